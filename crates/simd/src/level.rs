@@ -1,0 +1,83 @@
+//! Which instructions the kernels use.
+
+use std::fmt;
+
+/// A set of instructions that every kernel is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Level {
+    /// Words of eight bytes; on every machine.
+    Portable,
+    /// Vectors of 32 bytes.
+    Avx2,
+    /// Vectors of 64 bytes, with AVX-512F and AVX-512BW.
+    Avx512,
+}
+
+impl Level {
+    /// Every level, the narrowest first.
+    pub const ALL: [Level; 3] = [Level::Portable, Level::Avx2, Level::Avx512];
+
+    /// Returns whether this processor and its operating system have this level.
+    ///
+    /// Costs a load: the standard library asks the processor once.
+    #[must_use]
+    pub fn available(self) -> bool {
+        match self {
+            Level::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx2 => std::is_x86_feature_detected!("avx2"),
+            #[cfg(target_arch = "x86_64")]
+            Level::Avx512 => {
+                std::is_x86_feature_detected!("avx512f")
+                    && std::is_x86_feature_detected!("avx512bw")
+                    && std::is_x86_feature_detected!("popcnt")
+            }
+            #[cfg(not(target_arch = "x86_64"))]
+            Level::Avx2 | Level::Avx512 => false,
+        }
+    }
+
+    /// Panics where the level is missing: its instructions would raise `SIGILL`.
+    pub(crate) fn assert_available(self) {
+        assert!(self.available(), "this processor has no {self}");
+    }
+}
+
+impl fmt::Display for Level {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(match self {
+            Level::Portable => "portable",
+            Level::Avx2 => "avx2",
+            Level::Avx512 => "avx512",
+        })
+    }
+}
+
+/// Returns the level that [`sum`](crate::sum) and its neighbours use here: the widest available.
+#[must_use]
+pub fn level() -> Level {
+    if Level::Avx512.available() {
+        Level::Avx512
+    } else if Level::Avx2.available() {
+        Level::Avx2
+    } else {
+        Level::Portable
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_chosen_level_is_the_widest_available_one() {
+        let widest = Level::ALL.into_iter().filter(|level| level.available()).max();
+        assert_eq!(widest, Some(level()));
+    }
+
+    #[test]
+    fn levels_are_written_in_lower_case() {
+        let names: Vec<String> = Level::ALL.iter().map(Level::to_string).collect();
+        assert_eq!(names, ["portable", "avx2", "avx512"]);
+    }
+}

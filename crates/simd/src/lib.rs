@@ -1,0 +1,32 @@
+//! Byte kernels: how large is the sum of these bytes, and how often is one of them there?
+//!
+//! Each kernel exists three times: portable (words of eight bytes, on any machine), AVX2 and
+//! AVX-512. The widest that this processor has is chosen at run time; [`level`] says which.
+//! The portable ones are public in [`portable`] and are what the tests compare the others with.
+//! Other processors than `x86_64` use them too: a NEON version could not be run by those who
+//! wrote this, so there is none.
+//!
+//! ```text
+//! bytes   |head|vector|vector|vector|vector| … |vector|tail|
+//!         up to an aligned address   four sums side by side   less than a vector
+//! ```
+//!
+//! Where the bytes come from and who else may write to them is left to the caller: plain
+//! slices go to [`sum`] and [`count`], memory that another process may store to at any moment
+//! goes to [`sum_cells`] and [`count_cells`], which make no `&[u8]` of it.
+//!
+//! ```
+//! let text = b"one\ntwo\nthree\n";
+//! assert_eq!(swath_simd::count(text, b'\n'), 3);
+//! assert_eq!(swath_simd::sum(&[255; 1000]), 255_000);
+//! ```
+
+mod cells;
+mod count;
+mod level;
+pub mod portable;
+mod sum;
+
+pub use count::{count, count_at, count_cells};
+pub use level::{Level, level};
+pub use sum::{sum, sum_at, sum_cells};
