@@ -1,0 +1,19 @@
+//! Decides which bytes to move, when and how. Numbers in, numbers out.
+//!
+//! ```text
+//! facts, wishes → policy → decision → scheduler ⇄ engine (elsewhere)
+//! ```
+//!
+//! Nothing here opens, reads, waits or looks at a clock, so every case can be tested with
+//! integers. Checksums, residency and time are handed in.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+extern crate alloc;
+
+pub mod chunk;
+pub mod extent;
+pub mod policy;
+pub mod schedule;
+pub mod window;

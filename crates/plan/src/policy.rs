@@ -1,0 +1,525 @@
+//! `auto`: from facts about a file and a caller's wishes to one way of reading it.
+//!
+//! ```text
+//! Facts (len, residency, storage, cores, memory) ┐
+//! Wishes (engine, page cache, workers, sizes)    ┴→ decide → Decision (runs, workers, reason)
+//! ```
+//!
+//! The rules and the measurements behind them are in `docs/design/auto.md`. A wish that cannot be
+//! granted is never granted silently: the decision lists what was done instead.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use alloc::{format, vec};
+use core::fmt;
+use core::num::NonZeroU64;
+
+use crate::chunk::ChunkPlan;
+use crate::extent::Extent;
+use crate::schedule::{Cut, Run, Way};
+use crate::window::{self, Residency};
+
+/// Up to this many bytes one `pread` without any thread is fastest.
+pub const SMALL: u64 = 64 << 10;
+/// The default size of one read.
+pub const READ_SIZE: u64 = 1 << 20;
+/// What a worker takes at one time: a huge page, so that no two populate the same one.
+const LEASE_SIZE: u64 = 2 << 20;
+/// A worker for less than this costs more than it brings, when the page cache holds the bytes.
+const WORKER_SHARE: u64 = 2 << 20;
+/// Buffered reads in flight that a cold local device wants, whatever the core count.
+const COLD_WORKERS: u64 = 4;
+/// Direct reads in flight that a local device wants.
+const DIRECT_DEPTH: u64 = 16;
+/// Requests in flight, and their size, for spinning disks and networks.
+const ORDERED: (u64, u64) = (2, 4 << 20);
+
+/// Who moves the bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Engine {
+    /// The best for this file right now.
+    #[default]
+    Auto,
+    /// One thread, chunk by chunk: the reference and the baseline (study A's sequential loading).
+    Serial,
+    /// Several threads, each with its own position (study A's parallel chunks).
+    Pool,
+    /// One thread with many reads in flight through `io_uring`.
+    Ring,
+    /// Several threads copying from a map (study A's memory-mapped loading).
+    Map,
+}
+
+/// What happens to the page cache.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum PageCache {
+    /// `Keep`, but `Bypass` for files above a quarter of the memory at hand, or read once.
+    #[default]
+    Auto,
+    /// Reads warm it: the next read of the file is fast.
+    Keep,
+    /// Reads go through it, and what they brought is dropped behind them.
+    Drop,
+    /// Reads go past it by `O_DIRECT`; what it holds already may still be taken from it.
+    Bypass,
+}
+
+/// Who gets which chunks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Schedule {
+    /// The next free worker takes the next chunks.
+    #[default]
+    Dynamic,
+    /// Equal shares, fixed in advance, as in study A.
+    Static,
+}
+
+/// Whether the caller will read the file again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Reuse {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// No: warming the page cache would be waste.
+    Once,
+}
+
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),+ }) => {
+        impl $type {
+            /// All of them, with the words of the command line.
+            pub const WORDS: &'static [(&'static str, Self)] =
+                &[$(($word, Self::$variant)),+];
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(match self { $(Self::$variant => $word),+ })
+            }
+        }
+    };
+}
+words!(Engine { Auto = "auto", Serial = "serial", Pool = "pool", Ring = "ring", Map = "map" });
+words!(PageCache { Auto = "auto", Keep = "keep", Drop = "drop", Bypass = "bypass" });
+words!(Schedule { Dynamic = "dynamic", Static = "static" });
+
+/// Where a file lives, as far as it matters here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// A local device without moving parts, or one that hides them.
+    Local,
+    /// A local disk that turns.
+    Rotational,
+    /// Another machine.
+    Network,
+    /// A program of somebody's, and whatever is behind it.
+    Fuse,
+    /// Memory: there is no device to bypass the page cache for.
+    Memory,
+    /// Something that only answers `read_at`: no descriptor, no page cache.
+    Foreign,
+}
+
+/// What is known about one file and this machine.
+#[derive(Clone, Debug)]
+pub struct Facts {
+    /// The bytes to read.
+    pub extent: Extent,
+    /// Where they live.
+    pub storage: Storage,
+    /// What the page cache holds of each [window](crate::window) of the extent; empty if nobody
+    /// asked.
+    pub residency: Vec<Residency>,
+    /// The unit of `O_DIRECT` offsets and lengths; `None` where it is not possible.
+    pub direct: Option<NonZeroU64>,
+    /// Whether `io_uring` may read this file.
+    pub ring: bool,
+    /// Whether the file may be mapped: the caller gave the promise.
+    pub map: bool,
+    /// Processors this process may use.
+    pub cores: u64,
+    /// Bytes this process may still take; `u64::MAX` if nobody asked.
+    pub memory: u64,
+}
+
+/// What the caller asked for; 0 means "choose for me".
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Wishes {
+    /// Who moves the bytes.
+    pub engine: Engine,
+    /// What happens to the page cache.
+    pub page_cache: PageCache,
+    /// Who gets which chunks.
+    pub schedule: Schedule,
+    /// Whether the file will be read again.
+    pub reuse: Reuse,
+    /// Threads.
+    pub workers: u64,
+    /// Bytes of one read.
+    pub chunk_size: u64,
+    /// Direct reads in flight.
+    pub queue_depth: u64,
+}
+
+/// How to read.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    /// Never `Auto`. With `Ring`, `workers` may read buffered runs beside it.
+    pub engine: Engine,
+    /// Never `Auto`.
+    pub page_cache: PageCache,
+    /// The runs, a list for each queue of the scheduler.
+    pub queues: Vec<Vec<Run>>,
+    /// The queues each blocking worker serves.
+    pub workers: Vec<Vec<usize>>,
+    /// Entries of the ring; 0: there is no ring.
+    pub ring_depth: u64,
+    /// The queues that the ring serves.
+    pub ring_queues: Vec<usize>,
+    /// Where runs are cut into leases.
+    pub cut: Cut,
+    /// Bytes of one call.
+    pub chunk_size: NonZeroU64,
+    /// Why, in one sentence.
+    pub reason: String,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+/// Decides how to read.
+pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
+    let mut fallbacks = Vec::new();
+    let page_cache = choose_page_cache(facts, wishes, &mut fallbacks);
+    let engine = choose_engine(facts, wishes, page_cache, &mut fallbacks);
+    match engine {
+        Engine::Auto => auto(facts, wishes, page_cache, fallbacks),
+        engine => fixed(facts, wishes, (engine, page_cache), fallbacks),
+    }
+}
+
+/// The same decision for a consumer that wants its leases whole and in file order: one queue
+/// that every worker serves, cut from the start of the extent, a ring's reads by workers.
+#[must_use]
+pub fn in_order(decision: Decision, extent: Extent) -> Decision {
+    let cut = Cut { base: extent.offset(), ..decision.cut };
+    let mut ways: Vec<Run> = decision.queues.iter().flatten().copied().collect();
+    ways.sort_by_key(|run| run.extent);
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = extent.offset();
+    for Run { extent: run, way } in ways {
+        // A lease is read in the way in which its first byte was to be read.
+        let leases = run.end().saturating_sub(cut.base).div_ceil(cut.size.get());
+        let end = cut.base.saturating_add(leases.saturating_mul(cut.size.get()));
+        let end = end.min(extent.end());
+        match runs.last_mut() {
+            _ if end <= at => continue,
+            Some(last) if last.way == way => {
+                last.extent = Extent::between(last.extent.offset(), end);
+            }
+            _ => runs.push(Run { extent: Extent::between(at, end), way }),
+        }
+        at = end;
+    }
+    let slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
+    Decision {
+        queues: vec![runs],
+        workers: vec![vec![0]; slots],
+        ring_depth: 0,
+        ring_queues: Vec::new(),
+        cut,
+        ..decision
+    }
+}
+
+fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> PageCache {
+    let large = facts.extent.len() > facts.memory / 4;
+    match wishes.page_cache {
+        PageCache::Auto if facts.storage == Storage::Foreign => PageCache::Keep,
+        PageCache::Auto if (wishes.reuse == Reuse::Once || large) && facts.direct.is_some() => {
+            PageCache::Bypass
+        }
+        PageCache::Auto => PageCache::Keep,
+        PageCache::Bypass if facts.direct.is_none() => {
+            fallbacks.push(String::from(
+                "page cache `bypass`: O_DIRECT is not possible here, read through it and dropped",
+            ));
+            PageCache::Drop
+        }
+        wish => wish,
+    }
+}
+
+fn choose_engine(
+    facts: &Facts,
+    wishes: &Wishes,
+    page_cache: PageCache,
+    fallbacks: &mut Vec<String>,
+) -> Engine {
+    match wishes.engine {
+        Engine::Ring if !facts.ring => {
+            fallbacks.push(String::from(
+                "engine `ring`: not usable here (kernel, sandbox or file system), used `pool`",
+            ));
+            Engine::Pool
+        }
+        Engine::Map if page_cache == PageCache::Bypass => {
+            fallbacks.push(String::from("page cache `bypass`: a map cannot, used `pool`"));
+            Engine::Pool
+        }
+        wish => wish,
+    }
+}
+
+/// An engine that somebody asked for does what its name says, for the whole extent.
+fn fixed(
+    facts: &Facts,
+    wishes: &Wishes,
+    (engine, page_cache): (Engine, PageCache),
+    mut fallbacks: Vec<String>,
+) -> Decision {
+    let way = if page_cache == PageCache::Bypass { Way::Direct } else { Way::Buffered };
+    let chunk_size = chunk_size(facts, wishes, way, &mut fallbacks);
+    let count = match engine {
+        Engine::Serial => 1,
+        Engine::Ring => 0,
+        _ if wishes.workers > 0 => wishes.workers,
+        _ if way == Way::Direct => depth(facts, wishes),
+        _ => facts.cores.max(1),
+    };
+    let chunks = ChunkPlan::new(facts.extent, chunk_size);
+    let count = count.min(chunks.count().max(1));
+    let shared = wishes.schedule == Schedule::Dynamic || count <= 1;
+    let (queues, workers): (Vec<Vec<Run>>, Vec<Vec<usize>>) = if shared {
+        let runs = runs(facts, facts.extent, way, |_| way);
+        (vec![runs], (0..count).map(|_| vec![0]).collect())
+    } else {
+        let shares = chunks.shares(count).map(|extent| runs(facts, extent, way, |_| way));
+        (shares.collect(), (0..).take(to_usize(count)).map(|queue| vec![queue]).collect())
+    };
+    let ring_depth = if engine == Engine::Ring { depth(facts, wishes) } else { 0 };
+    Decision {
+        engine,
+        page_cache,
+        queues,
+        workers,
+        ring_depth,
+        ring_queues: if ring_depth > 0 { vec![0] } else { Vec::new() },
+        cut: cut(facts, chunk_size, way),
+        chunk_size,
+        reason: format!("engine `{engine}` was asked for"),
+        fallbacks,
+    }
+}
+
+fn auto(
+    facts: &Facts,
+    wishes: &Wishes,
+    page_cache: PageCache,
+    mut fallbacks: Vec<String>,
+) -> Decision {
+    let share = Share::of(facts);
+    let bypass = page_cache == PageCache::Bypass && share.resident < facts.extent.len();
+    let way = if bypass { Way::Direct } else { Way::Buffered };
+    let mut chunk_size = chunk_size(facts, wishes, way, &mut fallbacks);
+    if facts.extent.len() <= SMALL && !bypass {
+        return one_read(facts, page_cache, chunk_size, fallbacks);
+    }
+    let ordered = matches!(facts.storage, Storage::Rotational | Storage::Network);
+    if ordered && wishes.chunk_size == 0 && share.absent > 0 {
+        chunk_size = NonZeroU64::new(ORDERED.1).unwrap_or(chunk_size);
+    }
+    let runs = runs(facts, facts.extent, way, |residency| match residency {
+        Residency::Resident => Way::Buffered,
+        Residency::Partial | Residency::Absent | Residency::Unknown => way,
+    });
+    let (buffered, direct): (Vec<_>, Vec<_>) =
+        runs.into_iter().partition(|run| run.way == Way::Buffered);
+    let ring = bypass && facts.ring && !direct.is_empty();
+    let resident = bypass || share.resident >= facts.extent.len();
+    let workers = auto_workers(facts, wishes, resident, &buffered);
+    let mut slots: Vec<Vec<usize>> = (0..workers).map(|_| vec![0]).collect();
+    if bypass && !ring {
+        // A blocked thread for each direct read; those that find none left help with the rest.
+        slots.extend((0..depth(facts, wishes)).map(|_| vec![1, 0]));
+    }
+    let engine = match (ring, slots.len()) {
+        (true, _) => Engine::Ring,
+        (false, 0 | 1) => Engine::Serial,
+        _ => Engine::Pool,
+    };
+    Decision {
+        engine,
+        page_cache,
+        queues: vec![buffered, direct],
+        workers: slots,
+        ring_depth: if ring { depth(facts, wishes) } else { 0 },
+        ring_queues: if ring { vec![1] } else { Vec::new() },
+        cut: cut(facts, chunk_size, way),
+        chunk_size,
+        reason: reason(facts, &share, page_cache, bypass),
+        fallbacks,
+    }
+}
+
+fn one_read(
+    facts: &Facts,
+    page_cache: PageCache,
+    chunk_size: NonZeroU64,
+    fallbacks: Vec<String>,
+) -> Decision {
+    Decision {
+        engine: Engine::Serial,
+        page_cache,
+        queues: vec![vec![Run { extent: facts.extent, way: Way::Buffered }]],
+        workers: vec![vec![0]],
+        ring_depth: 0,
+        ring_queues: Vec::new(),
+        cut: cut(facts, chunk_size, Way::Buffered),
+        chunk_size,
+        reason: String::from("at most 64 KiB: one read, no thread"),
+        fallbacks,
+    }
+}
+
+/// How many bytes the page cache holds, window by window.
+struct Share {
+    resident: u64,
+    absent: u64,
+    unknown: u64,
+}
+
+impl Share {
+    fn of(facts: &Facts) -> Self {
+        let mut share = Self { resident: 0, absent: 0, unknown: 0 };
+        let mut known = facts.residency.iter();
+        for window in window::windows(facts.extent) {
+            match known.next().copied().unwrap_or(Residency::Unknown) {
+                Residency::Resident => share.resident += window.len(),
+                Residency::Partial | Residency::Absent => share.absent += window.len(),
+                Residency::Unknown => share.unknown += window.len(),
+            }
+        }
+        share
+    }
+}
+
+/// Blocking workers for the buffered runs.
+fn auto_workers(facts: &Facts, wishes: &Wishes, resident: bool, buffered: &[Run]) -> u64 {
+    let bytes: u64 = buffered.iter().map(|run| run.extent.len()).sum();
+    if bytes == 0 {
+        return 0;
+    }
+    if wishes.workers > 0 {
+        return wishes.workers;
+    }
+    let wanted = match facts.storage {
+        _ if resident => facts.cores,
+        Storage::Memory | Storage::Foreign => facts.cores,
+        Storage::Rotational | Storage::Network => ORDERED.0,
+        // Blocked on the device, not on a core; and where nobody knows, blocking costs little.
+        _ => facts.cores.max(COLD_WORKERS),
+    };
+    wanted.clamp(1, bytes.div_ceil(WORKER_SHARE))
+}
+
+fn depth(facts: &Facts, wishes: &Wishes) -> u64 {
+    match facts.storage {
+        _ if wishes.queue_depth > 0 => wishes.queue_depth,
+        Storage::Rotational | Storage::Network => ORDERED.0,
+        _ => DIRECT_DEPTH,
+    }
+}
+
+/// Bytes of one call: the wish, in whole units of the device where it goes there directly.
+fn chunk_size(
+    facts: &Facts,
+    wishes: &Wishes,
+    way: Way,
+    fallbacks: &mut Vec<String>,
+) -> NonZeroU64 {
+    let wish = NonZeroU64::new(wishes.chunk_size);
+    let size = wish.or(NonZeroU64::new(READ_SIZE)).unwrap_or(NonZeroU64::MIN);
+    let unit = facts.direct.filter(|_| way == Way::Direct).map_or(1, NonZeroU64::get);
+    let rounded = size.get().checked_next_multiple_of(unit).and_then(NonZeroU64::new);
+    match rounded {
+        Some(rounded) if rounded != size => {
+            fallbacks.push(format!(
+                "chunk size {size}: O_DIRECT reads units of {unit}, used {rounded}"
+            ));
+            rounded
+        }
+        _ => size,
+    }
+}
+
+/// Small chunks are given out together, so that they cost no lock each.
+fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> Cut {
+    let lease = if way == Way::Direct { READ_SIZE } else { LEASE_SIZE };
+    let chunks = (lease / chunk_size).max(1);
+    let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
+    // Direct reads start at multiples of the unit in the file, whatever the extent does.
+    let base = if way == Way::Direct { 0 } else { facts.extent.offset() };
+    Cut { base, size }
+}
+
+/// The extent as runs, the way chosen for each window. Only whole units can be read directly;
+/// what is left over at either end is buffered.
+fn runs(
+    facts: &Facts,
+    extent: Extent,
+    way: Way,
+    choose: impl Fn(Residency) -> Way,
+) -> Vec<Run> {
+    let unit = facts.direct.map_or(1, NonZeroU64::get);
+    let first = extent.offset().checked_next_multiple_of(unit).unwrap_or(u64::MAX);
+    let inner = Extent::between(first, extent.end() / unit * unit);
+    if way == Way::Buffered || inner.is_empty() {
+        return vec![Run { extent, way: Way::Buffered }];
+    }
+    let mut runs: Vec<Run> = Vec::new();
+    let mut push = |extent: Extent, way: Way| match runs.last_mut() {
+        _ if extent.is_empty() => {}
+        Some(last) if last.way == way && last.extent.end() == extent.offset() => {
+            last.extent = Extent::between(last.extent.offset(), extent.end());
+        }
+        _ => runs.push(Run { extent, way }),
+    };
+    push(Extent::between(extent.offset(), inner.offset()), Way::Buffered);
+    let mut known = facts.residency.iter();
+    for window in window::windows(facts.extent) {
+        let residency = known.next().copied().unwrap_or(Residency::Unknown);
+        push(window.intersect(inner), choose(residency));
+    }
+    push(Extent::between(inner.end(), extent.end()), Way::Buffered);
+    runs
+}
+
+fn reason(facts: &Facts, share: &Share, page_cache: PageCache, bypass: bool) -> String {
+    let percent = |bytes: u64| bytes.saturating_mul(100) / facts.extent.len().max(1);
+    let known = match share.unknown {
+        0 => format!("{} % in the page cache", percent(share.resident)),
+        _ => String::from("page cache unknown"),
+    };
+    let how = match (page_cache, bypass) {
+        (PageCache::Bypass, true) => "the rest direct, past it",
+        (PageCache::Bypass, false) => "taken from it",
+        (PageCache::Drop, _) => "buffered, dropped behind",
+        _ if share.absent == 0 && share.unknown == 0 => "buffered",
+        _ => "buffered, which warms it",
+    };
+    let place = match facts.storage {
+        Storage::Local => "local",
+        Storage::Rotational => "rotational: few, large, ordered reads",
+        Storage::Network => "network: few, large, ordered reads",
+        Storage::Fuse => "FUSE: no ring",
+        Storage::Memory => "in memory",
+        Storage::Foreign => "not a file",
+    };
+    format!("{known}, {how}; {place}")
+}
+
+fn to_usize(count: u64) -> usize {
+    usize::try_from(count).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests;

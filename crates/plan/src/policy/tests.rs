@@ -1,0 +1,192 @@
+use super::*;
+use crate::window::WINDOW_SIZE;
+use proptest::prelude::*;
+
+fn facts(len: u64) -> Facts {
+    let extent = Extent::between(0, len);
+    Facts {
+        extent,
+        storage: Storage::Local,
+        residency: window::windows(extent).map(|_| Residency::Resident).collect(),
+        direct: NonZeroU64::new(512),
+        ring: true,
+        map: false,
+        cores: 2,
+        memory: 1 << 40,
+    }
+}
+
+fn cold(len: u64) -> Facts {
+    let mut facts = facts(len);
+    facts.residency.fill(Residency::Absent);
+    facts
+}
+
+fn ways(decision: &Decision) -> (u64, u64) {
+    let bytes = |way| {
+        let runs = decision.queues.iter().flatten().filter(|run| run.way == way);
+        runs.map(|run| run.extent.len()).sum()
+    };
+    (bytes(Way::Buffered), bytes(Way::Direct))
+}
+
+const BIG: u64 = 64 * WINDOW_SIZE;
+
+#[test]
+fn small_files_take_one_read_and_no_thread() {
+    for len in [0, 1, SMALL] {
+        let decision = decide(&cold(len), &Wishes::default());
+        assert_eq!((decision.engine, decision.workers.len()), (Engine::Serial, 1), "{len}");
+    }
+    let decision = decide(&cold(SMALL + 1), &Wishes::default());
+    assert!(!decision.reason.contains("one read"), "{}", decision.reason);
+}
+
+#[test]
+fn resident_files_are_read_by_a_worker_for_each_core() {
+    let decision = decide(&facts(BIG), &Wishes::default());
+    assert_eq!((decision.engine, decision.page_cache), (Engine::Pool, PageCache::Keep));
+    assert_eq!((decision.workers.len(), ways(&decision)), (2, (BIG, 0)));
+    assert!(decision.reason.contains("100 % in the page cache"), "{}", decision.reason);
+}
+
+#[test]
+fn absent_files_are_read_through_the_page_cache_by_default_with_more_in_flight() {
+    let decision = decide(&cold(BIG), &Wishes::default());
+    assert_eq!((decision.engine, decision.page_cache), (Engine::Pool, PageCache::Keep));
+    assert_eq!((decision.workers.len(), ways(&decision)), (4, (BIG, 0)));
+}
+
+#[test]
+fn a_file_above_a_quarter_of_memory_or_read_once_bypasses_the_page_cache() {
+    let once = Wishes { reuse: Reuse::Once, ..Wishes::default() };
+    let mut tight = cold(BIG);
+    tight.memory = BIG * 4 - 1;
+    for (facts, wishes) in [(tight, Wishes::default()), (cold(BIG), once)] {
+        let decision = decide(&facts, &wishes);
+        assert_eq!((decision.engine, decision.page_cache), (Engine::Ring, PageCache::Bypass));
+        assert_eq!((decision.ring_depth, ways(&decision)), (16, (0, BIG)));
+        assert!(decision.workers.is_empty());
+    }
+    let mut enough = cold(BIG);
+    enough.memory = BIG * 4;
+    assert_eq!(decide(&enough, &Wishes::default()).page_cache, PageCache::Keep);
+}
+
+#[test]
+fn each_window_of_a_half_resident_file_is_read_the_right_way() {
+    let mut facts = facts(BIG + 100);
+    for residency in facts.residency.iter_mut().step_by(2) {
+        *residency = Residency::Absent;
+    }
+    facts.residency[64] = Residency::Partial;
+    let wishes = Wishes { page_cache: PageCache::Bypass, ..Wishes::default() };
+    let decision = decide(&facts, &wishes);
+    assert_eq!(ways(&decision), (BIG / 2 + 100, BIG / 2), "the tail is no whole unit");
+    assert_eq!((decision.engine, decision.workers.len()), (Engine::Ring, 2));
+    facts.ring = false;
+    let decision = decide(&facts, &wishes);
+    assert_eq!((decision.engine, decision.workers.len()), (Engine::Pool, 2 + 16));
+    assert_eq!(decision.workers[17], [1, 0]);
+}
+
+#[test]
+fn bypassing_a_resident_file_takes_it_from_the_page_cache() {
+    let wishes = Wishes { page_cache: PageCache::Bypass, ..Wishes::default() };
+    assert_eq!(ways(&decide(&facts(BIG), &wishes)), (BIG, 0));
+    let ring = Wishes { engine: Engine::Ring, ..wishes };
+    assert_eq!(ways(&decide(&facts(BIG), &ring)), (0, BIG), "unless an engine was asked for");
+}
+
+#[test]
+fn spinning_disks_and_networks_get_few_large_ordered_requests() {
+    for storage in [Storage::Rotational, Storage::Network] {
+        let facts = Facts { storage, ..cold(BIG) };
+        let decision = decide(&facts, &Wishes::default());
+        assert_eq!((decision.workers.len(), decision.chunk_size.get()), (2, 4 << 20));
+        let facts = Facts { storage, ..self::facts(BIG) };
+        assert_eq!(decide(&facts, &Wishes::default()).chunk_size.get(), 1 << 20);
+    }
+}
+
+#[test]
+fn what_cannot_be_granted_is_said() {
+    let facts = Facts { direct: None, ring: false, ..cold(BIG) };
+    let bypass = Wishes { page_cache: PageCache::Bypass, ..Wishes::default() };
+    let decision = decide(&facts, &bypass);
+    assert_eq!((decision.page_cache, decision.fallbacks.len()), (PageCache::Drop, 1));
+    let ring = Wishes { engine: Engine::Ring, ..Wishes::default() };
+    let decision = decide(&facts, &ring);
+    assert_eq!((decision.engine, decision.fallbacks.len()), (Engine::Pool, 1));
+    let odd = Wishes { chunk_size: 511, ..bypass };
+    let decision = decide(&cold(BIG), &odd);
+    assert_eq!((decision.chunk_size.get(), decision.fallbacks.len()), (512, 1));
+    assert!(decide(&cold(BIG), &bypass).fallbacks.is_empty());
+}
+
+#[test]
+fn static_shares_belong_to_one_worker_each() {
+    let wishes = Wishes {
+        engine: Engine::Pool,
+        schedule: Schedule::Static,
+        workers: 3,
+        chunk_size: 4,
+        ..Wishes::default()
+    };
+    let decision = decide(&facts(10), &wishes);
+    let ends: Vec<_> = decision.queues.iter().map(|queue| queue[0].extent.end()).collect();
+    assert_eq!(ends, [4, 8, 10]);
+    assert_eq!(decision.workers, [[0], [1], [2]]);
+}
+
+proptest! {
+    /// Whatever is known and wished, the runs tile the extent and direct ones are whole units.
+    #[test]
+    fn the_runs_of_a_decision_tile_the_extent(
+        offset in 0_u64..5_000, len in 0_u64..3 * WINDOW_SIZE, known in 0_usize..5,
+        engine in 0_usize..4, page_cache in 0_usize..4, workers in 0_u64..9,
+        chunk_size in prop::sample::select(&[0_u64, 1, 511, 4096, 1 << 20, u64::MAX][..]),
+        unit in prop::sample::select(&[0_u64, 512, 4096][..]), fixed in any::<bool>(),
+    ) {
+        let all = [
+            Residency::Resident, Residency::Partial, Residency::Absent, Residency::Unknown,
+        ];
+        let extent = Extent::between(offset, offset + len);
+        let residency = all.iter().cycle().skip(known).take(known).copied().collect();
+        let facts = Facts { extent, residency, direct: NonZeroU64::new(unit), ..facts(0) };
+        let schedule = if fixed { Schedule::Static } else { Schedule::Dynamic };
+        let wishes = Wishes {
+            engine: Engine::WORDS[engine].1,
+            page_cache: PageCache::WORDS[page_cache].1,
+            schedule, workers, chunk_size, ..Wishes::default()
+        };
+        let decision = decide(&facts, &wishes);
+        let mut runs: Vec<_> = decision.queues.iter().flatten().copied().collect();
+        runs.sort_by_key(|run| run.extent);
+        let mut at = offset;
+        for run in runs.iter().filter(|run| !run.extent.is_empty()) {
+            prop_assert_eq!(run.extent.offset(), at);
+            at = run.extent.end();
+            if run.way == Way::Direct {
+                prop_assert_eq!(run.extent.offset() % unit, 0);
+                prop_assert_eq!(run.extent.end() % unit, 0);
+            }
+        }
+        prop_assert_eq!(at, offset + len);
+        let served = decision.workers.iter().flatten().copied().collect::<Vec<_>>();
+        for (queue, runs) in decision.queues.iter().enumerate() {
+            let by_ring = decision.ring_depth > 0;
+            prop_assert!(by_ring || runs.is_empty() || served.contains(&queue), "{:?}", decision);
+        }
+        let ordered = in_order(decision.clone(), extent);
+        let mut at = offset;
+        for run in &ordered.queues[0] {
+            prop_assert_eq!(run.extent.offset(), at);
+            let whole = (at - offset).is_multiple_of(ordered.cut.size.get());
+            prop_assert!(whole, "{:?}", ordered);
+            at = run.extent.end();
+        }
+        prop_assert!(at == offset + len && !ordered.workers.is_empty(), "{:?}", ordered);
+        prop_assert!(decision.engine != Engine::Auto && decision.page_cache != PageCache::Auto);
+    }
+}

@@ -1,0 +1,283 @@
+//! The one scheduler: who moves which bytes next.
+//!
+//! A pure state machine. An executor asks [`next`](Scheduler::next) for a slot (a place for one
+//! read in flight: a blocked worker, or an entry of a ring), does what the [`Action`] says, and
+//! reports with [`completed`](Scheduler::completed). Time is a number that the executor hands in.
+//!
+//! ```text
+//! queue 0, buffered  |run|run|      ← slots 0, 1   (workers)
+//! queue 1, direct    |run|          ← slots 2 … 17 (ring entries)
+//! lease              about 1 MiB of one run: chunks are coalesced, so small ones cost no lock
+//! ```
+//!
+//! Retries, a refused way, the rate limit and the bound on running ahead are decided here and
+//! nowhere else. Priority classes and mirrors will be further queues.
+
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+
+use crate::extent::Extent;
+
+/// Nanoseconds since the read began.
+pub type Nanos = u64;
+
+/// How bytes get from the file into memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// `pread(2)` through the page cache.
+    Buffered,
+    /// `O_DIRECT`, past the page cache.
+    Direct,
+}
+
+/// Neighbouring bytes that are read in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// Which bytes.
+    pub extent: Extent,
+    /// And how.
+    pub way: Way,
+}
+
+/// Where runs are cut into leases: at `base` and every `size` bytes from it.
+#[derive(Clone, Copy, Debug)]
+pub struct Cut {
+    /// An offset in the file at which a lease may start.
+    pub base: u64,
+    /// Bytes of a lease.
+    pub size: NonZeroU64,
+}
+
+/// What a scheduler is made from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// Runs in the order in which they are to be given out, a list for each queue.
+    pub queues: Vec<Vec<Run>>,
+    /// For each slot, the queues it serves, first choice first.
+    pub slots: Vec<Vec<usize>>,
+    /// Where to cut.
+    pub cut: Cut,
+    /// How often one lease may fail for a passing reason and be tried again.
+    pub retries: u32,
+    /// Bytes that may be given out beyond what was [`released`](Scheduler::released); none: all.
+    pub ahead: Option<NonZeroU64>,
+    /// Bytes a second, all slots together; none: as fast as it goes.
+    pub rate_bytes_per_s: Option<NonZeroU64>,
+}
+
+/// Bytes given to one slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// Which bytes.
+    pub extent: Extent,
+    /// How to read them.
+    pub way: Way,
+    /// How often they have been tried before.
+    pub tried: u32,
+}
+
+/// What a slot is to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// Read these bytes, then report.
+    Read(Lease),
+    /// Ask again at this time: the rate limit.
+    WaitUntil(Nanos),
+    /// Ask again after the next `released`: the bound on running ahead.
+    Park,
+    /// Nothing is left for this slot.
+    Done,
+    /// The whole read has failed or was cancelled.
+    Stop,
+}
+
+/// How a lease ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All bytes are there.
+    Complete,
+    /// Failed for a reason that may pass.
+    Passing,
+    /// The kernel refuses this way of reading (`O_DIRECT`), not these bytes.
+    Refused,
+    /// Failed for good.
+    Fatal,
+}
+
+/// What follows from an outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// Go on.
+    Continue,
+    /// The same bytes will be given out again.
+    Retry,
+    /// They, and all that was to be read directly, will be read through the page cache.
+    FellBack,
+    /// The read has failed: the error in hand is the one to report.
+    Failed,
+}
+
+/// The state machine; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Scheduler {
+    setup: Setup,
+    /// For each queue: the run that is being given out, and the next offset in it.
+    cursors: Vec<(usize, u64)>,
+    again: Vec<Lease>,
+    direct_refused: bool,
+    released: u64,
+    given_bytes: u64,
+    in_flight: usize,
+    stopped: bool,
+}
+
+impl Scheduler {
+    /// Starts with everything still to be given out. `released` starts at the lowest offset.
+    pub fn new(mut setup: Setup) -> Self {
+        for queue in &mut setup.queues {
+            queue.retain(|run| !run.extent.is_empty());
+        }
+        let first = |queue: &Vec<Run>| queue.first().map_or(0, |run| run.extent.offset());
+        let cursors = setup.queues.iter().map(|queue| (0, first(queue))).collect();
+        let starts = setup.queues.iter().flatten().map(|run| run.extent.offset());
+        let released = starts.min().unwrap_or(0);
+        Self {
+            setup,
+            cursors,
+            again: Vec::new(),
+            direct_refused: false,
+            released,
+            given_bytes: 0,
+            in_flight: 0,
+            stopped: false,
+        }
+    }
+
+    /// How many slots there are.
+    pub fn slots(&self) -> usize {
+        self.setup.slots.len()
+    }
+
+    /// Leases given out and not reported yet.
+    pub fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// What `slot` is to do at `now`. An unknown slot has nothing to do.
+    pub fn next(&mut self, slot: usize, now: Nanos) -> Action {
+        if self.stopped {
+            return Action::Stop;
+        }
+        let lease = match self.candidate(slot) {
+            Ok(lease) => lease,
+            Err(instead) => return instead,
+        };
+        if let Some(until) = self.rate_allows_at(now) {
+            return Action::WaitUntil(until);
+        }
+        self.given_bytes = self.given_bytes.saturating_add(lease.extent.len());
+        self.in_flight += 1;
+        self.take(slot, lease);
+        Action::Read(lease)
+    }
+
+    /// Reports how `lease` ended.
+    pub fn completed(&mut self, lease: Lease, outcome: Outcome) -> Verdict {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        match outcome {
+            Outcome::Complete => Verdict::Continue,
+            Outcome::Passing if lease.tried < self.setup.retries => {
+                self.again.push(Lease { tried: lease.tried + 1, ..lease });
+                Verdict::Retry
+            }
+            Outcome::Refused if lease.way == Way::Direct => {
+                self.direct_refused = true;
+                self.again.push(Lease { way: Way::Buffered, ..lease });
+                Verdict::FellBack
+            }
+            Outcome::Passing | Outcome::Refused | Outcome::Fatal => {
+                self.stopped = true;
+                Verdict::Failed
+            }
+        }
+    }
+
+    /// Everything before `offset` has been consumed: leases up to `offset + ahead` may start.
+    pub fn released(&mut self, offset: u64) {
+        self.released = self.released.max(offset);
+    }
+
+    /// No slot gets anything from now on.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// The lease that `slot` would get, or what it is to do instead.
+    fn candidate(&self, slot: usize) -> Result<Lease, Action> {
+        if let Some(&lease) = self.again.last() {
+            return Ok(lease);
+        }
+        let queues = self.setup.slots.get(slot).map_or(&[][..], Vec::as_slice);
+        let mut instead = Action::Done;
+        for &queue in queues {
+            let Some(lease) = self.head(queue) else { continue };
+            let bound = self.setup.ahead.map(|ahead| self.released.saturating_add(ahead.get()));
+            // The lease at `released` itself always goes: else a bound below a lease would hang.
+            let first = lease.extent.offset() <= self.released;
+            if first || bound.is_none_or(|bound| lease.extent.end() <= bound) {
+                return Ok(lease);
+            }
+            instead = Action::Park;
+        }
+        Err(instead)
+    }
+
+    /// The next lease of `queue`.
+    fn head(&self, queue: usize) -> Option<Lease> {
+        let &(index, offset) = self.cursors.get(queue)?;
+        let run = self.setup.queues[queue].get(index)?;
+        let Cut { base, size } = self.setup.cut;
+        // The first cut behind `offset`; a base behind it cuts at the base.
+        let cut = match offset.checked_sub(base) {
+            Some(from_base) => {
+                base.saturating_add((from_base / size + 1).saturating_mul(size.get()))
+            }
+            None => base,
+        };
+        let extent = Extent::between(offset, cut.min(run.extent.end()));
+        let way = if self.direct_refused { Way::Buffered } else { run.way };
+        Some(Lease { extent, way, tried: 0 })
+    }
+
+    /// Removes what `candidate` found.
+    fn take(&mut self, slot: usize, lease: Lease) {
+        if self.again.last() == Some(&lease) {
+            self.again.pop();
+            return;
+        }
+        for &queue in &self.setup.slots[slot] {
+            let (index, offset) = &mut self.cursors[queue];
+            if *offset == lease.extent.offset() && *index < self.setup.queues[queue].len() {
+                *offset = lease.extent.end();
+                if *offset == self.setup.queues[queue][*index].extent.end() {
+                    *index += 1;
+                    let next = self.setup.queues[queue].get(*index);
+                    *offset = next.map_or(0, |run| run.extent.offset());
+                }
+                return;
+            }
+        }
+    }
+
+    /// When the rate limit lets another lease go, if that is after `now`.
+    fn rate_allows_at(&self, now: Nanos) -> Option<Nanos> {
+        let rate = u128::from(self.setup.rate_bytes_per_s?.get());
+        // The first lease goes at once; each one later when those before it are paid for.
+        let paid_at = u128::from(self.given_bytes) * 1_000_000_000 / rate;
+        let paid_at = Nanos::try_from(paid_at).unwrap_or(Nanos::MAX);
+        (paid_at > now).then_some(paid_at)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+use super::*;
+use alloc::vec;
+use proptest::prelude::*;
+
+fn run(offset: u64, end: u64, way: Way) -> Run {
+    Run { extent: Extent::between(offset, end), way }
+}
+
+fn setup(queues: Vec<Vec<Run>>, slots: Vec<Vec<usize>>, size: u64) -> Setup {
+    let cut = Cut { base: 0, size: NonZeroU64::new(size).expect("positive") };
+    Setup { queues, slots, cut, retries: 1, ahead: None, rate_bytes_per_s: None }
+}
+
+fn one_queue(end: u64, size: u64) -> Scheduler {
+    Scheduler::new(setup(vec![vec![run(0, end, Way::Buffered)]], vec![vec![0]; 2], size))
+}
+
+fn expect_read(action: Action) -> Lease {
+    match action {
+        Action::Read(lease) => lease,
+        other => panic!("expected a read, got {other:?}"),
+    }
+}
+
+#[test]
+fn slots_pull_neighbouring_leases_until_all_is_done() {
+    let mut scheduler = one_queue(10, 4);
+    let ends: Vec<_> =
+        (0..3).map(|turn| expect_read(scheduler.next(turn % 2, 0)).extent.end()).collect();
+    assert_eq!(ends, [4, 8, 10]);
+    assert_eq!(scheduler.next(0, 0), Action::Done);
+    assert_eq!(scheduler.in_flight(), 3);
+}
+
+#[test]
+fn a_slot_serves_its_second_queue_only_when_its_first_is_empty() {
+    let queues = vec![vec![run(0, 4, Way::Buffered)], vec![run(4, 8, Way::Direct)]];
+    let mut scheduler = Scheduler::new(setup(queues, vec![vec![0], vec![1, 0]], 4));
+    assert_eq!(expect_read(scheduler.next(1, 0)).way, Way::Direct);
+    assert_eq!(expect_read(scheduler.next(1, 0)).way, Way::Buffered);
+    assert_eq!(scheduler.next(0, 0), Action::Done);
+    assert_eq!(scheduler.next(7, 0), Action::Done, "no such slot");
+}
+
+#[test]
+fn leases_are_cut_at_the_base_wherever_the_run_starts() {
+    let mut setup = setup(vec![vec![run(3, 20, Way::Direct)]], vec![vec![0]], 8);
+    setup.cut.base = 4;
+    let mut scheduler = Scheduler::new(setup);
+    let cuts: Vec<_> = core::iter::from_fn(|| match scheduler.next(0, 0) {
+        Action::Read(lease) => Some(lease.extent.end()),
+        _ => None,
+    })
+    .collect();
+    assert_eq!(cuts, [4, 12, 20]);
+}
+
+#[test]
+fn a_passing_failure_is_tried_again_before_anything_else_and_only_so_often() {
+    let mut scheduler = one_queue(8, 4);
+    let lease = expect_read(scheduler.next(0, 0));
+    assert_eq!(scheduler.completed(lease, Outcome::Passing), Verdict::Retry);
+    let again = expect_read(scheduler.next(1, 0));
+    assert_eq!((again.extent, again.tried), (lease.extent, 1));
+    assert_eq!(scheduler.completed(again, Outcome::Passing), Verdict::Failed);
+    assert_eq!(scheduler.next(0, 0), Action::Stop);
+}
+
+#[test]
+fn a_refused_direct_read_turns_everything_left_into_buffered_reads() {
+    let queues = vec![vec![run(0, 12, Way::Direct)]];
+    let mut scheduler = Scheduler::new(setup(queues, vec![vec![0]; 2], 4));
+    let (first, second) = (scheduler.next(0, 0), scheduler.next(1, 0));
+    let (first, second) = (expect_read(first), expect_read(second));
+    assert_eq!(scheduler.completed(first, Outcome::Refused), Verdict::FellBack);
+    assert_eq!(scheduler.completed(second, Outcome::Refused), Verdict::FellBack);
+    for _ in 0..3 {
+        assert_eq!(expect_read(scheduler.next(0, 0)).way, Way::Buffered);
+    }
+    assert_eq!(scheduler.next(0, 0), Action::Done);
+    let buffered = Lease { way: Way::Buffered, ..first };
+    assert_eq!(scheduler.completed(buffered, Outcome::Refused), Verdict::Failed);
+}
+
+#[test]
+fn nothing_starts_further_ahead_than_the_bound() {
+    let mut setup = setup(vec![vec![run(0, 16, Way::Buffered)]], vec![vec![0]; 4], 4);
+    setup.ahead = NonZeroU64::new(8);
+    let mut scheduler = Scheduler::new(setup);
+    assert_eq!(expect_read(scheduler.next(0, 0)).extent.end(), 4);
+    assert_eq!(expect_read(scheduler.next(1, 0)).extent.end(), 8);
+    assert_eq!(scheduler.next(2, 0), Action::Park);
+    scheduler.released(4);
+    assert_eq!(expect_read(scheduler.next(2, 0)).extent.end(), 12);
+    scheduler.released(0);
+    assert_eq!(scheduler.next(3, 0), Action::Park, "a release is never taken back");
+}
+
+#[test]
+fn a_bound_below_one_lease_still_lets_one_go() {
+    let mut setup = setup(vec![vec![run(0, 8, Way::Buffered)]], vec![vec![0]; 2], 4);
+    setup.ahead = NonZeroU64::new(1);
+    let mut scheduler = Scheduler::new(setup);
+    assert_eq!(expect_read(scheduler.next(0, 0)).extent.end(), 4);
+    assert_eq!(scheduler.next(1, 0), Action::Park);
+    scheduler.released(4);
+    assert_eq!(expect_read(scheduler.next(1, 0)).extent.end(), 8);
+}
+
+#[test]
+fn the_rate_limit_spreads_leases_over_time() {
+    let mut setup = setup(vec![vec![run(0, 12, Way::Buffered)]], vec![vec![0]], 4);
+    setup.rate_bytes_per_s = NonZeroU64::new(4);
+    let mut scheduler = Scheduler::new(setup);
+    expect_read(scheduler.next(0, 0));
+    assert_eq!(scheduler.next(0, 0), Action::WaitUntil(1_000_000_000));
+    expect_read(scheduler.next(0, 1_000_000_000));
+    assert_eq!(scheduler.next(0, 1_999_999_999), Action::WaitUntil(2_000_000_000));
+    expect_read(scheduler.next(0, 5_000_000_000));
+}
+
+#[test]
+fn a_stopped_scheduler_gives_nothing() {
+    let mut scheduler = one_queue(8, 4);
+    scheduler.stop();
+    assert_eq!(scheduler.next(0, 0), Action::Stop);
+}
+
+proptest! {
+    /// Whatever the runs, slots, cuts and passing failures: every byte completes exactly once.
+    #[test]
+    fn every_byte_is_read_exactly_once(
+        ends in prop::collection::vec(0_u64..50, 1..6),
+        size in 1_u64..20, base in 0_u64..30, slots in 1_usize..5,
+        order in prop::collection::vec(0_usize..100, 1..60),
+    ) {
+        let mut queues = vec![Vec::new(), Vec::new()];
+        let mut at = 0;
+        for (index, len) in ends.iter().enumerate() {
+            let way = if index % 2 == 0 { Way::Buffered } else { Way::Direct };
+            queues[index % 2].push(run(at, at + len, way));
+            at += len;
+        }
+        let mut setup = setup(queues, vec![vec![0, 1]; slots], size);
+        setup.cut.base = base;
+        let mut scheduler = Scheduler::new(setup);
+        let mut seen = vec![0; usize::try_from(at).expect("small")];
+        let mut turns = order.iter().cycle();
+        loop {
+            let turn = *turns.next().expect("endless");
+            match scheduler.next(turn % slots, 0) {
+                Action::Read(lease) if turn % 3 == 0 && lease.tried == 0 => {
+                    prop_assert_eq!(scheduler.completed(lease, Outcome::Passing), Verdict::Retry);
+                }
+                Action::Read(lease) => {
+                    for offset in lease.extent.offset()..lease.extent.end() {
+                        seen[usize::try_from(offset).expect("small")] += 1;
+                    }
+                    scheduler.completed(lease, Outcome::Complete);
+                }
+                Action::Done => break,
+                other => prop_assert!(false, "{:?}", other),
+            }
+        }
+        prop_assert!(seen.iter().all(|&times| times == 1), "{:?}", seen);
+    }
+}
