@@ -1,0 +1,258 @@
+//! What the control groups of this process allow it, in bytes of memory.
+//!
+//! A group's limit holds for everything below it, so the nearest limit may be any ancestor's: all
+//! folders from the process's own group up to the mount are asked. In a container the group's
+//! path may lie outside what is mounted; the mount's own folder is then all that can be asked.
+
+use std::ffi::OsString;
+use std::fs;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Component, Path, PathBuf};
+
+/// The two generations of control groups, whose files differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Version {
+    V1,
+    V2,
+}
+
+/// The memory of one group, in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct GroupMemory {
+    pub(crate) limit: u64,
+    pub(crate) used: u64,
+    /// Page cache that the kernel drops first when the limit is near.
+    pub(crate) inactive_file: u64,
+}
+
+impl GroupMemory {
+    /// What may still be taken before the group's own OOM killer.
+    pub(crate) fn at_hand(self) -> u64 {
+        let held = self.used.saturating_sub(self.inactive_file);
+        self.limit.saturating_sub(held)
+    }
+}
+
+/// One hierarchy that accounts for memory, as seen from here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Hierarchy {
+    version: Version,
+    mount_point: PathBuf,
+    group: PathBuf,
+}
+
+impl Hierarchy {
+    /// Reads every group from the process's own up to the mount, those without a limit left out.
+    pub(crate) fn groups(&self) -> Vec<GroupMemory> {
+        let own = if self.group.is_dir() { &self.group } else { &self.mount_point };
+        own.ancestors()
+            .take_while(|folder| folder.starts_with(&self.mount_point))
+            .filter_map(|folder| group_memory(self.version, folder))
+            .collect()
+    }
+}
+
+/// Reads the groups of this process. None where `/proc` or the hierarchies are not mounted.
+pub(crate) fn groups() -> Vec<GroupMemory> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
+    let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
+    hierarchies(&mounts, &membership).iter().flat_map(Hierarchy::groups).collect()
+}
+
+/// Joins `/proc/self/mountinfo` and `/proc/self/cgroup`.
+pub(crate) fn hierarchies(mounts: &str, membership: &str) -> Vec<Hierarchy> {
+    let member = |version| membership.lines().find_map(|line| group_path(line, version));
+    let mounted = mounts.lines().filter_map(mounted_hierarchy);
+    let mut found: Vec<Hierarchy> = Vec::new();
+    for Mounted { version, root, mount_point } in mounted {
+        let Some(path) = member(version) else { continue };
+        let group = visible_at(&root, &mount_point, path);
+        found.push(Hierarchy { version, mount_point, group });
+    }
+    found
+}
+
+/// The path in one line `id:controllers:path`, if that hierarchy is the one for memory.
+fn group_path(line: &str, version: Version) -> Option<&str> {
+    let mut fields = line.splitn(3, ':');
+    let (id, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+    let wanted = match version {
+        Version::V1 => controllers.split(',').any(|name| name == "memory"),
+        Version::V2 => id == "0" && controllers.is_empty(),
+    };
+    wanted.then_some(path)
+}
+
+struct Mounted {
+    version: Version,
+    root: PathBuf,
+    mount_point: PathBuf,
+}
+
+/// Reads `id parent device root mount_point options [tags] - type source options`.
+fn mounted_hierarchy(line: &str) -> Option<Mounted> {
+    let (before, after) = line.split_once(" - ")?;
+    let mut before = before.split(' ').skip(3);
+    let (root, mount_point) = (unescape(before.next()?), unescape(before.next()?));
+    let mut after = after.split(' ');
+    let (kind, options) = (after.next()?, after.nth(1).unwrap_or_default());
+    let version = match kind {
+        "cgroup2" => Version::V2,
+        "cgroup" if options.split(',').any(|name| name == "memory") => Version::V1,
+        _ => return None,
+    };
+    Some(Mounted { version, root, mount_point })
+}
+
+/// Undoes the kernel's `\040` for a space and its like.
+fn unescape(field: &str) -> PathBuf {
+    let mut bytes = Vec::with_capacity(field.len());
+    let mut rest = field.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        let digits = after.get(..3).and_then(|three| std::str::from_utf8(three).ok());
+        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            Some(byte) if first == b'\\' => {
+                bytes.push(byte);
+                rest = &after[3..];
+            }
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    PathBuf::from(OsString::from_vec(bytes))
+}
+
+/// The folder of group `path` in a mount that shows `root` and what is below it.
+fn visible_at(root: &Path, mount_point: &Path, path: &str) -> PathBuf {
+    let below = Path::new(path).strip_prefix(root).ok();
+    // A group outside this namespace has a path that climbs: `/../other`.
+    let below = below.filter(|below| below.components().all(is_plain));
+    below.map_or_else(|| mount_point.to_owned(), |below| mount_point.join(below))
+}
+
+fn is_plain(component: Component<'_>) -> bool {
+    matches!(component, Component::Normal(_))
+}
+
+/// Reads one group's folder; `None` where it sets no limit or does not account for memory.
+fn group_memory(version: Version, folder: &Path) -> Option<GroupMemory> {
+    let read = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    let number = |name: &str| read(name)?.trim().parse::<u64>().ok();
+    let (limit, used, inactive) = match version {
+        Version::V1 => {
+            let limit = number("memory.limit_in_bytes")?;
+            (limit, number("memory.usage_in_bytes")?, "total_inactive_file")
+        }
+        Version::V2 => {
+            // From the first of the two on the group is throttled, at the second killed; either
+            // may say `max`.
+            let limits = [number("memory.high"), number("memory.max")];
+            let limit = limits.into_iter().flatten().min()?;
+            (limit, number("memory.current")?, "inactive_file")
+        }
+    };
+    let inactive_file = read("memory.stat").and_then(|text| statistic(&text, inactive));
+    Some(GroupMemory { limit, used, inactive_file: inactive_file.unwrap_or(0) })
+}
+
+/// Finds `name` in lines of `name value`.
+fn statistic(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const V1: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory";
+    const V2: &str = "41 31 0:38 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw,nsdelegate";
+
+    fn one(mounts: &str, membership: &str) -> (Version, PathBuf) {
+        let found = hierarchies(mounts, membership);
+        assert_eq!(found.len(), 1, "{found:?}");
+        (found[0].version, found[0].group.clone())
+    }
+
+    fn write(folder: &Path, files: &[(&str, &str)]) {
+        fs::create_dir_all(folder).expect("folder");
+        for (name, text) in files {
+            fs::write(folder.join(name), text).expect("file");
+        }
+    }
+
+    #[test]
+    fn the_memory_hierarchies_of_both_versions_are_found() {
+        let found = one(V2, "0::/user.slice/a:b\n");
+        assert_eq!(found, (Version::V2, "/sys/fs/cgroup/user.slice/a:b".into()));
+        let found = one(V1, "9:cpu,cpuacct:/x\n8:hugetlb,memory:/jobs/7\n0::/\n");
+        assert_eq!(found, (Version::V1, "/sys/fs/cgroup/memory/jobs/7".into()));
+        let both = hierarchies(&format!("{V1}\n{V2}\n"), "8:memory:/a\n0::/b\n");
+        assert_eq!(both.len(), 2);
+        assert_eq!(hierarchies(V1, "0::/\n"), []);
+        assert_eq!(hierarchies("nonsense\n- - -\n", "1:\n"), []);
+    }
+
+    #[test]
+    fn a_mount_of_an_inner_group_shows_that_group_as_its_root() {
+        let mounts = "9 1 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory";
+        let found = one(mounts, "4:memory:/docker/abc/job\n");
+        assert_eq!(found.1, Path::new("/sys/fs/cgroup/memory/job"));
+        let found = one(mounts, "4:memory:/docker/abcdef\n");
+        assert_eq!(found.1, Path::new("/sys/fs/cgroup/memory"), "outside the mount");
+    }
+
+    #[test]
+    fn a_path_that_climbs_out_of_the_namespace_is_the_mount_itself() {
+        assert_eq!(one(V2, "0::/../../other\n").1, Path::new("/sys/fs/cgroup"));
+    }
+
+    #[test]
+    fn escaped_mount_points_are_restored() {
+        assert_eq!(unescape(r"/a\040b\134c"), Path::new(r"/a b\c"));
+        assert_eq!(unescape(r"/a\04"), Path::new(r"/a\04"));
+        assert_eq!(unescape(r"/a\999"), Path::new(r"/a\999"));
+    }
+
+    #[test]
+    fn every_ancestor_with_a_limit_counts() {
+        let root = tempfile::tempdir().expect("a folder");
+        let own = root.path().join("a/b");
+        write(&own, &[("memory.max", "max\n"), ("memory.current", "5\n")]);
+        let stat = "anon 1\ninactive_file 30\nactive_file 7\n";
+        let files =
+            [("memory.max", "100\n"), ("memory.high", "90"), ("memory.current", "70\n")];
+        write(&root.path().join("a"), &files);
+        write(&root.path().join("a"), &[("memory.stat", stat)]);
+        write(root.path(), &[("memory.max", "400\n"), ("memory.current", "100\n")]);
+        let mount_point = root.path().to_owned();
+        let mut hierarchy = Hierarchy { version: Version::V2, mount_point, group: own };
+        let inner = GroupMemory { limit: 90, used: 70, inactive_file: 30 };
+        let outer = GroupMemory { limit: 400, used: 100, inactive_file: 0 };
+        assert_eq!(hierarchy.groups(), [inner, outer]);
+        assert_eq!((inner.at_hand(), outer.at_hand()), (50, 300));
+        hierarchy.group = root.path().join("hidden");
+        assert_eq!(hierarchy.groups(), [outer], "the mount answers for a hidden group");
+    }
+
+    #[test]
+    fn the_first_version_has_other_names() {
+        let root = tempfile::tempdir().expect("a folder");
+        let files = [("memory.limit_in_bytes", "100\n"), ("memory.usage_in_bytes", "60\n")];
+        write(root.path(), &files);
+        let stat = "inactive_file 1\ntotal_inactive_file 20\n";
+        write(root.path(), &[("memory.stat", stat)]);
+        let (mount_point, group) = (root.path().to_owned(), root.path().to_owned());
+        let groups = Hierarchy { version: Version::V1, mount_point, group }.groups();
+        assert_eq!(groups, [GroupMemory { limit: 100, used: 60, inactive_file: 20 }]);
+    }
+
+    #[test]
+    fn nothing_is_at_hand_above_the_limit_and_all_of_it_below() {
+        let group = |used, inactive_file| GroupMemory { limit: 100, used, inactive_file };
+        assert_eq!(group(150, 0).at_hand(), 0);
+        assert_eq!(group(150, 60).at_hand(), 10);
+        assert_eq!(group(10, 60).at_hand(), 100);
+    }
+}

@@ -1,0 +1,335 @@
+//! Turns a fault in a mapped file into a message and exit code 2, for a whole program.
+//!
+//! A file that is truncated while it is mapped, or whose device fails, cannot be read any more: the
+//! kernel sends `SIGBUS`, which ends a program without a word. A command that has installed a
+//! [`Guard`] says which file and which bytes, and ends with 2. Only the program itself may decide
+//! to end so; a library asks its caller for a promise instead
+//! ([`Frozen`](crate::map::Frozen)).
+//!
+//! ```text
+//! touch ──SIGBUS──▶ handler ── in a map made with a guard? ── yes ──▶ message, exit 2
+//!                                                         └── no ───▶ as without a guard
+//! ```
+//!
+//! The handler allocates nothing, takes no lock and makes only calls that signal-safety(7) allows.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::ptr;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use libc::{c_int, c_void, siginfo_t};
+
+use crate::fault_table::{FaultTable, Found};
+use crate::map::Permit;
+
+const EXIT_NOT_DONE: c_int = 2;
+/// `<asm-generic/siginfo.h>`: memory has failed, but nobody has read it yet.
+const BUS_MCEERR_AO: c_int = 5;
+const REASON: &[u8] = b": the file was truncated or its device failed while it was mapped; \
+    read it again, or with --engine pool\n";
+
+/// What was done on `SIGBUS` before; set before the handler is installed.
+static FORMER: OnceLock<libc::sigaction> = OnceLock::new();
+
+/// The right to map one file, because a fault in it ends the program with a message.
+///
+/// The handler stays installed for good; a file is watched for as long as one of its maps lives,
+/// even when the guard itself is gone.
+#[derive(Clone, Debug)]
+pub struct Guard<'f> {
+    file: &'f File,
+    message: Arc<[u8]>,
+}
+
+impl<'f> Guard<'f> {
+    /// Installs the handler, unless it is there, and prepares what to say about `path`.
+    ///
+    /// # Errors
+    ///
+    /// Those of sigaction(2), which has none for `SIGBUS`.
+    pub fn install(file: &'f File, path: &Path) -> io::Result<Guard<'f>> {
+        install_once()?;
+        let path = path.as_os_str().as_bytes();
+        let message = [b"swath: cannot read ", path, b" at bytes "].concat();
+        Ok(Guard { file, message: message.into() })
+    }
+}
+
+impl<'f> From<&Guard<'f>> for Permit<'f> {
+    fn from(guard: &Guard<'f>) -> Permit<'f> {
+        Permit::guarded(guard.file, Arc::clone(&guard.message))
+    }
+}
+
+impl<'f> From<Guard<'f>> for Permit<'f> {
+    fn from(guard: Guard<'f>) -> Permit<'f> {
+        Permit::from(&guard)
+    }
+}
+
+fn install_once() -> io::Result<()> {
+    static INSTALLED: Mutex<bool> = Mutex::new(false);
+    let mut installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !*installed {
+        let former = change_action(None)?;
+        FORMER.get_or_init(|| former);
+        // The page size is asked for now, so that the handler finds it ready.
+        rustix::param::page_size();
+        change_action(Some(&handler_action()))?;
+        *installed = true;
+    }
+    Ok(())
+}
+
+/// Sets what is done on `SIGBUS`, if given; returns what was done until now.
+fn change_action(action: Option<&libc::sigaction>) -> io::Result<libc::sigaction> {
+    let mut former = empty_action();
+    let new = action.map_or(ptr::null(), ptr::from_ref);
+    // SAFETY: `new` is null or a whole `sigaction` whose handler is async-signal-safe (ours) or
+    // was in force before; `former` has room for one.
+    let status = unsafe { libc::sigaction(libc::SIGBUS, new, &raw mut former) };
+    if status == 0 { Ok(former) } else { Err(io::Error::last_os_error()) }
+}
+
+fn empty_action() -> libc::sigaction {
+    // SAFETY: all zeros is a `sigaction`: the default action, no flags, an empty mask.
+    unsafe { std::mem::zeroed() }
+}
+
+fn handler_action() -> libc::sigaction {
+    let handler: extern "C" fn(c_int, *mut siginfo_t, *mut c_void) = on_fault;
+    let mut action = empty_action();
+    action.sa_sigaction = handler as *const () as libc::sighandler_t;
+    action.sa_flags = libc::SA_SIGINFO | libc::SA_ONSTACK;
+    action
+}
+
+/// Async-signal-safe, as is everything that it calls.
+extern "C" fn on_fault(_signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
+    // SAFETY: with `SA_SIGINFO` the kernel passes a whole `siginfo_t` for the time of the call.
+    let info = unsafe { &*info };
+    // 0 and below is from another process, and this one about memory that no thread touched:
+    // neither stopped a thread in a map.
+    let is_fault = info.si_code > 0 && info.si_code != BUS_MCEERR_AO;
+    if is_fault {
+        // SAFETY: the kernel's own `SIGBUS` always carries an address.
+        let address = unsafe { info.si_addr() }.addr();
+        if let Some(found) = FaultTable::global().find(address) {
+            end_with_message(&found, address);
+        }
+    }
+    if let Some(former) = FORMER.get() {
+        // What fails here cannot be reported; the fault then comes back to this handler.
+        let _ = change_action(Some(former));
+    }
+    // A fault happens again on return, and meets the former action; a sent signal does not.
+    if !is_fault {
+        // SAFETY: takes an integer; the signal is blocked until this handler returns.
+        unsafe { libc::raise(libc::SIGBUS) };
+    }
+}
+
+fn end_with_message(found: &Found, address: usize) -> ! {
+    static SPOKEN: AtomicBool = AtomicBool::new(false);
+    // Threads that fault together say it once; the others wait for the end.
+    while SPOKEN.swap(true, SeqCst) {
+        // SAFETY: takes nothing and returns after the next signal.
+        unsafe { libc::pause() };
+    }
+    // SAFETY: the map that holds the message's memory is in use by this thread, which stopped in
+    // it, so neither has been dropped.
+    let message = unsafe { std::slice::from_raw_parts(found.message, found.message_len) };
+    let (first, end) = page_extent(found, address, rustix::param::page_size());
+    write_all(message);
+    write_all(Decimal::new(first).as_bytes());
+    write_all(b"..");
+    write_all(Decimal::new(end).as_bytes());
+    write_all(REASON);
+    // SAFETY: ends the process at once, without running anything of it.
+    unsafe { libc::_exit(EXIT_NOT_DONE) }
+}
+
+/// The bytes of the file that the page of `address` shows, within the map.
+fn page_extent(found: &Found, address: usize, page_size: usize) -> (u64, u64) {
+    let page = address - address % page_size;
+    let in_file = |address: usize| found.offset + (address - found.start) as u64;
+    let end = page.saturating_add(page_size).min(found.end);
+    (in_file(page.max(found.start)), in_file(end))
+}
+
+fn write_all(mut bytes: &[u8]) {
+    while !bytes.is_empty() {
+        // SAFETY: `bytes` can be read for its whole length.
+        let status =
+            unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+        match usize::try_from(status) {
+            Ok(written) if written > 0 => bytes = bytes.get(written..).unwrap_or_default(),
+            _ => return,
+        }
+    }
+}
+
+/// A number in decimal digits, written without the formatting machinery.
+struct Decimal {
+    digits: [u8; Decimal::LONGEST],
+    first: usize,
+}
+
+impl Decimal {
+    /// Digits of `u64::MAX`.
+    const LONGEST: usize = 20;
+
+    fn new(mut number: u64) -> Decimal {
+        let mut decimal = Decimal { digits: [b'0'; Decimal::LONGEST], first: Decimal::LONGEST };
+        loop {
+            decimal.first -= 1;
+            decimal.digits[decimal.first] = b'0' + (number % 10).to_le_bytes()[0];
+            number /= 10;
+            if number == 0 {
+                return decimal;
+            }
+        }
+    }
+
+    fn as_bytes(&self) -> &[u8] {
+        &self.digits[self.first..]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::map::{Frozen, Map, MapFlags};
+    use std::ffi::OsStr;
+    use std::os::unix::process::ExitStatusExt;
+    use std::process::{Command, Output};
+    use std::sync::atomic::Ordering::Relaxed;
+
+    const CHILD: &str = "SWATH_OS_GUARD_TEST_CHILD";
+
+    /// Runs one test of this file again, as a child that gets `path`.
+    fn run_child(test: &str, path: &Path) -> Output {
+        Command::new(std::env::current_exe().expect("this test"))
+            .args(["--exact", "--nocapture", "--test-threads=1"])
+            .arg(format!("guard::tests::{test}"))
+            .env(CHILD, path)
+            // Where a core dump may go.
+            .current_dir(path.parent().expect("the test's folder"))
+            .output()
+            .expect("a child")
+    }
+
+    fn child_path() -> Option<std::path::PathBuf> {
+        std::env::var_os(CHILD).map(std::path::PathBuf::from)
+    }
+
+    fn four_pages(folder: &Path, name: &OsStr) -> std::path::PathBuf {
+        let path = folder.join(name);
+        std::fs::write(&path, vec![1; 4 * rustix::param::page_size()]).expect("written");
+        path
+    }
+
+    fn open(path: &Path) -> File {
+        File::options().read(true).write(true).open(path).expect("made by the parent")
+    }
+
+    #[test]
+    fn a_truncated_file_ends_the_program_with_a_message() {
+        let page = rustix::param::page_size();
+        if let Some(path) = child_path() {
+            let file = open(&path);
+            let guard = Guard::install(&file, &path).expect("a guard");
+            let map = Map::new(&guard, 10, 3 * page, MapFlags::default()).expect("a map");
+            drop(guard);
+            file.set_len(page as u64).expect("truncated");
+            assert_eq!(map.cells()[0].load(Relaxed), 1, "the first page is still there");
+            map.copy_to(2 * page, &mut [0; 1]);
+            unreachable!("the third page is gone");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = four_pages(folder.path(), OsStr::from_bytes(b"not \xff UTF-8"));
+        let test = "a_truncated_file_ends_the_program_with_a_message";
+        let output = run_child(test, &path);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let mut wanted = b"swath: cannot read ".to_vec();
+        wanted.extend_from_slice(path.as_os_str().as_bytes());
+        wanted.extend_from_slice(
+            format!(
+                " at bytes {}..{}: the file was truncated or its device failed while it was \
+                 mapped; read it again, or with --engine pool\n",
+                2 * page,
+                3 * page
+            )
+            .as_bytes(),
+        );
+        assert!(
+            output.stderr.ends_with(&wanted),
+            "{}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+    }
+
+    #[test]
+    fn a_fault_outside_the_guarded_maps_still_kills() {
+        if let Some(path) = child_path() {
+            let file = open(&path);
+            let guard = Guard::install(&file, &path).expect("a guard");
+            let guarded = Map::new(&guard, 0, 1, MapFlags::default()).expect("a map");
+            // SAFETY: none: this test breaks the promise to see what comes of it.
+            let frozen = unsafe { Frozen::promise(&file) };
+            let map = Map::new(frozen, 0, 1, MapFlags::default()).expect("a map");
+            file.set_len(0).expect("truncated");
+            let seen = map.cells()[0].load(Relaxed);
+            unreachable!("read {seen} with {} byte guarded", guarded.len());
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = four_pages(folder.path(), OsStr::new("plain"));
+        let output = run_child("a_fault_outside_the_guarded_maps_still_kills", &path);
+        assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
+    }
+
+    #[test]
+    fn a_signal_that_another_process_sends_still_kills() {
+        if let Some(path) = child_path() {
+            let file = open(&path);
+            let _guard = Guard::install(&file, &path).expect("a guard");
+            // SAFETY: takes an integer.
+            unsafe { libc::raise(libc::SIGBUS) };
+            // The former action is that of Rust's runtime, which takes a signal for a fault and
+            // waits for it to happen again.
+            // SAFETY: takes an integer.
+            unsafe { libc::raise(libc::SIGBUS) };
+            unreachable!("killed by now");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = four_pages(folder.path(), OsStr::new("plain"));
+        let output = run_child("a_signal_that_another_process_sends_still_kills", &path);
+        assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
+    }
+
+    #[test]
+    fn the_message_names_the_faulting_page_within_the_map() {
+        let found = Found {
+            start: 0x1_0010,
+            end: 0x1_2800,
+            offset: 0x5010,
+            message: ptr::null(),
+            message_len: 0,
+        };
+        assert_eq!(page_extent(&found, 0x1_0010, 0x1000), (0x5010, 0x6000));
+        assert_eq!(page_extent(&found, 0x1_0fff, 0x1000), (0x5010, 0x6000));
+        assert_eq!(page_extent(&found, 0x1_1000, 0x1000), (0x6000, 0x7000));
+        assert_eq!(page_extent(&found, 0x1_27ff, 0x1000), (0x7000, 0x7800));
+    }
+
+    #[test]
+    fn decimal_digits_are_those_of_the_number() {
+        for number in [0, 9, 10, 4096, u64::MAX - 1, u64::MAX] {
+            assert_eq!(Decimal::new(number).as_bytes(), number.to_string().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! Kernel services that `std` lacks: one safe function each.
+//!
+//! This crate obeys. It knows files, offsets and pages, but no plans, engines or records: what is
+//! read, in which order and why is decided elsewhere. Each function makes one kernel call, or
+//! reads one file under `/proc` or `/sys`, and passes the kernel's own error on.
+//!
+//! | Question or order | Module |
+//! | --- | --- |
+//! | tell the kernel how a file will be read | [`advise`] |
+//! | how much of a file is in the page cache | [`residency`] |
+//! | read past the page cache | [`direct`] |
+//! | what kind of file system and disk a file is on | [`file_system`] |
+//! | map a file for one pass over its bytes | [`map`] |
+//! | turn a fault in a map into a message and an exit | [`guard`] |
+//! | processors, memory and page sizes of this machine | [`machine`] |
+//! | memory nodes | [`numa`] |
+//! | memory that workers fill part by part | [`memory`] |
+//! | many reads in flight from one thread | [`ring`] |
+//! | faults, context switches, time and peak memory | [`usage`] |
+//! | how urgent a thread's input and output is | [`priority`] |
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! use swath_os::advise::{FileAdvice, advise_file};
+//!
+//! let file = tempfile::tempfile()?;
+//! file.set_len(1 << 20)?;
+//! advise_file(&file, 0, 0, FileAdvice::WillNeed)?;
+//! # Ok(())
+//! # }
+//! ```
+
+pub mod advise;
+mod cgroup;
+pub mod direct;
+mod fault_table;
+pub mod file_system;
+pub mod guard;
+pub mod machine;
+pub mod map;
+pub mod memory;
+pub mod numa;
+pub mod priority;
+pub mod residency;
+pub mod ring;
+pub mod usage;

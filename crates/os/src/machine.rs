@@ -1,0 +1,215 @@
+//! What this machine has, and how much of it this process may use.
+//!
+//! ```text
+//! processors   affinity ∧ control group's quota
+//! memory       what is free ∧ each control group's rest ∧ the address space limit
+//! pages        the usual and the huge size; when the kernel uses huge ones by itself
+//! ```
+//!
+//! Numbers only: what to do with them is decided elsewhere.
+
+use std::fs;
+use std::io;
+use std::sync::OnceLock;
+use std::thread;
+
+use rustix::process::{Resource, getrlimit};
+
+use crate::cgroup;
+
+/// When the kernel backs memory with huge pages by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ThpMode {
+    /// Wherever they fit.
+    Always,
+    /// Where a program asks for them with `MADV_HUGEPAGE`.
+    Madvise,
+    /// Not at all.
+    Never,
+    /// A kernel without huge pages, or one that does not say.
+    Unknown,
+}
+
+/// Returns how many processors this process may use at one time, at least 1.
+///
+/// That is its affinity, bounded by the quota of its control groups (rounded down), as
+/// [`thread::available_parallelism`] finds them. Reads several files each time: see
+/// [`usable_cpus_at_start`] for where that is too slow.
+#[must_use]
+pub fn usable_cpus() -> usize {
+    thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Returns what [`usable_cpus`] said when this was first called.
+///
+/// For where it is asked often; a later change of affinity or quota goes unseen.
+#[must_use]
+pub fn usable_cpus_at_start() -> usize {
+    static COUNT: OnceLock<usize> = OnceLock::new();
+    *COUNT.get_or_init(usable_cpus)
+}
+
+/// Returns how many bytes this process may still take before the kernel refuses or kills.
+///
+/// The least of: memory that is free or can be freed (`MemAvailable`); for each of the process's
+/// control groups and their ancestors, limit - usage + page cache that would be dropped first;
+/// and, if it is limited, the rest of the address space. Other processes take from the same
+/// memory, so it is a hint that ages. Reads several files of `/proc` and sysfs each time.
+///
+/// # Errors
+///
+/// `NotFound` where `/proc` is not mounted, `InvalidData` where its text is not understood.
+pub fn memory_at_hand() -> io::Result<u64> {
+    let available = meminfo_now("MemAvailable")?;
+    let groups = cgroup::groups().into_iter().map(cgroup::GroupMemory::at_hand);
+    let address_space = match getrlimit(Resource::As).current {
+        Some(limit) => Some(limit.saturating_sub(mapped_now()?)),
+        None => None,
+    };
+    Ok(least(available, groups.chain(address_space)))
+}
+
+/// Returns how many bytes this process could have if no other were there.
+///
+/// The least of the machine's memory, each control group's limit and the address space limit.
+///
+/// # Errors
+///
+/// As for [`memory_at_hand`].
+pub fn memory_total() -> io::Result<u64> {
+    let total = meminfo_now("MemTotal")?;
+    let groups = cgroup::groups().into_iter().map(|group| group.limit);
+    Ok(least(total, groups.chain(getrlimit(Resource::As).current)))
+}
+
+/// Returns the size of a page of memory, in bytes.
+#[must_use]
+pub fn page_size() -> usize {
+    rustix::param::page_size()
+}
+
+/// Returns the size of a transparent huge page, in bytes; `None` where the kernel has none.
+///
+/// Read once.
+#[must_use]
+pub fn huge_page_size() -> Option<usize> {
+    static SIZE: OnceLock<Option<usize>> = OnceLock::new();
+    *SIZE.get_or_init(|| {
+        let text = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
+        text.ok()?.trim().parse().ok()
+    })
+}
+
+/// Returns when the kernel uses huge pages for anonymous memory. Read once.
+#[must_use]
+pub fn transparent_huge_pages() -> ThpMode {
+    static MODE: OnceLock<ThpMode> = OnceLock::new();
+    *MODE.get_or_init(|| {
+        let text = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
+        text.map_or(ThpMode::Unknown, |text| thp_mode(&text))
+    })
+}
+
+fn least(first: u64, others: impl Iterator<Item = u64>) -> u64 {
+    others.fold(first, u64::min)
+}
+
+/// Reads the mode in brackets: `always [madvise] never`.
+fn thp_mode(text: &str) -> ThpMode {
+    let chosen = text.split_whitespace().find(|word| word.starts_with('['));
+    match chosen {
+        Some("[always]") => ThpMode::Always,
+        Some("[madvise]") => ThpMode::Madvise,
+        Some("[never]") => ThpMode::Never,
+        _ => ThpMode::Unknown,
+    }
+}
+
+fn meminfo_now(name: &str) -> io::Result<u64> {
+    meminfo(&fs::read_to_string("/proc/meminfo")?, name)
+}
+
+/// Finds `name` in the text of `/proc/meminfo`, in bytes.
+fn meminfo(text: &str, name: &str) -> io::Result<u64> {
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+    let kibibytes =
+        value.and_then(|value| value.trim().strip_suffix("kB")?.trim().parse().ok());
+    kibibytes
+        .and_then(|count: u64| count.checked_mul(1024))
+        .ok_or_else(|| not_understood(&format!("/proc/meminfo: no {name} in kB")))
+}
+
+/// Returns how much address space this process has mapped, in bytes.
+fn mapped_now() -> io::Result<u64> {
+    mapped(&fs::read_to_string("/proc/self/statm")?, page_size() as u64)
+}
+
+/// Reads the first number of `/proc/self/statm`, which counts pages.
+fn mapped(text: &str, page_size: u64) -> io::Result<u64> {
+    text.split_whitespace()
+        .next()
+        .and_then(|word| word.parse::<u64>().ok()?.checked_mul(page_size))
+        .ok_or_else(|| not_understood("/proc/self/statm: no count of pages"))
+}
+
+fn not_understood(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meminfo_is_read_in_bytes() {
+        let text = "MemTotal:       24684096 kB\nMemFree:  1 kB\nMemAvailable:   3 kB\n";
+        assert_eq!(meminfo(text, "MemTotal").expect("there"), 24_684_096 << 10);
+        assert_eq!(meminfo(text, "MemAvailable").expect("there"), 3 << 10);
+        for text in ["", "MemAvailable: 3 pages", "MemAvailable: x kB", "MemAvailableX: 3 kB"] {
+            let error = meminfo(text, "MemAvailable").unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{text}");
+            assert_eq!(error.to_string(), "/proc/meminfo: no MemAvailable in kB");
+        }
+    }
+
+    #[test]
+    fn mapped_pages_are_counted_in_bytes() {
+        assert_eq!(mapped("765 435 406 5 0 123 0\n", 4096).expect("a count"), 765 * 4096);
+        for text in ["", "x 1", "99999999999999999999"] {
+            let error = mapped(text, 4096).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::InvalidData, "{text}");
+        }
+    }
+
+    #[test]
+    fn the_mode_in_brackets_is_the_one_chosen() {
+        assert_eq!(thp_mode("[always] madvise never\n"), ThpMode::Always);
+        assert_eq!(thp_mode("always [madvise] never\n"), ThpMode::Madvise);
+        assert_eq!(thp_mode("always madvise [never]\n"), ThpMode::Never);
+        assert_eq!(thp_mode("always madvise never\n"), ThpMode::Unknown);
+        assert_eq!(thp_mode(""), ThpMode::Unknown);
+    }
+
+    #[test]
+    fn the_least_of_all_limits_holds() {
+        assert_eq!(least(5, [].into_iter()), 5);
+        assert_eq!(least(5, [7, 3, 9].into_iter()), 3);
+    }
+
+    #[test]
+    fn no_more_is_at_hand_than_there_is() {
+        let (at_hand, total) =
+            (memory_at_hand().expect("known"), memory_total().expect("known"));
+        assert!(0 < at_hand && at_hand <= total, "{at_hand} of {total}");
+    }
+
+    #[test]
+    fn pages_and_processors_are_there() {
+        assert!(page_size().is_power_of_two());
+        assert!(usable_cpus() >= 1 && usable_cpus_at_start() >= 1);
+        if let Some(size) = huge_page_size() {
+            assert!(size.is_power_of_two() && size > page_size(), "{size}");
+        }
+        assert_eq!(transparent_huge_pages(), transparent_huge_pages());
+    }
+}

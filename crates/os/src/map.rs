@@ -1,0 +1,405 @@
+//! Maps a file for one pass over its bytes.
+//!
+//! A map costs no copy, so a kernel that only adds or counts bytes runs at memory speed. The price
+//! is that the file stays the file: another process may store to it, which changes mapped bytes
+//! under the reader, or truncate it, which makes the next touch raise `SIGBUS`. So nobody maps
+//! without a [`Permit`]: either the caller promises that it will not happen ([`Frozen`]), or the
+//! program lets itself be ended with a message if it does ([`Guard`](crate::guard::Guard)).
+//!
+//! ```text
+//! file   |....|....|....|....|..|
+//! pages       |====|====|====|       mapped
+//! cells         [=========]          offset .. offset + len: what the caller sees
+//! ```
+//!
+//! Which files are worth mapping, and the kernels that read them, are left to others.
+//!
+//! ```
+//! # fn main() -> std::io::Result<()> {
+//! # use std::io::Write;
+//! use swath_os::map::{Frozen, Map, MapFlags};
+//!
+//! let mut file = tempfile::tempfile()?;
+//! file.write_all(b"0123456789")?;
+//! // SAFETY: the file has no name, so nobody else can write to it or truncate it.
+//! let frozen = unsafe { Frozen::promise(&file) };
+//! let map = Map::new(frozen, 3, 4, MapFlags::default())?;
+//! let mut target = [0; 4];
+//! map.copy_to(0, &mut target);
+//! assert_eq!(&target, b"3456");
+//! # Ok(())
+//! # }
+//! ```
+
+use std::ffi::c_void;
+use std::fs::File;
+use std::io;
+use std::marker::PhantomData;
+use std::ptr;
+use std::slice;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU8;
+
+use rustix::mm::{Advice, MapFlags as RawFlags, ProtFlags, madvise, mmap, munmap};
+use rustix::param::page_size;
+
+use crate::fault_table::{Fault, FaultTable, Registration};
+
+/// The caller's word that a file stays as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Frozen<'f>(&'f File);
+
+impl<'f> Frozen<'f> {
+    /// Promises that `file` is not changed while it is mapped.
+    ///
+    /// # Safety
+    ///
+    /// Until the last [`Map`] of `file` is dropped, nobody, in any process, writes
+    /// to it or truncates it. A write is a data race; a read past a new, nearer end
+    /// of file raises `SIGBUS`.
+    #[must_use]
+    pub unsafe fn promise(file: &'f File) -> Frozen<'f> {
+        Frozen(file)
+    }
+}
+
+/// The right to map one file, made from a [`Frozen`] or a [`Guard`](crate::guard::Guard).
+#[derive(Clone, Debug)]
+pub struct Permit<'f> {
+    file: &'f File,
+    /// What to say if a page cannot be read; `None` leaves the signal alone.
+    message: Option<Arc<[u8]>>,
+}
+
+impl<'f> Permit<'f> {
+    /// Returns the file that may be mapped.
+    #[must_use]
+    pub fn file(&self) -> &'f File {
+        self.file
+    }
+
+    pub(crate) fn guarded(file: &'f File, message: Arc<[u8]>) -> Permit<'f> {
+        Permit { file, message: Some(message) }
+    }
+}
+
+impl<'f> From<Frozen<'f>> for Permit<'f> {
+    fn from(frozen: Frozen<'f>) -> Permit<'f> {
+        Permit { file: frozen.0, message: None }
+    }
+}
+
+/// How a file is mapped. The default is neither.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MapFlags {
+    /// Read all pages in and enter them before the call returns.
+    pub populate: bool,
+    /// Ask for huge pages, where the file system can give them; no error where it cannot.
+    pub huge_page: bool,
+}
+
+/// What madvise(2) can be told about a mapped file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MapAdvice {
+    /// Nothing special: the usual readahead.
+    Normal,
+    /// Front to back.
+    Sequential,
+    /// Here and there: no readahead.
+    Random,
+    /// Soon: starts to read into the page cache.
+    WillNeed,
+    /// Use huge pages where possible.
+    HugePage,
+    /// Enter all pages now, and fail where one cannot be read (Linux 5.14).
+    PopulateRead,
+    /// Not again: forgets the entries, not the page cache. A later touch reads the file anew.
+    DontNeed,
+}
+
+/// A mapped extent of a file, read-only, unmapped when dropped.
+///
+/// Its bytes are never a `&[u8]`: Rust may assume that those do not change, and reorder or repeat
+/// reads of them, while another process can store to a mapped file at any moment. Nothing that is
+/// found in a map may therefore be relied on a second time.
+#[derive(Debug)]
+pub struct Map<'f> {
+    /// The first mapped page.
+    pages: *mut c_void,
+    pages_len: usize,
+    /// Where the extent starts in the first page.
+    skipped: usize,
+    len: usize,
+    registration: Option<Registration>,
+    file: PhantomData<&'f File>,
+}
+
+// SAFETY: the pages belong to the process, not to a thread, and nothing here depends on which
+// thread unmaps them.
+unsafe impl Send for Map<'_> {}
+// SAFETY: through `&Map` memory is only read, by atomics or into the caller's own bytes.
+unsafe impl Sync for Map<'_> {}
+
+impl<'f> Map<'f> {
+    /// Maps `len` bytes from `offset` on, which need not be aligned.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` for a `len` of 0 and for anything but a regular file; `UnexpectedEof` where
+    /// the extent reaches past the end of the file; `ENODEV` from a file system that cannot map;
+    /// `ENOMEM` where the address space or the count of maps is used up; `QuotaExceeded` where a
+    /// guard watches as many maps as it can.
+    pub fn new(
+        permit: impl Into<Permit<'f>>,
+        offset: u64,
+        len: usize,
+        flags: MapFlags,
+    ) -> io::Result<Map<'f>> {
+        let permit = permit.into();
+        check_extent(permit.file, offset, len)?;
+        let in_page = offset % page_size() as u64;
+        let skipped = usize::try_from(in_page).map_err(io::Error::other)?;
+        let pages_len = len.checked_add(skipped).ok_or_else(too_large)?;
+        let pages = map_pages(permit.file, offset - in_page, pages_len, flags)?;
+        let mut map =
+            Map { pages, pages_len, skipped, len, registration: None, file: PhantomData };
+        if let Some(message) = permit.message {
+            let fault = Fault { start: map.start().addr(), len, offset, message };
+            map.registration = Some(FaultTable::global().register(fault)?);
+        }
+        if flags.huge_page {
+            map.ask_for_huge_pages(flags.populate);
+        }
+        Ok(map)
+    }
+
+    /// Returns how many bytes are mapped; never 0.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "no map is empty")]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Returns the bytes as cells that others may store to; to be loaded only.
+    ///
+    /// The pages are read-only: a store through a cell is a programmer's error, and ends the
+    /// program with `SIGSEGV`.
+    #[must_use]
+    pub fn cells(&self) -> &[AtomicU8] {
+        // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped, and any byte is
+        // an `AtomicU8`, which has alignment 1 and may change at any time.
+        unsafe { slice::from_raw_parts(self.start().cast(), self.len) }
+    }
+
+    /// Copies from `offset` within the map until `target` is full.
+    ///
+    /// Bytes that others store meanwhile arrive old or new.
+    ///
+    /// # Panics
+    ///
+    /// Where that reaches past the end of the map.
+    pub fn copy_to(&self, offset: usize, target: &mut [u8]) {
+        self.assert_inside(offset, target.len());
+        let from = self.start().wrapping_add(offset);
+        // SAFETY: so many bytes are mapped from there on, as was just asserted; `target` is
+        // exclusive, so it is no part of the map.
+        unsafe { ptr::copy_nonoverlapping(from, target.as_mut_ptr(), target.len()) }
+    }
+
+    /// Advises on the pages that hold `len` bytes from `offset` within the map on.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` where this kernel does not know the advice; for
+    /// [`MapAdvice::PopulateRead`], `EFAULT` where a page lies behind the end of the file or
+    /// cannot be read.
+    ///
+    /// # Panics
+    ///
+    /// Where the extent reaches past the end of the map.
+    pub fn advise(&self, offset: usize, len: usize, advice: MapAdvice) -> io::Result<()> {
+        self.assert_inside(offset, len);
+        let advice = match advice {
+            MapAdvice::Normal => Advice::Normal,
+            MapAdvice::Sequential => Advice::Sequential,
+            MapAdvice::Random => Advice::Random,
+            MapAdvice::WillNeed => Advice::WillNeed,
+            MapAdvice::HugePage => Advice::LinuxHugepage,
+            MapAdvice::PopulateRead => Advice::LinuxPopulateRead,
+            MapAdvice::DontNeed => Advice::LinuxDontNeed,
+        };
+        let first = self.skipped + offset;
+        let in_page = first % page_size();
+        let from = self.pages.wrapping_byte_add(first - in_page);
+        // SAFETY: the pages are mapped by `self`, from a file and read-only: none of these kinds
+        // of advice changes what a load gives.
+        Ok(unsafe { madvise(from, in_page + len, advice) }?)
+    }
+
+    /// Huge pages must be asked for before the pages are entered, thus not by `MAP_POPULATE`.
+    fn ask_for_huge_pages(&self, populate: bool) {
+        // Both are advice: a kernel without huge pages maps small ones, and a page that cannot
+        // be entered now is reported when it is touched.
+        let _ = self.advise(0, self.len, MapAdvice::HugePage);
+        if populate {
+            let _ = self.advise(0, self.len, MapAdvice::PopulateRead);
+        }
+    }
+
+    fn start(&self) -> *const u8 {
+        self.pages.cast::<u8>().wrapping_add(self.skipped)
+    }
+
+    fn assert_inside(&self, offset: usize, len: usize) {
+        let inside = offset.checked_add(len).is_some_and(|end| end <= self.len);
+        assert!(inside, "{len} bytes at {offset} are not inside a map of {}", self.len);
+    }
+}
+
+impl Drop for Map<'_> {
+    fn drop(&mut self) {
+        // First, so that the guard never speaks for pages that another map has taken over.
+        self.registration = None;
+        // SAFETY: the pages were mapped by `new`, and whoever borrowed from `self` is done.
+        let unmapped = unsafe { munmap(self.pages, self.pages_len) };
+        debug_assert!(unmapped.is_ok(), "munmap: {unmapped:?}");
+    }
+}
+
+/// A map may reach past the end of a file, but a touch there raises `SIGBUS` at once.
+fn check_extent(file: &File, offset: u64, len: usize) -> io::Result<()> {
+    let metadata = file.metadata()?;
+    let refuse = |kind, what: &str| Err(io::Error::new(kind, what));
+    if len == 0 {
+        return refuse(io::ErrorKind::InvalidInput, "cannot map 0 bytes");
+    }
+    if !metadata.is_file() {
+        return refuse(io::ErrorKind::InvalidInput, "only regular files are mapped");
+    }
+    match offset.checked_add(len as u64) {
+        Some(end) if end <= metadata.len() => Ok(()),
+        _ => refuse(io::ErrorKind::UnexpectedEof, "the file ends before the extent to map"),
+    }
+}
+
+fn map_pages(file: &File, offset: u64, len: usize, flags: MapFlags) -> io::Result<*mut c_void> {
+    let populate = flags.populate && !flags.huge_page;
+    let raw = if populate { RawFlags::SHARED | RawFlags::POPULATE } else { RawFlags::SHARED };
+    // SAFETY: the kernel chooses the address, so no memory that is in use is replaced.
+    Ok(unsafe { mmap(ptr::null_mut(), len, ProtFlags::READ, raw, file, offset) }?)
+}
+
+fn too_large() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, "the extent exceeds the address space")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    fn file_of(len: usize) -> (File, Vec<u8>) {
+        let bytes: Vec<u8> = (0..len).map(|index| (index % 251).to_le_bytes()[0]).collect();
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(&bytes).expect("written");
+        (file, bytes)
+    }
+
+    fn map_of(file: &File, offset: u64, len: usize, flags: MapFlags) -> io::Result<Map<'_>> {
+        // SAFETY: the tests' files have no name, and no test changes one that it has mapped.
+        let frozen = unsafe { Frozen::promise(file) };
+        Map::new(frozen, offset, len, flags)
+    }
+
+    #[test]
+    fn every_flag_and_offset_gives_the_bytes_of_the_file() {
+        let page = page_size();
+        let (file, bytes) = file_of(3 * page + 5);
+        for populate in [false, true] {
+            for huge_page in [false, true] {
+                for offset in [0, 1, page - 1, page, page + 1, 3 * page + 4] {
+                    let len = bytes.len() - offset;
+                    let flags = MapFlags { populate, huge_page };
+                    let map = map_of(&file, offset as u64, len, flags).expect("mapped");
+                    let seen: Vec<u8> =
+                        map.cells().iter().map(|cell| cell.load(Relaxed)).collect();
+                    assert_eq!(seen, bytes[offset..], "{offset} {flags:?}");
+                    let mut target = vec![0; len];
+                    map.copy_to(0, &mut target);
+                    assert_eq!(target, bytes[offset..], "{offset} {flags:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_refused_with_its_reason() {
+        let (file, bytes) = file_of(100);
+        let none = MapFlags::default();
+        let kind = |offset, len| map_of(&file, offset, len, none).unwrap_err().kind();
+        assert_eq!(kind(0, 0), io::ErrorKind::InvalidInput);
+        assert_eq!(kind(0, bytes.len() + 1), io::ErrorKind::UnexpectedEof);
+        assert_eq!(kind(100, 1), io::ErrorKind::UnexpectedEof);
+        assert_eq!(kind(u64::MAX, 1), io::ErrorKind::UnexpectedEof);
+        let folder = File::open("/").expect("the root");
+        let error = map_of(&folder, 0, 1, none).unwrap_err();
+        assert_eq!(error.to_string(), "only regular files are mapped");
+    }
+
+    #[test]
+    fn advice_leaves_the_bytes_as_they_are() {
+        let page = page_size();
+        let (file, bytes) = file_of(4 * page);
+        let map = map_of(&file, 10, 3 * page, MapFlags::default()).expect("mapped");
+        for advice in [
+            MapAdvice::Normal,
+            MapAdvice::Sequential,
+            MapAdvice::Random,
+            MapAdvice::WillNeed,
+            MapAdvice::HugePage,
+            MapAdvice::PopulateRead,
+            MapAdvice::DontNeed,
+        ] {
+            if let Err(error) = map.advise(0, map.len(), advice) {
+                let is_new = matches!(advice, MapAdvice::HugePage | MapAdvice::PopulateRead);
+                assert!(is_new && error.kind() == io::ErrorKind::InvalidInput, "{error}");
+                eprintln!("skipped: this kernel does not know {advice:?}");
+                continue;
+            }
+            for (offset, len) in [(0, 0), (1, 1), (page, page), (3 * page, 0)] {
+                map.advise(offset, len, advice).expect("known a moment ago");
+            }
+            let mut target = vec![0; map.len()];
+            map.copy_to(0, &mut target);
+            assert_eq!(target, bytes[10..10 + 3 * page], "{advice:?}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "4 bytes at 8 are not inside a map of 10")]
+    fn a_copy_past_the_end_of_the_map_panics() {
+        let (file, _) = file_of(10);
+        let map = map_of(&file, 0, 10, MapFlags::default()).expect("mapped");
+        map.copy_to(8, &mut [0; 4]);
+    }
+
+    #[test]
+    #[should_panic(expected = "are not inside a map of 10")]
+    fn advice_whose_end_overflows_panics() {
+        let (file, _) = file_of(10);
+        let map = map_of(&file, 0, 10, MapFlags::default()).expect("mapped");
+        let _ = map.advise(1, usize::MAX, MapAdvice::Normal);
+    }
+
+    #[test]
+    fn a_map_may_be_read_by_several_threads() {
+        let (file, bytes) = file_of(10_000);
+        let map = map_of(&file, 0, bytes.len(), MapFlags::default()).expect("mapped");
+        std::thread::scope(|scope| {
+            for _ in 0..2 {
+                scope.spawn(|| assert_eq!(map.cells()[9_999].load(Relaxed), bytes[9_999]));
+            }
+        });
+    }
+}

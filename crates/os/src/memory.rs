@@ -1,0 +1,552 @@
+//! Memory that file data lands in.
+//!
+//! [`Pages`] are owned, zeroed, page-aligned bytes straight from the kernel. [`Leases`] lend
+//! disjoint parts of them (or of a caller's slice) to workers that decide at run time which part
+//! comes next, something `split_at_mut` cannot express. A part that is complete is *frozen*: from
+//! then on anybody may read it, and nobody may write it.
+//!
+//! ```text
+//! pages   |----------------------------------------|
+//! leases  |frozen, shared|  write A  |   |  write B |
+//! ```
+//!
+//! What this leaves to others: how large, when, and who comes next.
+//!
+//! ```
+//! use swath_os::memory::{Leases, Pages};
+//!
+//! let leases = Leases::of_pages(Pages::map(8192)?);
+//! let mut left = leases.write(0, 4096).expect("free");
+//! assert!(leases.write(4095, 2).is_none(), "overlaps `left`");
+//! left.fill(7);
+//! left.freeze();
+//! assert_eq!(leases.read(0, 4096).expect("frozen")[0], 7);
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+/// The size of a transparent huge page, and the unit in which [`Pages::prepare`] populates.
+pub const POPULATE_SIZE: usize = 2 << 20;
+
+/// Owned, zeroed, page-aligned memory. From 2 MiB on it starts at a 2 MiB boundary.
+///
+/// It remembers which of its 2 MiB blocks have been populated, so memory that is used again costs
+/// nothing a second time.
+#[derive(Debug)]
+pub struct Pages {
+    start: NonNull<u8>,
+    len: usize,
+    /// One bit for each block of [`POPULATE_SIZE`] that somebody populates or has populated.
+    claimed: Box<[AtomicU64]>,
+    /// One bit for each that is there.
+    populated: Box<[AtomicU64]>,
+}
+
+// SAFETY: `Pages` owns its mapping as a `Box<[u8]>` owns its bytes.
+unsafe impl Send for Pages {}
+// SAFETY: shared access only reads bytes; populating changes no contents.
+unsafe impl Sync for Pages {}
+
+impl Pages {
+    /// Maps `len` bytes, rounded up to whole pages. `len` 0 gives one page.
+    ///
+    /// Takes address space only: pages come with [`prepare`](Self::prepare) or the first touch.
+    ///
+    /// # Errors
+    ///
+    /// `OutOfMemory` if the address space or a limit (`RLIMIT_AS`) does not allow it.
+    pub fn map(len: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let len = len
+            .max(1)
+            .checked_next_multiple_of(page)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        let start = if len < POPULATE_SIZE { map_anonymous(len)? } else { map_aligned(len)? };
+        let words = len.div_ceil(POPULATE_SIZE).div_ceil(64);
+        let bits = || (0..words).map(|_| AtomicU64::new(0)).collect();
+        Ok(Self { start, len, claimed: bits(), populated: bits() })
+    }
+
+    /// Asks for transparent huge pages.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` on kernels without them: nothing is lost but speed.
+    pub fn advise_huge(&self) -> io::Result<()> {
+        // SAFETY: the range is our own mapping; the advice changes no contents.
+        unsafe {
+            rustix::mm::madvise(self.start.as_ptr().cast(), self.len, Advice::LinuxHugepage)
+        }
+        .map_err(io::Error::from)
+    }
+
+    /// Populates `offset .. offset + len`, widened to whole pages, writable.
+    ///
+    /// # Errors
+    ///
+    /// `InvalidInput` on kernels before 5.14; `OutOfMemory` where a limit is reached.
+    ///
+    /// # Panics
+    ///
+    /// If the range is not inside.
+    pub fn populate(&self, offset: usize, len: usize) -> io::Result<()> {
+        assert!(offset <= self.len && len <= self.len - offset, "populate inside the pages");
+        if len == 0 {
+            return Ok(());
+        }
+        let page = rustix::param::page_size();
+        let first = offset / page * page;
+        let end = (offset + len).next_multiple_of(page).min(self.len);
+        // SAFETY: `first` is at most `len`, inside the mapping.
+        let start = unsafe { self.start.add(first) };
+        loop {
+            // SAFETY: the range is inside our own mapping; populating keeps its contents.
+            let done = unsafe {
+                rustix::mm::madvise(
+                    start.as_ptr().cast(),
+                    end - first,
+                    Advice::LinuxPopulateWrite,
+                )
+            };
+            match done {
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
+                other => return other.map_err(io::Error::from),
+            }
+        }
+    }
+
+    /// Populates those 2 MiB blocks that `offset .. offset + len` touches and nobody has yet.
+    /// Returns the bytes populated by this call.
+    ///
+    /// Called by the worker that fills the range, just ahead of its read: population then runs on
+    /// every worker at once and beside the device. A block that another worker is populating is
+    /// waited for: touching it meanwhile would have the kernel zero the same huge page twice.
+    ///
+    /// # Errors
+    ///
+    /// As [`populate`](Self::populate).
+    ///
+    /// # Panics
+    ///
+    /// If the range is not inside.
+    pub fn prepare(&self, offset: usize, len: usize) -> io::Result<usize> {
+        assert!(offset <= self.len && len <= self.len - offset, "prepare inside the pages");
+        if len == 0 {
+            return Ok(0);
+        }
+        let mut fresh = 0;
+        for block in offset / POPULATE_SIZE..=(offset + len - 1) / POPULATE_SIZE {
+            fresh += self.prepare_block(block)?;
+        }
+        Ok(fresh)
+    }
+
+    fn prepare_block(&self, block: usize) -> io::Result<usize> {
+        let (word, bit) = (block / 64, 1 << (block % 64));
+        // Relaxed here and below: the bits publish nothing, the kernel orders the pages.
+        if self.populated[word].load(Ordering::Relaxed) & bit != 0 {
+            return Ok(0);
+        }
+        if self.claimed[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
+            for _ in 0..10_000 {
+                if self.populated[word].load(Ordering::Relaxed) & bit != 0 {
+                    break;
+                }
+                std::thread::yield_now();
+            }
+            // Not yet, or it failed there: the read itself populates, or fails as well.
+            return Ok(0);
+        }
+        let first = block * POPULATE_SIZE;
+        let len = POPULATE_SIZE.min(self.len - first);
+        self.populate(first, len)?;
+        self.populated[word].fetch_or(bit, Ordering::Relaxed);
+        Ok(len)
+    }
+
+    /// Bytes that [`prepare`](Self::prepare) would still have to populate.
+    pub fn unpopulated(&self) -> usize {
+        let blocks = self.len.div_ceil(POPULATE_SIZE);
+        // Relaxed: a hint.
+        let done: u32 =
+            self.populated.iter().map(|word| word.load(Ordering::Relaxed).count_ones()).sum();
+        (blocks - done as usize) * POPULATE_SIZE
+    }
+
+    /// Prefers memory of NUMA node `node` for pages that are not there yet.
+    ///
+    /// # Errors
+    ///
+    /// The kernel's: `InvalidInput` for a node that is not there, `Unsupported` without NUMA.
+    pub fn prefer_node(&self, node: usize) -> io::Result<()> {
+        const MPOL_PREFERRED: libc::c_int = 1;
+        if node >= 64 {
+            return Err(io::Error::from(io::ErrorKind::InvalidInput));
+        }
+        let mask: libc::c_ulong = 1 << node;
+        let mask_bits: libc::c_ulong = 65; // the kernel looks at one bit less than it is told
+        // SAFETY: the range is our own mapping, `mask` outlives the call.
+        let status = unsafe {
+            libc::syscall(
+                libc::SYS_mbind,
+                self.start.as_ptr(),
+                self.len,
+                MPOL_PREFERRED,
+                &raw const mask,
+                mask_bits,
+                0,
+            )
+        };
+        if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    }
+}
+
+impl Deref for Pages {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: `len` mapped, zero-initialised bytes that only `&mut self` can write.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for Pages {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `&mut self` is the only access.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for Pages {
+    fn drop(&mut self) {
+        // SAFETY: the mapping is ours and nothing borrows from it any more.
+        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+    }
+}
+
+fn map_anonymous(len: usize) -> io::Result<NonNull<u8>> {
+    // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing.
+    let start = unsafe {
+        rustix::mm::mmap_anonymous(
+            std::ptr::null_mut(),
+            len,
+            ProtFlags::READ | ProtFlags::WRITE,
+            MapFlags::PRIVATE | MapFlags::NORESERVE,
+        )
+    }?;
+    NonNull::new(start.cast()).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
+}
+
+/// Maps `len` bytes from a 2 MiB boundary on: more is mapped and the ends are given back.
+fn map_aligned(len: usize) -> io::Result<NonNull<u8>> {
+    let wide = len
+        .checked_add(POPULATE_SIZE)
+        .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    let start = map_anonymous(wide)?;
+    let head = start.as_ptr().align_offset(POPULATE_SIZE);
+    // SAFETY: `head` is below `POPULATE_SIZE`, inside the wide mapping.
+    let aligned = unsafe { start.add(head) };
+    if head > 0 {
+        // SAFETY: the first `head` bytes of our own new mapping; nobody has seen them.
+        let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), head) };
+    }
+    let tail = POPULATE_SIZE - head;
+    if tail > 0 {
+        // SAFETY: `head + len` is inside the wide mapping.
+        let end = unsafe { aligned.add(len) };
+        // SAFETY: the last `tail` bytes of our own new mapping; nobody has seen them.
+        let _ = unsafe { rustix::mm::munmap(end.as_ptr().cast(), tail) };
+    }
+    Ok(aligned)
+}
+
+/// Which parts are lent out, and which are complete.
+#[derive(Debug, Default)]
+struct Ledger {
+    /// `(offset, end)` of live write leases: at most one for each read in flight.
+    writing: Vec<(usize, usize)>,
+    /// `(offset, end)` of frozen parts, sorted, neighbours merged.
+    frozen: Vec<(usize, usize)>,
+}
+
+impl Ledger {
+    fn is_free(&self, offset: usize, end: usize) -> bool {
+        let apart = |&(other, other_end): &(usize, usize)| end <= other || other_end <= offset;
+        let after = self.frozen.partition_point(|&(_, frozen_end)| frozen_end <= offset);
+        self.writing.iter().all(apart) && self.frozen.get(after).is_none_or(apart)
+    }
+
+    fn is_frozen(&self, offset: usize, end: usize) -> bool {
+        let after = self.frozen.partition_point(|&(_, frozen_end)| frozen_end < end);
+        self.frozen.get(after).is_some_and(|&(start, _)| start <= offset)
+    }
+
+    fn return_lease(&mut self, offset: usize, end: usize) {
+        if let Some(index) = self.writing.iter().position(|&lent| lent == (offset, end)) {
+            self.writing.swap_remove(index);
+        }
+    }
+
+    fn freeze(&mut self, offset: usize, end: usize) {
+        let at = self.frozen.partition_point(|&(start, _)| start < offset);
+        let joins_left = at > 0 && self.frozen[at - 1].1 == offset;
+        let joins_right = self.frozen.get(at).is_some_and(|&(start, _)| start == end);
+        match (joins_left, joins_right) {
+            (true, true) => {
+                self.frozen[at - 1].1 = self.frozen[at].1;
+                self.frozen.remove(at);
+            }
+            (true, false) => self.frozen[at - 1].1 = end,
+            (false, true) => self.frozen[at].0 = offset,
+            (false, false) => self.frozen.insert(at, (offset, end)),
+        }
+    }
+}
+
+/// Lends disjoint parts of some memory for writing, and complete parts for reading.
+#[derive(Debug)]
+pub struct Leases<'m> {
+    start: NonNull<u8>,
+    len: usize,
+    pages: Option<Pages>,
+    ledger: Mutex<Ledger>,
+    lent: PhantomData<&'m mut [u8]>,
+}
+
+// SAFETY: the ledger never hands out overlapping write leases, nor a read over a write.
+unsafe impl Send for Leases<'_> {}
+// SAFETY: as above; the ledger is behind a mutex.
+unsafe impl Sync for Leases<'_> {}
+
+impl Leases<'static> {
+    /// Lends parts of `pages`, which it owns until [`into_pages`](Self::into_pages).
+    pub fn of_pages(pages: Pages) -> Self {
+        let (start, len) = (pages.start, pages.len);
+        Self { start, len, pages: Some(pages), ledger: Mutex::default(), lent: PhantomData }
+    }
+
+    /// Ends the lending: the pages, or `None` where a slice was lent. Every lease borrows from
+    /// `self`, so none is left.
+    pub fn into_pages(self) -> Option<Pages> {
+        self.pages
+    }
+}
+
+impl<'m> Leases<'m> {
+    /// Lends parts of a slice that the caller owns.
+    pub fn of_slice(slice: &'m mut [u8]) -> Self {
+        let len = slice.len();
+        let start = NonNull::from(slice).cast();
+        Self { start, len, pages: None, ledger: Mutex::default(), lent: PhantomData }
+    }
+
+    /// Bytes under lease, all together.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there is nothing to lend.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The address of the first byte, for questions of alignment.
+    pub fn address(&self) -> usize {
+        self.start.as_ptr().addr()
+    }
+
+    /// Lends `offset .. offset + len` for writing, or `None` where it is not inside, lent already
+    /// or frozen.
+    pub fn write(&self, offset: usize, len: usize) -> Option<WriteLease<'_>> {
+        let end = offset.checked_add(len)?;
+        if end > self.len {
+            return None;
+        }
+        let mut ledger = self.ledger();
+        if !ledger.is_free(offset, end) {
+            return None;
+        }
+        ledger.writing.push((offset, end));
+        // SAFETY: `offset` is at most `self.len`.
+        let start = unsafe { self.start.add(offset) };
+        Some(WriteLease {
+            start,
+            offset,
+            len,
+            pages: self.pages.as_ref(),
+            ledger: &self.ledger,
+            bytes: PhantomData,
+        })
+    }
+
+    /// Lends a complete part for reading; `None` if not all of it is frozen.
+    pub fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
+        let end = offset.checked_add(len)?;
+        let inside = end <= self.len && (len == 0 || self.ledger().is_frozen(offset, end));
+        // SAFETY: the range is inside the memory.
+        let start = inside.then(|| unsafe { self.start.add(offset) })?;
+        // SAFETY: frozen bytes are initialised and never written again while `self` lives.
+        Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) })
+    }
+
+    fn ledger(&self) -> MutexGuard<'_, Ledger> {
+        // Every change of the ledger is complete before anything can panic.
+        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A part that one worker, or the kernel on its behalf, may write.
+#[derive(Debug)]
+pub struct WriteLease<'l> {
+    start: NonNull<u8>,
+    offset: usize,
+    len: usize,
+    pages: Option<&'l Pages>,
+    ledger: &'l Mutex<Ledger>,
+    bytes: PhantomData<&'l mut [u8]>,
+}
+
+// SAFETY: a lease is the only access to its bytes, as `&mut [u8]` is.
+unsafe impl Send for WriteLease<'_> {}
+// SAFETY: through `&WriteLease` bytes are only read.
+unsafe impl Sync for WriteLease<'_> {}
+
+impl WriteLease<'_> {
+    /// Populates the pages under the lease if they are owned and fresh; the bytes populated.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pages::populate`].
+    pub fn prepare(&self) -> io::Result<usize> {
+        self.pages.map_or(Ok(0), |pages| pages.prepare(self.offset, self.len))
+    }
+
+    /// Declares the bytes complete: readable by all from now on, writable by nobody.
+    pub fn freeze(self) {
+        if self.len > 0 {
+            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+            ledger.freeze(self.offset, self.offset + self.len);
+        }
+    }
+
+    /// Bytes from the start of the memory to the start of this lease.
+    pub fn offset(&self) -> usize {
+        self.offset
+    }
+}
+
+impl Deref for WriteLease<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        // SAFETY: initialised memory (zeroed pages or a caller's slice), lent to us alone.
+        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl DerefMut for WriteLease<'_> {
+    fn deref_mut(&mut self) -> &mut [u8] {
+        // SAFETY: as above, and `&mut self` is the only access.
+        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
+    }
+}
+
+impl Drop for WriteLease<'_> {
+    fn drop(&mut self) {
+        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
+        ledger.return_lease(self.offset, self.offset + self.len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_are_zeroed_aligned_and_rounded_up_to_whole_pages() {
+        for len in [0, 1, 4096, 4097, POPULATE_SIZE, POPULATE_SIZE + 1, 3 * POPULATE_SIZE] {
+            let pages = Pages::map(len).expect("address space");
+            assert_eq!(pages.len(), len.max(1).next_multiple_of(rustix::param::page_size()));
+            let alignment = if pages.len() < POPULATE_SIZE { 4096 } else { POPULATE_SIZE };
+            assert_eq!(pages.as_ptr().addr() % alignment, 0);
+            assert!(pages.iter().all(|&byte| byte == 0));
+        }
+    }
+
+    #[test]
+    fn a_length_that_no_address_space_holds_is_an_error() {
+        let error = Pages::map(usize::MAX).expect_err("too long");
+        assert_eq!(error.kind(), io::ErrorKind::OutOfMemory);
+        assert!(Pages::map(1 << 60).is_err());
+    }
+
+    #[test]
+    fn a_block_is_populated_once_and_keeps_its_contents() {
+        let mut pages = Pages::map(2 * POPULATE_SIZE + 4096).expect("address space");
+        pages[POPULATE_SIZE - 1] = 9;
+        assert_eq!(pages.unpopulated(), 3 * POPULATE_SIZE);
+        match pages.prepare(POPULATE_SIZE - 1, 2) {
+            Ok(fresh) => assert_eq!(fresh, 2 * POPULATE_SIZE, "both sides of the edge"),
+            Err(error) => assert_eq!(error.kind(), io::ErrorKind::InvalidInput, "before 5.14"),
+        }
+        assert_eq!(pages.prepare(0, 2 * POPULATE_SIZE).expect("claimed already"), 0);
+        assert_eq!(pages.prepare(2 * POPULATE_SIZE, 4096).expect("the short block"), 4096);
+        assert_eq!(pages.unpopulated(), 0);
+        assert_eq!(pages[POPULATE_SIZE - 1], 9);
+    }
+
+    #[test]
+    fn no_two_write_leases_overlap() {
+        let leases = Leases::of_pages(Pages::map(4096).expect("address space"));
+        let held = leases.write(10, 10).expect("free");
+        for (offset, len) in [(0, 11), (19, 1), (12, 3), (0, 4096), (10, 10)] {
+            assert!(leases.write(offset, len).is_none(), "{offset} {len}");
+        }
+        assert!(leases.write(0, 10).is_some() && leases.write(20, 4076).is_some());
+        drop(held);
+        assert!(leases.write(0, 4096).is_some(), "what is returned can be lent again");
+        assert!(leases.write(4096, 1).is_none() && leases.write(1, usize::MAX).is_none());
+    }
+
+    #[test]
+    fn only_frozen_bytes_can_be_read_and_none_of_them_written() {
+        let mut bytes = [0; 30];
+        let leases = Leases::of_slice(&mut bytes);
+        for (offset, value) in [(20, 3), (0, 1), (10, 2)] {
+            let mut lease = leases.write(offset, 10).expect("free");
+            assert!(leases.read(offset, 10).is_none(), "not complete yet");
+            lease.fill(value);
+            lease.freeze();
+        }
+        assert_eq!(leases.read(5, 20).expect("merged")[4..6], [1, 2]);
+        assert_eq!(leases.ledger().frozen, [(0, 30)]);
+        assert!(leases.write(29, 1).is_none());
+        assert!(leases.read(29, 2).is_none());
+        drop(leases);
+        assert_eq!(bytes[29], 3);
+    }
+
+    #[test]
+    fn leases_go_to_threads_and_come_back_as_pages() {
+        let leases = Leases::of_pages(Pages::map(64 << 10).expect("address space"));
+        std::thread::scope(|scope| {
+            for worker in 0..4_u8 {
+                let leases = &leases;
+                scope.spawn(move || {
+                    let mut lease = leases.write(usize::from(worker) << 14, 1 << 14);
+                    lease.as_mut().expect("disjoint").fill(worker);
+                });
+            }
+        });
+        let pages = leases.into_pages().expect("owned");
+        assert!(pages.iter().enumerate().all(|(at, &byte)| usize::from(byte) == at >> 14));
+    }
+}
