@@ -1,0 +1,144 @@
+//! Pages that were read into before, kept for the next read.
+
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use swath_os::memory::Pages;
+
+/// Idle memory that the default pool keeps at most: 64 MiB.
+const DEFAULT_CAP: usize = 64 << 20;
+
+/// A bounded store of populated memory that buffers come from and go back to.
+///
+/// Reuse beats every other way to get memory for a read: its pages exist. [`swath::read`] and
+/// [`ReadOptions::new`] use one pool for the process that keeps at most 64 MiB of idle memory;
+/// give a larger one to [`ReadOptions::with_pool`] to read large files again and again.
+///
+/// ```
+/// let pool = swath::BufferPool::new(256 << 20);
+/// let options = swath::ReadOptions::new().with_pool(pool.clone());
+/// for path in ["/etc/passwd", "/etc/group"] {
+///     let loaded = options.read(path)?;
+///     assert!(!loaded.buffer.is_empty());
+/// } // each buffer returns its pages here
+/// pool.trim();
+/// assert_eq!(pool.idle_bytes(), 0);
+/// # Ok::<(), swath::Error>(())
+/// ```
+///
+/// [`swath::read`]: crate::read
+/// [`ReadOptions::new`]: crate::ReadOptions::new
+/// [`ReadOptions::with_pool`]: crate::ReadOptions::with_pool
+#[derive(Clone, Debug)]
+pub struct BufferPool(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    cap: usize,
+    idle: Mutex<Vec<Pages>>,
+}
+
+impl BufferPool {
+    /// Returns a pool that keeps at most `cap` bytes of idle memory; 0 keeps none.
+    pub fn new(cap: usize) -> Self {
+        Self(Arc::new(Shared { cap, idle: Mutex::default() }))
+    }
+
+    /// The pool of the process.
+    pub(crate) fn shared() -> Self {
+        static SHARED: OnceLock<BufferPool> = OnceLock::new();
+        SHARED.get_or_init(|| Self::new(DEFAULT_CAP)).clone()
+    }
+
+    /// Gives all idle memory back to the kernel.
+    pub fn trim(&self) {
+        let idle = std::mem::take(&mut *self.idle());
+        drop(idle);
+    }
+
+    /// Bytes kept that no buffer uses.
+    pub fn idle_bytes(&self) -> usize {
+        self.idle().iter().map(|pages| pages.len()).sum()
+    }
+
+    /// Pages of at least `len` bytes: the smallest idle ones that are not more than twice too
+    /// large, else fresh ones, huge-page advised.
+    pub(crate) fn take(&self, len: usize) -> io::Result<Pages> {
+        let mut idle = self.idle();
+        let fits = |pages: &Pages| pages.len() >= len && pages.len() / 2 <= len.max(1 << 20);
+        let best = (0..idle.len())
+            .filter(|&index| fits(&idle[index]))
+            .min_by_key(|&index| idle[index].len());
+        if let Some(index) = best {
+            return Ok(idle.swap_remove(index));
+        }
+        drop(idle);
+        let pages = Pages::map(len)?;
+        // Refused by kernels without huge pages: slower, not wrong.
+        let _ = pages.advise_huge();
+        Ok(pages)
+    }
+
+    /// Keeps `pages` if the cap allows it, dropping older ones for it.
+    pub(crate) fn put(&self, pages: Pages) {
+        let mut dropped = Vec::new();
+        let mut idle = self.idle();
+        if pages.len() > self.0.cap {
+            drop(idle);
+            return;
+        }
+        let mut kept: usize = idle.iter().map(|pages| pages.len()).sum();
+        while kept + pages.len() > self.0.cap {
+            let oldest = idle.remove(0);
+            kept -= oldest.len();
+            dropped.push(oldest);
+        }
+        idle.push(pages);
+        // Unmapping takes long: not under the lock.
+        drop(idle);
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Pages>> {
+        self.0.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_back_and_are_given_out_again() {
+        let pool = BufferPool::new(1 << 20);
+        let pages = pool.take(300_000).expect("memory");
+        let address = pages.as_ptr();
+        pool.put(pages);
+        assert!(pool.idle_bytes() >= 300_000);
+        assert_eq!(pool.take(200_000).expect("memory").as_ptr(), address);
+        assert_eq!(pool.idle_bytes(), 0);
+    }
+
+    #[test]
+    fn the_cap_holds_and_the_oldest_go_first() {
+        let pool = BufferPool::new(8192);
+        let first = pool.take(4096).expect("memory");
+        let oldest = first.as_ptr();
+        let others = [pool.take(4096).expect("memory"), pool.take(4096).expect("memory")];
+        pool.put(first);
+        others.into_iter().for_each(|pages| pool.put(pages));
+        assert_eq!(pool.idle_bytes(), 8192);
+        assert!(pool.idle().iter().all(|pages| pages.as_ptr() != oldest));
+        pool.put(Pages::map(8193).expect("memory"));
+        assert_eq!(pool.idle_bytes(), 8192, "larger than the cap: not kept");
+        pool.trim();
+        assert_eq!(pool.idle_bytes(), 0);
+    }
+
+    #[test]
+    fn a_much_larger_buffer_is_not_given_for_a_small_read() {
+        let pool = BufferPool::new(64 << 20);
+        pool.put(Pages::map(32 << 20).expect("memory"));
+        assert!(pool.take(1 << 20).expect("memory").len() < 4 << 20);
+        assert_eq!(pool.idle_bytes(), 32 << 20);
+    }
+}

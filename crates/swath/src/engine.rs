@@ -1,0 +1,278 @@
+//! Runs a plan: dumb executors of the scheduler's actions.
+//!
+//! ```text
+//! Scheduler → Job::next → worker: fill → Visit → Job::completed → Scheduler
+//! ```
+//!
+//! A [`Job`] is one running read. Workers (threads of our own, never of the caller's pools) and
+//! the ring ask it for leases; a [`Visit`] says where the bytes of a lease go. Nothing is decided
+//! here: not what comes next, not whether to try again.
+
+pub(crate) mod fill;
+pub(crate) mod ring;
+pub(crate) mod stream;
+pub(crate) mod worker;
+
+use std::num::NonZeroU64;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use swath_os::map::Map;
+use swath_os::priority::IoPriority;
+use swath_plan::extent::Extent;
+use swath_plan::schedule::{Action, Lease, Outcome, Scheduler, Verdict};
+use swath_plan::window::{Residency, WINDOW_SIZE};
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::report::Tally;
+use crate::source::Opened;
+
+/// Where the bytes of a lease go. One implementation for each thing a verb does with them.
+pub(crate) trait Visit: Sync {
+    /// What one worker keeps from lease to lease.
+    type Scratch;
+
+    /// Made once by each worker.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for it.
+    fn scratch(&self) -> Result<Self::Scratch>;
+
+    /// Reads `lease` with `hands` and does with it what is to be done.
+    ///
+    /// # Errors
+    ///
+    /// With what the scheduler is to be told.
+    fn visit(
+        &self,
+        hands: &mut fill::Hands<'_>,
+        scratch: &mut Self::Scratch,
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble>;
+}
+
+/// A lease that was not read, and what the scheduler is told about it.
+#[derive(Debug)]
+pub(crate) struct Trouble {
+    pub(crate) error: Error,
+    pub(crate) outcome: Outcome,
+}
+
+impl Trouble {
+    pub(crate) fn fatal(error: Error) -> Self {
+        Self { error, outcome: Outcome::Fatal }
+    }
+}
+
+/// Which windows are dropped from the page cache behind the read: those that were not in it.
+#[derive(Debug)]
+pub(crate) struct DropBehind {
+    pub(crate) first_window: u64,
+    pub(crate) residency: Vec<Residency>,
+}
+
+impl DropBehind {
+    fn wants(&self, offset: u64) -> bool {
+        let index = (offset / WINDOW_SIZE).saturating_sub(self.first_window);
+        let known = usize::try_from(index).ok().and_then(|index| self.residency.get(index));
+        !matches!(known, Some(Residency::Resident))
+    }
+}
+
+/// How a job is run, beyond what the scheduler knows.
+#[derive(Default)]
+pub(crate) struct Manner<'m> {
+    /// Bytes of one call.
+    pub(crate) chunk_size: Option<NonZeroU64>,
+    pub(crate) drop_behind: Option<DropBehind>,
+    pub(crate) io_priority: Option<IoPriority>,
+    /// A promised or guarded map that bytes are copied from instead of being read.
+    pub(crate) map: Option<&'m Map<'m>>,
+    /// The offset in the file at which the map begins.
+    pub(crate) map_offset: u64,
+}
+
+/// One running read.
+pub(crate) struct Job<'m> {
+    pub(crate) source: Arc<Opened>,
+    pub(crate) manner: Manner<'m>,
+    pub(crate) observer: Observer,
+    extent: Extent,
+    state: Mutex<State>,
+    released: Condvar,
+    started: Instant,
+}
+
+struct State {
+    scheduler: Scheduler,
+    failure: Option<Error>,
+    tally: Tally,
+    fallbacks: Vec<String>,
+}
+
+/// What a slot does now.
+pub(crate) enum Turn {
+    Read(Lease),
+    Later(Duration),
+    Over,
+}
+
+impl<'m> Job<'m> {
+    pub(crate) fn new(
+        source: Arc<Opened>,
+        extent: Extent,
+        scheduler: Scheduler,
+        manner: Manner<'m>,
+        observer: Observer,
+    ) -> Self {
+        let state =
+            State { scheduler, failure: None, tally: Tally::default(), fallbacks: Vec::new() };
+        Self {
+            source,
+            manner,
+            observer,
+            extent,
+            state: Mutex::new(state),
+            released: Condvar::new(),
+            started: Instant::now(),
+        }
+    }
+
+    /// What `slot` does now, without waiting.
+    pub(crate) fn turn(&self, slot: usize) -> Turn {
+        let mut state = self.state();
+        self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))
+    }
+
+    /// The next lease of `slot`, waited for; `None` when there is none left.
+    pub(crate) fn next(&self, slot: usize) -> Option<Lease> {
+        let mut state = self.state();
+        loop {
+            match self.turn_locked(&mut state, slot) {
+                Some(Turn::Read(lease)) => return Some(lease),
+                Some(Turn::Over) => return None,
+                Some(Turn::Later(wait)) => {
+                    drop(state);
+                    std::thread::sleep(wait);
+                    state = self.state();
+                }
+                // Woken by `released` and `fail`; the time-out is for cancellation.
+                None => {
+                    let wait = Duration::from_millis(50);
+                    let woken = self.released.wait_timeout(state, wait);
+                    state = woken.unwrap_or_else(PoisonError::into_inner).0;
+                }
+            }
+        }
+    }
+
+    /// `None` stands for "parked".
+    fn turn_locked(&self, state: &mut State, slot: usize) -> Option<Turn> {
+        if self.observer.is_cancelled() && state.failure.is_none() {
+            let name = self.source.name();
+            let error = Error::new(Operation::Read, Reason::Cancelled, name).at(self.extent);
+            state.failure = Some(error.detail("cancelled"));
+            state.scheduler.stop();
+        }
+        let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        Some(match state.scheduler.next(slot, now) {
+            Action::Read(lease) => Turn::Read(lease),
+            Action::WaitUntil(at) => {
+                // In short naps, so that a cancelled read does not sleep on.
+                let nap = Duration::from_nanos(at.saturating_sub(now));
+                Turn::Later(nap.min(Duration::from_millis(50)))
+            }
+            Action::Park => return None,
+            Action::Done | Action::Stop => Turn::Over,
+        })
+    }
+
+    /// Tells the scheduler how `lease` ended.
+    pub(crate) fn completed(&self, lease: Lease, ended: std::result::Result<(), Trouble>) {
+        let (outcome, error) = match ended {
+            Ok(()) => (Outcome::Complete, None),
+            Err(trouble) => (trouble.outcome, Some(trouble.error)),
+        };
+        if outcome == Outcome::Complete {
+            self.drop_behind(lease.extent);
+            self.observer.delivered(lease.extent.len());
+        }
+        let mut state = self.state();
+        if outcome == Outcome::Complete {
+            state.tally.bytes += lease.extent.len();
+        }
+        match (state.scheduler.completed(lease, outcome), error) {
+            (Verdict::Continue, _) | (_, None) => {}
+            (Verdict::Retry, Some(_)) => state.tally.retries += 1,
+            (Verdict::FellBack, Some(error)) => {
+                if state.fallbacks.is_empty() {
+                    state
+                        .fallbacks
+                        .push(format!("O_DIRECT refused ({error:?}), read buffered"));
+                }
+            }
+            (Verdict::Failed, Some(error)) => {
+                state.failure.get_or_insert(error);
+                drop(state);
+                self.released.notify_all();
+            }
+        }
+    }
+
+    fn drop_behind(&self, extent: Extent) {
+        use swath_os::advise::{FileAdvice, advise_file};
+        let Some(behind) = &self.manner.drop_behind else { return };
+        if let Some(file) = self.source.file().filter(|_| behind.wants(extent.offset())) {
+            // A failure costs memory of the page cache, no data.
+            let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
+        }
+    }
+
+    /// Everything before `offset` has been consumed.
+    pub(crate) fn release(&self, offset: u64) {
+        self.state().scheduler.released(offset);
+        self.released.notify_all();
+    }
+
+    /// Ends the job with `error`, unless it has failed already.
+    pub(crate) fn fail(&self, error: Error) {
+        let mut state = self.state();
+        state.failure.get_or_insert(error);
+        state.scheduler.stop();
+        drop(state);
+        self.released.notify_all();
+    }
+
+    /// Ends the job without an error of its own: a worker panicked, or nobody listens any more.
+    pub(crate) fn stop(&self) {
+        self.state().scheduler.stop();
+        self.released.notify_all();
+    }
+
+    pub(crate) fn fell_back(&self, what: String) {
+        self.state().fallbacks.push(what);
+    }
+
+    /// Adds what one worker counted.
+    pub(crate) fn count(&self, tally: Tally) {
+        self.state().tally.add(tally);
+    }
+
+    /// The first failure, taken out.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.state().failure.take()
+    }
+
+    /// The counters and fall-backs so far.
+    pub(crate) fn summary(&self) -> (Tally, Vec<String>) {
+        let state = self.state();
+        (state.tally, state.fallbacks.clone())
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Changes under the lock are complete before anything can panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

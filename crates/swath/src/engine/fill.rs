@@ -1,0 +1,277 @@
+//! Fills memory from a source: the only place that makes blocking reads.
+//!
+//! Short answers and interrupts end here; what leaves is complete or an error with its bytes.
+
+use std::io;
+
+use swath_os::memory::Pages;
+use swath_plan::extent::Extent;
+use swath_plan::schedule::{Outcome, Way};
+
+use super::{Job, Trouble};
+use crate::error::{Error, Operation};
+use crate::report::Tally;
+use crate::source::Opened;
+
+/// One worker's means to read: its counters and its bounce buffer.
+pub(crate) struct Hands<'j> {
+    job: &'j Job<'j>,
+    bounce: Option<Pages>,
+    pub(crate) tally: Tally,
+}
+
+impl<'j> Hands<'j> {
+    pub(crate) fn new(job: &'j Job<'j>) -> Self {
+        Self { job, bounce: None, tally: Tally::default() }
+    }
+
+    /// Fills `target` with the bytes from `offset` on, a call for each chunk.
+    ///
+    /// `Direct` wants `offset` and the length in whole units; a `target` at an odd address goes
+    /// through a bounce buffer.
+    pub(crate) fn fill(
+        &mut self,
+        way: Way,
+        offset: u64,
+        target: &mut [u8],
+    ) -> Result<(), Trouble> {
+        let chunk_size =
+            self.job.manner.chunk_size.and_then(|size| usize::try_from(size.get()).ok());
+        let mut at = offset;
+        for part in target.chunks_mut(chunk_size.unwrap_or(usize::MAX).max(1)) {
+            self.fill_chunk(way, at, part)?;
+            at += part.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Fills `target` through the page cache in one call, whatever the chunk size.
+    pub(crate) fn fill_at_once(
+        &mut self,
+        offset: u64,
+        target: &mut [u8],
+    ) -> Result<(), Trouble> {
+        self.fill_chunk(Way::Buffered, offset, target)
+    }
+
+    fn fill_chunk(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
+        if let Some(map) = self.job.manner.map {
+            self.tally.calls += 1;
+            let from =
+                usize::try_from(offset - self.job.manner.map_offset).unwrap_or(usize::MAX);
+            map.copy_to(from, target);
+            return Ok(());
+        }
+        let filled = match way {
+            Way::Buffered => 0,
+            Way::Direct => self.fill_direct(offset, target)?,
+        };
+        let source = &self.job.source;
+        let rest = &mut target[filled..];
+        fill_buffered(source, offset + filled as u64, rest, &mut self.tally)
+            .map_err(|trouble| trouble.into_trouble(source, offset, target.len()))
+    }
+
+    /// Reads past the page cache; less than all where the file ends inside a unit.
+    fn fill_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, Trouble> {
+        let source = &self.job.source;
+        let Some(direct) = source.direct() else {
+            let refused = io::Error::from(io::ErrorKind::Unsupported);
+            return Err(Failure::Kernel(refused, Outcome::Refused).into_trouble(
+                source,
+                offset,
+                target.len(),
+            ));
+        };
+        let aligned = target.as_ptr().addr().is_multiple_of(direct.memory);
+        let bounce = match aligned {
+            true => None,
+            false => Some(bounce(&mut self.bounce, target.len()).map_err(|error| {
+                Trouble::fatal(Error::io(Operation::Allocate, source.name(), error))
+            })?),
+        };
+        let unit = usize::try_from(direct.unit.get()).unwrap_or(usize::MAX);
+        let len = target.len();
+        let place = match bounce {
+            None => &mut *target,
+            Some(pages) => &mut pages[..len],
+        };
+        let read = |target: &mut [u8], offset| {
+            use std::os::unix::fs::FileExt;
+            direct.file.read_at(target, offset)
+        };
+        let filled = fill_with(read, offset, place, unit, &mut self.tally)
+            .map_err(|failure| failure.refusable().into_trouble(source, offset, len))?;
+        if !aligned && let Some(pages) = &self.bounce {
+            target[..filled].copy_from_slice(&pages[..filled]);
+        }
+        self.tally.direct_bytes += filled as u64;
+        Ok(filled)
+    }
+
+    /// Reads `extent` directly into `target`, widened to whole units: `target` starts at the unit
+    /// at or below the extent. Returns where in `target` the extent starts.
+    pub(crate) fn fill_widened(
+        &mut self,
+        extent: Extent,
+        target: &mut [u8],
+    ) -> Result<usize, Trouble> {
+        let unit = self.job.source.direct().map_or(1, |direct| direct.unit.get());
+        let first = extent.offset() / unit * unit;
+        let skip = usize::try_from(extent.offset() - first).unwrap_or(usize::MAX);
+        let len = usize::try_from(extent.end() - first).unwrap_or(usize::MAX);
+        let wide = len.next_multiple_of(usize::try_from(unit).unwrap_or(1));
+        let filled = self.fill_direct(first, &mut target[..wide])?;
+        if filled < len {
+            let source = &self.job.source;
+            fill_buffered(
+                source,
+                first + filled as u64,
+                &mut target[filled..len],
+                &mut self.tally,
+            )
+            .map_err(|failure| failure.into_trouble(source, extent.offset(), len - skip))?;
+        }
+        Ok(skip)
+    }
+}
+
+fn bounce(held: &mut Option<Pages>, len: usize) -> io::Result<&mut Pages> {
+    if held.as_ref().is_none_or(|pages| pages.len() < len) {
+        *held = Some(Pages::map(len)?);
+    }
+    held.as_mut().ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
+}
+
+/// Why bytes are missing.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The source ends here.
+    End(u64),
+    /// The kernel, or the source, says no.
+    Kernel(io::Error, Outcome),
+}
+
+impl Failure {
+    pub(crate) fn of(error: io::Error) -> Self {
+        let outcome = match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Outcome::Passing,
+            _ => Outcome::Fatal,
+        };
+        Self::Kernel(error, outcome)
+    }
+
+    /// In direct reads these errors mean "not in this way".
+    pub(crate) fn refusable(self) -> Self {
+        match self {
+            Self::Kernel(error, _)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::InvalidInput | io::ErrorKind::Unsupported
+                ) =>
+            {
+                Self::Kernel(error, Outcome::Refused)
+            }
+            other => other,
+        }
+    }
+
+    pub(crate) fn into_trouble(self, source: &Opened, offset: u64, len: usize) -> Trouble {
+        let extent = Extent::between(offset, offset.saturating_add(len as u64));
+        match self {
+            Self::End(at) => Trouble::fatal(source.truncated(extent, at)),
+            Self::Kernel(error, outcome) => {
+                let error = Error::io(Operation::Read, source.name(), error).at(extent);
+                Trouble { error, outcome }
+            }
+        }
+    }
+}
+
+/// Fills all of `target` through the page cache.
+pub(crate) fn fill_buffered(
+    source: &Opened,
+    offset: u64,
+    target: &mut [u8],
+    tally: &mut Tally,
+) -> Result<(), Failure> {
+    let len = target.len();
+    let filled = fill_with(|part, at| source.read_at(part, at), offset, target, 1, tally)?;
+    if filled == len { Ok(()) } else { Err(Failure::End(offset + filled as u64)) }
+}
+
+/// Reads until `target` is full, the source ends, or an answer is no multiple of `unit`, after
+/// which a direct read cannot go on.
+pub(crate) fn fill_with(
+    read: impl Fn(&mut [u8], u64) -> io::Result<usize>,
+    offset: u64,
+    target: &mut [u8],
+    unit: usize,
+    tally: &mut Tally,
+) -> Result<usize, Failure> {
+    let mut filled = 0;
+    while filled < target.len() {
+        tally.calls += 1;
+        match read(&mut target[filled..], offset + filled as u64) {
+            Ok(0) => break,
+            Ok(more) => {
+                filled += more.min(target.len() - filled);
+                if filled < target.len() {
+                    tally.retries += 1;
+                }
+                if !filled.is_multiple_of(unit) {
+                    break;
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => tally.retries += 1,
+            Err(error) => return Err(Failure::of(error)),
+        }
+    }
+    Ok(filled)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// Gives one byte per call, and `EINTR` on every third call.
+    struct Grudging {
+        bytes: &'static [u8],
+        calls: AtomicUsize,
+    }
+
+    impl Grudging {
+        fn read(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+            if self.calls.fetch_add(1, Ordering::Relaxed) % 3 == 2 {
+                return Err(io::ErrorKind::Interrupted.into());
+            }
+            match self.bytes.get(usize::try_from(offset).expect("small")) {
+                Some(&byte) => {
+                    target[0] = byte;
+                    Ok(1)
+                }
+                None => Ok(0),
+            }
+        }
+    }
+
+    #[test]
+    fn fill_goes_on_after_short_reads_and_interrupts() {
+        let source = Grudging { bytes: b"0123456789", calls: 0.into() };
+        let (mut target, mut tally) = ([0; 6], Tally::default());
+        let filled = fill_with(|t, o| source.read(t, o), 2, &mut target, 1, &mut tally);
+        assert_eq!((filled.expect("six bytes are there"), &target), (6, b"234567"));
+        assert_eq!((tally.calls, tally.retries), (8, 7));
+    }
+
+    #[test]
+    fn fill_stops_at_the_end_and_where_a_direct_read_cannot_go_on() {
+        let source = Grudging { bytes: b"0123456789", calls: 0.into() };
+        let (mut target, mut tally) = ([0; 6], Tally::default());
+        let filled = fill_with(|t, o| source.read(t, o), 8, &mut target, 1, &mut tally);
+        assert_eq!(filled.expect("no error"), 2);
+        let filled = fill_with(|t, o| source.read(t, o), 0, &mut target, 4, &mut tally);
+        assert_eq!(filled.expect("no error"), 1, "one byte is no multiple of four");
+    }
+}

@@ -1,0 +1,205 @@
+//! Many direct reads in flight from one thread.
+
+use std::fs::File;
+use std::io;
+use std::time::Duration;
+
+use swath_os::memory::WriteLease;
+use swath_os::ring::{Completion, Ring, with_ring};
+use swath_plan::schedule::{Lease, Way};
+
+use super::fill::{Failure, fill_buffered};
+use super::{Job, Trouble, Turn};
+use crate::report::Tally;
+
+/// Where the kernel puts the bytes of a lease: memory it may write until the read ends.
+pub(crate) trait Place<'p> {
+    /// # Errors
+    ///
+    /// If there is no memory.
+    fn place(&self, lease: &Lease) -> Result<WriteLease<'p>, Trouble>;
+}
+
+/// A lease in flight, and how much of it has arrived.
+struct Flight {
+    lease: Lease,
+    filled: usize,
+}
+
+struct Reaper<'j, 'p> {
+    job: &'j Job<'j>,
+    files: Files<'p>,
+    flights: Vec<Option<Flight>>,
+    tally: Tally,
+}
+
+/// The descriptors of the source, for either way.
+#[derive(Clone, Copy)]
+struct Files<'p> {
+    buffered: &'p File,
+    direct: Option<&'p File>,
+    unit: usize,
+}
+
+impl<'p> Files<'p> {
+    fn of(&self, way: Way) -> &'p File {
+        match (way, self.direct) {
+            (Way::Direct, Some(direct)) => direct,
+            _ => self.buffered,
+        }
+    }
+}
+
+/// Runs ring slot `slot` of `job` with up to `depth` reads in flight.
+///
+/// # Errors
+///
+/// If there can be no ring; then nothing has been read.
+pub(crate) fn run<'p>(
+    job: &'p Job<'p>,
+    place: &impl Place<'p>,
+    slot: usize,
+    depth: u32,
+) -> io::Result<()> {
+    let Some(buffered) = job.source.file() else {
+        return Err(io::ErrorKind::Unsupported.into());
+    };
+    let direct = job.source.direct();
+    let unit = direct.map_or(1, |direct| usize::try_from(direct.unit.get()).unwrap_or(1));
+    let files = Files { buffered, direct: direct.map(|direct| &direct.file), unit };
+    with_ring(depth, |ring| {
+        let flights = (0..ring.room()).map(|_| None).collect();
+        let mut reaper = Reaper { job, files, flights, tally: Tally::default() };
+        reaper.fly(ring, place, slot);
+        job.count(reaper.tally);
+    })
+}
+
+impl<'p> Reaper<'_, 'p> {
+    fn fly(&mut self, ring: &mut Ring<'p>, place: &impl Place<'p>, slot: usize) {
+        loop {
+            let mut wait = None;
+            while ring.room() > 0 {
+                match self.job.turn(slot) {
+                    Turn::Read(lease) => match place.place(&lease) {
+                        Ok(memory) => self.take_off(ring, lease, memory),
+                        Err(trouble) => self.job.completed(lease, Err(trouble)),
+                    },
+                    Turn::Later(nap) => {
+                        wait = Some(nap);
+                        break;
+                    }
+                    Turn::Over => break,
+                }
+            }
+            match (ring.complete(), wait) {
+                (Some(done), _) => self.land(ring, done),
+                (None, Some(nap)) => std::thread::sleep(nap.min(Duration::from_millis(50))),
+                (None, None) => return,
+            }
+        }
+    }
+
+    fn take_off(&mut self, ring: &mut Ring<'p>, lease: Lease, mut memory: WriteLease<'p>) {
+        // Ahead of its own read, while others are in flight.
+        match memory.prepare() {
+            Ok(bytes) => self.tally.populated_bytes += bytes as u64,
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                let len = memory.len();
+                let trouble = Failure::of(error).into_trouble(
+                    &self.job.source,
+                    lease.extent.offset(),
+                    len,
+                );
+                return self.job.completed(lease, Err(trouble));
+            }
+            // Kernels before 5.14: the read itself populates.
+            Err(_) => {}
+        }
+        let free = self.flights.iter().position(Option::is_none);
+        let index = free.unwrap_or_default();
+        let flight = Flight { lease, filled: 0 };
+        if free.is_none() {
+            // Cannot be: there is a place for each entry of the ring. Read it here all the same.
+            return self.finish(flight, &mut memory);
+        }
+        self.flights[index] = Some(flight);
+        self.submit(ring, index, memory);
+    }
+
+    fn submit(&mut self, ring: &mut Ring<'p>, index: usize, memory: WriteLease<'p>) {
+        let Some(flight) = &self.flights[index] else { return };
+        self.tally.calls += 1;
+        let offset = flight.lease.extent.offset() + flight.filled as u64;
+        let file = self.files.of(flight.lease.way);
+        ring.submit(file, offset, flight.filled, memory, index as u64);
+    }
+
+    fn land(&mut self, ring: &mut Ring<'p>, done: Completion<'p>) {
+        let index = usize::try_from(done.token).unwrap_or(usize::MAX);
+        let Some(mut flight) = self.flights.get_mut(index).and_then(Option::take) else {
+            return;
+        };
+        let mut memory = done.lease;
+        let source = &self.job.source;
+        let offset = flight.lease.extent.offset();
+        match done.result {
+            Ok(0) => {
+                let end = Failure::End(offset + flight.filled as u64);
+                let trouble = end.into_trouble(source, offset, memory.len());
+                self.job.completed(flight.lease, Err(trouble));
+            }
+            Ok(more) => {
+                flight.filled = (flight.filled + more).min(memory.len());
+                if flight.lease.way == Way::Direct {
+                    self.tally.direct_bytes += more as u64;
+                }
+                if flight.filled == memory.len() {
+                    memory.freeze();
+                    self.job.completed(flight.lease, Ok(()));
+                } else if flight.filled.is_multiple_of(self.files.unit) {
+                    self.again(ring, index, flight, memory);
+                } else {
+                    // The file ends inside a unit: what follows cannot be read directly.
+                    self.finish(flight, &mut memory);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                self.again(ring, index, flight, memory);
+            }
+            Err(error) => {
+                let mut failure = Failure::of(error);
+                if flight.lease.way == Way::Direct {
+                    failure = failure.refusable();
+                }
+                let trouble = failure.into_trouble(source, offset, memory.len());
+                // Given back before the scheduler may give the bytes out again.
+                drop(memory);
+                self.job.completed(flight.lease, Err(trouble));
+            }
+        }
+    }
+
+    fn again(
+        &mut self,
+        ring: &mut Ring<'p>,
+        index: usize,
+        flight: Flight,
+        memory: WriteLease<'p>,
+    ) {
+        self.tally.retries += 1;
+        self.flights[index] = Some(flight);
+        self.submit(ring, index, memory);
+    }
+
+    /// Reads the rest of a flight here, through the page cache.
+    fn finish(&mut self, flight: Flight, memory: &mut WriteLease<'_>) {
+        let offset = flight.lease.extent.offset();
+        let source = &self.job.source;
+        let len = memory.len();
+        let rest = &mut memory[flight.filled..];
+        let ended = fill_buffered(source, offset + flight.filled as u64, rest, &mut self.tally)
+            .map_err(|failure| failure.into_trouble(source, offset, len));
+        self.job.completed(flight.lease, ended);
+    }
+}

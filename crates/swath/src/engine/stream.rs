@@ -1,0 +1,81 @@
+//! Sources that only come in order: pipes, terminals, the kernel's own files.
+
+use std::io;
+
+use swath_plan::extent::Extent;
+
+use super::fill::Failure;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::report::Tally;
+use crate::source::Opened;
+
+/// A stream, and how much of it has come.
+pub(crate) struct Stream<'s> {
+    source: &'s Opened,
+    observer: &'s Observer,
+    offset: u64,
+    pub(crate) tally: Tally,
+}
+
+impl<'s> Stream<'s> {
+    pub(crate) fn new(source: &'s Opened, observer: &'s Observer) -> Self {
+        Self { source, observer, offset: 0, tally: Tally::default() }
+    }
+
+    /// One read, of whatever is there; 0 at the end. `offset` is how many bytes came before.
+    pub(crate) fn once(&mut self, target: &mut [u8], offset: u64) -> Result<usize> {
+        self.offset = offset;
+        self.fill_until(target, true)
+    }
+
+    /// Goes on `offset` bytes further; says what came if the stream ends before.
+    pub(crate) fn skip(&mut self, offset: u64) -> Result<u64> {
+        let mut sink = vec![0; 64 << 10];
+        while self.offset < offset {
+            let left = usize::try_from(offset - self.offset).unwrap_or(usize::MAX);
+            let len = left.min(sink.len());
+            if self.fill(&mut sink[..len])? < len {
+                break;
+            }
+        }
+        Ok(self.offset)
+    }
+
+    /// Fills `target`; less only if the stream ends.
+    pub(crate) fn fill(&mut self, target: &mut [u8]) -> Result<usize> {
+        self.fill_until(target, false)
+    }
+
+    fn fill_until(&mut self, target: &mut [u8], any: bool) -> Result<usize> {
+        let mut filled = 0;
+        while filled < target.len() && !(any && filled > 0) {
+            let here =
+                Extent::between(self.offset, self.offset + (target.len() - filled) as u64);
+            if self.observer.is_cancelled() {
+                let error =
+                    Error::new(Operation::Read, Reason::Cancelled, self.source.name()).at(here);
+                return Err(error.detail("cancelled"));
+            }
+            self.tally.calls += 1;
+            match self.source.read_next(&mut target[filled..], self.offset) {
+                Ok(0) => break,
+                Ok(more) => {
+                    filled += more;
+                    self.offset += more as u64;
+                    self.tally.bytes += more as u64;
+                    self.observer.delivered(more as u64);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                    self.tally.retries += 1;
+                }
+                Err(error) => {
+                    let len = target.len() - filled;
+                    let failure = Failure::of(error);
+                    return Err(failure.into_trouble(self.source, self.offset, len).error);
+                }
+            }
+        }
+        Ok(filled)
+    }
+}

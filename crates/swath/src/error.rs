@@ -1,0 +1,251 @@
+//! What failed, on which bytes of which file.
+//!
+//! One opaque [`Error`]. Its text says what could not be done to what, and what to try; the
+//! kernel's own error is its [`source`](std::error::Error::source) and is printed by whoever
+//! prints the chain.
+
+use std::error::Error as StdError;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use swath_plan::extent::Extent;
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// What was being done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Operation {
+    /// Finding and opening the file.
+    Open,
+    /// Asking what kind of file it is, and how long.
+    Inspect,
+    /// Reading bytes.
+    Read,
+    /// Mapping it.
+    Map,
+    /// Getting memory for the result.
+    Allocate,
+    /// Moving the position of a reader.
+    Seek,
+    /// Starting a thread.
+    Start,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Open => "open",
+            Self::Inspect => "inspect",
+            Self::Read => "read",
+            Self::Map => "map",
+            Self::Allocate => "allocate memory for",
+            Self::Seek => "seek in",
+            Self::Start => "start a thread for",
+        })
+    }
+}
+
+/// Why, as far as a program may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The kernel or the source said so; see [`Error::io_kind`].
+    Io,
+    /// The file ended before the bytes that were to be read.
+    Truncated,
+    /// The file changed, or was replaced, while it was read.
+    Changed,
+    /// The caller cancelled.
+    Cancelled,
+    /// Not enough memory at hand.
+    OutOfMemory,
+    /// The options contradict each other or the file.
+    Invalid,
+}
+
+/// An operation that was not done.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    operation: Operation,
+    reason: Reason,
+    path: PathBuf,
+    extent: Option<Extent>,
+    detail: String,
+    hint: &'static str,
+    source: Option<io::Error>,
+}
+
+impl Error {
+    pub(crate) fn new(operation: Operation, reason: Reason, path: &Path) -> Self {
+        Self(Box::new(Inner {
+            operation,
+            reason,
+            path: path.to_owned(),
+            extent: None,
+            detail: String::new(),
+            hint: "",
+            source: None,
+        }))
+    }
+
+    pub(crate) fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
+        let reason = match source.kind() {
+            io::ErrorKind::OutOfMemory => Reason::OutOfMemory,
+            io::ErrorKind::InvalidInput => Reason::Invalid,
+            _ => Reason::Io,
+        };
+        let mut error = Self::new(operation, reason, path);
+        error.0.hint = hint_for(&source);
+        error.0.source = Some(source);
+        error
+    }
+
+    pub(crate) fn at(mut self, extent: Extent) -> Self {
+        self.0.extent = Some(extent);
+        self
+    }
+
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.0.detail = detail.into();
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
+        self.0.hint = hint;
+        self
+    }
+
+    /// What was being done.
+    pub fn operation(&self) -> Operation {
+        self.0.operation
+    }
+
+    /// Why it was not.
+    pub fn reason(&self) -> Reason {
+        self.0.reason
+    }
+
+    /// The file; for standard input `<stdin>`.
+    pub fn path(&self) -> &Path {
+        &self.0.path
+    }
+
+    /// The bytes, as `(offset, len)`, if it was about bytes.
+    pub fn extent(&self) -> Option<(u64, u64)> {
+        self.0.extent.map(|extent| (extent.offset(), extent.len()))
+    }
+
+    /// What to try, or "".
+    pub fn what_to_try(&self) -> &'static str {
+        self.0.hint
+    }
+
+    /// The kind of the kernel's error; for errors of our own the nearest one.
+    pub fn io_kind(&self) -> io::ErrorKind {
+        match (&self.0.source, self.0.reason) {
+            (Some(source), _) => source.kind(),
+            (None, Reason::Truncated) => io::ErrorKind::UnexpectedEof,
+            (None, Reason::OutOfMemory) => io::ErrorKind::OutOfMemory,
+            (None, Reason::Invalid) => io::ErrorKind::InvalidInput,
+            // Not `Interrupted`: loops of the standard library would try again.
+            (None, Reason::Io | Reason::Changed | Reason::Cancelled) => io::ErrorKind::Other,
+        }
+    }
+
+    /// The kernel's error number, if it was the kernel.
+    pub fn raw_os_error(&self) -> Option<i32> {
+        self.0.source.as_ref().and_then(io::Error::raw_os_error)
+    }
+}
+
+fn hint_for(source: &io::Error) -> &'static str {
+    match source.raw_os_error() {
+        Some(2) => "check the path",
+        Some(13) => "check the permissions of the file and of the folders above it",
+        Some(21) => "name a file in it",
+        Some(40) => "a symbolic link points back to itself",
+        Some(23 | 24) => "raise the limit of open files (`ulimit -n`)",
+        Some(5) => "the device or file system failed: look into the kernel's log",
+        Some(12) => "read less at once, or `scan` without keeping",
+        _ => "",
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let inner = &self.0;
+        write!(f, "cannot {} {}", inner.operation, inner.path.display())?;
+        if let Some(extent) = inner.extent {
+            write!(f, " at bytes {extent}")?;
+        }
+        let mut separator = ": ";
+        for text in [inner.detail.as_str(), inner.hint] {
+            if !text.is_empty() && inner.source.is_none() {
+                write!(f, "{separator}{text}")?;
+                separator = "; ";
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")?;
+        match &self.0.source {
+            Some(source) => write!(f, ": {source}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl StdError for Error {
+    fn source(&self) -> Option<&(dyn StdError + 'static)> {
+        self.0.source.as_ref().map(|source| source as _)
+    }
+}
+
+/// Keeps kind and text, for `Read` and friends; [`Error`] is found again by `downcast`.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        io::Error::new(error.io_kind(), error)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_what_to_what_at_which_bytes() {
+        let kernel = io::Error::from_raw_os_error(5);
+        let error = Error::io(Operation::Read, Path::new("data.bin"), kernel)
+            .at(Extent::between(4096, 8192));
+        assert_eq!(error.to_string(), "cannot read data.bin at bytes 4096..8192");
+        let chain = format!("{error:?}");
+        assert_eq!(
+            chain,
+            "cannot read data.bin at bytes 4096..8192: Input/output error (os error 5)"
+        );
+        assert_eq!((error.raw_os_error(), error.extent()), (Some(5), Some((4096, 4096))));
+        let as_io = io::Error::from(error);
+        assert!(as_io.get_ref().is_some_and(|inner| inner.is::<Error>()));
+    }
+
+    #[test]
+    fn errors_of_our_own_carry_detail_and_hint() {
+        let error = Error::new(Operation::Read, Reason::Truncated, Path::new("log"))
+            .at(Extent::between(10, 20))
+            .detail("the file ends at byte 12")
+            .hint("read it again");
+        assert_eq!(
+            error.to_string(),
+            "cannot read log at bytes 10..20: the file ends at byte 12; read it again"
+        );
+        assert_eq!(error.io_kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

@@ -1,0 +1,52 @@
+//! Swath: parallel file I/O for Linux. Read files as fast as the machine can, safely.
+//!
+//! ```text
+//! facts      which bytes    moves bytes    holds / reads them    leaves them
+//! source  →  plan        →  engine      →  buffer, records    →  sink
+//! ```
+//!
+//! ```
+//! let passwd = swath::read("/etc/passwd")?;            // all of it, in memory
+//! let lines = swath::ReadOptions::new()
+//!     .count("/etc/passwd", b'\n')?;                   // consumed without keeping
+//! assert_eq!(passwd.iter().filter(|&&byte| byte == b'\n').count() as u64, lines.value);
+//! # Ok::<(), swath::Error>(())
+//! ```
+//!
+//! **The promise**: input that another process writes, truncates or replaces while it is read, or
+//! that hits an I/O error, gives an error with path and offset in every case that `fstat` before
+//! and after can show; never a signal, never silently short data. Not promised: stores through
+//! another process's shared map, and writes within one timestamp tick on old kernels.
+//!
+//! Blocking reads run on Swath's own threads, never on those of the caller's pools.
+
+#![forbid(unsafe_code)]
+
+#[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
+compile_error!("Swath is for 64-bit Linux");
+
+mod buffer;
+mod engine;
+mod error;
+mod observe;
+mod options;
+mod read;
+mod reader;
+mod report;
+mod scan;
+mod source;
+mod survey;
+
+pub use buffer::{Buffer, BufferPool};
+pub use error::{Error, Operation, Reason, Result};
+pub use observe::{CancelToken, Progress};
+pub use options::{Advice, Numa, ReadOptions};
+pub use read::{Loaded, read};
+pub use reader::{Reader, reader};
+pub use report::{Report, Usage};
+pub use scan::{Chunk, Scanned, scan};
+pub use source::{Growth, ReadAt, Source, SourceFacts};
+pub use swath_os::guard::Guard;
+pub use swath_os::map::{Frozen, Permit};
+pub use swath_os::priority::IoPriority;
+pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};

@@ -1,0 +1,98 @@
+//! The one hook: progress and cancellation hang on it, and whatever watches a read later.
+//!
+//! Every executor calls [`Observer::delivered`] once for each lease and stops when told to; none
+//! has a loop of its own for it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// How far a read is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Progress {
+    /// Bytes delivered so far. Workers report as they finish, so calls may come out of order.
+    pub bytes: u64,
+    /// Bytes there will be; `None` for a stream.
+    pub total: Option<u64>,
+}
+
+/// A callback for progress. Called by the workers, about once for each MiB: it must be quick.
+pub(crate) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// Cancels a read from another thread.
+///
+/// The read returns an error with [`Reason::Cancelled`](crate::Reason) after the reads that are in
+/// flight have ended.
+///
+/// ```
+/// let token = swath::CancelToken::new();
+/// token.cancel();
+/// let error = swath::ReadOptions::new()
+///     .with_cancel(token)
+///     .read("/etc/passwd")
+///     .expect_err("cancelled before it began");
+/// assert_eq!(error.reason(), swath::Reason::Cancelled);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct CancelToken(Arc<AtomicBool>);
+
+impl CancelToken {
+    /// Returns a token that nobody has cancelled.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Cancels every read that has this token or a clone of it.
+    pub fn cancel(&self) {
+        // Relaxed: a flag that publishes nothing else.
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether somebody cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// What hangs on a read.
+#[derive(Clone, Default)]
+pub(crate) struct Hooks {
+    pub(crate) progress: Option<ProgressFn>,
+    pub(crate) cancel: Option<CancelToken>,
+}
+
+impl fmt::Debug for Hooks {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Hooks")
+            .field("progress", &self.progress.is_some())
+            .field("cancel", &self.cancel)
+            .finish()
+    }
+}
+
+/// The hook of one running read.
+pub(crate) struct Observer {
+    hooks: Hooks,
+    total: Option<u64>,
+    delivered: AtomicU64,
+}
+
+impl Observer {
+    pub(crate) fn new(hooks: Hooks, total: Option<u64>) -> Self {
+        Self { hooks, total, delivered: AtomicU64::new(0) }
+    }
+
+    /// `bytes` more are where they belong.
+    pub(crate) fn delivered(&self, bytes: u64) {
+        if let Some(progress) = &self.hooks.progress {
+            // Relaxed: a counter for people.
+            let bytes = self.delivered.fetch_add(bytes, Ordering::Relaxed) + bytes;
+            progress(Progress { bytes, total: self.total });
+        }
+    }
+
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+}

@@ -1,0 +1,281 @@
+//! How to read: every choice a caller can make, each with its default.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use swath_os::map::MapAdvice;
+use swath_os::priority::IoPriority;
+use swath_plan::extent::Extent;
+use swath_plan::policy::{Engine, PageCache, Reuse, Schedule, Wishes};
+
+use crate::buffer::BufferPool;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::{CancelToken, Hooks, Progress};
+use crate::source::{Growth, Opened};
+
+/// What the kernel is told about a file before it is read: study D's flags.
+///
+/// On files that are read, `posix_fadvise(2)`; on maps, `madvise(2)`. What only a map can be
+/// told is reported as a fall-back elsewhere.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Advice {
+    /// Nothing.
+    #[default]
+    None,
+    /// It will be needed soon: start reading it.
+    WillNeed,
+    /// It is read from front to back.
+    Sequential,
+    /// It is read here and there: no readahead.
+    Random,
+    /// Use huge pages (maps only).
+    HugePage,
+    /// A rolling, asynchronous will-need just ahead of each worker (maps only).
+    MapAhead,
+}
+
+impl Advice {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("none", Self::None),
+        ("will-need", Self::WillNeed),
+        ("sequential", Self::Sequential),
+        ("random", Self::Random),
+        ("huge-page", Self::HugePage),
+        ("map-ahead", Self::MapAhead),
+    ];
+
+    pub(crate) fn for_map(self) -> Option<MapAdvice> {
+        match self {
+            Self::None | Self::MapAhead => None,
+            Self::WillNeed => Some(MapAdvice::WillNeed),
+            Self::Sequential => Some(MapAdvice::Sequential),
+            Self::Random => Some(MapAdvice::Random),
+            Self::HugePage => Some(MapAdvice::HugePage),
+        }
+    }
+}
+
+/// Which NUMA node fresh memory comes from, on machines with more than one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Numa {
+    /// Each worker's own: whoever populates a page decides.
+    #[default]
+    FirstTouch,
+    /// The node of the thread that asked for the bytes.
+    Caller,
+}
+
+/// How to read. Every setter returns the options, none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath::{Engine, PageCache, ReadOptions};
+///
+/// let options = ReadOptions::new().with_workers(2).with_page_cache(PageCache::Drop);
+/// let loaded = options.read("/etc/passwd")?;
+/// println!("{} bytes by {}: {}", loaded.report.bytes, loaded.report.engine, loaded.report.reason);
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct ReadOptions {
+    pub(crate) wishes: Wishes,
+    pub(crate) advice: Advice,
+    pub(crate) populate_map: bool,
+    pub(crate) huge_map: bool,
+    pub(crate) numa: Numa,
+    pub(crate) growth: Growth,
+    pub(crate) rate_bytes_per_s: Option<NonZeroU64>,
+    pub(crate) io_priority: Option<IoPriority>,
+    pub(crate) offset: u64,
+    pub(crate) len: Option<u64>,
+    pub(crate) hooks: Hooks,
+    pub(crate) pool: BufferPool,
+    pub(crate) usage: bool,
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ReadOptions {
+    /// The whole file, everything else chosen for it: `auto`.
+    pub fn new() -> Self {
+        Self {
+            wishes: Wishes::default(),
+            advice: Advice::None,
+            populate_map: false,
+            huge_map: false,
+            numa: Numa::FirstTouch,
+            growth: Growth::Refused,
+            rate_bytes_per_s: None,
+            io_priority: None,
+            offset: 0,
+            len: None,
+            hooks: Hooks::default(),
+            pool: BufferPool::shared(),
+            usage: false,
+        }
+    }
+
+    /// Who moves the bytes. Default: [`Engine::Auto`].
+    #[must_use]
+    pub fn with_engine(mut self, engine: Engine) -> Self {
+        self.wishes.engine = engine;
+        self
+    }
+
+    /// Threads, the caller's included. Default 0: one for each core, or more where the device
+    /// wants more reads in flight.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.wishes.workers = workers as u64;
+        self
+    }
+
+    /// Bytes of one read; for a scan, of one fold. Default 0: 1 MiB; for a scan 256 KiB.
+    #[must_use]
+    pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
+        self.wishes.chunk_size = chunk_size as u64;
+        self
+    }
+
+    /// Direct reads in flight. Default 0: 16, on spinning disks and networks 2.
+    #[must_use]
+    pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
+        self.wishes.queue_depth = queue_depth as u64;
+        self
+    }
+
+    /// Who gets which chunks, of an engine with several workers. Default: [`Schedule::Dynamic`].
+    #[must_use]
+    pub fn with_schedule(mut self, schedule: Schedule) -> Self {
+        self.wishes.schedule = schedule;
+        self
+    }
+
+    /// What happens to the page cache. Default: [`PageCache::Auto`].
+    #[must_use]
+    pub fn with_page_cache(mut self, page_cache: PageCache) -> Self {
+        self.wishes.page_cache = page_cache;
+        self
+    }
+
+    /// Whether the file will be read again. Default: not known, so reads warm the page cache.
+    #[must_use]
+    pub fn with_reuse(mut self, reuse: Reuse) -> Self {
+        self.wishes.reuse = reuse;
+        self
+    }
+
+    /// What the kernel is told beforehand. Default: nothing.
+    #[must_use]
+    pub fn with_advice(mut self, advice: Advice) -> Self {
+        self.advice = advice;
+        self
+    }
+
+    /// Enters all pages of a map when it is made (`MAP_POPULATE`). Default: no.
+    #[must_use]
+    pub fn with_map_populate(mut self, populate: bool) -> Self {
+        self.populate_map = populate;
+        self
+    }
+
+    /// Asks for huge pages in a map, where the file system has them. Default: no.
+    #[must_use]
+    pub fn with_map_huge_page(mut self, huge_page: bool) -> Self {
+        self.huge_map = huge_page;
+        self
+    }
+
+    /// At most so many bytes a second, all workers together. Default 0: no limit.
+    #[must_use]
+    pub fn with_rate_bytes_per_s(mut self, rate: u64) -> Self {
+        self.rate_bytes_per_s = NonZeroU64::new(rate);
+        self
+    }
+
+    /// How urgent the reads are to the kernel's I/O scheduler. Default: as the thread's.
+    #[must_use]
+    pub fn with_io_priority(mut self, priority: IoPriority) -> Self {
+        self.io_priority = Some(priority);
+        self
+    }
+
+    /// Where fresh memory comes from. Default: [`Numa::FirstTouch`].
+    #[must_use]
+    pub fn with_numa(mut self, numa: Numa) -> Self {
+        self.numa = numa;
+        self
+    }
+
+    /// What the file may do meanwhile. Default: [`Growth::Refused`].
+    #[must_use]
+    pub fn with_growth(mut self, growth: Growth) -> Self {
+        self.growth = growth;
+        self
+    }
+
+    /// Where in the file to start, in bytes. Default 0.
+    #[must_use]
+    pub fn with_offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// How many bytes; a file that has fewer behind the offset is an error. Default: to the end.
+    #[must_use]
+    pub fn with_len(mut self, len: u64) -> Self {
+        self.len = Some(len);
+        self
+    }
+
+    /// Calls `progress` about once for each MiB, from whichever worker delivered it. Bytes
+    /// delivered never shrink, but calls of different workers may overtake each other.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Lets `token` cancel the read.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Where buffers come from. Default: the pool of the process, which keeps at most 64 MiB.
+    #[must_use]
+    pub fn with_pool(mut self, pool: BufferPool) -> Self {
+        self.pool = pool;
+        self
+    }
+
+    /// Whether the report says what the read cost the process: page faults, context switches,
+    /// CPU time, peak memory. Default: no. Other threads of the process are counted too.
+    #[must_use]
+    pub fn with_usage(mut self, usage: bool) -> Self {
+        self.usage = usage;
+        self
+    }
+
+    /// The bytes asked for, of a source of `len` bytes.
+    pub(crate) fn extent_of(&self, source: &Opened, len: u64) -> Result<Extent> {
+        let wanted = self.len.unwrap_or(len.saturating_sub(self.offset));
+        let Some(extent) = Extent::new(self.offset, wanted) else {
+            let error = Error::new(Operation::Read, Reason::Invalid, source.name());
+            return Err(error.detail("offset and length exceed 2^64"));
+        };
+        if extent.end() > len {
+            return Err(source.truncated(extent, len).hint("ask for less"));
+        }
+        Ok(extent)
+    }
+}

@@ -1,0 +1,452 @@
+//! The verb `reader`: a drop-in `Read + BufRead + Seek` that reads ahead in parallel.
+//!
+//! ```text
+//! workers    |block 3|block 4|block 5|      at most so many ahead of the consumer
+//! consumer       ↑ block 2
+//! ```
+//!
+//! The first block after an opening or a seek is read on the caller's thread, so a few bytes here
+//! and there start no thread; from the second block on, workers read ahead.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufRead, Read, Seek, SeekFrom};
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use swath_plan::extent::Extent;
+use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
+use swath_plan::schedule::{Lease, Way};
+
+use crate::buffer::{Buffer, BufferPool};
+use crate::engine::fill::Hands;
+use crate::engine::stream::Stream;
+use crate::engine::{Job, Trouble, Visit, worker};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::options::ReadOptions;
+use crate::source::{Kind, Opened, Source};
+use crate::survey;
+
+/// Bytes of one block unless told otherwise.
+const BLOCK_SIZE: u64 = 512 << 10;
+/// What is read on the caller's thread before workers are started.
+const FIRST: u64 = 128 << 10;
+/// Bytes read from a stream at one time.
+const STREAM_BLOCK: usize = 64 << 10;
+/// Blocks that may be ready or in flight, for each worker.
+const AHEAD: u64 = 3;
+
+/// Opens a file for reading in order, with several threads reading ahead.
+///
+/// ```
+/// use std::io::BufRead;
+///
+/// let mut users = 0;
+/// for line in swath::reader("/etc/passwd")?.lines() {
+///     users += usize::from(line?.contains(':'));
+/// }
+/// assert!(users > 0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If the file cannot be opened. What happens later comes out of `read`, as an [`io::Error`] that
+/// holds an [`Error`].
+pub fn reader(path: impl AsRef<Path>) -> Result<Reader> {
+    ReadOptions::new().reader(path.as_ref())
+}
+
+impl ReadOptions {
+    /// As [`reader`], with these options; positions count from the start of their extent.
+    ///
+    /// # Errors
+    ///
+    /// As [`reader`]; and if the file is shorter than the options say.
+    pub fn reader(&self, source: impl Into<Source>) -> Result<Reader> {
+        let source = Arc::new(Opened::open(source.into())?);
+        let extent = match source.kind() {
+            Kind::Sized(len) => Some(self.extent_of(&source, len)?),
+            Kind::Stream | Kind::Made => None,
+        };
+        Ok(Reader {
+            base: extent.map_or(self.offset, Extent::offset),
+            end: extent.map(Extent::end).or_else(|| self.len.map(|len| self.offset + len)),
+            seekable: extent.is_some(),
+            source,
+            options: self.clone(),
+            block: Buffer::default(),
+            at: 0,
+            next: extent.map_or(0, Extent::offset),
+            ahead: None,
+            sequential: false,
+            checked: false,
+        })
+    }
+}
+
+/// Reads a source in order, ahead of its consumer; see [`reader`].
+pub struct Reader {
+    source: Arc<Opened>,
+    options: ReadOptions,
+    /// Where positions count from.
+    base: u64,
+    /// Where the bytes end; `None`: nobody knows yet.
+    end: Option<u64>,
+    seekable: bool,
+    block: Buffer,
+    /// How much of the block has been consumed.
+    at: usize,
+    /// The offset in the source behind the block.
+    next: u64,
+    ahead: Option<Ahead>,
+    /// A block has been read since the last seek, so the next one follows it.
+    sequential: bool,
+    checked: bool,
+}
+
+impl std::fmt::Debug for Reader {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Reader")
+            .field("path", &self.source.name())
+            .field("position", &self.position())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Reader {
+    /// Bytes from the start of the extent to the next byte that `read` returns.
+    pub fn position(&self) -> u64 {
+        self.next - (self.block.len() - self.at) as u64 - self.first()
+    }
+
+    fn first(&self) -> u64 {
+        if self.seekable { self.base } else { 0 }
+    }
+
+    /// Replaces the consumed block by the next one; an empty one at the end.
+    fn advance(&mut self) -> Result<()> {
+        if !self.seekable {
+            return self.advance_stream();
+        }
+        let end = self.end.unwrap_or(self.next);
+        self.at = 0;
+        if self.next >= end {
+            self.block = Buffer::default();
+            return self.check_end();
+        }
+        if !self.sequential {
+            self.sequential = true;
+            let first = Extent::between(self.next, end.min(self.next.saturating_add(FIRST)));
+            self.block = self.read_here(first)?;
+        } else {
+            if self.ahead.is_none() {
+                let rest = Extent::between(self.next, end);
+                self.ahead = Some(Ahead::start(&self.source, rest, &self.options)?);
+            }
+            if let Some(ahead) = &self.ahead {
+                ahead.give_back(std::mem::take(&mut self.block));
+                let taken = ahead.take(self.next);
+                if taken.is_err() {
+                    // Whoever reads on after an error starts anew from here.
+                    self.ahead = None;
+                }
+                self.block = taken?;
+            }
+        }
+        self.next += self.block.len() as u64;
+        Ok(())
+    }
+
+    fn read_here(&mut self, extent: Extent) -> Result<Buffer> {
+        let wishes = Wishes { engine: Engine::Serial, ..Wishes::default() };
+        let options = ReadOptions {
+            wishes,
+            offset: extent.offset(),
+            len: Some(extent.len()),
+            hooks: self.options.hooks.clone(),
+            ..ReadOptions::new()
+        };
+        let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
+        let mut block = block(&self.options.pool, &self.source, len)?;
+        let mut tally = crate::report::Tally::default();
+        crate::engine::fill::fill_buffered(
+            &self.source,
+            extent.offset(),
+            &mut block,
+            &mut tally,
+        )
+        .map_err(|failure| failure.into_trouble(&self.source, extent.offset(), len).error)?;
+        options.observer(extent).delivered(extent.len());
+        Ok(block)
+    }
+
+    fn advance_stream(&mut self) -> Result<()> {
+        let observer = crate::observe::Observer::new(self.options.hooks.clone(), None);
+        let mut stream = Stream::new(&self.source, &observer);
+        if !self.sequential {
+            self.sequential = true;
+            self.options.skip_in(&mut stream, &self.source)?;
+        }
+        let pool = &self.options.pool;
+        let mut block = match std::mem::take(&mut self.block) {
+            used if used.capacity() == 0 => block(pool, &self.source, STREAM_BLOCK)?,
+            used => used,
+        };
+        block.narrow(0, STREAM_BLOCK);
+        let came = stream.once(&mut block, self.base + self.next)?;
+        block.narrow(0, came);
+        self.next += came as u64;
+        (self.block, self.at) = (block, 0);
+        Ok(())
+    }
+
+    /// All bytes have been handed out: they must still be the file's.
+    fn check_end(&mut self) -> Result<()> {
+        if std::mem::replace(&mut self.checked, true) {
+            return Ok(());
+        }
+        let extent = Extent::between(self.base, self.end.unwrap_or(self.base));
+        self.source.check_unchanged(extent, self.options.growth)
+    }
+
+    fn move_to(&mut self, position: u64) -> Result<()> {
+        let target = self.base.saturating_add(position);
+        let block_start = self.next - self.block.len() as u64;
+        if (block_start..=self.next).contains(&target) {
+            self.at = usize::try_from(target - block_start).unwrap_or(usize::MAX);
+            return Ok(());
+        }
+        self.ahead = None;
+        self.block = Buffer::default();
+        (self.at, self.next, self.sequential) = (0, target, false);
+        Ok(())
+    }
+}
+
+impl Read for Reader {
+    fn read(&mut self, target: &mut [u8]) -> io::Result<usize> {
+        let bytes = self.fill_buf()?;
+        let len = bytes.len().min(target.len());
+        target[..len].copy_from_slice(&bytes[..len]);
+        self.consume(len);
+        Ok(len)
+    }
+}
+
+impl BufRead for Reader {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.at == self.block.len() {
+            self.advance()?;
+        }
+        Ok(&self.block[self.at..])
+    }
+
+    fn consume(&mut self, amount: usize) {
+        self.at = (self.at + amount).min(self.block.len());
+    }
+}
+
+/// Seeking past the end is allowed, as in a file; reading there gives nothing.
+impl Seek for Reader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let name = self.source.name().to_owned();
+        let invalid = |detail: &str| {
+            io::Error::from(Error::new(Operation::Seek, Reason::Invalid, &name).detail(detail))
+        };
+        let len = self.end.map(|end| end - self.base);
+        let target = match to {
+            SeekFrom::Start(position) => Some(position),
+            SeekFrom::Current(by) => self.position().checked_add_signed(by),
+            SeekFrom::End(by) => {
+                let len = len.filter(|_| self.seekable);
+                len.ok_or_else(|| invalid("a stream has no end to count from"))?
+                    .checked_add_signed(by)
+            }
+        };
+        let target = target.ok_or_else(|| invalid("a position before the start"))?;
+        if target != self.position() {
+            if !self.seekable {
+                return Err(invalid("it is a stream, which only goes on"));
+            }
+            self.move_to(target)?;
+        }
+        Ok(target)
+    }
+}
+
+/// Workers that read ahead of one position.
+struct Ahead {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    job: Job<'static>,
+    blocks: Mutex<Blocks>,
+    arrived: Condvar,
+    pool: BufferPool,
+    /// Bytes of a block, with room for direct reads to be widened.
+    room: usize,
+}
+
+#[derive(Default)]
+struct Blocks {
+    /// By offset: where the block's bytes start in the buffer, and the buffer.
+    ready: BTreeMap<u64, Buffer>,
+    free: Vec<Buffer>,
+    running: usize,
+}
+
+impl Ahead {
+    fn start(source: &Arc<Opened>, rest: Extent, options: &ReadOptions) -> Result<Self> {
+        let facts = survey::facts(source, rest, options);
+        let decision = decision(&facts, options);
+        let size = decision.cut.size.get();
+        let workers = decision.workers.len();
+        let ahead = NonZeroU64::new(size.saturating_mul(workers as u64 * AHEAD));
+        let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
+        let room = size.min(rest.len()) + if direct { 128 << 10 } else { 0 };
+        let job = Job::new(
+            Arc::clone(source),
+            rest,
+            survey::scheduler(&decision, options, ahead),
+            survey::manner(&decision, &facts, options),
+            options.observer(rest),
+        );
+        let shared = Arc::new(Shared {
+            job,
+            blocks: Mutex::new(Blocks { running: workers, ..Blocks::default() }),
+            arrived: Condvar::new(),
+            pool: options.pool.clone(),
+            room: usize::try_from(room).unwrap_or(usize::MAX),
+        });
+        let mut threads = Vec::new();
+        for slot in 0..workers {
+            let worker = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
+            match thread.spawn(move || {
+                let _ended = Ended(&worker);
+                worker::work(&worker.job, &*worker, slot);
+            }) {
+                Ok(thread) => threads.push(thread),
+                Err(error) if threads.is_empty() => {
+                    return Err(Error::io(Operation::Start, source.name(), error));
+                }
+                Err(_) => {
+                    shared.blocks().running -= workers - slot;
+                    break;
+                }
+            }
+        }
+        Ok(Self { shared, threads })
+    }
+
+    /// Waits for the block at `offset`, or for the reason why it will not come.
+    fn take(&self, offset: u64) -> Result<Buffer> {
+        let shared = &self.shared;
+        shared.job.release(offset);
+        let mut blocks = shared.blocks();
+        loop {
+            if let Some(block) = blocks.ready.remove(&offset) {
+                return Ok(block);
+            }
+            if blocks.running == 0 {
+                let name = shared.job.source.name();
+                let nothing = || {
+                    Error::io(Operation::Read, name, io::Error::other("the workers have ended"))
+                };
+                return Err(shared.job.failure().unwrap_or_else(nothing));
+            }
+            blocks = shared.arrived.wait(blocks).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn give_back(&self, block: Buffer) {
+        if block.capacity() >= self.shared.room {
+            self.shared.blocks().free.push(block);
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.job.stop();
+        for thread in self.threads.drain(..) {
+            // A panic in a worker has been reported as an error already.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Counts a worker out, also when it panics, so that nobody waits for it.
+struct Ended<'s>(&'s Shared);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.blocks().running -= 1;
+        self.0.arrived.notify_all();
+    }
+}
+
+impl Shared {
+    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Visit for Shared {
+    type Scratch = ();
+
+    fn scratch(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        (): &mut (),
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let used = self.blocks().free.pop();
+        let mut block = match used {
+            Some(block) => block,
+            None => block(&self.pool, &self.job.source, self.room).map_err(Trouble::fatal)?,
+        };
+        block.narrow(0, self.room);
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        let skip = match lease.way {
+            Way::Direct => hands.fill_widened(lease.extent, &mut block)?,
+            Way::Buffered => {
+                hands.fill_at_once(lease.extent.offset(), &mut block[..len])?;
+                0
+            }
+        };
+        block.narrow(skip, len);
+        self.blocks().ready.insert(lease.extent.offset(), block);
+        self.arrived.notify_all();
+        Ok(())
+    }
+}
+
+fn decision(facts: &Facts, options: &ReadOptions) -> Decision {
+    let mut wishes = Wishes { ..options.wishes };
+    if wishes.chunk_size == 0 {
+        wishes.chunk_size = BLOCK_SIZE;
+    }
+    if matches!(wishes.engine, Engine::Ring | Engine::Map) {
+        wishes.engine = Engine::Pool;
+    }
+    let facts = Facts { ring: false, ..facts.clone() };
+    let mut decision = decide(&facts, &wishes);
+    // A block is one read.
+    decision.cut.size = decision.chunk_size;
+    in_order(decision, facts.extent)
+}
+
+fn block(pool: &BufferPool, source: &Opened, len: usize) -> Result<Buffer> {
+    let pages = pool.take(len);
+    let pages = pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
+    Ok(Buffer::paged(pages, 0, len, pool.clone()))
+}

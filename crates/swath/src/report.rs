@@ -1,0 +1,105 @@
+//! What was done, how, and why: plain numbers that every room fills in.
+
+use std::time::Duration;
+
+use swath_plan::policy::{Engine, PageCache};
+
+pub use swath_os::usage::Usage;
+
+/// How a read went.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Report {
+    /// Bytes delivered.
+    pub bytes: u64,
+    /// From the call to the last byte, opening and checking included.
+    pub elapsed: Duration,
+    /// The engine that ran; never `Auto`.
+    pub engine: Engine,
+    /// The way through or past the page cache; never `Auto`.
+    pub page_cache: PageCache,
+    /// Why this engine and way, in one sentence.
+    pub reason: String,
+    /// Threads that read, the caller's included.
+    pub workers: u64,
+    /// Places for reads in flight: workers and ring entries.
+    pub queue_depth: u64,
+    /// Bytes of one chunk.
+    pub chunk_size: u64,
+    /// Chunks delivered.
+    pub chunks: u64,
+    /// Read calls made, or ring entries submitted.
+    pub calls: u64,
+    /// Reads made again: after a passing failure, an interrupt, or a short answer.
+    pub retries: u64,
+    /// Bytes read past the page cache.
+    pub direct_bytes: u64,
+    /// Bytes of fresh memory populated for the result.
+    pub populated_bytes: u64,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+    /// What it cost the process, if asked for with
+    /// [`with_usage`](crate::ReadOptions::with_usage).
+    pub usage: Option<Usage>,
+}
+
+impl Report {
+    /// Of one thread that reads in order.
+    pub(crate) fn serial(reason: &str, chunk_size: u64) -> Self {
+        Self {
+            bytes: 0,
+            elapsed: Duration::ZERO,
+            engine: Engine::Serial,
+            page_cache: PageCache::Keep,
+            reason: String::from(reason),
+            workers: 1,
+            queue_depth: 1,
+            chunk_size,
+            chunks: 0,
+            calls: 0,
+            retries: 0,
+            direct_bytes: 0,
+            populated_bytes: 0,
+            fallbacks: Vec::new(),
+            usage: None,
+        }
+    }
+
+    /// Adds what was counted.
+    pub(crate) fn fill_in(&mut self, tally: Tally, fallbacks: Vec<String>) {
+        self.bytes = tally.bytes;
+        self.chunks = tally.bytes.div_ceil(self.chunk_size.max(1));
+        self.calls = tally.calls;
+        self.retries = tally.retries;
+        self.direct_bytes = tally.direct_bytes;
+        self.populated_bytes = tally.populated_bytes;
+        self.fallbacks.extend(fallbacks);
+    }
+
+    /// Bytes a second, in units of 10⁹.
+    pub fn gb_per_s(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let bytes = self.bytes as f64;
+        bytes / self.elapsed.as_secs_f64().max(1e-9) / 1e9
+    }
+}
+
+/// Counters of one worker, added up when it ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    pub(crate) bytes: u64,
+    pub(crate) calls: u64,
+    pub(crate) retries: u64,
+    pub(crate) direct_bytes: u64,
+    pub(crate) populated_bytes: u64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.calls += other.calls;
+        self.retries += other.retries;
+        self.direct_bytes += other.direct_bytes;
+        self.populated_bytes += other.populated_bytes;
+    }
+}

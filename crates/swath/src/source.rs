@@ -1,0 +1,170 @@
+//! One input: facts about it, and its bytes by position.
+//!
+//! Positional and blocking, and extensible: whatever implements [`ReadAt`] can be read by every
+//! verb. Files get more ways (direct, ring, map) because they have a descriptor.
+
+mod file;
+mod opened;
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub use opened::Growth;
+pub(crate) use opened::{Kind, Opened};
+
+/// Bytes that can be read by position, from any thread.
+///
+/// ```
+/// use std::{io, sync::Arc};
+/// use swath::{ReadAt, SourceFacts};
+///
+/// struct Zeros(u64);
+///
+/// impl ReadAt for Zeros {
+///     fn facts(&self) -> io::Result<SourceFacts> {
+///         Ok(SourceFacts::new(Some(self.0)))
+///     }
+///     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+///         let left = usize::try_from(self.0.saturating_sub(offset)).unwrap_or(usize::MAX);
+///         let len = target.len().min(left);
+///         target[..len].fill(0);
+///         Ok(len)
+///     }
+/// }
+/// let loaded = swath::ReadOptions::new().read(swath::Source::custom(Arc::new(Zeros(1 << 20))))?;
+/// assert_eq!(loaded.buffer.len(), 1 << 20);
+/// # Ok::<(), swath::Error>(())
+/// ```
+pub trait ReadAt: Send + Sync {
+    /// What is known now. Asked before and after a read, to see whether it changed.
+    ///
+    /// # Errors
+    ///
+    /// Whatever makes the source unreadable.
+    fn facts(&self) -> io::Result<SourceFacts>;
+
+    /// Reads up to `target.len()` bytes at `offset`; fewer is fine, 0 is the end.
+    ///
+    /// # Errors
+    ///
+    /// `Interrupted` is tried again; `WouldBlock` and `TimedOut` a few times; others end the read.
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize>;
+
+    /// What messages call it.
+    fn name(&self) -> PathBuf {
+        PathBuf::from("<source>")
+    }
+}
+
+/// What a [`ReadAt`] says about itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SourceFacts {
+    len: Option<u64>,
+    validator: [u64; 4],
+}
+
+impl SourceFacts {
+    /// `len` bytes, or `None` for a source that is read in order until it ends.
+    pub fn new(len: Option<u64>) -> Self {
+        Self { len, validator: [0; 4] }
+    }
+
+    /// Numbers that change when the content does: a version, a time, a hash.
+    #[must_use]
+    pub fn with_validator(mut self, validator: [u64; 4]) -> Self {
+        self.validator = validator;
+        self
+    }
+
+    /// Bytes long.
+    pub fn len(&self) -> Option<u64> {
+        self.len
+    }
+
+    /// Whether it says that it holds nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len == Some(0)
+    }
+}
+
+/// What to read: a path, an open file, standard input, or anything that is [`ReadAt`].
+///
+/// Nothing is opened before a verb gets it.
+#[derive(Clone)]
+pub struct Source(pub(crate) Inner);
+
+#[derive(Clone)]
+pub(crate) enum Inner {
+    Path(PathBuf),
+    File(Arc<File>, PathBuf),
+    Custom(Arc<dyn ReadAt>),
+}
+
+impl Source {
+    /// Standard input: by position if it is a file, else in order until it ends.
+    ///
+    /// # Errors
+    ///
+    /// If the process has none.
+    pub fn stdin() -> io::Result<Self> {
+        use std::os::fd::AsFd;
+        let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+        Ok(Self(Inner::File(Arc::new(file), PathBuf::from("<stdin>"))))
+    }
+
+    /// Anything that reads by position.
+    pub fn custom(source: Arc<dyn ReadAt>) -> Self {
+        Self(Inner::Custom(source))
+    }
+
+    /// An open file, called `name` in messages. Its own position is not used nor moved, unless it
+    /// is a pipe.
+    pub fn file(file: impl Into<Arc<File>>, name: impl Into<PathBuf>) -> Self {
+        Self(Inner::File(file.into(), name.into()))
+    }
+}
+
+impl fmt::Debug for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Inner::Path(path) | Inner::File(_, path) => {
+                f.debug_tuple("Source").field(path).finish()
+            }
+            Inner::Custom(source) => f.debug_tuple("Source").field(&source.name()).finish(),
+        }
+    }
+}
+
+impl From<PathBuf> for Source {
+    fn from(path: PathBuf) -> Self {
+        Self(Inner::Path(path))
+    }
+}
+
+impl From<File> for Source {
+    fn from(file: File) -> Self {
+        let name = file::name_of(&file);
+        Self(Inner::File(Arc::new(file), name))
+    }
+}
+
+macro_rules! from_paths {
+    ($($type:ty),+) => {$(
+        impl From<$type> for Source {
+            fn from(path: $type) -> Self {
+                Self(Inner::Path(AsRef::<Path>::as_ref(path).to_owned()))
+            }
+        }
+    )+};
+}
+from_paths!(&Path, &PathBuf, &str, &String, &OsStr);
+
+impl From<String> for Source {
+    fn from(path: String) -> Self {
+        Self::from(PathBuf::from(path))
+    }
+}

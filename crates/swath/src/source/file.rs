@@ -1,0 +1,113 @@
+//! Facts about a file, from its descriptor.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::num::NonZeroU64;
+use std::os::fd::AsRawFd;
+use std::path::PathBuf;
+
+use rustix::fs::{FileType, Stat};
+use swath_os::direct;
+use swath_os::file_system::{self, FileSystem};
+use swath_plan::policy::Storage;
+
+use super::Kind;
+
+/// What `fstat(2)` says that changes when the content does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub(crate) len: u64,
+    pub(crate) device: u64,
+    inode: u64,
+    modified: (i64, u64),
+    changed: (i64, u64),
+}
+
+impl Identity {
+    pub(crate) fn of(stat: &Stat) -> Self {
+        #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
+        Self {
+            len: u64::try_from(stat.st_size).unwrap_or(0),
+            device: stat.st_dev as u64,
+            inode: stat.st_ino as u64,
+            modified: (stat.st_mtime as i64, stat.st_mtime_nsec as u64),
+            changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
+        }
+    }
+}
+
+pub(crate) fn identity(file: &File) -> io::Result<Identity> {
+    Ok(Identity::of(&rustix::fs::fstat(file)?))
+}
+
+/// How this file is to be read.
+pub(crate) fn kind(file: &File, stat: &Stat) -> io::Result<Kind> {
+    let len = Identity::of(stat).len;
+    match FileType::from_raw_mode(stat.st_mode) {
+        // Empty, or one of the kernel's own files.
+        FileType::RegularFile if len == 0 => Ok(Kind::Made),
+        FileType::RegularFile => Ok(Kind::Sized(len)),
+        FileType::BlockDevice => Ok(Kind::Sized(device_len(file)?)),
+        FileType::Directory => Err(io::Error::from_raw_os_error(21)), // EISDIR
+        _ => Ok(Kind::Stream),
+    }
+}
+
+/// The position of the descriptor moves to the end and back.
+fn device_len(mut file: &File) -> io::Result<u64> {
+    let here = file.stream_position()?;
+    let len = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(here))?;
+    Ok(len)
+}
+
+/// The path that the kernel knows it by, for messages.
+pub(crate) fn name_of(file: &File) -> PathBuf {
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    std::fs::read_link(link).unwrap_or_else(|_| PathBuf::from("<file>"))
+}
+
+/// Where it lives, and whether `io_uring` may read it: FUSE, and overlays over it, can return
+/// wrong bytes through the ring, so only file systems known to be right are let in.
+pub(crate) fn storage(file: &File, device: u64) -> (Storage, bool) {
+    let file_system = file_system::file_system(file).unwrap_or(FileSystem::Other);
+    let local = || match file_system::is_rotational(device) {
+        Some(true) => Storage::Rotational,
+        Some(false) | None => Storage::Local,
+    };
+    match file_system {
+        FileSystem::Ext | FileSystem::Xfs | FileSystem::Btrfs | FileSystem::F2fs => {
+            (local(), true)
+        }
+        FileSystem::Tmpfs => (Storage::Memory, false),
+        FileSystem::Fuse => (Storage::Fuse, false),
+        FileSystem::Network => (Storage::Network, false),
+        FileSystem::Pseudo => (Storage::Foreign, false),
+        FileSystem::Overlay | FileSystem::Other => (local(), false),
+    }
+}
+
+/// Whether the length that `fstat` shows can be believed: in `/proc` and `/sys` it cannot.
+pub(crate) fn is_pseudo(file: &File) -> bool {
+    matches!(file_system::file_system(file), Ok(FileSystem::Pseudo))
+}
+
+/// A descriptor that reads past the page cache.
+#[derive(Debug)]
+pub(crate) struct Direct {
+    pub(crate) file: File,
+    /// What offsets and lengths must be multiples of.
+    pub(crate) unit: NonZeroU64,
+    /// What addresses must be multiples of.
+    pub(crate) memory: usize,
+}
+
+/// Opens it again with `O_DIRECT`, if the file system can.
+pub(crate) fn direct(file: &File) -> io::Result<Direct> {
+    let alignment = direct::direct_alignment(file)?;
+    let direct = direct::reopen_direct(file)?;
+    // Kernels before 6.1 do not say: the page size satisfies every device.
+    let (unit, memory) = alignment.map_or((4096, 4096), |known| (known.offset, known.memory));
+    let unit = NonZeroU64::new(u64::from(unit)).ok_or(io::ErrorKind::Unsupported)?;
+    Ok(Direct { file: direct, unit, memory: usize::try_from(memory).unwrap_or(4096).max(1) })
+}

@@ -1,0 +1,224 @@
+//! A source that is open: its identity is known, its bytes can be read.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use swath_plan::extent::Extent;
+use swath_plan::policy::Storage;
+
+use super::file::{self, Direct, Identity};
+use super::{Inner, ReadAt, Source, SourceFacts};
+use crate::error::{Error, Operation, Reason, Result};
+
+/// How long a source is, and whether it can be read by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// By position, this many bytes.
+    Sized(u64),
+    /// A regular file of the kernel's that makes its bytes when read, whatever length it says.
+    Made,
+    /// In order, until it ends.
+    Stream,
+}
+
+/// See the [module](self).
+pub(crate) struct Opened {
+    name: PathBuf,
+    kind: Kind,
+    input: Input,
+}
+
+enum Input {
+    File { file: Arc<File>, before: Identity, direct: OnceLock<io::Result<Direct>> },
+    Custom { source: Arc<dyn ReadAt>, before: SourceFacts },
+}
+
+impl Opened {
+    pub(crate) fn open(source: Source) -> Result<Self> {
+        match source.0 {
+            Inner::Path(name) => {
+                let file = File::open(&name)
+                    .map_err(|error| Error::io(Operation::Open, &name, error))?;
+                Self::of_file(Arc::new(file), name)
+            }
+            Inner::File(file, name) => Self::of_file(file, name),
+            Inner::Custom(source) => {
+                let name = source.name();
+                let before = source
+                    .facts()
+                    .map_err(|error| Error::io(Operation::Inspect, &name, error))?;
+                let kind = before.len().map_or(Kind::Stream, Kind::Sized);
+                Ok(Self { name, kind, input: Input::Custom { source, before } })
+            }
+        }
+    }
+
+    fn of_file(file: Arc<File>, name: PathBuf) -> Result<Self> {
+        let inspect = |error| Error::io(Operation::Inspect, &name, error);
+        let stat = rustix::fs::fstat(&file).map_err(|error| inspect(error.into()))?;
+        let mut kind =
+            file::kind(&file, &stat).map_err(|error| match error.raw_os_error() {
+                Some(21) => Error::io(Operation::Read, &name, error),
+                _ => inspect(error),
+            })?;
+        // Nothing comes: it is empty, as it says.
+        if kind == Kind::Made && matches!(file.read_at(&mut [0], 0), Ok(0)) {
+            kind = Kind::Sized(0);
+        }
+        // Files of at most a page may be the kernel's own, with a length that means nothing.
+        if matches!(kind, Kind::Sized(1..=4096)) && file::is_pseudo(&file) {
+            kind = Kind::Made;
+        }
+        let input = Input::File { file, before: Identity::of(&stat), direct: OnceLock::new() };
+        Ok(Self { name, kind, input })
+    }
+
+    pub(crate) fn name(&self) -> &Path {
+        &self.name
+    }
+
+    pub(crate) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Its descriptor, if it has one.
+    pub(crate) fn file(&self) -> Option<&File> {
+        match &self.input {
+            Input::File { file, .. } => Some(file),
+            Input::Custom { .. } => None,
+        }
+    }
+
+    /// Where it lives, and whether the ring may read it.
+    pub(crate) fn storage(&self) -> (Storage, bool) {
+        match &self.input {
+            Input::File { file, before, .. } => file::storage(file, before.device),
+            Input::Custom { .. } => (Storage::Foreign, false),
+        }
+    }
+
+    /// A descriptor past the page cache, opened when first asked for.
+    pub(crate) fn direct(&self) -> Option<&Direct> {
+        match &self.input {
+            Input::File { file, direct, .. } => {
+                direct.get_or_init(|| file::direct(file)).as_ref().ok()
+            }
+            Input::Custom { .. } => None,
+        }
+    }
+
+    /// One read through the page cache.
+    pub(crate) fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        match &self.input {
+            Input::File { file, .. } => file.read_at(target, offset),
+            Input::Custom { source, .. } => source.read_at(target, offset),
+        }
+    }
+
+    /// One read of a stream; `offset` is how many bytes came before.
+    pub(crate) fn read_next(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        match (&self.input, self.kind) {
+            (Input::File { file, .. }, Kind::Stream) => (&**file).read(target),
+            _ => self.read_at(target, offset),
+        }
+    }
+
+    /// Fails if the source is not what it was when it was opened: the promise of every verb.
+    /// Growth is allowed if the caller follows only what was there first.
+    pub(crate) fn check_unchanged(&self, extent: Extent, growth: Growth) -> Result<()> {
+        let inspect = |error| Error::io(Operation::Inspect, &self.name, error);
+        let (same, lengths) = match &self.input {
+            Input::File { file, before, .. } => {
+                let after = file::identity(file).map_err(inspect)?;
+                (after == *before, (Some(before.len), Some(after.len)))
+            }
+            Input::Custom { source, before } => {
+                let after = source.facts().map_err(inspect)?;
+                (after == *before, (before.len(), after.len()))
+            }
+        };
+        let grown = lengths.1 >= lengths.0;
+        if same || (growth == Growth::Ignored && grown) {
+            return Ok(());
+        }
+        let error = Error::new(Operation::Read, Reason::Changed, &self.name).at(extent);
+        Err(match lengths {
+            (Some(before), Some(after)) if before != after => error
+                .detail(format!("its length went from {before} to {after} while it was read"))
+                .hint("read it when its writer is done, or only the length it had first (`--follow-size first`)"),
+            _ => error
+                .detail("it was written to or replaced while it was read")
+                .hint("read it again when its writer is done"),
+        })
+    }
+
+    /// The error for a source that ends at `end` although `extent` was to be read.
+    pub(crate) fn truncated(&self, extent: Extent, end: u64) -> Error {
+        Error::new(Operation::Read, Reason::Truncated, &self.name)
+            .at(extent)
+            .detail(format!("the file ends at byte {end}"))
+            .hint("it may have been truncated while it was read")
+    }
+}
+
+/// What a file may do while it is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Growth {
+    /// Stay as it is; growth is an error, as any other change.
+    #[default]
+    Refused,
+    /// Grow: the length seen first is read. For logs that are being written.
+    Ignored,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn opened(file: &tempfile::NamedTempFile) -> Opened {
+        Opened::open(file.path().into()).expect("it is there")
+    }
+
+    #[test]
+    fn a_change_between_open_and_check_is_seen() {
+        let whole = Extent::between(0, 3);
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(b"abc").expect("room");
+        let source = opened(&file);
+        source.check_unchanged(whole, Growth::Refused).expect("nobody touched it");
+        file.write_all(b"d").expect("room");
+        let error = source.check_unchanged(whole, Growth::Refused).expect_err("grown");
+        assert_eq!(error.reason(), Reason::Changed);
+        assert!(error.to_string().contains("from 3 to 4"), "{error}");
+        source.check_unchanged(whole, Growth::Ignored).expect("growth is allowed");
+        file.as_file().set_len(2).expect("shorter");
+        source.check_unchanged(whole, Growth::Ignored).expect_err("shrinking never is");
+    }
+
+    #[test]
+    fn a_file_that_is_replaced_is_seen_by_its_change_time() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), b"abc").expect("room");
+        let source = opened(&file);
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::fs::rename(file.path(), file.path().with_extension("old")).expect("same folder");
+        let error = source.check_unchanged(Extent::between(0, 3), Growth::Refused);
+        let _ = std::fs::remove_file(file.path().with_extension("old"));
+        assert!(error.expect_err("replaced").to_string().contains("replaced"));
+    }
+
+    #[test]
+    fn kinds_are_told_apart() {
+        let kind = |path: &str| Opened::open(path.into()).map(|source| source.kind());
+        assert_eq!(kind("/dev/null").expect("a device"), Kind::Stream);
+        assert_eq!(kind("/proc/self/stat").expect("a kernel file"), Kind::Made);
+        let folder = kind("/").expect_err("a folder");
+        assert_eq!((folder.operation(), folder.raw_os_error()), (Operation::Read, Some(21)));
+        let missing = kind("/no such file").expect_err("missing");
+        assert_eq!((missing.operation(), missing.raw_os_error()), (Operation::Open, Some(2)));
+    }
+}

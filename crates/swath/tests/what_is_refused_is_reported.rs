@@ -1,0 +1,126 @@
+//! The ring or `O_DIRECT` refused by a sandbox, descriptors or memory used up: a reported
+//! fall-back or a typed error.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
+    SeccompRule, TargetArch,
+};
+use swath::{Engine, PageCache, ReadOptions};
+
+const LEN: usize = (20 << 20) + 99;
+const EPERM: u32 = 1;
+const EINVAL: u32 = 22;
+
+#[cfg(target_arch = "x86_64")]
+const ARCH: TargetArch = TargetArch::x86_64;
+#[cfg(target_arch = "aarch64")]
+const ARCH: TargetArch = TargetArch::aarch64;
+
+#[cfg(target_arch = "x86_64")]
+const OPENAT: i64 = 257;
+#[cfg(target_arch = "aarch64")]
+const OPENAT: i64 = 56;
+const IO_URING_SETUP: i64 = 425;
+const IO_URING_ENTER: i64 = 426;
+
+#[cfg(target_arch = "x86_64")]
+const O_DIRECT: u64 = 0o40000;
+#[cfg(target_arch = "aarch64")]
+const O_DIRECT: u64 = 0o200000;
+
+fn file() -> tempfile::NamedTempFile {
+    let mut file =
+        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
+    file.write_all(&swath_reference::bytes(5, LEN)).expect("room on disk");
+    file.as_file().sync_all().expect("room on disk");
+    file
+}
+
+fn evict(path: &Path) {
+    let file = std::fs::File::open(path).expect("it is there");
+    rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("regular");
+}
+
+/// Runs `work` on a thread, and its children, for which `call` fails with `errno`.
+fn refusing<R: Send>(
+    call: i64,
+    condition: Option<SeccompCondition>,
+    errno: u32,
+    work: impl FnOnce() -> R + Send,
+) -> Option<R> {
+    let rules = condition.map(|only| SeccompRule::new(vec![only]).expect("one condition"));
+    let rules = BTreeMap::from([(call, rules.into_iter().collect())]);
+    let filter =
+        SeccompFilter::new(rules, SeccompAction::Allow, SeccompAction::Errno(errno), ARCH);
+    let program = BpfProgram::try_from(filter.expect("a filter")).expect("a program");
+    std::thread::scope(|scope| {
+        let filtered = scope.spawn(move || match seccompiler::apply_filter(&program) {
+            Ok(()) => Some(work()),
+            Err(error) => {
+                swath_reference::skip("seccomp", &error.to_string());
+                None
+            }
+        });
+        filtered.join().expect("no panic")
+    })
+}
+
+#[test]
+fn a_ring_that_is_refused_becomes_a_pool_and_is_reported() {
+    let file = file();
+    for call in [IO_URING_SETUP, IO_URING_ENTER] {
+        for engine in [Engine::Ring, Engine::Auto] {
+            evict(file.path());
+            let options =
+                ReadOptions::new().with_engine(engine).with_page_cache(PageCache::Bypass);
+            let loaded = refusing(call, None, EPERM, || options.read(file.path()));
+            let Some(loaded) = loaded else { return };
+            let loaded = loaded.expect("falls back");
+            assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
+            let report = loaded.report;
+            assert_eq!(report.engine, Engine::Pool, "{report:?}");
+            assert!(report.fallbacks.iter().any(|text| text.contains("ring refused")));
+            assert!(report.direct_bytes > 0, "still past the page cache: {report:?}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_o_direct_is_read_through_the_page_cache_and_reported() {
+    let file = file();
+    evict(file.path());
+    let bit = SeccompCmpOp::MaskedEq(O_DIRECT);
+    let direct = SeccompCondition::new(2, SeccompCmpArgLen::Dword, bit, O_DIRECT);
+    let options = ReadOptions::new().with_page_cache(PageCache::Bypass);
+    let condition = Some(direct.expect("a condition"));
+    let loaded = refusing(OPENAT, condition, EINVAL, || options.read(file.path()));
+    let Some(loaded) = loaded else { return };
+    let loaded = loaded.expect("falls back");
+    assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
+    assert_eq!((loaded.report.page_cache, loaded.report.direct_bytes), (PageCache::Drop, 0));
+    assert!(loaded.report.fallbacks[0].contains("O_DIRECT"), "{:?}", loaded.report.fallbacks);
+}
+
+#[test]
+fn threads_that_cannot_be_started_are_done_without() {
+    let file = file();
+    #[cfg(target_arch = "x86_64")]
+    let clone3 = 435;
+    #[cfg(target_arch = "aarch64")]
+    let clone3 = 435;
+    let options = ReadOptions::new().with_engine(Engine::Pool).with_workers(4);
+    let fixed = options.clone().with_schedule(swath::Schedule::Static);
+    for options in [options, fixed] {
+        // EAGAIN: too many processes.
+        let loaded = refusing(clone3, None, 11, || options.read(file.path()));
+        let Some(loaded) = loaded else { return };
+        let loaded = loaded.expect("this thread does it all");
+        assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
+        let texts = loaded.report.fallbacks;
+        assert!(texts.iter().any(|text| text.contains("not started")), "{texts:?}");
+    }
+}
