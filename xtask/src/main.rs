@@ -1,0 +1,114 @@
+//! The repository's own checks: what CI runs, and what a laptop can run just as well.
+//!
+//! ```text
+//! cargo xtask test    every check, in order, until one fails
+//! cargo xtask tidy    the rules that no compiler knows
+//! cargo xtask record  the measurements, prepared the same way
+//! ```
+//!
+//! This file turns words into a command; everything else leaves to a module of its own.
+
+mod manifest;
+mod prepare;
+mod process;
+mod record;
+mod skips;
+mod test;
+mod tidy;
+mod workspace;
+
+use std::process::ExitCode;
+
+use workspace::Workspace;
+
+const USAGE: &str = "\
+usage: cargo xtask COMMAND
+
+  test [--fast]   everything that CI checks; --fast leaves the release build out
+  tidy            arrows between modules, sizes, dead files, links, forbidden words
+  record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
+";
+
+/// What the words ask for.
+#[derive(Debug, PartialEq)]
+enum Task {
+    Usage,
+    Test(test::Extent),
+    Tidy,
+    Record(Vec<String>),
+    Unknown(String),
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let outcome = match parse(&words) {
+        Task::Usage => {
+            print!("{USAGE}");
+            Ok(())
+        }
+        Task::Unknown(word) => {
+            eprint!("xtask: unknown word: {word}\n\n{USAGE}");
+            return ExitCode::from(2);
+        }
+        Task::Test(extent) => Workspace::find().and_then(|it| test::run(&it, extent)),
+        Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
+        Task::Record(words) => Workspace::find().and_then(|it| record::run(&it, &words)),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn parse(words: &[String]) -> Task {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        [] | ["-h" | "--help" | "help", ..] => Task::Usage,
+        ["test" | "tidy", "-h" | "--help"] => Task::Usage,
+        ["test"] => Task::Test(test::Extent::Whole),
+        ["test", "--fast"] => Task::Test(test::Extent::Fast),
+        ["tidy"] => Task::Tidy,
+        ["record", rest @ ..] => {
+            Task::Record(rest.iter().map(|word| (*word).to_owned()).collect())
+        }
+        ["test", "--fast", word, ..] | ["test" | "tidy", word, ..] | [word, ..] => {
+            Task::Unknown((*word).to_owned())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(line: &str) -> Task {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        parse(&words)
+    }
+
+    #[test]
+    fn no_words_and_help_ask_for_the_usage() {
+        for line in ["", "--help", "-h", "help", "test --help"] {
+            assert_eq!(parsed(line), Task::Usage, "{line}");
+        }
+    }
+
+    #[test]
+    fn each_command_is_understood() {
+        assert_eq!(parsed("test"), Task::Test(test::Extent::Whole));
+        assert_eq!(parsed("test --fast"), Task::Test(test::Extent::Fast));
+        assert_eq!(parsed("tidy"), Task::Tidy);
+        assert_eq!(parsed("record --small"), Task::Record(vec!["--small".to_owned()]));
+    }
+
+    #[test]
+    fn the_first_word_that_means_nothing_is_named() {
+        for (line, word) in [("tset", "tset"), ("test --fats", "--fats"), ("tidy now", "now")] {
+            assert_eq!(parsed(line), Task::Unknown(word.to_owned()), "{line}");
+        }
+        assert_eq!(parsed("test --fast now"), Task::Unknown("now".to_owned()));
+    }
+}

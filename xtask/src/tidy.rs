@@ -1,0 +1,91 @@
+//! `cargo xtask tidy`: the rules of `STYLE.md` that no compiler and no lint knows.
+//!
+//! ```text
+//! git ls-files → Tree (texts, Rust tokens) → each rule → violations, all of them listed
+//! ```
+//!
+//! A rule is a function from a [`Tree`] to violations. What the rules allow stands as data in
+//! [`tables`]; a rule is changed there first.
+
+mod crates;
+mod cycles;
+mod links;
+mod members;
+mod paths;
+mod rooms;
+mod rust;
+mod sizes;
+mod tables;
+mod text;
+mod tree;
+mod unsafety;
+mod words;
+
+#[cfg(test)]
+mod planted;
+
+use std::fmt;
+
+use anyhow::{Result, bail};
+
+use crate::workspace::Workspace;
+use tree::Tree;
+
+/// One broken rule, at one place.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Violation {
+    path: String,
+    /// Counted from 1; 1 where the whole file is meant.
+    line: usize,
+    text: String,
+}
+
+impl Violation {
+    fn new(path: &str, line: usize, text: impl Into<String>) -> Violation {
+        Violation { path: path.to_owned(), line, text: text.into() }
+    }
+}
+
+impl fmt::Display for Violation {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}:{}: {}", self.path, self.line, self.text)
+    }
+}
+
+type Rule = fn(&Tree) -> Vec<Violation>;
+
+const RULES: [Rule; 12] = [
+    crates::check,
+    rooms::check,
+    cycles::check,
+    members::dead_files,
+    members::architecture,
+    members::names,
+    unsafety::check,
+    sizes::check,
+    words::check,
+    text::check,
+    links::check,
+    links::figures,
+];
+
+/// Checks the working tree, untracked files included, and lists every violation.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    let tree = Tree::of_git(workspace.root())?;
+    let violations = violations(&tree);
+    for violation in &violations {
+        eprintln!("{violation}");
+    }
+    match violations.len() {
+        0 => Ok(()),
+        1 => bail!("1 violation of STYLE.md"),
+        count => bail!("{count} violations of STYLE.md"),
+    }
+}
+
+fn violations(tree: &Tree) -> Vec<Violation> {
+    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(tree)).collect();
+    violations.sort();
+    violations.dedup();
+    violations
+}

@@ -1,0 +1,119 @@
+//! What the rules allow: every table in one place, to be edited with `STYLE.md` at hand.
+
+/// A member of the workspace and the members that its `[dependencies]` may name.
+/// Names are without `swath-`.
+pub(super) struct Member {
+    pub(super) name: &'static str,
+    pub(super) may: &'static [&'static str],
+}
+
+pub(super) const MEMBERS: &[Member] = &[
+    Member { name: "plan", may: &[] },
+    Member { name: "os", may: &[] },
+    Member { name: "simd", may: &[] },
+    Member { name: "swath", may: &["plan", "os", "simd"] },
+    Member { name: "formats", may: &["swath", "simd"] },
+    Member { name: "remote", may: &["swath"] },
+    Member { name: "study", may: &["swath", "os", "simd"] },
+    Member { name: "cli", may: &["swath", "study"] },
+    Member { name: "capi", may: &["swath", "formats", "remote", "cli"] },
+    Member { name: "python", may: &["swath", "formats", "remote", "cli"] },
+    Member { name: "reference", may: &[] },
+    Member { name: "benches", may: &["swath", "study", "os", "cli"] },
+    Member { name: "examples", may: &["swath"] },
+    Member { name: "xtask", may: &[] },
+];
+
+/// A top-level module of `crates/swath` and what it never names: other rooms, groups of
+/// them (`base`, `verb`), or a crate by its name in Rust.
+pub(super) struct Room {
+    pub(super) name: &'static str,
+    pub(super) group: Group,
+    pub(super) never: &'static [&'static str],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Group {
+    /// Known to every room.
+    Base,
+    Middle,
+    /// Public; knows every room.
+    Verb,
+}
+
+const fn base(name: &'static str, never: &'static [&'static str]) -> Room {
+    Room { name, group: Group::Base, never }
+}
+
+const fn middle(name: &'static str, never: &'static [&'static str]) -> Room {
+    Room { name, group: Group::Middle, never }
+}
+
+const fn verb(name: &'static str) -> Room {
+    Room { name, group: Group::Verb, never: &[] }
+}
+
+pub(super) const ROOMS: &[Room] = &[
+    base("error", &["source", "buffer", "engine", "records", "sink", "verb"]),
+    base("report", &["source", "buffer", "engine", "records", "sink", "verb"]),
+    base("observe", &["source", "buffer", "engine", "records", "sink", "verb"]),
+    // Options hold a pool to take buffers from and say which source they are for.
+    base("options", &["engine", "records", "sink", "verb"]),
+    middle("source", &["engine", "records", "sink", "verb"]),
+    middle("buffer", &["engine", "records", "sink", "verb"]),
+    middle("engine", &["records", "sink", "verb"]),
+    middle("records", &["sink", "verb", "swath_os"]),
+    middle("sink", &["engine", "records", "verb"]),
+    verb("read"),
+    verb("scan"),
+    verb("reader"),
+    verb("ingest"),
+    verb("transform"),
+    verb("append"),
+    verb("write"),
+    verb("heal"),
+];
+
+/// Folders whose Rust may say `unsafe`.
+pub(super) const UNSAFE_UNDER: &[&str] =
+    &["crates/os/", "crates/simd/", "crates/capi/", "crates/study/", "python/"];
+
+/// Folders under `crates/` whose roots carry `#![forbid(unsafe_code)]`.
+pub(super) const FORBID_UNSAFE_IN: &[&str] = &["plan", "swath", "formats", "remote", "cli"];
+
+pub(super) const FUNCTION_LINES: usize = 70;
+pub(super) const FILE_LINES: usize = 500;
+/// Exceptions to both limits.
+pub(super) const ALLOW: &str = "xtask/tidy.allow";
+
+/// Names that say nothing about what is inside.
+pub(super) const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "misc"];
+
+/// Macros that mark unfinished work.
+pub(super) const UNFINISHED_MACROS: &[&str] = &["todo", "unimplemented", "dbg"];
+
+/// Words that mark unfinished work in any text. In two halves, so that this file passes.
+pub(super) const UNFINISHED_WORDS: &[&str] = &[concat!("TO", "DO"), concat!("FIX", "ME")];
+
+/// Hosts of package registries. In two halves, so that this file passes.
+pub(super) const REGISTRY_HOSTS: &[&str] = &[
+    concat!("crates", ".io"),
+    concat!("pypi", ".org"),
+    concat!("pythonhosted", ".org"),
+    concat!("npmjs", ".com"),
+    concat!("npmjs", ".org"),
+    concat!("anaconda", ".org"),
+    concat!("proxy.golang", ".org"),
+];
+
+/// Written by Cargo, with the registry's name on every line.
+pub(super) const MAY_NAME_HOSTS: &[&str] = &["Cargo.lock"];
+
+/// Data whose white space and words are not ours to judge.
+pub(super) const DATA_UNDER: &[&str] = &["vectors/", "fuzz/corpus/", "benches/record/"];
+/// Of these, what people write and read.
+pub(super) const PROSE: &str = ".md";
+
+/// Signs of a measured figure.
+pub(super) const FIGURE_UNITS: &[&str] = &["GB/s", "GiB/s", "MB/s", "MiB/s"];
+pub(super) const RECORDS: &str = "benches/record";
