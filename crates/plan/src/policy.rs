@@ -11,7 +11,6 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
-use core::fmt;
 use core::num::NonZeroU64;
 
 use crate::chunk::ChunkPlan;
@@ -19,88 +18,27 @@ use crate::extent::Extent;
 use crate::schedule::{Cut, Run, Way};
 use crate::window::{self, Residency};
 
+mod ordered;
+mod wishes;
+
+pub use ordered::in_order;
+pub use wishes::{Engine, PageCache, Reuse, Schedule, Wishes};
+
 /// Up to this many bytes one `pread` without any thread is fastest.
 pub const SMALL: u64 = 64 << 10;
 /// The default size of one read.
 pub const READ_SIZE: u64 = 1 << 20;
-/// What a worker takes at one time: a huge page, so that no two populate the same one.
+/// What a worker takes at one time of a resident file: a huge page, so that no two populate the
+/// same one. A cold file is read in smaller steps, nearer to the order of the device.
 const LEASE_SIZE: u64 = 2 << 20;
 /// A worker for less than this costs more than it brings, when the page cache holds the bytes.
-const WORKER_SHARE: u64 = 2 << 20;
+const WORKER_SHARE: u64 = 4 << 20;
 /// Buffered reads in flight that a cold local device wants, whatever the core count.
 const COLD_WORKERS: u64 = 4;
 /// Direct reads in flight that a local device wants.
 const DIRECT_DEPTH: u64 = 16;
 /// Requests in flight, and their size, for spinning disks and networks.
 const ORDERED: (u64, u64) = (2, 4 << 20);
-
-/// Who moves the bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Engine {
-    /// The best for this file right now.
-    #[default]
-    Auto,
-    /// One thread, chunk by chunk: the reference and the baseline (study A's sequential loading).
-    Serial,
-    /// Several threads, each with its own position (study A's parallel chunks).
-    Pool,
-    /// One thread with many reads in flight through `io_uring`.
-    Ring,
-    /// Several threads copying from a map (study A's memory-mapped loading).
-    Map,
-}
-
-/// What happens to the page cache.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum PageCache {
-    /// `Keep`, but `Bypass` for files above a quarter of the memory at hand, or read once.
-    #[default]
-    Auto,
-    /// Reads warm it: the next read of the file is fast.
-    Keep,
-    /// Reads go through it, and what they brought is dropped behind them.
-    Drop,
-    /// Reads go past it by `O_DIRECT`; what it holds already may still be taken from it.
-    Bypass,
-}
-
-/// Who gets which chunks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Schedule {
-    /// The next free worker takes the next chunks.
-    #[default]
-    Dynamic,
-    /// Equal shares, fixed in advance, as in study A.
-    Static,
-}
-
-/// Whether the caller will read the file again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Reuse {
-    /// Not known.
-    #[default]
-    Unknown,
-    /// No: warming the page cache would be waste.
-    Once,
-}
-
-macro_rules! words {
-    ($type:ident { $($variant:ident = $word:literal),+ }) => {
-        impl $type {
-            /// All of them, with the words of the command line.
-            pub const WORDS: &'static [(&'static str, Self)] =
-                &[$(($word, Self::$variant)),+];
-        }
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $word),+ })
-            }
-        }
-    };
-}
-words!(Engine { Auto = "auto", Serial = "serial", Pool = "pool", Ring = "ring", Map = "map" });
-words!(PageCache { Auto = "auto", Keep = "keep", Drop = "drop", Bypass = "bypass" });
-words!(Schedule { Dynamic = "dynamic", Static = "static" });
 
 /// Where a file lives, as far as it matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -141,25 +79,6 @@ pub struct Facts {
     pub memory: u64,
 }
 
-/// What the caller asked for; 0 means "choose for me".
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Wishes {
-    /// Who moves the bytes.
-    pub engine: Engine,
-    /// What happens to the page cache.
-    pub page_cache: PageCache,
-    /// Who gets which chunks.
-    pub schedule: Schedule,
-    /// Whether the file will be read again.
-    pub reuse: Reuse,
-    /// Threads.
-    pub workers: u64,
-    /// Bytes of one read.
-    pub chunk_size: u64,
-    /// Direct reads in flight.
-    pub queue_depth: u64,
-}
-
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -193,40 +112,6 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     match engine {
         Engine::Auto => auto(facts, wishes, page_cache, fallbacks),
         engine => fixed(facts, wishes, (engine, page_cache), fallbacks),
-    }
-}
-
-/// The same decision for a consumer that wants its leases whole and in file order: one queue
-/// that every worker serves, cut from the start of the extent, a ring's reads by workers.
-#[must_use]
-pub fn in_order(decision: Decision, extent: Extent) -> Decision {
-    let cut = Cut { base: extent.offset(), ..decision.cut };
-    let mut ways: Vec<Run> = decision.queues.iter().flatten().copied().collect();
-    ways.sort_by_key(|run| run.extent);
-    let mut runs: Vec<Run> = Vec::new();
-    let mut at = extent.offset();
-    for Run { extent: run, way } in ways {
-        // A lease is read in the way in which its first byte was to be read.
-        let leases = run.end().saturating_sub(cut.base).div_ceil(cut.size.get());
-        let end = cut.base.saturating_add(leases.saturating_mul(cut.size.get()));
-        let end = end.min(extent.end());
-        match runs.last_mut() {
-            _ if end <= at => continue,
-            Some(last) if last.way == way => {
-                last.extent = Extent::between(last.extent.offset(), end);
-            }
-            _ => runs.push(Run { extent: Extent::between(at, end), way }),
-        }
-        at = end;
-    }
-    let slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
-    Decision {
-        queues: vec![runs],
-        workers: vec![vec![0]; slots],
-        ring_depth: 0,
-        ring_queues: Vec::new(),
-        cut,
-        ..decision
     }
 }
 
@@ -453,7 +338,8 @@ fn chunk_size(
 
 /// Small chunks are given out together, so that they cost no lock each.
 fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> Cut {
-    let lease = if way == Way::Direct { READ_SIZE } else { LEASE_SIZE };
+    let resident = facts.residency.iter().all(|&known| known == Residency::Resident);
+    let lease = if way == Way::Buffered && resident { LEASE_SIZE } else { READ_SIZE };
     let chunks = (lease / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     // Direct reads start at multiples of the unit in the file, whatever the extent does.

@@ -208,7 +208,7 @@ mod tests {
         assert_eq!(Bytes::from(buffer).as_ptr(), address);
         let (bytes, start) = aligned_vec(100).expect("memory");
         let small = Buffer::small(bytes, start);
-        assert!(small.is_empty() && small.as_ptr().addr() % ALIGNMENT == 0);
+        assert!(small.is_empty() && small.as_ptr().addr().is_multiple_of(ALIGNMENT));
         assert!(Buffer::default().is_empty());
     }
 }

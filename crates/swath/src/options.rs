@@ -135,7 +135,7 @@ impl ReadOptions {
         self
     }
 
-    /// Bytes of one read; for a scan, of one fold. Default 0: 1 MiB; for a scan 256 KiB.
+    /// Bytes of one read; for a scan, of one fold. Default 0: 1 MiB; for a scan 512 KiB.
     #[must_use]
     pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
         self.wishes.chunk_size = chunk_size as u64;

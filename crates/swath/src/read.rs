@@ -4,29 +4,31 @@
 //! open → survey → decide → engine fills leases of the buffer → check that nothing changed
 //! ```
 
+mod into_memory;
+
+use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use rustix::buffer::spare_capacity;
+use rustix::fs::FileType;
 use swath_os::map::{Map, MapFlags, Permit};
-use swath_os::memory::{Leases, WriteLease};
-use swath_os::{numa, usage};
+use swath_os::memory::{Leases, Pages};
+use swath_os::numa;
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, PageCache, SMALL, decide};
-use swath_plan::schedule::Lease;
+use swath_plan::policy::{Engine, PageCache, SMALL, decide};
 
 use crate::buffer::{Buffer, aligned_vec};
-use crate::engine::fill::Hands;
+use crate::engine::fill::fill_buffered;
 use crate::engine::stream::Stream;
-use crate::engine::{Job, Trouble, Visit, ring, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::{Numa, ReadOptions};
-use crate::report::{Report, Tally, Usage};
-use crate::source::{Growth, Kind, Opened, Source};
-use crate::survey;
+use crate::report::{Report, Tally};
+use crate::source::{Identity, Kind, Opened, Source};
+use crate::survey::{self, Clock, STREAM_SIZE, cancelled_before, stream_report};
+
+use into_memory::fill_memory;
 
 /// A buffer, and how it was filled.
 #[derive(Debug)]
@@ -52,16 +54,30 @@ pub struct Loaded {
 /// If it cannot be opened or read, is a folder, changes while it is read, or does not fit into
 /// the memory at hand.
 pub fn read(path: impl AsRef<Path>) -> Result<Buffer> {
-    let source = Opened::open(Source::from(path.as_ref()))?;
-    match source.kind() {
-        Kind::Sized(len) if len <= SMALL => {
-            let extent = Extent::between(0, len);
-            let buffer = read_small(&source, extent, &mut Tally::default())?;
-            source.check_unchanged(extent, Growth::Refused)?;
-            Ok(buffer)
+    let path = path.as_ref();
+    let file = File::open(path).map_err(|error| Error::io(Operation::Open, path, error))?;
+    match read_small_file(&file) {
+        Some(buffer) => Ok(buffer),
+        None => {
+            Ok(ReadOptions::new().read_opened(Opened::open(Source::file(file, path))?)?.buffer)
         }
-        _ => Ok(ReadOptions::new().read_opened(source)?.buffer),
     }
+}
+
+/// The shortest way for a small regular file, the five calls that it needs and nothing else;
+/// `None` where anything is out of the ordinary, so that the usual way finds out what.
+fn read_small_file(file: &File) -> Option<Buffer> {
+    let before = rustix::fs::fstat(file).ok()?;
+    let len = usize::try_from(before.st_size).ok()?;
+    let regular = FileType::from_raw_mode(before.st_mode).is_file();
+    if !regular || len == 0 || len as u64 > SMALL {
+        return None;
+    }
+    let (mut bytes, start) = aligned_vec(len)?;
+    let read = rustix::io::pread(file, spare_capacity(&mut bytes), 0).ok()?;
+    let after = rustix::fs::fstat(file).ok()?;
+    let same = Identity::of(&before) == Identity::of(&after);
+    (read == len && same).then(|| Buffer::small(bytes, start))
 }
 
 impl ReadOptions {
@@ -215,17 +231,13 @@ impl ReadOptions {
         Ok(Loaded { buffer, report })
     }
 
-    pub(crate) fn observer(&self, extent: Extent) -> Observer {
-        Observer::new(self.hooks.clone(), Some(extent.len()))
-    }
-
     /// Reads what comes in order, into memory that doubles.
     fn read_stream(&self, source: &Opened) -> Result<Loaded> {
         let observer = Observer::new(self.hooks.clone(), self.len);
         let mut stream = Stream::new(source, &observer);
         self.skip_in(&mut stream, source)?;
         let limit = self.len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
-        let mut pages = self.stream_pages(source, limit.min(SMALL_STREAM))?;
+        let mut pages = self.stream_pages(source, limit.min(STREAM_SIZE))?;
         let mut filled = 0;
         loop {
             let room = pages.len().min(limit) - filled;
@@ -248,7 +260,7 @@ impl ReadOptions {
         Ok(Loaded { buffer: Buffer::paged(pages, 0, filled, self.pool.clone()), report })
     }
 
-    fn stream_pages(&self, source: &Opened, len: usize) -> Result<swath_os::memory::Pages> {
+    fn stream_pages(&self, source: &Opened, len: usize) -> Result<Pages> {
         let fail = |error| Error::io(Operation::Allocate, source.name(), error);
         if len as u64 >= 64 << 20 {
             check_memory(source, Extent::between(0, len as u64), len as u64)?;
@@ -268,29 +280,6 @@ impl ReadOptions {
         }
         Ok(stream_report(source, stream.tally))
     }
-
-    pub(crate) fn skip_in(&self, stream: &mut Stream<'_>, source: &Opened) -> Result<()> {
-        let reached = stream.skip(self.offset)?;
-        if reached < self.offset {
-            let extent = Extent::between(self.offset, self.offset);
-            return Err(source.truncated(extent, reached).hint("ask for less"));
-        }
-        stream.tally.bytes = 0;
-        Ok(())
-    }
-}
-
-/// What a stream's buffer starts with.
-const SMALL_STREAM: usize = 1 << 20;
-
-pub(crate) fn stream_report(source: &Opened, tally: Tally) -> Report {
-    let reason = match source.kind() {
-        Kind::Stream => "not seekable: read in order by one thread",
-        Kind::Made | Kind::Sized(_) => "made by the kernel when read: in order until it ends",
-    };
-    let mut report = Report::serial(reason, SMALL_STREAM as u64);
-    report.fill_in(tally, Vec::new());
-    report
 }
 
 /// At most 64 KiB: one read into the heap, no thread, no map.
@@ -314,167 +303,9 @@ fn read_small(source: &Opened, extent: Extent, tally: &mut Tally) -> Result<Buff
         bytes.truncate(start);
     }
     bytes.resize(end, 0);
-    crate::engine::fill::fill_buffered(source, extent.offset(), &mut bytes[start..], tally)
+    fill_buffered(source, extent.offset(), &mut bytes[start..], tally)
         .map_err(|failure| failure.into_trouble(source, extent.offset(), len).error)?;
     Ok(Buffer::small(bytes, start))
-}
-
-/// Fills leases with `extent`; `fresh` says how many bytes of them are not populated.
-fn fill_memory(
-    options: &ReadOptions,
-    source: &Arc<Opened>,
-    extent: Extent,
-    (leases, phase): (&Leases<'_>, usize),
-    owned: Option<(u64, Option<&Map<'_>>)>,
-) -> Result<Report> {
-    let (fresh, map) = owned.unwrap_or((0, None));
-    let mut facts = survey::facts(source, extent, options);
-    if fresh.min(extent.len()) > facts.memory {
-        return Err(no_room(source, extent, facts.memory));
-    }
-    let aligned = source_aligned(source, &facts, leases, phase);
-    facts.ring &= aligned;
-    let decision = decide(&facts, &options.wishes);
-    let mut report = survey::report(&decision);
-    if !aligned && decision.page_cache == PageCache::Bypass {
-        report.fallbacks.push(String::from("destination not aligned: through bounce buffers"));
-    }
-    report
-        .fallbacks
-        .extend(survey::advise(source, extent, options.advice).filter(|_| map.is_none()));
-    let mut manner = survey::manner(&decision, &facts, options);
-    manner.map = map;
-    manner.map_offset = extent.offset();
-    let scheduler = survey::scheduler(&decision, options, None);
-    let observer = options.observer(extent);
-    cancelled_before(&observer, source, extent)?;
-    let job = Job::new(Arc::clone(source), extent, scheduler, manner, observer);
-    let visit = IntoMemory { leases, base: extent.offset(), phase, source };
-    if run(&job, &visit, &decision) == Ring::Refused {
-        report.engine = Engine::Pool;
-    }
-    if let Some(error) = job.failure() {
-        return Err(error);
-    }
-    let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
-    if leases.read(phase, len).is_none() {
-        // A fault of ours; never hand over a buffer that is half filled.
-        let error = Error::new(Operation::Read, Reason::Io, source.name()).at(extent);
-        return Err(error.detail("not every byte was delivered"));
-    }
-    source.check_unchanged(extent, options.growth)?;
-    let (tally, fallbacks) = job.summary();
-    report.fill_in(tally, fallbacks);
-    Ok(report)
-}
-
-/// What became of the ring.
-#[derive(PartialEq, Eq)]
-pub(crate) enum Ring {
-    Unused,
-    Used,
-    Refused,
-}
-
-/// Runs the workers of a decision, and the ring beside them on this thread.
-fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
-    let (slot, depth) = (decision.workers.len(), decision.ring_depth);
-    if depth == 0 {
-        worker::run(job, visit, slot, None);
-        return Ring::Unused;
-    }
-    let depth = u32::try_from(depth).unwrap_or(u32::MAX).min(1024);
-    let refused = AtomicBool::new(false);
-    let mut beside = || {
-        if let Err(error) = ring::run(job, visit, slot, depth) {
-            job.fell_back(format!("ring refused ({error}), a thread for each read in flight"));
-            // Relaxed: read on this thread.
-            refused.store(true, Ordering::Relaxed);
-            worker::run_slot(job, visit, slot, depth);
-        }
-    };
-    worker::run(job, visit, slot, Some(&mut beside));
-    if refused.into_inner() { Ring::Refused } else { Ring::Used }
-}
-
-/// Puts the bytes of a lease where they belong in memory.
-struct IntoMemory<'l> {
-    leases: &'l Leases<'l>,
-    base: u64,
-    phase: usize,
-    source: &'l Opened,
-}
-
-impl<'l> IntoMemory<'l> {
-    fn lend(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, Trouble> {
-        let offset = usize::try_from(lease.extent.offset() - self.base).unwrap_or(usize::MAX);
-        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
-        self.leases.write(offset.saturating_add(self.phase), len).ok_or_else(|| {
-            let error = Error::new(Operation::Read, Reason::Io, self.source.name());
-            Trouble::fatal(error.at(lease.extent).detail("these bytes are being read already"))
-        })
-    }
-}
-
-impl Visit for IntoMemory<'_> {
-    type Scratch = ();
-
-    fn scratch(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn visit(
-        &self,
-        hands: &mut Hands<'_>,
-        (): &mut (),
-        lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
-        let mut memory = self.lend(lease)?;
-        match memory.prepare() {
-            Ok(bytes) => hands.tally.populated_bytes += bytes as u64,
-            Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
-                let error = Error::io(Operation::Allocate, self.source.name(), error);
-                return Err(Trouble::fatal(error.at(lease.extent)));
-            }
-            // Kernels before 5.14: the read itself populates.
-            Err(_) => {}
-        }
-        hands.fill(lease.way, lease.extent.offset(), &mut memory)?;
-        memory.freeze();
-        Ok(())
-    }
-}
-
-impl<'l> ring::Place<'l> for IntoMemory<'l> {
-    fn place(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, Trouble> {
-        self.lend(lease)
-    }
-}
-
-/// Whether direct reads can go straight into the destination.
-fn source_aligned(
-    source: &Opened,
-    facts: &swath_plan::policy::Facts,
-    leases: &Leases<'_>,
-    phase: usize,
-) -> bool {
-    let Some(direct) = facts.direct.and_then(|_| source.direct()) else { return true };
-    let first = facts.extent.offset();
-    let to_unit = first.next_multiple_of(direct.unit.get()) - first;
-    let address = leases.address().wrapping_add(phase);
-    address.wrapping_add(usize::try_from(to_unit).unwrap_or(0)).is_multiple_of(direct.memory)
-}
-
-pub(crate) fn cancelled_before(
-    observer: &Observer,
-    source: &Opened,
-    extent: Extent,
-) -> Result<()> {
-    if !observer.is_cancelled() {
-        return Ok(());
-    }
-    let error = Error::new(Operation::Read, Reason::Cancelled, source.name());
-    Err(error.at(extent).detail("cancelled"))
 }
 
 fn check_memory(source: &Opened, extent: Extent, wanted: u64) -> Result<()> {
@@ -491,24 +322,4 @@ fn no_room(source: &Opened, extent: Extent, memory: u64) -> Error {
 
 fn too_large() -> std::io::Error {
     std::io::ErrorKind::OutOfMemory.into()
-}
-
-/// Time and cost of one call.
-pub(crate) struct Clock {
-    started: Instant,
-    usage: Option<Usage>,
-}
-
-impl Clock {
-    pub(crate) fn start(options: &ReadOptions) -> Self {
-        let usage = options.usage.then(|| usage::usage().ok()).flatten();
-        Self { started: Instant::now(), usage }
-    }
-
-    pub(crate) fn stop(self, mut report: Report) -> Report {
-        report.elapsed = self.started.elapsed();
-        let now = self.usage.as_ref().and_then(|_| usage::usage().ok());
-        report.usage = now.zip(self.usage).map(|(now, before)| now.since(&before));
-        report
-    }
 }

@@ -29,7 +29,7 @@ use crate::source::{Kind, Opened, Source};
 use crate::survey;
 
 /// Bytes of one block unless told otherwise.
-const BLOCK_SIZE: u64 = 512 << 10;
+const BLOCK_SIZE: u64 = 1 << 20;
 /// What is read on the caller's thread before workers are started.
 const FIRST: u64 = 128 << 10;
 /// Bytes read from a stream at one time.

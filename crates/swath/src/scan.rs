@@ -9,31 +9,33 @@
 //! also of floating-point sums, is the same at every worker count. Source: study D (byte sum in
 //! dynamic blocks), whose combination depends on the thread count.
 
-use std::collections::BTreeMap;
+mod fold;
+mod mapped;
+
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use swath_os::map::{Map, MapAdvice, Permit};
-use swath_plan::chunk::ChunkPlan;
+use swath_os::map::Permit;
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
-use swath_plan::schedule::{Lease, Way};
+use swath_plan::schedule::Way;
 
 use crate::buffer::Buffer;
-use crate::engine::fill::Hands;
 use crate::engine::stream::Stream;
-use crate::engine::{Job, Trouble, Visit, worker};
-use crate::error::{Error, Operation, Result};
+use crate::engine::{Job, worker};
+use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Advice, ReadOptions};
-use crate::read::{Clock, cancelled_before, stream_report};
+use crate::options::ReadOptions;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
-use crate::survey;
+use crate::survey::{self, Clock, cancelled_before, finish, stream_report};
+
+use fold::Fold;
+use mapped::Kernel;
 
 /// Bytes of one fold unless told otherwise: they stay in the second-level cache.
-const FOLD_SIZE: u64 = 256 << 10;
+const FOLD_SIZE: u64 = 512 << 10;
 /// Leases that may be given out beyond the first unfinished one, for each worker.
 const AHEAD: u64 = 4;
 
@@ -81,30 +83,6 @@ pub fn scan<T: Send>(
     combine: impl Fn(T, T) -> T + Sync,
 ) -> Result<Option<T>> {
     Ok(ReadOptions::new().scan(path.as_ref(), fold, combine)?.value)
-}
-
-/// A kernel that consumes bytes in a single pass, also from a map.
-#[derive(Clone, Copy, Debug)]
-enum Kernel {
-    Sum,
-    Count(u8),
-}
-
-impl Kernel {
-    fn of_bytes(self, bytes: &[u8]) -> u64 {
-        match self {
-            Self::Sum => swath_simd::sum(bytes),
-            Self::Count(byte) => swath_simd::count(bytes, byte),
-        }
-    }
-
-    fn of_map(self, map: &Map<'_>, from: usize, len: usize) -> u64 {
-        let cells = &map.cells()[from..from + len];
-        match self {
-            Self::Sum => swath_simd::sum_cells(cells),
-            Self::Count(byte) => swath_simd::count_cells(cells, byte),
-        }
-    }
 }
 
 impl ReadOptions {
@@ -185,50 +163,6 @@ impl ReadOptions {
         Ok(Scanned { value: scanned.value.unwrap_or(0), report: scanned.report })
     }
 
-    fn map_kernel(
-        &self,
-        permit: Permit<'_>,
-        name: &Path,
-        kernel: Kernel,
-    ) -> Result<Scanned<u64>> {
-        let clock = Clock::start(self);
-        let (source, extent) = self.open_mapped(&permit, name)?;
-        let mut facts = survey::facts(&source, extent, self);
-        facts.map = true;
-        let wanted = self.wishes.engine == Engine::Map;
-        let resident = self.wishes.engine == Engine::Auto
-            && facts.direct.is_none()
-            && survey::all_resident(&facts);
-        if extent.is_empty() || !(wanted || resident) {
-            let options = match wanted {
-                true => self.clone().with_engine(Engine::Auto),
-                false => self.clone(),
-            };
-            return options.run_kernel(Source::file(permit_file(&permit, name)?, name), kernel);
-        }
-        let mut decision = in_order(self.scan_decision(&facts).0, extent);
-        decision.engine = Engine::Map;
-        if resident {
-            decision.reason += "; single pass over a file in the page cache: mapped";
-        }
-        let source = Arc::new(source);
-        let map = self.map_extent(permit, name, extent)?;
-        let mut manner = survey::manner(&decision, &facts, self);
-        manner.map = Some(&map);
-        manner.map_offset = extent.offset();
-        let report = survey::report(&decision);
-        let scheduler = survey::scheduler(&decision, self, None);
-        let observer = self.observer(extent);
-        cancelled_before(&observer, &source, extent)?;
-        let job = Job::new(Arc::clone(&source), extent, scheduler, manner, observer);
-        let visit =
-            SumMap { map: &map, extent, kernel, advice: self.advice, total: Mutex::new(0) };
-        worker::run(&job, &visit, decision.workers.len(), None);
-        let report = finish(&job, &source, extent, self, report)?;
-        let value = visit.total.into_inner().unwrap_or_else(PoisonError::into_inner);
-        Ok(Scanned { value, report: clock.stop(report) })
-    }
-
     /// The policy's decision for a scan, and whether it reads whole leases at once.
     fn scan_decision(&self, facts: &Facts) -> (Decision, bool) {
         let mut wishes = Wishes { ..self.wishes };
@@ -260,8 +194,7 @@ impl ReadOptions {
         (fold, combine): (impl Fn(Chunk<'_>) -> T + Sync, impl Fn(T, T) -> T + Sync),
     ) -> Result<Scanned<Option<T>>> {
         if self.wishes.engine == Engine::Map {
-            let error =
-                Error::new(Operation::Map, crate::error::Reason::Invalid, source.name());
+            let error = Error::new(Operation::Map, Reason::Invalid, source.name());
             return Err(error
                 .detail("a map needs the promise that nobody changes the file")
                 .hint("use `sum_mapped` or `count_mapped`"));
@@ -278,25 +211,18 @@ impl ReadOptions {
         let observer = self.observer(extent);
         cancelled_before(&observer, &source, extent)?;
         let job = Job::new(Arc::clone(&source), extent, scheduler, manner, observer);
-        let visit = Fold {
-            job: &job,
-            options: self,
-            plan: ChunkPlan::new(extent, decision.chunk_size),
-            extent,
-            room: self.scratch_size(&decision, extent, by_lease),
-            by_lease,
-            fold,
-            combined: Mutex::new(InOrder {
-                next: extent.offset(),
-                value: None,
-                early: BTreeMap::new(),
-            }),
-            combine,
-        };
+        let room = self.scratch_size(&decision, extent, by_lease);
+        let visit = Fold::new(
+            &job,
+            self,
+            (extent, decision.chunk_size),
+            (room, by_lease),
+            (fold, combine),
+        );
         worker::run(&job, &visit, decision.workers.len(), None);
-        let combined = visit.combined.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let value = visit.into_value();
         let report = finish(&job, &source, extent, self, report)?;
-        Ok(Scanned { value: combined.value, report })
+        Ok(Scanned { value, report })
     }
 
     /// Bytes a worker needs: a chunk, or a lease and a unit at either end.
@@ -359,182 +285,5 @@ impl ReadOptions {
         let pages =
             pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
         Ok(Buffer::paged(pages, 0, len, self.pool.clone()))
-    }
-}
-
-fn permit_file(permit: &Permit<'_>, name: &Path) -> Result<std::fs::File> {
-    permit.file().try_clone().map_err(|error| Error::io(Operation::Open, name, error))
-}
-
-fn finish(
-    job: &Job<'_>,
-    source: &Opened,
-    extent: Extent,
-    options: &ReadOptions,
-    mut report: Report,
-) -> Result<Report> {
-    if let Some(error) = job.failure() {
-        return Err(error);
-    }
-    source.check_unchanged(extent, options.growth)?;
-    let (tally, fallbacks) = job.summary();
-    report.fill_in(tally, fallbacks);
-    Ok(report)
-}
-
-/// Folds leases chunk by chunk.
-struct Fold<'f, T, F, C> {
-    job: &'f Job<'f>,
-    options: &'f ReadOptions,
-    plan: ChunkPlan,
-    extent: Extent,
-    room: usize,
-    /// Read a lease at once: fewer, larger reads for a device.
-    by_lease: bool,
-    fold: F,
-    combine: C,
-    combined: Mutex<InOrder<T>>,
-}
-
-/// Values that came early wait here for those before them.
-struct InOrder<T> {
-    /// The offset up to which values are combined.
-    next: u64,
-    value: Option<T>,
-    early: BTreeMap<u64, (u64, Vec<T>)>,
-}
-
-impl<T> InOrder<T> {
-    fn put(&mut self, lease: Extent, values: Vec<T>, combine: &impl Fn(T, T) -> T) -> u64 {
-        self.early.insert(lease.offset(), (lease.end(), values));
-        while let Some((end, values)) = self.early.remove(&self.next) {
-            self.next = end;
-            for value in values {
-                self.value = Some(match self.value.take() {
-                    None => value,
-                    Some(before) => combine(before, value),
-                });
-            }
-        }
-        self.next
-    }
-}
-
-impl<T, F, C> Visit for Fold<'_, T, F, C>
-where
-    T: Send,
-    F: Fn(Chunk<'_>) -> T + Sync,
-    C: Fn(T, T) -> T + Sync,
-{
-    type Scratch = Buffer;
-
-    fn scratch(&self) -> Result<Buffer> {
-        self.options.scratch(&self.job.source, self.room)
-    }
-
-    fn visit(
-        &self,
-        hands: &mut Hands<'_>,
-        scratch: &mut Buffer,
-        lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
-        let mut values = Vec::new();
-        let mut whole = None;
-        if lease.way == Way::Direct {
-            whole = Some(hands.fill_widened(lease.extent, scratch)?);
-        } else if self.by_lease {
-            let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
-            hands.fill_at_once(lease.extent.offset(), &mut scratch[..len])?;
-            whole = Some(0);
-        }
-        let size = self.plan_chunk_size();
-        let mut index = (lease.extent.offset() - self.extent.offset()) / size;
-        while let Some(chunk) =
-            self.plan.chunk(index).filter(|at| at.offset() < lease.extent.end())
-        {
-            let from = chunk.offset() - lease.extent.offset();
-            let len = usize::try_from(chunk.len()).unwrap_or(usize::MAX);
-            let start = match whole {
-                Some(skip) => skip + usize::try_from(from).unwrap_or(usize::MAX),
-                None => {
-                    hands.fill_at_once(chunk.offset(), &mut scratch[..len])?;
-                    0
-                }
-            };
-            let bytes = &scratch[start..start + len];
-            values.push((self.fold)(Chunk { index, offset: chunk.offset(), bytes }));
-            index += 1;
-        }
-        let mut combined = self.combined.lock().unwrap_or_else(PoisonError::into_inner);
-        let next = combined.put(lease.extent, values, &self.combine);
-        drop(combined);
-        self.job.release(next);
-        Ok(())
-    }
-}
-
-impl<T, F, C> Fold<'_, T, F, C> {
-    fn plan_chunk_size(&self) -> u64 {
-        self.job.manner.chunk_size.map_or(1, NonZeroU64::get)
-    }
-}
-
-/// Runs a kernel over leases of a map.
-struct SumMap<'m> {
-    map: &'m Map<'m>,
-    extent: Extent,
-    kernel: Kernel,
-    advice: Advice,
-    total: Mutex<u64>,
-}
-
-impl Visit for SumMap<'_> {
-    type Scratch = ();
-
-    fn scratch(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn visit(
-        &self,
-        hands: &mut Hands<'_>,
-        (): &mut (),
-        lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
-        let from = usize::try_from(lease.extent.offset() - self.extent.offset());
-        let (from, len) = (from.unwrap_or(usize::MAX), usize::try_from(lease.extent.len()));
-        let len = len.unwrap_or(usize::MAX);
-        if self.advice == Advice::MapAhead {
-            let ahead = from.saturating_add(MAP_AHEAD).min(self.map.len());
-            let more = len.min(self.map.len() - ahead);
-            // Only advice: without it the pages come when they are touched.
-            let _ = self.map.advise(ahead, more, MapAdvice::WillNeed);
-        }
-        hands.tally.calls += 1;
-        let value = self.kernel.of_map(self.map, from, len);
-        *self.total.lock().unwrap_or_else(PoisonError::into_inner) += value;
-        Ok(())
-    }
-}
-
-/// How far ahead of a worker the rolling will-need goes.
-const MAP_AHEAD: usize = 16 << 20;
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_are_combined_from_left_to_right_whatever_order_they_come_in() {
-        let mut order = InOrder { next: 0, value: None, early: BTreeMap::new() };
-        let combine = |left: String, right: String| format!("({left}{right})");
-        let mut put = |offset: u64, end: u64, values: &[&str]| {
-            let values = values.iter().map(|&value| String::from(value)).collect();
-            order.put(Extent::between(offset, end), values, &combine)
-        };
-        assert_eq!(put(4, 6, &["c"]), 0);
-        assert_eq!(put(6, 7, &["d"]), 0);
-        assert_eq!(put(0, 4, &["a", "b"]), 7);
-        assert_eq!(order.value.as_deref(), Some("(((ab)c)d)"));
     }
 }

@@ -13,6 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+pub(crate) use file::Identity;
 pub use opened::Growth;
 pub(crate) use opened::{Kind, Opened};
 

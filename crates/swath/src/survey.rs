@@ -1,30 +1,36 @@
-//! Looks at a source once, so that the policy can decide: the verbs' common beginning.
+//! Looks at a source once, so that the policy can decide: the verbs' common
+//! beginning, and their common end.
 
 use std::num::NonZeroU64;
+use std::sync::OnceLock;
+use std::time::Instant;
 
 use swath_os::advise::{FileAdvice, advise_file};
-use swath_os::machine;
 use swath_os::residency::residency;
+use swath_os::{machine, usage};
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, Facts, PageCache, Reuse, SMALL};
+use swath_plan::policy::{Decision, Engine, Facts, PageCache, Reuse, SMALL, Storage};
 use swath_plan::schedule::{Scheduler, Setup};
 use swath_plan::window::{self, Residency};
 
-use crate::engine::{DropBehind, Manner};
+use crate::engine::stream::Stream;
+use crate::engine::{DropBehind, Job, Manner};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
 use crate::options::{Advice, ReadOptions};
-use crate::report::Report;
-use crate::source::Opened;
+use crate::report::{Report, Tally, Usage};
+use crate::source::{Kind, Opened};
 
-/// From this length on it pays to ask how much memory is at hand.
-const LARGE: u64 = 64 << 20;
+/// Below this length, and below a sixteenth of all memory, nobody asks how much is at hand: the
+/// question costs a sixth of a millisecond.
+const LARGE: u64 = 256 << 20;
 /// How often a lease may fail for a passing reason.
 const RETRIES: u32 = 3;
 
 /// What can be known about `extent` of `source` at a cost below 1 % of reading it.
 pub(crate) fn facts(source: &Opened, extent: Extent, options: &ReadOptions) -> Facts {
     let wishes = &options.wishes;
-    let (storage, ring) = source.storage();
-    let large = extent.len() >= LARGE;
+    let large = extent.len() >= LARGE.min(memory_total() / 16);
     let memory = if large { machine::memory_at_hand().unwrap_or(u64::MAX) } else { u64::MAX };
     let cores =
         if large { machine::usable_cpus() } else { machine::usable_cpus_at_start() } as u64;
@@ -33,11 +39,33 @@ pub(crate) fn facts(source: &Opened, extent: Extent, options: &ReadOptions) -> F
         PageCache::Auto => wishes.reuse == Reuse::Once || extent.len() > memory / 4,
         PageCache::Keep | PageCache::Drop => false,
     };
-    let direct = if may_bypass { source.direct().map(|direct| direct.unit) } else { None };
     let asks = wishes.engine == Engine::Auto || wishes.page_cache == PageCache::Drop;
     let residency =
         if asks && extent.len() > SMALL { look(source, extent) } else { Vec::new() };
-    Facts { extent, storage, residency, direct, ring, map: false, cores, memory }
+    let mut facts = Facts {
+        extent,
+        storage: Storage::Local,
+        residency,
+        direct: None,
+        ring: false,
+        map: false,
+        cores,
+        memory,
+    };
+    // What is in the page cache comes from there, wherever it lives: no need to find out.
+    let small = extent.len() <= SMALL && wishes.engine == Engine::Auto;
+    if may_bypass || !(small || all_resident(&facts)) {
+        (facts.storage, facts.ring) = source.storage();
+    }
+    if may_bypass {
+        facts.direct = source.direct().map(|direct| direct.unit);
+    }
+    facts
+}
+
+fn memory_total() -> u64 {
+    static TOTAL: OnceLock<u64> = OnceLock::new();
+    *TOTAL.get_or_init(|| machine::memory_total().unwrap_or(0))
 }
 
 /// Samples the page cache, window by window.
@@ -129,4 +157,84 @@ pub(crate) fn report(decision: &Decision) -> Report {
         fallbacks: decision.fallbacks.clone(),
         ..Report::serial(&decision.reason, decision.chunk_size.get())
     }
+}
+
+/// What a stream's buffer starts with.
+pub(crate) const STREAM_SIZE: usize = 1 << 20;
+
+/// The report of a source that only came in order.
+pub(crate) fn stream_report(source: &Opened, tally: Tally) -> Report {
+    let reason = match source.kind() {
+        Kind::Stream => "not seekable: read in order by one thread",
+        Kind::Made | Kind::Sized(_) => "made by the kernel when read: in order until it ends",
+    };
+    let mut report = Report::serial(reason, STREAM_SIZE as u64);
+    report.fill_in(tally, Vec::new());
+    report
+}
+
+/// The error of a read that was cancelled before it began.
+pub(crate) fn cancelled_before(
+    observer: &Observer,
+    source: &Opened,
+    extent: Extent,
+) -> Result<()> {
+    if !observer.is_cancelled() {
+        return Ok(());
+    }
+    let error = Error::new(Operation::Read, Reason::Cancelled, source.name());
+    Err(error.at(extent).detail("cancelled"))
+}
+
+/// Time and cost of one call.
+pub(crate) struct Clock {
+    started: Instant,
+    usage: Option<Usage>,
+}
+
+impl Clock {
+    pub(crate) fn start(options: &ReadOptions) -> Self {
+        let usage = options.usage.then(|| usage::usage().ok()).flatten();
+        Self { started: Instant::now(), usage }
+    }
+
+    pub(crate) fn stop(self, mut report: Report) -> Report {
+        report.elapsed = self.started.elapsed();
+        let now = self.usage.as_ref().and_then(|_| usage::usage().ok());
+        report.usage = now.zip(self.usage).map(|(now, before)| now.since(&before));
+        report
+    }
+}
+
+impl ReadOptions {
+    pub(crate) fn observer(&self, extent: Extent) -> Observer {
+        Observer::new(self.hooks.clone(), Some(extent.len()))
+    }
+
+    pub(crate) fn skip_in(&self, stream: &mut Stream<'_>, source: &Opened) -> Result<()> {
+        let reached = stream.skip(self.offset)?;
+        if reached < self.offset {
+            let extent = Extent::between(self.offset, self.offset);
+            return Err(source.truncated(extent, reached).hint("ask for less"));
+        }
+        stream.tally.bytes = 0;
+        Ok(())
+    }
+}
+
+/// Ends a job: its failure, a change of its source, or its complete report.
+pub(crate) fn finish(
+    job: &Job<'_>,
+    source: &Opened,
+    extent: Extent,
+    options: &ReadOptions,
+    mut report: Report,
+) -> Result<Report> {
+    if let Some(error) = job.failure() {
+        return Err(error);
+    }
+    source.check_unchanged(extent, options.growth)?;
+    let (tally, fallbacks) = job.summary();
+    report.fill_in(tally, fallbacks);
+    Ok(report)
 }

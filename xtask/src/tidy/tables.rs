@@ -64,6 +64,8 @@ pub(super) const ROOMS: &[Room] = &[
     middle("engine", &["records", "sink", "verb"]),
     middle("records", &["sink", "verb", "swath_os"]),
     middle("sink", &["engine", "records", "verb"]),
+    // What all verbs begin and end with.
+    verb("survey"),
     verb("read"),
     verb("scan"),
     verb("reader"),

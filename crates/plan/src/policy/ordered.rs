@@ -1,0 +1,42 @@
+//! A decision, for those who consume in file order.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::{Decision, to_usize};
+use crate::extent::Extent;
+use crate::schedule::{Cut, Run};
+
+/// The same decision for a consumer that wants its leases whole and in file order: one queue
+/// that every worker serves, cut from the start of the extent, a ring's reads by workers.
+#[must_use]
+pub fn in_order(decision: Decision, extent: Extent) -> Decision {
+    let cut = Cut { base: extent.offset(), ..decision.cut };
+    let mut ways: Vec<Run> = decision.queues.iter().flatten().copied().collect();
+    ways.sort_by_key(|run| run.extent);
+    let mut runs: Vec<Run> = Vec::new();
+    let mut at = extent.offset();
+    for Run { extent: run, way } in ways {
+        // A lease is read in the way in which its first byte was to be read.
+        let leases = run.end().saturating_sub(cut.base).div_ceil(cut.size.get());
+        let end = cut.base.saturating_add(leases.saturating_mul(cut.size.get()));
+        let end = end.min(extent.end());
+        match runs.last_mut() {
+            _ if end <= at => continue,
+            Some(last) if last.way == way => {
+                last.extent = Extent::between(last.extent.offset(), end);
+            }
+            _ => runs.push(Run { extent: Extent::between(at, end), way }),
+        }
+        at = end;
+    }
+    let slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
+    Decision {
+        queues: vec![runs],
+        workers: vec![vec![0]; slots],
+        ring_depth: 0,
+        ring_queues: Vec::new(),
+        cut,
+        ..decision
+    }
+}

@@ -1,0 +1,160 @@
+//! Bytes of known length into memory: the plan is made, run and checked here.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use swath_os::map::Map;
+use swath_os::memory::{Leases, WriteLease};
+use swath_plan::extent::Extent;
+use swath_plan::policy::{Decision, Engine, Facts, PageCache, decide};
+use swath_plan::schedule::Lease;
+
+use super::no_room;
+use crate::engine::fill::Hands;
+use crate::engine::{Job, Trouble, Visit, ring, worker};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::options::ReadOptions;
+use crate::report::Report;
+use crate::source::Opened;
+use crate::survey::{self, cancelled_before};
+
+/// Fills leases with `extent`; `fresh` says how many bytes of them are not populated.
+pub(super) fn fill_memory(
+    options: &ReadOptions,
+    source: &Arc<Opened>,
+    extent: Extent,
+    (leases, phase): (&Leases<'_>, usize),
+    owned: Option<(u64, Option<&Map<'_>>)>,
+) -> Result<Report> {
+    let (fresh, map) = owned.unwrap_or((0, None));
+    let mut facts = survey::facts(source, extent, options);
+    if fresh.min(extent.len()) > facts.memory {
+        return Err(no_room(source, extent, facts.memory));
+    }
+    let aligned = source_aligned(source, &facts, leases, phase);
+    facts.ring &= aligned;
+    let decision = decide(&facts, &options.wishes);
+    let mut report = survey::report(&decision);
+    if !aligned && decision.page_cache == PageCache::Bypass {
+        report.fallbacks.push(String::from("destination not aligned: through bounce buffers"));
+    }
+    report
+        .fallbacks
+        .extend(survey::advise(source, extent, options.advice).filter(|_| map.is_none()));
+    let mut manner = survey::manner(&decision, &facts, options);
+    manner.map = map;
+    manner.map_offset = extent.offset();
+    let scheduler = survey::scheduler(&decision, options, None);
+    let observer = options.observer(extent);
+    cancelled_before(&observer, source, extent)?;
+    let job = Job::new(Arc::clone(source), extent, scheduler, manner, observer);
+    let visit = IntoMemory { leases, base: extent.offset(), phase, source };
+    if run(&job, &visit, &decision) == Ring::Refused {
+        report.engine = Engine::Pool;
+    }
+    if let Some(error) = job.failure() {
+        return Err(error);
+    }
+    let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
+    if leases.read(phase, len).is_none() {
+        // A fault of ours; never hand over a buffer that is half filled.
+        let error = Error::new(Operation::Read, Reason::Io, source.name()).at(extent);
+        return Err(error.detail("not every byte was delivered"));
+    }
+    source.check_unchanged(extent, options.growth)?;
+    let (tally, fallbacks) = job.summary();
+    report.fill_in(tally, fallbacks);
+    Ok(report)
+}
+
+/// What became of the ring.
+#[derive(PartialEq, Eq)]
+enum Ring {
+    Unused,
+    Used,
+    Refused,
+}
+
+/// Runs the workers of a decision, and the ring beside them on this thread.
+fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
+    let (slot, depth) = (decision.workers.len(), decision.ring_depth);
+    if depth == 0 {
+        worker::run(job, visit, slot, None);
+        return Ring::Unused;
+    }
+    let depth = u32::try_from(depth).unwrap_or(u32::MAX).min(1024);
+    let refused = AtomicBool::new(false);
+    let mut beside = || {
+        if let Err(error) = ring::run(job, visit, slot, depth) {
+            job.fell_back(format!("ring refused ({error}), a thread for each read in flight"));
+            // Relaxed: read on this thread.
+            refused.store(true, Ordering::Relaxed);
+            worker::run_slot(job, visit, slot, depth);
+        }
+    };
+    worker::run(job, visit, slot, Some(&mut beside));
+    if refused.into_inner() { Ring::Refused } else { Ring::Used }
+}
+
+/// Puts the bytes of a lease where they belong in memory.
+struct IntoMemory<'l> {
+    leases: &'l Leases<'l>,
+    base: u64,
+    phase: usize,
+    source: &'l Opened,
+}
+
+impl<'l> IntoMemory<'l> {
+    fn lend(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, Trouble> {
+        let offset = usize::try_from(lease.extent.offset() - self.base).unwrap_or(usize::MAX);
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        self.leases.write(offset.saturating_add(self.phase), len).ok_or_else(|| {
+            let error = Error::new(Operation::Read, Reason::Io, self.source.name());
+            Trouble::fatal(error.at(lease.extent).detail("these bytes are being read already"))
+        })
+    }
+}
+
+impl Visit for IntoMemory<'_> {
+    type Scratch = ();
+
+    fn scratch(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        (): &mut (),
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let mut memory = self.lend(lease)?;
+        match memory.prepare() {
+            Ok(bytes) => hands.tally.populated_bytes += bytes as u64,
+            Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
+                let error = Error::io(Operation::Allocate, self.source.name(), error);
+                return Err(Trouble::fatal(error.at(lease.extent)));
+            }
+            // Kernels before 5.14: the read itself populates.
+            Err(_) => {}
+        }
+        hands.fill(lease.way, lease.extent.offset(), &mut memory)?;
+        memory.freeze();
+        Ok(())
+    }
+}
+
+impl<'l> ring::Place<'l> for IntoMemory<'l> {
+    fn place(&self, lease: &Lease) -> std::result::Result<WriteLease<'l>, Trouble> {
+        self.lend(lease)
+    }
+}
+
+/// Whether direct reads can go straight into the destination.
+fn source_aligned(source: &Opened, facts: &Facts, leases: &Leases<'_>, phase: usize) -> bool {
+    let Some(direct) = facts.direct.and_then(|_| source.direct()) else { return true };
+    let first = facts.extent.offset();
+    let to_unit = first.next_multiple_of(direct.unit.get()) - first;
+    let address = leases.address().wrapping_add(phase);
+    address.wrapping_add(usize::try_from(to_unit).unwrap_or(0)).is_multiple_of(direct.memory)
+}
