@@ -1,6 +1,7 @@
 //! Kernels that consume bytes in a single pass, through a map where that is faster.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath_os::map::{Map, MapAdvice, Permit};
@@ -13,7 +14,7 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::options::{Advice, ReadOptions};
-use crate::source::Source;
+use crate::source::{Opened, Source};
 use crate::survey::{self, Clock, cancelled_before, finish};
 
 /// A kernel that consumes bytes in a single pass, also from a map.
@@ -77,9 +78,18 @@ impl ReadOptions {
         let observer = self.observer(extent);
         cancelled_before(&observer, &source, extent)?;
         let job = Job::new(Arc::clone(&source), extent, scheduler, manner, observer);
-        let visit =
-            SumMap { map: &map, extent, kernel, advice: self.advice, total: Mutex::new(0) };
-        worker::run(&job, &visit, decision.workers.len(), None);
+        let visit = SumMap {
+            map: &map,
+            extent,
+            kernel,
+            advice: self.advice,
+            total: Mutex::new(0),
+            enter: resident,
+            source: &source,
+            ended: AtomicUsize::new(0),
+            workers: decision.workers.len(),
+        };
+        worker::run(&job, &&visit, decision.workers.len(), None);
         let report = finish(&job, &source, extent, self, report)?;
         let value = visit.total.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Scanned { value, report: clock.stop(report) })
@@ -97,24 +107,66 @@ struct SumMap<'m> {
     kernel: Kernel,
     advice: Advice,
     total: Mutex<u64>,
+    /// Enter the pages of each lease in one call: cheaper than a fault for every sixteen, and a
+    /// file that has become shorter is an error here instead of a signal. Not for an engine that
+    /// somebody asked for: that one is to show what a plain map does.
+    enter: bool,
+    source: &'m Opened,
+    ended: AtomicUsize,
+    workers: usize,
 }
 
-impl Visit for SumMap<'_> {
-    type Scratch = ();
+/// Gives back a worker's share of the map's pages when the worker ends: beside the others, where
+/// the final `munmap` would do it all alone.
+struct Leave<'v>(&'v SumMap<'v>);
 
-    fn scratch(&self) -> Result<()> {
-        Ok(())
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        // Relaxed: a number for each, nothing else.
+        let index = self.0.ended.fetch_add(1, Ordering::Relaxed);
+        let share = self.0.map.len().div_ceil(self.0.workers.max(1));
+        let from = share.saturating_mul(index).min(self.0.map.len());
+        let len = share.min(self.0.map.len() - from);
+        if len > 0 && self.0.workers > 1 {
+            // A worker that is not done yet finds its pages again in the page cache.
+            let _ = self.0.map.advise(from, len, MapAdvice::DontNeed);
+        }
+    }
+}
+
+impl SumMap<'_> {
+    fn enter(&self, from: usize, lease: &Lease) -> std::result::Result<(), Trouble> {
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        match self.map.advise(from, len, MapAdvice::PopulateRead) {
+            Err(error) if error.raw_os_error() == Some(EFAULT) => {
+                let error = Error::io(Operation::Read, self.source.name(), error);
+                Err(Trouble::fatal(error.at(lease.extent)))
+            }
+            // Kernels before 5.14: the kernel's own faults enter them.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl<'v> Visit for &'v SumMap<'v> {
+    type Scratch = Leave<'v>;
+
+    fn scratch(&self) -> Result<Leave<'v>> {
+        Ok(Leave(self))
     }
 
     fn visit(
         &self,
         hands: &mut Hands<'_>,
-        (): &mut (),
+        _: &mut Leave<'v>,
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
         let from = usize::try_from(lease.extent.offset() - self.extent.offset());
         let (from, len) = (from.unwrap_or(usize::MAX), usize::try_from(lease.extent.len()));
         let len = len.unwrap_or(usize::MAX);
+        if self.enter {
+            self.enter(from, lease)?;
+        }
         if self.advice == Advice::MapAhead {
             let ahead = from.saturating_add(MAP_AHEAD).min(self.map.len());
             let more = len.min(self.map.len() - ahead);
@@ -130,3 +182,5 @@ impl Visit for SumMap<'_> {
 
 /// How far ahead of a worker the rolling will-need goes.
 const MAP_AHEAD: usize = 16 << 20;
+/// What the kernel says of pages that cannot be entered: behind the end, or not readable.
+const EFAULT: i32 = 14;
