@@ -1,0 +1,103 @@
+//! Words of the command line.
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use swath_study::harness::MIN_ROUNDS;
+
+/// Measures Swath beside the limits of this machine and beside what people use today.
+///
+/// Writes a folder with README.md (what was measured, where, how), raw.csv (every run) and
+/// summary.md (medians, ratios with intervals, goals and verdicts).
+#[derive(Debug, Parser)]
+#[command(name = "swath-benches")]
+pub(crate) struct Args {
+    /// Tiny files and two rounds: shows that everything runs, measures nothing.
+    #[arg(long)]
+    pub(crate) quick: bool,
+
+    /// Only these cases or groups of cases, separated by commas: `warm`, `cold-2GiB`.
+    #[arg(long, value_name = "CASE", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+
+    /// Timed rounds of every case, 7 or more. From 9 on, an interval that leaves out the
+    /// fastest and the slowest round is still a 95 % interval.
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = rounds())]
+    pub(crate) rounds: usize,
+
+    /// Decides the inputs, the orders and the resampling.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) seed: u64,
+
+    /// The folder to write [default: benches/record/DATE-MACHINE].
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// The folder for the inputs, on the disk to measure: 4.2 GB for the time of the run.
+    #[arg(long, value_name = "DIR", default_value = "target/bench-data")]
+    pub(crate) data: PathBuf,
+
+    /// The machine's name in the folder's name [default: made from cores and driver].
+    #[arg(long, value_name = "NAME")]
+    pub(crate) machine: Option<String>,
+
+    #[command(subcommand)]
+    pub(crate) hidden: Option<Hidden>,
+}
+
+impl Args {
+    /// Timed rounds of every case.
+    pub(crate) fn rounds(&self) -> usize {
+        if self.quick { 2 } else { self.rounds }
+    }
+}
+
+fn rounds() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(MIN_ROUNDS as u64..)
+}
+
+/// What this program starts itself for.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Hidden {
+    /// Reads or scans one file and prints the peak of memory.
+    #[command(hide = true)]
+    MeasureMemory {
+        /// What to do.
+        what: Consumer,
+        /// With which file.
+        path: PathBuf,
+        /// With how many workers.
+        workers: usize,
+    },
+}
+
+/// Ways to use a file that differ in the memory they take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Consumer {
+    /// Has all of it in memory.
+    Read,
+    /// Sums it through small buffers.
+    Scan,
+    /// Sums it through a map.
+    ScanMap,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_definition_of_the_words_holds_together() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn fewer_than_seven_rounds_are_refused_but_for_a_smoke_test() {
+        assert!(Args::try_parse_from(["swath-benches", "--rounds", "6"]).is_err());
+        let args = Args::try_parse_from(["swath-benches", "--rounds", "7"]).expect("enough");
+        assert_eq!(args.rounds(), 7);
+        let args = Args::try_parse_from(["swath-benches", "--quick"]).expect("a smoke test");
+        assert_eq!(args.rounds(), 2);
+    }
+}

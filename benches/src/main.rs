@@ -1,0 +1,59 @@
+//! Measures Swath beside the limits of this machine and beside what people use today.
+//!
+//! ```text
+//! args ─→ bench ─→ cases: contestants + goals ─→ harness: rounds ─→ record: DIR/*.md, raw.csv
+//!         inputs,         limits, peers, swath
+//!         peers
+//! ```
+//!
+//! A case is a list of ways to do the same work and the goals that compare them. Nothing is
+//! left out of a record: goals that were missed, peers that are absent and cases that failed
+//! stand in it beside the others.
+
+mod args;
+mod bench;
+mod case;
+mod cases;
+mod contestants;
+mod memory_child;
+mod record;
+
+use crate::args::{Args, Hidden};
+use crate::bench::Bench;
+use crate::case::Outcome;
+use crate::record::Folder;
+use anyhow::{Result, ensure};
+use clap::Parser;
+use std::time::Instant;
+
+fn main() -> Result<()> {
+    let args = Args::parse();
+    match &args.hidden {
+        Some(Hidden::MeasureMemory { what, path, workers }) => {
+            memory_child::measure(*what, path, *workers)
+        }
+        None => record_all(&args),
+    }
+}
+
+/// Runs every chosen case and writes the record anew after each, so that none is lost.
+fn record_all(args: &Args) -> Result<()> {
+    let chosen = cases::chosen(args)?;
+    let start = Instant::now();
+    let bench = Bench::prepare(args)?;
+    let mut folder = Folder::create(args, &bench)?;
+    let mut failed = Vec::new();
+    for (index, entry) in chosen.iter().enumerate() {
+        let elapsed = start.elapsed().as_secs();
+        eprintln!("[{}/{}] {} ({elapsed} s so far)", index + 1, chosen.len(), entry.id(&bench));
+        let outcome = entry.run(&bench);
+        if let Outcome::Failed(error) = &outcome {
+            eprintln!("{} failed: {error}", entry.id(&bench));
+            failed.push(entry.id(&bench));
+        }
+        folder.add(entry.id(&bench), outcome)?;
+    }
+    println!("{}", folder.path().display());
+    ensure!(failed.is_empty(), "these cases failed: {}", failed.join(", "));
+    Ok(())
+}

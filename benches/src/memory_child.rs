@@ -1,0 +1,84 @@
+//! A process of its own that uses one file and says how much memory that took.
+//!
+//! The peak of resident memory belongs to a whole process, and this one's is full of other
+//! things. So it starts itself once more, with a hidden word, for nothing else.
+
+use crate::args::Consumer;
+use crate::contestants::swath::Scan;
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+use swath::ReadOptions;
+use swath_os::usage::{Usage, reset_peak_rss, usage};
+use swath_study::harness::{Timing, Work};
+use swath_study::limits;
+
+/// Starts this program once more to use the file at `path`.
+pub(crate) fn start(what: Consumer, path: &Path, workers: usize) -> Result<Work> {
+    let word = what.to_possible_value().context("every consumer has a word")?;
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let output = Command::new(program)
+        .args(["measure-memory", word.get_name()])
+        .arg(path)
+        .arg(workers.to_string())
+        .stdin(Stdio::null())
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cannot start this program once more")?;
+    ensure!(output.status.success(), "the process that measures ended with {}", output.status);
+    parse(&String::from_utf8_lossy(&output.stdout))
+}
+
+/// Reads what [`measure`] prints.
+fn parse(text: &str) -> Result<Work> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let &[bytes, checksum, peak, seconds, cpu_seconds] = words.as_slice() else {
+        anyhow::bail!("cannot understand {text:?}");
+    };
+    let timing = Timing { seconds: seconds.parse()?, cpu_seconds: cpu_seconds.parse()? };
+    let work = Work::new(bytes.parse()?, checksum.parse()?).with_timing(timing);
+    Ok(Work { peak_bytes: Some(peak.parse()?), ..work })
+}
+
+/// Uses the file at `path` and prints bytes, sum, peak beyond the start, and times.
+pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()> {
+    reset_peak_rss().context("cannot reset the peak of memory")?;
+    let before = usage()?;
+    let start = Instant::now();
+    let options = ReadOptions::new().with_workers(workers);
+    let (bytes, sum, after) = match what {
+        Consumer::Read => {
+            let buffer = options.read(path)?.buffer;
+            let after = usage()?;
+            (buffer.len() as u64, limits::memory_sum(&buffer, workers), after)
+        }
+        Consumer::Scan => scanned(Scan::Sum, &options, path)?,
+        Consumer::ScanMap => scanned(Scan::SumMapped, &options, path)?,
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    let peak = after.peak_rss.saturating_sub(before.peak_rss);
+    let used = after.since(&before);
+    let cpu_seconds = (used.user + used.system).as_secs_f64();
+    println!("{bytes} {sum} {peak} {seconds} {cpu_seconds}");
+    Ok(())
+}
+
+fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(u64, u64, Usage)> {
+    let scanned = scan.run(options, path)?;
+    Ok((scanned.report.bytes, scanned.value, usage()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_child_prints_is_understood() {
+        let work = parse("10 20 4096 0.5 0.25\n").expect("five numbers");
+        assert_eq!((work.bytes, work.checksum, work.peak_bytes), (10, 20, Some(4096)));
+        assert_eq!((work.seconds, work.cpu_seconds), (Some(0.5), Some(0.25)));
+        assert!(parse("10 20").is_err());
+    }
+}

@@ -1,0 +1,265 @@
+//! Puts the page cache and the memory into a known state before a timed run.
+//!
+//! ```text
+//! make_warm           |##########|   all of the file is in the page cache
+//! make_cold           |          |   none of it
+//! make_half_resident  |## ## ## #|   the even windows are
+//! ```
+//!
+//! Asking the kernel is not enough: it may refuse in silence (another process maps the file,
+//! a page is dirty, the file system is in memory). So each state is checked by residency,
+//! and a state that did not come about is an error.
+
+use anyhow::{Context, Result, ensure};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::time::Duration;
+use swath_os::advise::{FileAdvice, advise_file};
+use swath_os::residency::residency;
+
+use crate::limits::{self, CHUNK_SIZE};
+
+/// The share of pages that may be on the wrong side.
+const TOLERANCE: f64 = 0.01;
+
+/// The window of [`make_half_resident`] that measurements use: what `auto` decides about.
+pub const WINDOW_SIZE: u64 = 16 << 20;
+
+/// How files leave the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ColdBy {
+    /// `sync`, then 3 to `/proc/sys/vm/drop_caches`: all files of the machine. Needs root.
+    DropCaches,
+    /// `fsync`, then `POSIX_FADV_DONTNEED` for this one file.
+    DontNeed,
+}
+
+impl ColdBy {
+    /// Returns the most thorough way that this process may use.
+    #[must_use]
+    pub fn available() -> Self {
+        let drop_caches = std::fs::OpenOptions::new().write(true).open(DROP_CACHES);
+        if drop_caches.is_ok() { Self::DropCaches } else { Self::DontNeed }
+    }
+
+    /// Returns what it does, for the description of a record.
+    #[must_use]
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::DropCaches => "sync; echo 3 > /proc/sys/vm/drop_caches",
+            Self::DontNeed => "fsync(file); posix_fadvise(file, POSIX_FADV_DONTNEED)",
+        }
+    }
+}
+
+const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
+
+/// Brings the whole file at `path` into the page cache by reading it once.
+///
+/// # Errors
+///
+/// If it cannot be read, or more than 1 % of it is not resident afterwards.
+pub fn make_warm(path: &Path) -> Result<()> {
+    let file = open(path)?;
+    let len = file.metadata()?.len();
+    if resident_share(&file, 0, len)? < 1.0 {
+        read_through(&file, 0, len)
+            .with_context(|| format!("cannot read {}", path.display()))?;
+    }
+    check(&file, path, (0, len), State::Warm)
+}
+
+/// Takes the file at `path` out of the page cache.
+///
+/// # Errors
+///
+/// If the kernel refuses, or more than 1 % of the file remains.
+pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
+    let file = open(path)?;
+    let len = file.metadata()?.len();
+    file.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
+    settle(|| {
+        match by {
+            ColdBy::DropCaches => drop_caches()?,
+            ColdBy::DontNeed => advise_file(&file, 0, len, FileAdvice::DontNeed)?,
+        }
+        check(&file, path, (0, len), State::Cold)
+    })
+}
+
+fn drop_caches() -> Result<()> {
+    rustix::fs::sync();
+    std::fs::write(DROP_CACHES, "3").with_context(|| format!("cannot write {DROP_CACHES}"))
+}
+
+/// Tries again for a moment: pages that readahead has just asked the device for cannot leave
+/// before they have arrived.
+fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
+    const ATTEMPTS: u32 = 50;
+    for _ in 1..ATTEMPTS {
+        if attempt().is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    attempt()
+}
+
+/// Makes windows 0, 2, 4 … of `window_size` bytes resident, and no other.
+///
+/// Below about 4 MiB a window may share a page-cache folio with its neighbour, and the
+/// check fails.
+///
+/// # Errors
+///
+/// If the file cannot be read, or a window is not as it should be afterwards.
+pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
+    let file = open(path)?;
+    file.sync_all().with_context(|| format!("cannot sync {}", path.display()))?;
+    let len = file.metadata()?.len();
+    let windows = || (0..len).step_by(usize::try_from(window_size).unwrap_or(usize::MAX));
+    let window = |offset: u64| (offset, window_size.min(len - offset));
+    for offset in windows().step_by(2) {
+        let (offset, len) = window(offset);
+        if resident_share(&file, offset, len)? < 1.0 {
+            read_through(&file, offset, len)?;
+        }
+    }
+    // Reading ahead went past the ends of the even windows, so the odd ones leave last.
+    for offset in windows().skip(1).step_by(2) {
+        let (offset, len) = window(offset);
+        settle(|| {
+            advise_file(&file, offset, len, FileAdvice::DontNeed)?;
+            check(&file, path, (offset, len), State::Cold)
+        })?;
+    }
+    for (index, offset) in windows().enumerate() {
+        let state = if index % 2 == 0 { State::Warm } else { State::Cold };
+        check(&file, path, window(offset), state)?;
+    }
+    Ok(())
+}
+
+/// Maps `len` bytes of huge-page advised memory, makes every page exist, and lets go of it.
+///
+/// A virtual machine may give freed memory back to its host, and whoever then takes fresh
+/// memory first pays for getting it again. To be called right before each timed run that
+/// takes as much.
+///
+/// # Errors
+///
+/// If there is not as much memory.
+pub fn touch_memory(len: usize) -> io::Result<()> {
+    limits::touched_pages(len, std::thread::available_parallelism()?.get()).map(drop)
+}
+
+/// Returns the share of pages of `len` bytes from `offset` that are in the page cache.
+///
+/// # Errors
+///
+/// If the kernel does not tell.
+pub fn resident_share(file: &File, offset: u64, len: u64) -> io::Result<f64> {
+    let pages = residency(file, offset, len)?;
+    Ok(if pages.total_pages == 0 {
+        1.0
+    } else {
+        pages.cached_pages as f64 / pages.total_pages as f64
+    })
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    Warm,
+    Cold,
+}
+
+/// Fails unless the extent, an offset and a length, is in `state`.
+fn check(file: &File, path: &Path, extent: (u64, u64), state: State) -> Result<()> {
+    let (offset, len) = extent;
+    if len == 0 {
+        return Ok(());
+    }
+    let share = resident_share(file, offset, len)?;
+    let kept = match state {
+        State::Warm => share >= 1.0 - TOLERANCE,
+        State::Cold => share <= TOLERANCE,
+    };
+    ensure!(
+        kept,
+        "cannot make {} {state:?} at bytes {offset}..{}: {:.1} % of it is resident",
+        path.display(),
+        offset + len,
+        share * 100.0
+    );
+    Ok(())
+}
+
+fn open(path: &Path) -> Result<File> {
+    File::open(path).with_context(|| format!("cannot open {}", path.display()))
+}
+
+/// Reads an extent once, [`CHUNK_SIZE`] at a time.
+fn read_through(file: &File, offset: u64, len: u64) -> io::Result<()> {
+    let mut chunk = vec![0; CHUNK_SIZE];
+    let end = offset + len;
+    let mut position = offset;
+    while position < end {
+        let wanted = usize::try_from(end - position).unwrap_or(CHUNK_SIZE).min(CHUNK_SIZE);
+        file.read_exact_at(&mut chunk[..wanted], position)?;
+        position += wanted as u64;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skip;
+
+    /// A file of `len` bytes beside the test program; `/tmp` may be memory.
+    fn file_of(len: usize) -> tempfile::NamedTempFile {
+        let program = std::env::current_exe().expect("a test has a program");
+        let folder = program.parent().expect("which is in a folder");
+        let file = tempfile::NamedTempFile::new_in(folder).expect("a temporary file");
+        std::fs::write(file.path(), vec![1; len]).expect("some bytes");
+        file
+    }
+
+    #[test]
+    fn a_file_becomes_cold_warm_and_cold_again() {
+        let file = file_of(3 << 20);
+        if let Err(error) = make_cold(file.path(), ColdBy::DontNeed) {
+            return skip::note("evictable-files", error);
+        }
+        make_warm(file.path()).expect("it becomes warm");
+        let share = resident_share(file.as_file(), 0, 3 << 20).expect("residency is told");
+        assert!(share >= 0.99);
+        make_cold(file.path(), ColdBy::DontNeed).expect("it becomes cold again");
+    }
+
+    #[test]
+    fn every_second_window_can_be_resident() {
+        let file = file_of(14 << 20);
+        if let Err(error) = make_cold(file.path(), ColdBy::DontNeed) {
+            return skip::note("evictable-files", error);
+        }
+        make_half_resident(file.path(), 4 << 20).expect("half of it becomes resident");
+        make_warm(file.path()).expect("it becomes warm");
+        make_half_resident(file.path(), 4 << 20).expect("from warm, too");
+    }
+
+    #[test]
+    fn an_empty_file_is_in_every_state() {
+        let file = file_of(0);
+        make_warm(file.path()).expect("nothing to do");
+        make_cold(file.path(), ColdBy::DontNeed).expect("nothing to do");
+        make_half_resident(file.path(), WINDOW_SIZE).expect("nothing to do");
+    }
+
+    #[test]
+    fn memory_can_be_touched() {
+        touch_memory(3 << 20).expect("there are three mebibytes");
+    }
+}

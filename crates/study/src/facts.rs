@@ -1,0 +1,149 @@
+//! What a record says about the machine it was made on.
+//!
+//! Everything is read from `/proc` and `/sys`. A fact that the kernel does not tell is
+//! printed as "unknown": a record with a gap is better than no record.
+
+use std::fs;
+use std::os::linux::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The machine and the file system under one folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The CPU's name.
+    pub cpu: String,
+    /// CPUs that this process may use.
+    pub cores: usize,
+    /// The kernel's release.
+    pub kernel: String,
+    /// Memory of the machine, in bytes; 0 if unknown.
+    pub memory_bytes: u64,
+    /// The setting of transparent huge pages, the active one in brackets.
+    pub huge_pages: String,
+    /// The file system's type and options.
+    pub file_system: String,
+    /// The device under it: its name, driver and whether it turns.
+    pub device: String,
+}
+
+impl Facts {
+    /// Collects the facts about this machine and the file system of `folder`.
+    #[must_use]
+    pub fn collect(folder: &Path) -> Self {
+        let mount = Mount::of(folder);
+        let field = |name| field_of("/proc/cpuinfo", name);
+        Self {
+            cpu: field("model name").or_else(|| field("CPU part")).unwrap_or_else(unknown),
+            cores: swath_os::machine::usable_cpus(),
+            kernel: text_of("/proc/sys/kernel/osrelease").unwrap_or_else(unknown),
+            memory_bytes: memory_bytes().unwrap_or(0),
+            huge_pages: text_of("/sys/kernel/mm/transparent_hugepage/enabled")
+                .unwrap_or_else(unknown),
+            file_system: mount.map_or_else(unknown, |mount| mount.file_system),
+            device: device_of(folder).unwrap_or_else(unknown),
+        }
+    }
+}
+
+fn unknown() -> String {
+    "unknown".to_owned()
+}
+
+/// Returns the text of a file without the space around it.
+fn text_of(path: impl AsRef<Path>) -> Option<String> {
+    fs::read_to_string(path).ok().map(|text| text.trim().to_owned())
+}
+
+/// Returns what follows `name:` in a file of such lines.
+fn field_of(path: &str, name: &str) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let fields = text.lines().filter_map(|line| line.split_once(':'));
+    fields
+        .into_iter()
+        .find(|(key, _)| key.trim() == name)
+        .map(|(_, value)| value.trim().to_owned())
+}
+
+fn memory_bytes() -> Option<u64> {
+    let kib: u64 =
+        field_of("/proc/meminfo", "MemTotal")?.split_whitespace().next()?.parse().ok()?;
+    Some(kib * 1024)
+}
+
+/// One line of `/proc/self/mountinfo`.
+#[derive(Debug, PartialEq, Eq)]
+struct Mount {
+    point: PathBuf,
+    file_system: String,
+}
+
+impl Mount {
+    /// Finds the mount that holds `folder`: of the longest mount point, the last.
+    fn of(folder: &Path) -> Option<Self> {
+        let folder = folder.canonicalize().ok()?;
+        let table = fs::read_to_string("/proc/self/mountinfo").ok()?;
+        let holding =
+            table.lines().filter_map(Self::parse).filter(|m| folder.starts_with(&m.point));
+        holding.max_by_key(|mount| mount.point.components().count())
+    }
+
+    /// Reads `36 35 98:0 /root /point rw,noatime shared:1 - ext4 /dev/vda rw,options`.
+    fn parse(line: &str) -> Option<Self> {
+        let (left, right) = line.split_once(" - ")?;
+        let mut left = left.split(' ').skip(4);
+        let (point, options) = (left.next()?, left.next()?);
+        let kind = right.split(' ').next()?;
+        let file_system = format!("{kind} ({options})");
+        Some(Self { point: PathBuf::from(point.replace("\\040", " ")), file_system })
+    }
+}
+
+/// Describes the block device that holds `folder`.
+fn device_of(folder: &Path) -> Option<String> {
+    let device = fs::metadata(folder).ok()?.st_dev();
+    let (major, minor) = (rustix::fs::major(device), rustix::fs::minor(device));
+    let node = fs::canonicalize(format!("/sys/dev/block/{major}:{minor}")).ok()?;
+    let name = node.file_name()?.to_string_lossy().into_owned();
+    // A partition has no queue of its own; its parent has.
+    let queue = [node.join("queue"), node.parent()?.join("queue")];
+    let turns = queue.iter().find_map(|queue| text_of(queue.join("rotational")));
+    let driver = driver_of(&node).unwrap_or_else(unknown);
+    let kind = match turns.as_deref() {
+        Some("0") => "not rotational",
+        Some(_) => "rotational",
+        None => "unknown",
+    };
+    Some(format!("{name} (driver {driver}, {kind})"))
+}
+
+/// Follows the device or its parents up to the first that names a driver.
+fn driver_of(node: &Path) -> Option<String> {
+    let named = |node: &Path| {
+        let driver = fs::canonicalize(node.join("device/driver")).ok()?;
+        Some(driver.file_name()?.to_string_lossy().into_owned())
+    };
+    node.ancestors().take(3).find_map(named)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mount_line_gives_point_and_file_system() {
+        let line = "36 35 98:0 /r /a\\040b rw,noatime shared:1 - ext3 /dev/root rw,errors=ro";
+        let mount = Mount::parse(line).expect("a line as in proc(5)");
+        assert_eq!(mount.point, Path::new("/a b"));
+        assert_eq!(mount.file_system, "ext3 (rw,noatime)");
+        assert_eq!(Mount::parse("36 35 98:0 / /mnt"), None);
+    }
+
+    #[test]
+    fn the_facts_of_this_machine_are_found() {
+        let facts = Facts::collect(Path::new("/"));
+        assert!(facts.cores >= 1);
+        assert_ne!(facts.kernel, "unknown");
+        assert_ne!(facts.file_system, "unknown");
+        assert!(facts.memory_bytes > 0);
+    }
+}

@@ -1,0 +1,24 @@
+//! Measures this machine, and what is run on it.
+//!
+//! Nothing here is needed to read a file with Swath. It answers: how fast could this
+//! machine be ([`limits`]), how fast is what a newcomer knows ([`peers`]), and is a
+//! difference between two contestants real ([`harness`], [`stats`]).
+//!
+//! ```text
+//! workload → file ─┬─ cache: warm, cold, half ─┐
+//!                  │                           ├→ harness → rows → stats → verdict
+//!                  └─ limits, peers, swath ────┘
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod cache;
+pub mod facts;
+pub mod harness;
+pub mod limits;
+pub mod peers;
+pub mod random;
+#[cfg(test)]
+mod skip;
+pub mod stats;
+pub mod workload;

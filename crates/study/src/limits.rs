@@ -1,0 +1,365 @@
+//! How fast this machine can be: what no library can beat.
+//!
+//! Each function does one thing with as little around it as possible: threads, a file, a
+//! destination that exists. Timing, warming and comparing is the caller's
+//! ([`harness`](crate::harness)); [`Limits::measure`] does it in a small way for a first
+//! look.
+//!
+//! ```text
+//! memory_sum   reads memory          ≥ any scan
+//! copy         memory → memory       ≥ any warm read
+//! populate     makes pages exist     what a fresh buffer costs
+//! pread        page cache → pages    the limit of warm reads; cold: the buffered control
+//! direct       device → pages        the limit of cold reads
+//! bare_read    five calls            the limit of small files
+//! ```
+
+use rustix::fs::{Mode, OFlags};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Mutex;
+use std::thread;
+use std::time::Instant;
+use swath_os::direct::reopen_direct;
+use swath_os::memory::Pages;
+
+/// What one worker reads at a time: larger gains nothing, smaller costs calls.
+pub const CHUNK_SIZE: usize = 1 << 20;
+
+/// The unit that each worker makes exist at a time: one huge page.
+const POPULATE_SIZE: usize = 2 << 20;
+
+/// `O_DIRECT` lengths and offsets are multiples of this on every device we know.
+const BLOCK_SIZE: usize = 4096;
+
+/// Runs `work` on each of `parts`, one thread each; the last on the caller's own.
+fn fork<P: Send>(
+    mut parts: Vec<P>,
+    work: impl Fn(P) -> io::Result<()> + Sync,
+) -> io::Result<()> {
+    let Some(own) = parts.pop() else { return Ok(()) };
+    let work = &work;
+    thread::scope(|scope| {
+        let forked: Vec<_> =
+            parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
+        let mut result = work(own);
+        for worker in forked {
+            let joined = worker.join().expect("a limit does not panic");
+            result = result.and(joined);
+        }
+        result
+    })
+}
+
+/// Returns the length of an equal share of `len` bytes, a multiple of `unit`, never 0.
+fn share(len: usize, workers: usize, unit: usize) -> usize {
+    len.div_ceil(workers.max(1)).next_multiple_of(unit).max(unit)
+}
+
+/// Returns the sum of `bytes`, read by `workers` threads in equal shares.
+#[must_use]
+pub fn memory_sum(bytes: &[u8], workers: usize) -> u64 {
+    let total = Mutex::new(0_u64);
+    let shares = bytes.chunks(share(bytes.len(), workers, BLOCK_SIZE)).collect();
+    let summed = fork(shares, |part| {
+        let sum = swath_simd::sum(part);
+        *total.lock().expect("nobody panics with the lock") += sum;
+        Ok(())
+    });
+    summed.expect("adding does not fail");
+    total.into_inner().expect("nobody panics with the lock")
+}
+
+/// Copies `source` to `target` with `workers` threads in equal shares.
+///
+/// # Panics
+///
+/// If their lengths differ.
+pub fn copy(source: &[u8], target: &mut [u8], workers: usize) {
+    assert_eq!(source.len(), target.len(), "a copy is as long as its original");
+    let share = share(source.len(), workers, BLOCK_SIZE);
+    let pairs = source.chunks(share).zip(target.chunks_mut(share)).collect();
+    let copied = fork(pairs, |(from, to): (&[u8], &mut [u8])| {
+        to.copy_from_slice(from);
+        Ok(())
+    });
+    copied.expect("copying does not fail");
+}
+
+/// Sets every byte of `target` to `byte` with `workers` threads.
+///
+/// A destination that is used again holds the right bytes from the last time: overwritten
+/// before each run, it shows what the run itself has read.
+pub fn fill(target: &mut [u8], byte: u8, workers: usize) {
+    let share = share(target.len(), workers, BLOCK_SIZE);
+    let filled = fork(target.chunks_mut(share).collect(), |part: &mut [u8]| {
+        part.fill(byte);
+        Ok(())
+    });
+    filled.expect("filling does not fail");
+}
+
+/// Makes every page of `pages` exist, `workers` threads in equal shares.
+///
+/// # Errors
+///
+/// If the kernel has no memory, or is older than `MADV_POPULATE_WRITE` (Linux 5.14).
+pub fn populate(pages: &Pages, workers: usize) -> io::Result<()> {
+    let share = share(pages.len(), workers, POPULATE_SIZE);
+    let starts = (0..pages.len()).step_by(share).collect();
+    fork(starts, |start: usize| {
+        let end = (start + share).min(pages.len());
+        for offset in (start..end).step_by(POPULATE_SIZE) {
+            pages.populate(offset, POPULATE_SIZE.min(end - offset))?;
+        }
+        Ok(())
+    })
+}
+
+/// Maps `len` bytes of huge-page advised memory and makes every page exist.
+///
+/// # Errors
+///
+/// If there is no memory for it.
+pub fn touched_pages(len: usize, workers: usize) -> io::Result<Pages> {
+    let pages = Pages::map(len)?;
+    // Where huge pages are compiled out or forbidden, small ones have to do.
+    let _ = pages.advise_huge();
+    populate(&pages, workers)?;
+    Ok(pages)
+}
+
+/// How chunks come to workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Schedule {
+    /// Each worker has an equal, contiguous share.
+    Static,
+    /// Each worker takes the next chunk when it is done with the last.
+    Dynamic,
+}
+
+/// Fills `target` from the start of `file`: `workers` threads, [`CHUNK_SIZE`] at a time.
+///
+/// # Errors
+///
+/// If a read fails, or the file is shorter than `target`.
+pub fn pread(
+    file: &File,
+    target: &mut [u8],
+    workers: usize,
+    schedule: Schedule,
+) -> io::Result<()> {
+    match schedule {
+        Schedule::Static => pread_static(file, target, workers),
+        Schedule::Dynamic => pread_dynamic(file, target, workers),
+    }
+}
+
+fn pread_static(file: &File, target: &mut [u8], workers: usize) -> io::Result<()> {
+    let share = share(target.len(), workers, CHUNK_SIZE);
+    let shares = target.chunks_mut(share).enumerate().collect();
+    fork(shares, |(worker, part): (usize, &mut [u8])| {
+        for (index, chunk) in part.chunks_mut(CHUNK_SIZE).enumerate() {
+            file.read_exact_at(chunk, (worker * share + index * CHUNK_SIZE) as u64)?;
+        }
+        Ok(())
+    })
+}
+
+fn pread_dynamic(file: &File, target: &mut [u8], workers: usize) -> io::Result<()> {
+    let queue = Mutex::new(target.chunks_mut(CHUNK_SIZE).enumerate());
+    let next = || queue.lock().expect("nobody panics with the lock").next();
+    fork(vec![(); workers.max(1)], |()| {
+        while let Some((index, chunk)) = next() {
+            file.read_exact_at(chunk, (index * CHUNK_SIZE) as u64)?;
+        }
+        Ok(())
+    })
+}
+
+/// Fills `target` past the page cache with `depth` reads of [`CHUNK_SIZE`] in flight.
+///
+/// `target` starts at a page, as [`Pages`] do. The bytes behind the last whole block come
+/// through the page cache.
+///
+/// # Errors
+///
+/// If the file system refuses `O_DIRECT`, a read fails, or the file is shorter.
+pub fn direct(file: &File, target: &mut [u8], depth: usize) -> io::Result<()> {
+    let aligned = target.len() - target.len() % BLOCK_SIZE;
+    let (blocks, tail) = target.split_at_mut(aligned);
+    pread(&reopen_direct(file)?, blocks, depth, Schedule::Dynamic)?;
+    file.read_exact_at(tail, aligned as u64)
+}
+
+/// Reads a small file with the fewest calls that still see it change: open, fstat, pread,
+/// fstat, close. Returns the number of bytes read.
+///
+/// # Errors
+///
+/// If a call fails, or the two `fstat` differ in length.
+pub fn bare_read(path: &Path, target: &mut [u8]) -> io::Result<usize> {
+    let file = rustix::fs::open(path, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+    let before = rustix::fs::fstat(&file)?;
+    let read = rustix::io::pread(&file, target, 0)?;
+    let after = rustix::fs::fstat(&file)?;
+    drop(file);
+    if before.st_size == after.st_size {
+        Ok(read)
+    } else {
+        Err(io::Error::other("the file changed while it was read"))
+    }
+}
+
+/// A first look at the limits of this machine, in bytes per second.
+#[derive(Clone, Copy, Debug, serde::Serialize)]
+pub struct Limits {
+    /// Summing memory.
+    pub memory_sum_bytes_per_s: f64,
+    /// Copying into pages that exist.
+    pub copy_bytes_per_s: f64,
+    /// Making pages exist.
+    pub populate_bytes_per_s: f64,
+    /// Reading a warm file into pages that exist.
+    pub warm_read_bytes_per_s: f64,
+    /// Reading past the page cache into pages that exist; `None` where that is refused.
+    pub direct_read_bytes_per_s: Option<f64>,
+}
+
+impl Limits {
+    /// Measures with the file at `path`, which it makes warm: the best of `rounds` each.
+    ///
+    /// Takes two times the file's length of memory.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read, is empty, or there is not enough memory.
+    pub fn measure(path: &Path, workers: usize, rounds: usize) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let len = usize::try_from(file.metadata()?.len()).map_err(io::Error::other)?;
+        let mut source = touched_pages(len, workers)?;
+        let mut target = touched_pages(len, workers)?;
+        pread(&file, &mut source[..len], workers, Schedule::Dynamic)?;
+        let memory_sum = best_rate(len, rounds, || {
+            std::hint::black_box(memory_sum(&source[..len], workers));
+            Ok(())
+        })?;
+        let copy = best_rate(len, rounds, || {
+            copy(&source[..len], &mut target[..len], workers);
+            Ok(())
+        })?;
+        let warm_read = best_rate(len, rounds, || {
+            pread(&file, &mut target[..len], workers, Schedule::Dynamic)
+        })?;
+        let direct_read =
+            best_rate(len, rounds, || direct(&file, &mut target[..len], DIRECT_DEPTH));
+        drop((source, target));
+        let populate = best_rate(len, rounds, || touched_pages(len, workers))?;
+        Ok(Self {
+            memory_sum_bytes_per_s: memory_sum,
+            copy_bytes_per_s: copy,
+            populate_bytes_per_s: populate,
+            warm_read_bytes_per_s: warm_read,
+            direct_read_bytes_per_s: direct_read.ok(),
+        })
+    }
+}
+
+/// Reads in flight of a first look at the device.
+const DIRECT_DEPTH: usize = 8;
+
+/// Returns bytes per second of the fastest of `rounds` runs; dropping results is not timed.
+fn best_rate<T>(
+    len: usize,
+    rounds: usize,
+    mut work: impl FnMut() -> io::Result<T>,
+) -> io::Result<f64> {
+    let mut best = f64::INFINITY;
+    for _ in 0..rounds.max(1) {
+        let start = Instant::now();
+        let result = work()?;
+        best = best.min(start.elapsed().as_secs_f64());
+        drop(result);
+    }
+    Ok(len as f64 / best)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skip;
+    use crate::workload::{Kind, Recipe, generate};
+
+    const LEN: usize = 5 * CHUNK_SIZE / 2 + 77;
+
+    /// A generated file, its folder and its bytes.
+    fn file_of(len: usize) -> (tempfile::TempDir, std::path::PathBuf, Vec<u8>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("input");
+        let recipe = Recipe { kind: Kind::Bytes, size: len as u64, seed: 1 };
+        generate(recipe, &path, 2).expect("a generated file");
+        let bytes = std::fs::read(&path).expect("its bytes");
+        (folder, path, bytes)
+    }
+
+    #[test]
+    fn every_schedule_and_worker_count_reads_the_same_bytes() {
+        let (_folder, path, bytes) = file_of(LEN);
+        let file = File::open(path).expect("it is there");
+        for schedule in [Schedule::Static, Schedule::Dynamic] {
+            for workers in [0, 1, 2, 7] {
+                let mut target = vec![0; LEN];
+                pread(&file, &mut target, workers, schedule).expect("it can be read");
+                assert!(target == bytes, "{schedule:?} {workers}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_direct_read_gives_the_unaligned_tail_too() {
+        let (_folder, path, bytes) = file_of(LEN);
+        let mut pages = touched_pages(LEN, 2).expect("memory");
+        match direct(&File::open(path).expect("there"), &mut pages[..LEN], 8) {
+            Ok(()) => assert!(pages[..LEN] == bytes),
+            Err(error) => skip::note("direct-io", error),
+        }
+    }
+
+    #[test]
+    fn a_shorter_file_is_an_error() {
+        let (_folder, path, _) = file_of(1000);
+        let file = File::open(path).expect("it is there");
+        let error = pread(&file, &mut [0; 1001], 2, Schedule::Static).expect_err("too short");
+        assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn sums_and_copies_do_not_depend_on_the_workers() {
+        let bytes: Vec<u8> = (0..=255).cycle().take(100_001).collect();
+        let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+        for workers in [1, 2, 7, 64] {
+            assert_eq!(memory_sum(&bytes, workers), sum);
+            let mut target = vec![0; bytes.len()];
+            copy(&bytes, &mut target, workers);
+            assert!(target == bytes);
+        }
+        assert_eq!(memory_sum(&[], 2), 0);
+    }
+
+    #[test]
+    fn the_bare_sequence_reads_a_small_file() {
+        let (_folder, path, bytes) = file_of(8192);
+        let mut target = [0; 9000];
+        assert_eq!(bare_read(&path, &mut target).expect("it is there"), 8192);
+        assert!(target[..8192] == bytes);
+    }
+
+    #[test]
+    fn the_limits_of_a_file_are_measured() {
+        let (_folder, path, _) = file_of(LEN);
+        let limits = Limits::measure(&path, 2, 1).expect("it can be read");
+        assert!(limits.memory_sum_bytes_per_s > 0.0 && limits.warm_read_bytes_per_s > 0.0);
+    }
+}

@@ -1,0 +1,78 @@
+"""Loads files on request: one JSON array a line in, one JSON object a line out.
+
+Only the load is timed. The sum, by which the bytes are checked, comes after it, and what was
+loaded is let go before the next request.
+"""
+
+import json
+import platform
+import sys
+import time
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
+
+kept = None
+
+
+def fromfile(path):
+    return numpy.fromfile(path, dtype=numpy.uint8)
+
+
+def open_read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def readinto(path):
+    with open(path, "rb", buffering=0) as file:
+        view = memoryview(kept)
+        done = 0
+        while done < len(view):
+            count = file.readinto(view[done:])
+            if count == 0:
+                raise EOFError("the file ends first")
+            done += count
+        return view
+
+
+def keep(path):
+    """Makes the array of `readinto` as long as the file, outside the timing."""
+    global kept
+    with open(path, "rb") as file:
+        size = file.seek(0, 2)
+    if kept is None or len(kept) != size:
+        kept = numpy.ones(size, dtype=numpy.uint8)
+
+
+def byte_sum(data):
+    array = numpy.frombuffer(data, dtype=numpy.uint8)
+    step = 1 << 20
+    blocks = range(0, len(array), step)
+    return sum(int(array[at : at + step].sum(dtype=numpy.uint32)) for at in blocks)
+
+
+def answer(way, path):
+    if way == "readinto":
+        keep(path)
+    load = {"fromfile": fromfile, "open_read": open_read, "readinto": readinto}[way]
+    cpu, start = time.process_time(), time.perf_counter()
+    data = load(path)
+    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
+    return {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "bytes": len(data),
+        "sum": byte_sum(data),
+    }
+
+
+version = None if numpy is None else numpy.__version__
+print(json.dumps({"python": platform.python_version(), "numpy": version}), flush=True)
+for line in sys.stdin:
+    try:
+        print(json.dumps(answer(*json.loads(line))), flush=True)
+    except Exception as error:  # every failure is an answer
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)

@@ -1,0 +1,329 @@
+//! What people read files with today, run beside Swath.
+//!
+//! Python stays alive between runs and times the load itself, so neither its start nor the
+//! check is part of what it is compared by. ripgrep can only be timed as a whole process:
+//! its start, about a millisecond, is included, as it is for everybody who runs it. A peer
+//! that is not installed is [`Absent`] with a reason, and is listed as such; it is never
+//! left out in silence.
+//!
+//! ```text
+//! harness ── ["fromfile","data.bin"] ──→ python   loads (timed), then sums (not timed)
+//!         ←─ {"seconds":…,"sum":…} ─────
+//! ```
+
+use crate::harness::Timing;
+use anyhow::{Context, Result, bail, ensure};
+use serde::Deserialize;
+use std::env;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::Instant;
+
+/// The environment variable that names the Python with NumPy in it.
+pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
+
+/// The buffer of the [`BufReader`] that Swath's reader is compared with.
+pub const BUFFER_SIZE: usize = 1 << 20;
+
+/// A peer that is not here, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Absent {
+    /// Who is missing.
+    pub peer: String,
+    /// Why.
+    pub reason: String,
+}
+
+impl Absent {
+    /// Names who is missing and why.
+    #[must_use]
+    pub fn new(peer: &str, reason: impl Into<String>) -> Self {
+        Self { peer: peer.to_owned(), reason: reason.into() }
+    }
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} is absent: {}", self.peer, self.reason)
+    }
+}
+
+impl std::error::Error for Absent {}
+
+/// How Python loads a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PythonLoad {
+    /// `numpy.fromfile(path, numpy.uint8)`
+    FromFile,
+    /// `open(path, "rb").read()`
+    OpenRead,
+    /// `open(path, "rb", buffering=0).readinto(...)` into an array that is used again
+    ReadInto,
+}
+
+impl PythonLoad {
+    /// Returns the name that results call it by.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FromFile => "numpy.fromfile",
+            Self::OpenRead => "python open().read()",
+            Self::ReadInto => "python readinto()",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::FromFile => "fromfile",
+            Self::OpenRead => "open_read",
+            Self::ReadInto => "readinto",
+        }
+    }
+}
+
+/// What a Python peer loaded.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PythonLoaded {
+    /// Of the load alone, by Python's clocks.
+    pub timing: Timing,
+    /// Bytes loaded.
+    pub bytes: u64,
+    /// Their sum.
+    pub checksum: u64,
+}
+
+#[derive(Deserialize)]
+struct Hello {
+    numpy: Option<String>,
+    python: String,
+}
+
+#[derive(Deserialize)]
+struct Reply {
+    error: Option<String>,
+    #[serde(default)]
+    seconds: f64,
+    #[serde(default)]
+    cpu_seconds: f64,
+    #[serde(default)]
+    bytes: u64,
+    #[serde(default)]
+    sum: u64,
+}
+
+const SCRIPT: &str = include_str!("peers.py");
+
+/// A Python that waits for files to load. Ends when it is dropped.
+pub struct Python {
+    child: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    version: String,
+}
+
+impl Python {
+    /// Starts the Python of [`PYTHON_VARIABLE`], or else `python3`.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`] if it does not start or has no NumPy, which the check of the sum needs too.
+    pub fn start() -> Result<Self, Absent> {
+        let program = env::var_os(PYTHON_VARIABLE).unwrap_or_else(|| "python3".into());
+        let absent = |reason: String| {
+            let text = format!("{}: {reason}", program.to_string_lossy());
+            Absent::new("python", text)
+        };
+        let mut child = Command::new(&program)
+            .args(["-u", "-c", SCRIPT])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| absent(error.to_string()))?;
+        let input = child.stdin.take();
+        let output = child.stdout.take().map(BufReader::new).expect("it was piped");
+        let mut python = Self { child, input, output, version: String::new() };
+        let hello: Hello = python.receive().map_err(|error| absent(format!("{error:#}")))?;
+        let Some(numpy) = hello.numpy else {
+            return Err(absent(format!("NumPy is not installed (set {PYTHON_VARIABLE})")));
+        };
+        python.version = format!("Python {}, NumPy {numpy}", hello.python);
+        Ok(python)
+    }
+
+    /// Returns the versions that answered.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Loads the file at `path` and sums it.
+    ///
+    /// # Errors
+    ///
+    /// If Python cannot load it or has ended, or the path is not UTF-8.
+    pub fn load(&mut self, load: PythonLoad, path: &Path) -> Result<PythonLoaded> {
+        let path = path.to_str().context("the Python peer takes UTF-8 paths only")?;
+        let command = serde_json::to_string(&[load.word(), path])?;
+        let input = self.input.as_mut().context("the Python peer has ended")?;
+        writeln!(input, "{command}").context("cannot write to the Python peer")?;
+        let reply: Reply = self.receive()?;
+        if let Some(error) = reply.error {
+            bail!("{} of {path}: {error}", load.name());
+        }
+        let timing = Timing { seconds: reply.seconds, cpu_seconds: reply.cpu_seconds };
+        Ok(PythonLoaded { timing, bytes: reply.bytes, checksum: reply.sum })
+    }
+
+    fn receive<T: for<'d> Deserialize<'d>>(&mut self) -> Result<T> {
+        let mut line = String::new();
+        let len = self.output.read_line(&mut line).context("cannot read from Python")?;
+        ensure!(len > 0, "it ended without an answer");
+        serde_json::from_str(&line).with_context(|| format!("cannot understand {line:?}"))
+    }
+}
+
+impl Drop for Python {
+    fn drop(&mut self) {
+        // The end of its input ends it.
+        drop(self.input.take());
+        let _ = self.child.wait();
+    }
+}
+
+/// ripgrep, as a counter of lines.
+#[derive(Clone, Debug)]
+pub struct Ripgrep {
+    version: String,
+}
+
+/// What one run of ripgrep found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct LinesCounted {
+    /// From before its start to after its end.
+    pub seconds: f64,
+    /// Lines in the file.
+    pub lines: u64,
+}
+
+impl Ripgrep {
+    /// Looks for `rg`.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`] if it does not run.
+    pub fn find() -> Result<Self, Absent> {
+        let absent = |reason: String| Absent::new("rg", reason);
+        let output = Command::new("rg").arg("--version").stdin(Stdio::null()).output();
+        let output = output.map_err(|error| absent(format!("rg: {error}")))?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let first = text.lines().next().filter(|_| output.status.success());
+        let version = first.ok_or_else(|| absent("`rg --version` fails".to_owned()))?;
+        Ok(Self { version: version.to_owned() })
+    }
+
+    /// Returns the version that answered.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Runs `rg --mmap -c '' PATH`, which scans the whole file for line ends.
+    ///
+    /// # Errors
+    ///
+    /// If it fails or prints something other than a number.
+    pub fn count_lines(&self, path: &Path) -> Result<LinesCounted> {
+        let start = Instant::now();
+        let mut command = Command::new("rg");
+        // A user's configuration could add flags.
+        command.args(["--no-config", "--mmap", "-c", ""]).arg(path).stdin(Stdio::null());
+        let output = command.output().context("cannot run rg")?;
+        let seconds = start.elapsed().as_secs_f64();
+        ensure!(output.status.success(), "rg ended with {}", output.status);
+        let text = String::from_utf8_lossy(&output.stdout);
+        let lines = text.trim().parse();
+        Ok(LinesCounted { seconds, lines: lines.with_context(|| format!("rg: {text:?}"))? })
+    }
+}
+
+/// Reads a file to its end through a standard [`BufReader`] and sums it.
+/// Returns the bytes read and their sum.
+///
+/// # Errors
+///
+/// If the file cannot be read.
+pub fn sum_buffered(path: &Path) -> io::Result<(u64, u64)> {
+    sum_reader(BufReader::with_capacity(BUFFER_SIZE, File::open(path)?))
+}
+
+/// Sums whatever `reader` gives, in its own buffer. Returns the bytes read and their sum.
+///
+/// # Errors
+///
+/// If `reader` fails.
+pub fn sum_reader(mut reader: impl BufRead) -> io::Result<(u64, u64)> {
+    let (mut bytes, mut sum) = (0, 0);
+    loop {
+        let buffer = reader.fill_buf()?;
+        let len = buffer.len();
+        if len == 0 {
+            return Ok((bytes, sum));
+        }
+        bytes += len as u64;
+        sum += swath_simd::sum(buffer);
+        reader.consume(len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skip;
+
+    fn file_of(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), bytes).expect("some bytes");
+        file
+    }
+
+    #[test]
+    fn python_loads_in_every_way_and_sums_rightly() {
+        let mut python = match Python::start() {
+            Ok(python) => python,
+            Err(absent) => return skip::note("numpy", absent),
+        };
+        let bytes: Vec<u8> = (0..=255).cycle().take(3_000_001).collect();
+        let file = file_of(&bytes);
+        let sum = swath_simd::sum(&bytes);
+        for load in [PythonLoad::FromFile, PythonLoad::OpenRead, PythonLoad::ReadInto] {
+            let loaded = python.load(load, file.path()).expect("it can be read");
+            assert_eq!((loaded.bytes, loaded.checksum), (bytes.len() as u64, sum), "{load:?}");
+        }
+        let missing = python.load(PythonLoad::OpenRead, Path::new("/no/such/file"));
+        assert!(missing.is_err());
+        python.load(PythonLoad::FromFile, file.path()).expect("it goes on after an error");
+    }
+
+    #[test]
+    fn ripgrep_counts_lines() {
+        match Ripgrep::find() {
+            Ok(ripgrep) => {
+                let file = file_of(b"one\ntwo\nthree\n");
+                assert_eq!(ripgrep.count_lines(file.path()).expect("it runs").lines, 3);
+            }
+            Err(absent) => skip::note("ripgrep", absent),
+        }
+    }
+
+    #[test]
+    fn the_buffered_reader_sums_the_whole_file() {
+        let bytes = vec![3; BUFFER_SIZE * 2 + 1];
+        let len = bytes.len() as u64;
+        let file = file_of(&bytes);
+        assert_eq!(sum_buffered(file.path()).expect("it can be read"), (len, len * 3));
+    }
+}

@@ -1,0 +1,444 @@
+//! Makes inputs that are the same bytes on every machine.
+//!
+//! The file depends on its [`Recipe`] alone, not on the number of workers: bytes and letters
+//! are a function of their position, and lines of numbers come in blocks, each a function of
+//! its index, that are laid one behind the other in the order of their indexes.
+//!
+//! ```text
+//! bytes, letters   |block 0|block 1|block 2|bl|       cut at the size, to the byte
+//! csv-numbers      |block 0  |block 1 |block 2 |b|    cut at the last line end before it
+//! ```
+//!
+//! ```
+//! use swath_study::workload::{Kind, Recipe, generate};
+//!
+//! let path = std::env::temp_dir().join(format!("swath-letters-{}", std::process::id()));
+//! let made = generate(Recipe { kind: Kind::Letters, size: 1000, seed: 1 }, &path, 2)?;
+//! assert_eq!(made.bytes, 1000);
+//! # std::fs::remove_file(&path)?;
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use crate::random::word;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Bytes and letters are made and written this much at a time.
+const BLOCK_SIZE: u64 = 1 << 20;
+
+/// Numbers in one line, as in study A.
+pub const NUMBERS_PER_LINE: usize = 1024;
+
+/// Lines of numbers are made and written this many at a time: about 750 KiB.
+const LINES_PER_BLOCK: u64 = 128;
+
+/// What a file consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Random bytes.
+    Bytes,
+    /// Random letters A to Z. 26 does not divide 256, so some letters come 10 times where
+    /// others come 9 times.
+    Letters,
+    /// Lines of 1,024 random numbers from 0 to 65,535, separated by commas.
+    CsvNumbers,
+}
+
+/// Decides every byte of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Recipe {
+    /// What it consists of.
+    pub kind: Kind,
+    /// Its length in bytes. A file of lines ends with the last whole line before it, but has
+    /// at least one line unless `size` is 0.
+    pub size: u64,
+    /// Another seed makes other bytes.
+    pub seed: u64,
+}
+
+/// What was made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Generated {
+    /// The file's length.
+    pub bytes: u64,
+    /// Line ends in it.
+    pub lines: u64,
+    /// The sum of its bytes, to check readers with.
+    pub sum: u64,
+}
+
+impl Generated {
+    fn of(bytes: &[u8]) -> Self {
+        let lines = swath_simd::count(bytes, b'\n');
+        Self { bytes: bytes.len() as u64, lines, sum: swath_simd::sum(bytes) }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.bytes += other.bytes;
+        self.lines += other.lines;
+        self.sum += other.sum;
+    }
+}
+
+/// Writes the file of `recipe` to `path` with `workers` threads (0: one per CPU).
+///
+/// It is written under a hidden name beside `path` and renamed when complete, so an existing
+/// file is replaced as a whole or not at all. A symbolic link is followed. The data is not
+/// synced to the device.
+///
+/// # Errors
+///
+/// If `path` is something other than a file, or writing fails; nothing is left behind then.
+pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> io::Result<Generated> {
+    let workers = match workers {
+        0 => thread::available_parallelism()?.get(),
+        count => count,
+    };
+    let draft = Draft::create(path)?;
+    let made = match recipe.kind {
+        Kind::Bytes => write_blocks(&draft.file, recipe, workers, fill_bytes),
+        Kind::Letters => write_blocks(&draft.file, recipe, workers, fill_letters),
+        Kind::CsvNumbers => write_lines(&draft.file, recipe, workers),
+    }?;
+    draft.publish()?;
+    Ok(made)
+}
+
+/// A file that is being written under a hidden name; removed unless published.
+struct Draft {
+    file: File,
+    hidden: PathBuf,
+    target: PathBuf,
+}
+
+impl Draft {
+    fn create(path: &Path) -> io::Result<Self> {
+        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let existing = match fs::metadata(&target) {
+            Ok(facts) if !facts.is_file() => {
+                let text = format!("{} is not a regular file", target.display());
+                return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+            }
+            Ok(facts) => Some(facts.permissions()),
+            Err(_) => None,
+        };
+        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let mut hidden_name = OsString::from(".");
+        hidden_name.push(name);
+        hidden_name.push(format!(".swath-{}", std::process::id()));
+        let hidden = target.with_file_name(hidden_name);
+        let draft = Self { file: File::create_new(&hidden)?, hidden, target };
+        if let Some(permissions) = existing {
+            draft.file.set_permissions(permissions)?;
+        }
+        Ok(draft)
+    }
+
+    fn publish(mut self) -> io::Result<()> {
+        fs::rename(&self.hidden, &self.target)?;
+        self.hidden = PathBuf::new();
+        Ok(())
+    }
+}
+
+impl Drop for Draft {
+    fn drop(&mut self) {
+        if !self.hidden.as_os_str().is_empty() {
+            // Nobody is left to tell; the error that led here is on its way.
+            let _ = fs::remove_file(&self.hidden);
+        }
+    }
+}
+
+/// Runs `work` on `workers` threads and adds up what they made.
+fn fork(
+    workers: usize,
+    work: impl Fn() -> io::Result<Generated> + Sync,
+) -> io::Result<Generated> {
+    let work = &work;
+    thread::scope(|scope| {
+        let forked: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
+        let mut total = Generated::default();
+        let mut result = Ok(());
+        for worker in forked {
+            match worker.join().expect("a generator does not panic") {
+                Ok(made) => total.add(made),
+                Err(error) => result = Err(error),
+            }
+        }
+        result.map(|()| total)
+    })
+}
+
+/// Writes blocks of one size, each where its index says.
+fn write_blocks(
+    file: &File,
+    recipe: Recipe,
+    workers: usize,
+    fill: fn(&mut [u8], u64, u64),
+) -> io::Result<Generated> {
+    file.set_len(recipe.size)?;
+    let next = AtomicU64::new(0);
+    fork(workers, || {
+        let mut made = Generated::default();
+        let mut block = vec![0; usize::try_from(BLOCK_SIZE.min(recipe.size)).unwrap_or(0)];
+        loop {
+            // Relaxed: only the number matters; joining the threads orders the rest.
+            let offset = next.fetch_add(1, Ordering::Relaxed).saturating_mul(BLOCK_SIZE);
+            if offset >= recipe.size {
+                return Ok(made);
+            }
+            let len = BLOCK_SIZE.min(recipe.size - offset);
+            let part = &mut block[..usize::try_from(len).unwrap_or(usize::MAX)];
+            fill(part, recipe.seed, offset / 8);
+            file.write_all_at(part, offset)?;
+            made.add(Generated::of(part));
+        }
+    })
+}
+
+/// Fills `target` with the words of `seed` from `first_word` on.
+fn fill_bytes(target: &mut [u8], seed: u64, first_word: u64) {
+    let mut index = first_word;
+    let mut words = target.chunks_exact_mut(8);
+    for eight in &mut words {
+        eight.copy_from_slice(&word(seed, index).to_le_bytes());
+        index += 1;
+    }
+    let rest = words.into_remainder();
+    rest.copy_from_slice(&word(seed, index).to_le_bytes()[..rest.len()]);
+}
+
+/// Fills `target` with letters, each made from the byte that [`fill_bytes`] gives.
+fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
+    fill_bytes(target, seed, first_word);
+    for byte in target {
+        // The upper half of the product is below 26.
+        *byte = b'A' + (u16::from(*byte) * 26).to_be_bytes()[0];
+    }
+}
+
+/// Writes blocks of lines, each behind the one before it.
+fn write_lines(file: &File, recipe: Recipe, workers: usize) -> io::Result<Generated> {
+    let decimals = Decimals::new();
+    let next = AtomicU64::new(0);
+    let queue = Queue::new(recipe.size);
+    fork(workers, || {
+        let mut made = Generated::default();
+        let mut block = Vec::new();
+        loop {
+            // Relaxed: only the number matters; the queue orders the rest.
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            fill_lines(&mut block, &decimals, recipe.seed, index);
+            let Some((offset, part)) = queue.place(index, &block) else { return Ok(made) };
+            if let Err(error) = file.write_all_at(part, offset) {
+                queue.close();
+                return Err(error);
+            }
+            made.add(Generated::of(part));
+        }
+    })
+}
+
+/// Fills `block` with the lines of block `index`.
+fn fill_lines(block: &mut Vec<u8>, decimals: &Decimals, seed: u64, index: u64) {
+    const WORDS_PER_LINE: u64 = NUMBERS_PER_LINE as u64 / 4;
+    block.clear();
+    let first_line = index * LINES_PER_BLOCK;
+    for line in first_line..first_line + LINES_PER_BLOCK {
+        for number in line * WORDS_PER_LINE..(line + 1) * WORDS_PER_LINE {
+            decimals.append(word(seed, number), block);
+        }
+        // The comma behind the last number becomes the line's end.
+        *block.last_mut().expect("a line has numbers") = b'\n';
+    }
+}
+
+/// The text of every number from 0 to 65,535 with a comma behind it.
+struct Decimals {
+    texts: Vec<[u8; 8]>,
+}
+
+impl Decimals {
+    /// Six bytes of text at most; the last byte holds its length.
+    fn new() -> Self {
+        let text = |number: u16| {
+            let digits = format!("{number},");
+            let mut text = [0; 8];
+            text[..digits.len()].copy_from_slice(digits.as_bytes());
+            text[7] = u8::try_from(digits.len()).expect("at most six");
+            text
+        };
+        Self { texts: (0..=u16::MAX).map(text).collect() }
+    }
+
+    /// Appends the four numbers of `word`.
+    #[inline]
+    fn append(&self, word: u64, block: &mut Vec<u8>) {
+        for number in [word, word >> 16, word >> 32, word >> 48] {
+            let [low, high, ..] = number.to_le_bytes();
+            let text = self.texts[usize::from(u16::from_le_bytes([low, high]))];
+            // Eight bytes are copied, which is one store, and the superfluous cut off.
+            let end = block.len() + usize::from(text[7]);
+            block.extend_from_slice(&text);
+            block.truncate(end);
+        }
+    }
+}
+
+/// Gives each block its offset, in the order of the indexes.
+struct Queue {
+    size: u64,
+    state: Mutex<QueueState>,
+    moved: Condvar,
+}
+
+struct QueueState {
+    next_index: u64,
+    offset: u64,
+    closed: bool,
+}
+
+impl Queue {
+    fn new(size: u64) -> Self {
+        let state = QueueState { next_index: 0, offset: 0, closed: size == 0 };
+        Self { size, state: Mutex::new(state), moved: Condvar::new() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits for the blocks before `index`; returns where `block` goes and how much of it, or
+    /// `None` when the file is full.
+    fn place<'b>(&self, index: u64, block: &'b [u8]) -> Option<(u64, &'b [u8])> {
+        let waiting = |state: &mut QueueState| !state.closed && state.next_index != index;
+        let state = self.moved.wait_while(self.lock(), waiting);
+        let mut state = state.unwrap_or_else(PoisonError::into_inner);
+        if state.closed {
+            return None;
+        }
+        let offset = state.offset;
+        let part = whole_lines(block, self.size.saturating_sub(offset), offset == 0);
+        state.offset += part.len() as u64;
+        state.next_index += 1;
+        state.closed = part.len() < block.len();
+        drop(state);
+        self.moved.notify_all();
+        (!part.is_empty()).then_some((offset, part))
+    }
+
+    fn close(&self) {
+        self.lock().closed = true;
+        self.moved.notify_all();
+    }
+}
+
+/// Returns the whole lines of `block` that fit into `room`; one that does not, if it is first.
+fn whole_lines(block: &[u8], room: u64, is_first: bool) -> &[u8] {
+    let room = usize::try_from(room).unwrap_or(usize::MAX).min(block.len());
+    let is_end = |&byte: &u8| byte == b'\n';
+    match block[..room].iter().rposition(is_end) {
+        Some(end) => &block[..=end],
+        None if is_first => &block[..=block.iter().position(is_end).expect("it has lines")],
+        None => &[],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KINDS: [Kind; 3] = [Kind::Bytes, Kind::Letters, Kind::CsvNumbers];
+
+    fn made(kind: Kind, size: u64, workers: usize) -> (Generated, Vec<u8>) {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("made");
+        let generated = generate(Recipe { kind, size, seed: 9 }, &path, workers);
+        (generated.expect("it is made"), fs::read(&path).expect("it is there"))
+    }
+
+    #[test]
+    fn every_worker_count_makes_the_same_bytes() {
+        for kind in KINDS {
+            let size = 5 * BLOCK_SIZE / 2 + 13;
+            let (one, bytes) = made(kind, size, 1);
+            assert_eq!(one, Generated::of(&bytes), "{kind:?}");
+            for workers in [2, 7] {
+                let (many, same) = made(kind, size, workers);
+                assert!(same == bytes && many == one, "{kind:?} {workers}");
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_around_every_boundary_are_kept() {
+        for size in [0, 1, 7, 8, 9, BLOCK_SIZE - 1, BLOCK_SIZE, BLOCK_SIZE + 1] {
+            for kind in [Kind::Bytes, Kind::Letters] {
+                let (generated, bytes) = made(kind, size, 2);
+                assert_eq!((generated.bytes, bytes.len() as u64), (size, size), "{kind:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn letters_are_a_to_z_and_all_occur() {
+        let (_, bytes) = made(Kind::Letters, 100_000, 2);
+        assert!(bytes.iter().all(u8::is_ascii_uppercase));
+        assert!((b'A'..=b'Z').all(|letter| bytes.contains(&letter)));
+    }
+
+    #[test]
+    fn lines_have_1024_numbers_and_the_file_ends_with_one() {
+        let (generated, bytes) = made(Kind::CsvNumbers, 2_000_000, 3);
+        assert!(generated.bytes <= 2_000_000 && generated.bytes > 1_990_000);
+        let text = String::from_utf8(bytes).expect("digits and commas");
+        assert!(text.ends_with('\n'));
+        assert_eq!(text.lines().count() as u64, generated.lines);
+        for line in text.lines() {
+            let numbers = line.split(',').map(|field| field.parse::<u16>().expect("a number"));
+            assert_eq!(numbers.count(), NUMBERS_PER_LINE);
+        }
+    }
+
+    #[test]
+    fn a_file_of_lines_has_one_unless_it_is_to_be_empty() {
+        assert_eq!(made(Kind::CsvNumbers, 0, 2).1, b"");
+        assert_eq!(made(Kind::CsvNumbers, 1, 2).0.lines, 1);
+    }
+
+    #[test]
+    fn another_seed_makes_other_bytes() {
+        let mut blocks = [[0; 64]; 2];
+        fill_bytes(&mut blocks[0], 1, 0);
+        fill_bytes(&mut blocks[1], 2, 0);
+        assert_ne!(blocks[0], blocks[1]);
+    }
+
+    #[test]
+    fn an_existing_file_is_replaced_and_nothing_hidden_stays() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path().join("made");
+        fs::write(&path, "before").expect("it can be written");
+        let recipe = Recipe { kind: Kind::Letters, size: 3, seed: 1 };
+        generate(recipe, &path, 1).expect("it is replaced");
+        assert_eq!(fs::read(&path).expect("it is there").len(), 3);
+        assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
+    }
+
+    #[test]
+    fn a_folder_or_device_is_not_replaced() {
+        let recipe = Recipe { kind: Kind::Bytes, size: 3, seed: 1 };
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for path in [folder.path(), Path::new("/dev/null")] {
+            let error = generate(recipe, path, 1).expect_err("not a file");
+            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+        }
+    }
+}
