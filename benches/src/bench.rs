@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::machine;
 use swath_os::memory::Pages;
 use swath_study::cache::{self, ColdBy};
@@ -71,7 +72,11 @@ impl Input {
         let made = generate(recipe, &path, 0)
             .with_context(|| format!("cannot make {}", path.display()))?;
         // Writing back must not run beside the first measurements.
-        File::open(&path)?.sync_all()?;
+        let file = File::open(&path)?;
+        file.sync_all()?;
+        // Warm means that somebody read it: a read leaves larger pages in the cache than a write,
+        // and a map of them is a fifth faster.
+        advise_file(&file, 0, 0, FileAdvice::DontNeed)?;
         Ok(Self { path, made, repeats })
     }
 

@@ -168,13 +168,16 @@ impl Scheduler {
         if self.stopped {
             return Action::Stop;
         }
-        let lease = match self.candidate(slot) {
+        let candidate = self.candidate(slot);
+        // Each lease waits until those before it are paid for, and so does the end.
+        if let (Some(until), true) = (self.rate_allows_at(now), candidate != Err(Action::Park))
+        {
+            return Action::WaitUntil(until);
+        }
+        let lease = match candidate {
             Ok(lease) => lease,
             Err(instead) => return instead,
         };
-        if let Some(until) = self.rate_allows_at(now) {
-            return Action::WaitUntil(until);
-        }
         self.given_bytes = self.given_bytes.saturating_add(lease.extent.len());
         self.in_flight += 1;
         self.take(slot, lease);
@@ -272,7 +275,6 @@ impl Scheduler {
     /// When the rate limit lets another lease go, if that is after `now`.
     fn rate_allows_at(&self, now: Nanos) -> Option<Nanos> {
         let rate = u128::from(self.setup.rate_bytes_per_s?.get());
-        // The first lease goes at once; each one later when those before it are paid for.
         let paid_at = u128::from(self.given_bytes) * 1_000_000_000 / rate;
         let paid_at = Nanos::try_from(paid_at).unwrap_or(Nanos::MAX);
         (paid_at > now).then_some(paid_at)

@@ -167,7 +167,7 @@ fn hint_for(source: &io::Error) -> &'static str {
         Some(2) => "check the path",
         Some(13) => "check the permissions of the file and of the folders above it",
         Some(21) => "name a file in it",
-        Some(40) => "a symbolic link points back to itself",
+        Some(40) => "mend the symbolic link that points back to itself",
         Some(23 | 24) => "raise the limit of open files (`ulimit -n`)",
         Some(5) => "the device or file system failed: look into the kernel's log",
         Some(12) => "read less at once, or `scan` without keeping",

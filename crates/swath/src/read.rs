@@ -7,6 +7,7 @@
 mod into_memory;
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -16,17 +17,17 @@ use swath_os::map::{Map, MapFlags, Permit};
 use swath_os::memory::{Leases, Pages};
 use swath_os::numa;
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Engine, PageCache, SMALL, decide};
+use swath_plan::policy::{Engine, PageCache, READ_SIZE, SMALL};
 
 use crate::buffer::{Buffer, aligned_vec};
 use crate::engine::fill::fill_buffered;
 use crate::engine::stream::Stream;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Numa, ReadOptions};
+use crate::options::{Advice, Numa, ReadOptions};
 use crate::report::{Report, Tally};
 use crate::source::{Identity, Kind, Opened, Source};
-use crate::survey::{self, Clock, STREAM_SIZE, cancelled_before, stream_report};
+use crate::survey::{Clock, STREAM_SIZE, cancelled_before, stream_report};
 
 use into_memory::fill_memory;
 
@@ -108,6 +109,12 @@ impl ReadOptions {
         let report = match source.kind() {
             Kind::Sized(len) => {
                 let extent = options.extent_of(&source, len)?;
+                if self.is_small(extent) {
+                    let report = self.in_one_read(&source, extent, |tally| {
+                        fill_small(&source, extent, target, tally)
+                    })?;
+                    return Ok(clock.stop(report));
+                }
                 let leases = Leases::of_slice(target);
                 fill_memory(&options, &source, extent, (&leases, 0), None)?
             }
@@ -130,42 +137,48 @@ impl ReadOptions {
         let clock = Clock::start(self);
         let (permit, name) = (permit.into(), name.as_ref());
         let options = Self { wishes: self.wishes, ..self.clone() }.with_engine(Engine::Map);
-        let (source, extent) = options.open_mapped(&permit, name)?;
-        if extent.is_empty() {
-            // Nothing can be mapped; everybody reads nothing alike.
-            return options.with_engine(Engine::Auto).read_opened(source);
-        }
-        let map = options.map_extent(permit, name, extent)?;
-        let loaded = options.read_sized(Arc::new(source), extent, Some(&map))?;
+        let loaded = match options.open_mapped(&permit, name)? {
+            (source, Some(extent)) => {
+                let map = options.map_extent(permit, &source, extent)?;
+                options.read_sized(Arc::new(source), extent, Some(&map))?
+            }
+            (source, None) => options.with_engine(Engine::Auto).read_opened(source)?,
+        };
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
     }
 
+    /// Opens what `permit` is for; the extent to map, or `None` where there is nothing to map: no
+    /// bytes, or bytes that the kernel makes when they are read.
     pub(crate) fn open_mapped(
         &self,
         permit: &Permit<'_>,
         name: &Path,
-    ) -> Result<(Opened, Extent)> {
+    ) -> Result<(Opened, Option<Extent>)> {
         let file = permit.file().try_clone();
         let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
         let source = Opened::open(Source::file(file, name))?;
         let extent = match source.kind() {
-            Kind::Sized(len) => self.extent_of(&source, len)?,
-            Kind::Made => self.extent_of(&source, 0)?,
+            Kind::Sized(len) => Some(self.extent_of(&source, len)?),
+            Kind::Made => None,
             Kind::Stream => {
                 let error = Error::new(Operation::Map, Reason::Invalid, name);
                 return Err(error.detail("only regular files can be mapped"));
             }
         };
-        Ok((source, extent))
+        Ok((source, extent.filter(|extent| !extent.is_empty())))
     }
 
     pub(crate) fn map_extent<'f>(
         &self,
         permit: Permit<'f>,
-        name: &Path,
+        source: &Opened,
         extent: Extent,
     ) -> Result<Map<'f>> {
-        let fail = |error| Error::io(Operation::Map, name, error).at(extent);
+        let fail = |error: io::Error| match error.kind() {
+            // Shorter than it was a moment ago.
+            io::ErrorKind::UnexpectedEof => source.shrunk(extent),
+            _ => Error::io(Operation::Map, source.name(), error).at(extent),
+        };
         let flags = MapFlags { populate: self.populate_map, huge_page: self.huge_map };
         let len = usize::try_from(extent.len()).map_err(|_| fail(too_large()))?;
         let map = Map::new(permit, extent.offset(), len, flags).map_err(fail)?;
@@ -190,25 +203,46 @@ impl ReadOptions {
         self.read_sized(Arc::new(source), extent, None)
     }
 
+    /// Whether nothing is asked for that a single read would not give.
+    fn is_small(&self, extent: Extent) -> bool {
+        extent.len() <= SMALL
+            && self.wishes.engine == Engine::Auto
+            && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
+            && self.rate_bytes_per_s.is_none()
+            && self.io_priority.is_none()
+            && self.advice == Advice::None
+    }
+
+    /// At most 64 KiB: `read` reads them, and everything around it is as small as can be.
+    fn in_one_read(
+        &self,
+        source: &Opened,
+        extent: Extent,
+        read: impl FnOnce(&mut Tally) -> Result<()>,
+    ) -> Result<Report> {
+        let mut report = Report::serial("at most 64 KiB: one read, no thread", READ_SIZE);
+        let (observer, mut tally) = (self.observer(extent), Tally::default());
+        cancelled_before(&observer, source, extent)?;
+        read(&mut tally)?;
+        source.check_unchanged(extent, self.growth)?;
+        observer.delivered(extent.len());
+        tally.bytes = extent.len();
+        report.fill_in(tally, Vec::new());
+        Ok(report)
+    }
+
     fn read_sized(
         &self,
         source: Arc<Opened>,
         extent: Extent,
         map: Option<&Map<'_>>,
     ) -> Result<Loaded> {
-        let plain = self.wishes.engine == Engine::Auto
-            && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
-            && self.rate_bytes_per_s.is_none();
-        if plain && extent.len() <= SMALL {
-            let facts = survey::facts(&source, extent, self);
-            let mut report = survey::report(&decide(&facts, &self.wishes));
-            let (observer, mut tally) = (self.observer(extent), Tally::default());
-            cancelled_before(&observer, &source, extent)?;
-            let buffer = read_small(&source, extent, &mut tally)?;
-            source.check_unchanged(extent, self.growth)?;
-            observer.delivered(extent.len());
-            tally.bytes = extent.len();
-            report.fill_in(tally, Vec::new());
+        if self.is_small(extent) {
+            let mut buffer = Buffer::default();
+            let report = self.in_one_read(&source, extent, |tally| {
+                buffer = read_small(&source, extent, tally)?;
+                Ok(())
+            })?;
             return Ok(Loaded { buffer, report });
         }
         // Data starts in its page where it does in the file's: direct reads need no bounce.
@@ -234,7 +268,7 @@ impl ReadOptions {
     /// Reads what comes in order, into memory that doubles.
     fn read_stream(&self, source: &Opened) -> Result<Loaded> {
         let observer = Observer::new(self.hooks.clone(), self.len);
-        let mut stream = Stream::new(source, &observer);
+        let mut stream = Stream::new(source, &observer, self.rate_bytes_per_s);
         self.skip_in(&mut stream, source)?;
         let limit = self.len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
         let mut pages = self.stream_pages(source, limit.min(STREAM_SIZE))?;
@@ -270,7 +304,7 @@ impl ReadOptions {
 
     fn stream_into(&self, source: &Opened, target: &mut [u8]) -> Result<Report> {
         let observer = Observer::new(self.hooks.clone(), Some(target.len() as u64));
-        let mut stream = Stream::new(source, &observer);
+        let mut stream = Stream::new(source, &observer, self.rate_bytes_per_s);
         self.skip_in(&mut stream, source)?;
         let filled = stream.fill(target)?;
         if filled < target.len() {
@@ -303,9 +337,18 @@ fn read_small(source: &Opened, extent: Extent, tally: &mut Tally) -> Result<Buff
         bytes.truncate(start);
     }
     bytes.resize(end, 0);
-    fill_buffered(source, extent.offset(), &mut bytes[start..], tally)
-        .map_err(|failure| failure.into_trouble(source, extent.offset(), len).error)?;
+    fill_small(source, extent, &mut bytes[start..], tally)?;
     Ok(Buffer::small(bytes, start))
+}
+
+fn fill_small(
+    source: &Opened,
+    extent: Extent,
+    target: &mut [u8],
+    tally: &mut Tally,
+) -> Result<()> {
+    fill_buffered(source, extent.offset(), target, tally)
+        .map_err(|failure| failure.into_trouble(source, extent.offset(), target.len()).error)
 }
 
 fn check_memory(source: &Opened, extent: Extent, wanted: u64) -> Result<()> {
@@ -320,6 +363,6 @@ fn no_room(source: &Opened, extent: Extent, memory: u64) -> Error {
         .hint("read less at once, or `scan` without keeping")
 }
 
-fn too_large() -> std::io::Error {
-    std::io::ErrorKind::OutOfMemory.into()
+fn too_large() -> io::Error {
+    io::ErrorKind::OutOfMemory.into()
 }

@@ -72,7 +72,9 @@ impl ReadOptions {
         };
         Ok(Reader {
             base: extent.map_or(self.offset, Extent::offset),
-            end: extent.map(Extent::end).or_else(|| self.len.map(|len| self.offset + len)),
+            end: extent
+                .map(Extent::end)
+                .or_else(|| Some(self.offset.saturating_add(self.len?))),
             seekable: extent.is_some(),
             source,
             options: self.clone(),
@@ -99,6 +101,7 @@ pub struct Reader {
     /// How much of the block has been consumed.
     at: usize,
     /// The offset in the source behind the block.
+    /// For a stream: bytes behind the start of the extent.
     next: u64,
     ahead: Option<Ahead>,
     /// A block has been read since the last seek, so the next one follows it.
@@ -184,7 +187,8 @@ impl Reader {
 
     fn advance_stream(&mut self) -> Result<()> {
         let observer = crate::observe::Observer::new(self.options.hooks.clone(), None);
-        let mut stream = Stream::new(&self.source, &observer);
+        let rate = self.options.rate_bytes_per_s;
+        let mut stream = Stream::new(&self.source, &observer, rate);
         if !self.sequential {
             self.sequential = true;
             self.options.skip_in(&mut stream, &self.source)?;
@@ -194,8 +198,17 @@ impl Reader {
             used if used.capacity() == 0 => block(pool, &self.source, STREAM_BLOCK)?,
             used => used,
         };
-        block.narrow(0, STREAM_BLOCK);
-        let came = stream.once(&mut block, self.base + self.next)?;
+        let here = self.base + self.next;
+        let left = self.end.map_or(u64::MAX, |end| end.saturating_sub(here));
+        block.narrow(0, usize::try_from(left).unwrap_or(STREAM_BLOCK).min(STREAM_BLOCK));
+        let came = match block.is_empty() {
+            true => 0,
+            false => stream.once(&mut block, here)?,
+        };
+        if let (0, Some(end)) = (came, self.end.filter(|&end| here < end)) {
+            let extent = Extent::between(self.base, end);
+            return Err(self.source.truncated(extent, here).hint("ask for less"));
+        }
         block.narrow(0, came);
         self.next += came as u64;
         (self.block, self.at) = (block, 0);

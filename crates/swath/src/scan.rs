@@ -243,7 +243,7 @@ impl ReadOptions {
         combine: impl Fn(T, T) -> T,
     ) -> Result<Scanned<Option<T>>> {
         let observer = Observer::new(self.hooks.clone(), self.len);
-        let mut stream = Stream::new(source, &observer);
+        let mut stream = Stream::new(source, &observer, self.rate_bytes_per_s);
         self.skip_in(&mut stream, source)?;
         let chunk_size = match self.wishes.chunk_size {
             0 => FOLD_SIZE,

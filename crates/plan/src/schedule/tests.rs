@@ -116,7 +116,13 @@ fn the_rate_limit_spreads_leases_over_time() {
     assert_eq!(scheduler.next(0, 0), Action::WaitUntil(1_000_000_000));
     expect_read(scheduler.next(0, 1_000_000_000));
     assert_eq!(scheduler.next(0, 1_999_999_999), Action::WaitUntil(2_000_000_000));
-    expect_read(scheduler.next(0, 5_000_000_000));
+    expect_read(scheduler.next(0, 2_000_000_000));
+    assert_eq!(
+        scheduler.next(0, 2_500_000_000),
+        Action::WaitUntil(3_000_000_000),
+        "the end too"
+    );
+    assert_eq!(scheduler.next(0, 3_000_000_000), Action::Done);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Sources that only come in order: pipes, terminals, the kernel's own files.
 
 use std::io;
+use std::num::NonZeroU64;
+use std::time::{Duration, Instant};
 
 use swath_plan::extent::Extent;
 
@@ -15,12 +17,19 @@ pub(crate) struct Stream<'s> {
     source: &'s Opened,
     observer: &'s Observer,
     offset: u64,
+    /// When it began, and how many bytes a second it may bring.
+    rate: Option<(Instant, NonZeroU64)>,
     pub(crate) tally: Tally,
 }
 
 impl<'s> Stream<'s> {
-    pub(crate) fn new(source: &'s Opened, observer: &'s Observer) -> Self {
-        Self { source, observer, offset: 0, tally: Tally::default() }
+    pub(crate) fn new(
+        source: &'s Opened,
+        observer: &'s Observer,
+        rate_bytes_per_s: Option<NonZeroU64>,
+    ) -> Self {
+        let rate = rate_bytes_per_s.map(|rate| (Instant::now(), rate));
+        Self { source, observer, offset: 0, rate, tally: Tally::default() }
     }
 
     /// One read, of whatever is there; 0 at the end. `offset` is how many bytes came before.
@@ -47,6 +56,19 @@ impl<'s> Stream<'s> {
         self.fill_until(target, false)
     }
 
+    /// Waits until what has come was allowed to.
+    fn pay(&self) {
+        let Some((began, rate)) = self.rate else { return };
+        let nanos = u128::from(self.tally.bytes) * 1_000_000_000 / u128::from(rate.get());
+        let due = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        while let Some(wait) = due.checked_sub(began.elapsed()).filter(|wait| !wait.is_zero()) {
+            if self.observer.is_cancelled() {
+                return;
+            }
+            std::thread::sleep(wait.min(Duration::from_millis(50)));
+        }
+    }
+
     fn fill_until(&mut self, target: &mut [u8], any: bool) -> Result<usize> {
         let mut filled = 0;
         while filled < target.len() && !(any && filled > 0) {
@@ -65,6 +87,7 @@ impl<'s> Stream<'s> {
                     self.offset += more as u64;
                     self.tally.bytes += more as u64;
                     self.observer.delivered(more as u64);
+                    self.pay();
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                     self.tally.retries += 1;

@@ -14,7 +14,7 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::options::{Advice, ReadOptions};
-use crate::source::{Opened, Source};
+use crate::source::Source;
 use crate::survey::{self, Clock, cancelled_before, finish};
 
 /// A kernel that consumes bytes in a single pass, also from a map.
@@ -42,6 +42,21 @@ impl Kernel {
 }
 
 impl ReadOptions {
+    fn run_unmapped(
+        &self,
+        permit: &Permit<'_>,
+        name: &Path,
+        kernel: Kernel,
+    ) -> Result<Scanned<u64>> {
+        let file = permit.file().try_clone();
+        let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
+        let options = match self.wishes.engine {
+            Engine::Map => self.clone().with_engine(Engine::Auto),
+            _ => self.clone(),
+        };
+        options.run_kernel(Source::file(file, name), kernel)
+    }
+
     pub(super) fn map_kernel(
         &self,
         permit: Permit<'_>,
@@ -49,19 +64,17 @@ impl ReadOptions {
         kernel: Kernel,
     ) -> Result<Scanned<u64>> {
         let clock = Clock::start(self);
-        let (source, extent) = self.open_mapped(&permit, name)?;
+        let wanted = self.wishes.engine == Engine::Map;
+        let (source, Some(extent)) = self.open_mapped(&permit, name)? else {
+            return self.run_unmapped(&permit, name, kernel);
+        };
         let mut facts = survey::facts(&source, extent, self);
         facts.map = true;
-        let wanted = self.wishes.engine == Engine::Map;
         let resident = self.wishes.engine == Engine::Auto
             && facts.direct.is_none()
             && survey::all_resident(&facts);
-        if extent.is_empty() || !(wanted || resident) {
-            let options = match wanted {
-                true => self.clone().with_engine(Engine::Auto),
-                false => self.clone(),
-            };
-            return options.run_kernel(Source::file(permit_file(&permit, name)?, name), kernel);
+        if !(wanted || resident) {
+            return self.run_unmapped(&permit, name, kernel);
         }
         let mut decision = in_order(self.scan_decision(&facts).0, extent);
         decision.engine = Engine::Map;
@@ -69,7 +82,7 @@ impl ReadOptions {
             decision.reason += "; single pass over a file in the page cache: mapped";
         }
         let source = Arc::new(source);
-        let map = self.map_extent(permit, name, extent)?;
+        let map = self.map_extent(permit, &source, extent)?;
         let mut manner = survey::manner(&decision, &facts, self);
         manner.map = Some(&map);
         manner.map_offset = extent.offset();
@@ -84,8 +97,6 @@ impl ReadOptions {
             kernel,
             advice: self.advice,
             total: Mutex::new(0),
-            enter: resident,
-            source: &source,
             ended: AtomicUsize::new(0),
             workers: decision.workers.len(),
         };
@@ -96,10 +107,6 @@ impl ReadOptions {
     }
 }
 
-fn permit_file(permit: &Permit<'_>, name: &Path) -> Result<std::fs::File> {
-    permit.file().try_clone().map_err(|error| Error::io(Operation::Open, name, error))
-}
-
 /// Runs a kernel over leases of a map.
 struct SumMap<'m> {
     map: &'m Map<'m>,
@@ -107,11 +114,6 @@ struct SumMap<'m> {
     kernel: Kernel,
     advice: Advice,
     total: Mutex<u64>,
-    /// Enter the pages of each lease in one call: cheaper than a fault for every sixteen, and a
-    /// file that has become shorter is an error here instead of a signal. Not for an engine that
-    /// somebody asked for: that one is to show what a plain map does.
-    enter: bool,
-    source: &'m Opened,
     ended: AtomicUsize,
     workers: usize,
 }
@@ -134,20 +136,6 @@ impl Drop for Leave<'_> {
     }
 }
 
-impl SumMap<'_> {
-    fn enter(&self, from: usize, lease: &Lease) -> std::result::Result<(), Trouble> {
-        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
-        match self.map.advise(from, len, MapAdvice::PopulateRead) {
-            Err(error) if error.raw_os_error() == Some(EFAULT) => {
-                let error = Error::io(Operation::Read, self.source.name(), error);
-                Err(Trouble::fatal(error.at(lease.extent)))
-            }
-            // Kernels before 5.14: the kernel's own faults enter them.
-            _ => Ok(()),
-        }
-    }
-}
-
 impl<'v> Visit for &'v SumMap<'v> {
     type Scratch = Leave<'v>;
 
@@ -164,9 +152,6 @@ impl<'v> Visit for &'v SumMap<'v> {
         let from = usize::try_from(lease.extent.offset() - self.extent.offset());
         let (from, len) = (from.unwrap_or(usize::MAX), usize::try_from(lease.extent.len()));
         let len = len.unwrap_or(usize::MAX);
-        if self.enter {
-            self.enter(from, lease)?;
-        }
         if self.advice == Advice::MapAhead {
             let ahead = from.saturating_add(MAP_AHEAD).min(self.map.len());
             let more = len.min(self.map.len() - ahead);
@@ -182,5 +167,3 @@ impl<'v> Visit for &'v SumMap<'v> {
 
 /// How far ahead of a worker the rolling will-need goes.
 const MAP_AHEAD: usize = 16 << 20;
-/// What the kernel says of pages that cannot be entered: behind the end, or not readable.
-const EFAULT: i32 = 14;

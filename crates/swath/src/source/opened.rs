@@ -155,6 +155,14 @@ impl Opened {
         })
     }
 
+    /// The error for a source that is shorter than it was when it was opened.
+    pub(crate) fn shrunk(&self, extent: Extent) -> Error {
+        match self.check_unchanged(extent, Growth::Refused) {
+            Err(error) => error,
+            Ok(()) => self.truncated(extent, extent.offset()),
+        }
+    }
+
     /// The error for a source that ends at `end` although `extent` was to be read.
     pub(crate) fn truncated(&self, extent: Extent, end: u64) -> Error {
         Error::new(Operation::Read, Reason::Truncated, &self.name)

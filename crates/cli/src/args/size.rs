@@ -1,0 +1,208 @@
+//! Sizes in bytes, as people write them: `4096`, `4KiB`, `1.5GiB`, `64MB`.
+//!
+//! `64k` is refused: nobody knows whether it is 64,000 or 65,536.
+
+use thiserror::Error;
+
+/// Units that a number may end with, in bytes.
+const UNITS: [(&str, u64); 9] = [
+    ("b", 1),
+    ("kib", 1 << 10),
+    ("mib", 1 << 20),
+    ("gib", 1 << 30),
+    ("tib", 1 << 40),
+    ("kb", 1000),
+    ("mb", 1_000_000),
+    ("gb", 1_000_000_000),
+    ("tb", 1_000_000_000_000),
+];
+
+/// Why a word is no size, and what to write instead.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum SizeError {
+    /// No digits, or something else between them.
+    #[error("it is not a number of bytes; write it like 4096, 4KiB, 1.5GiB or 64MB")]
+    NotANumber,
+    /// A sign in front.
+    #[error("a size cannot be negative")]
+    Negative,
+    /// A unit that means two things.
+    #[error(
+        "`{unit}` may mean two things; write {number}{unit}iB ({binary}) or {number}{unit}B ({decimal})"
+    )]
+    Ambiguous {
+        /// What came before the unit.
+        number: String,
+        /// The letter.
+        unit: char,
+        /// What one of it is in bytes, as a power of 1024.
+        binary: &'static str,
+        /// And as a power of 1000.
+        decimal: &'static str,
+    },
+    /// A unit that means nothing.
+    #[error("`{0}` is not a unit; use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB")]
+    UnknownUnit(String),
+    /// A part of a byte.
+    #[error("it is not a whole number of bytes")]
+    Fraction,
+    /// 2^64 or more.
+    #[error("it is too large; the largest size is {}", u64::MAX)]
+    TooLarge,
+}
+
+/// Parses a size.
+///
+/// Case does not matter. A fraction is fine as long as the bytes are whole.
+///
+/// ```
+/// use swath_cli::args::size::parse_size;
+///
+/// assert_eq!(parse_size("1.5KiB"), Ok(1536));
+/// assert!(parse_size("64k").is_err());
+/// ```
+///
+/// # Errors
+///
+/// [`SizeError`] says what to write instead.
+pub fn parse_size(word: &str) -> Result<u64, SizeError> {
+    let word = word.trim();
+    if word.starts_with('-') {
+        return Err(SizeError::Negative);
+    }
+    let digits = |sign: char| sign.is_ascii_digit() || sign == '.';
+    let (number, unit) = word.split_at(word.find(|sign| !digits(sign)).unwrap_or(word.len()));
+    let unit = unit.trim_start();
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if whole.is_empty() || number.ends_with('.') || fraction.contains('.') {
+        return Err(SizeError::NotANumber);
+    }
+    scale(whole, fraction, unit_of(number, unit)?)
+}
+
+/// Parses a rate: a size, with or without `/s` behind it.
+///
+/// # Errors
+///
+/// As [`parse_size`].
+pub fn parse_rate(word: &str) -> Result<u64, SizeError> {
+    parse_size(word.strip_suffix("/s").unwrap_or(word))
+}
+
+/// Parses a size that must fit into memory.
+///
+/// # Errors
+///
+/// As [`parse_size`].
+pub fn parse_memory_size(word: &str) -> Result<usize, SizeError> {
+    usize::try_from(parse_size(word)?).map_err(|_| SizeError::TooLarge)
+}
+
+fn unit_of(number: &str, unit: &str) -> Result<u64, SizeError> {
+    let lower = unit.to_ascii_lowercase();
+    if lower.is_empty() {
+        return Ok(1);
+    }
+    if let Some(&(_, bytes)) = UNITS.iter().find(|&&(name, _)| name == lower) {
+        return Ok(bytes);
+    }
+    let (unit, binary, decimal) = match lower.as_str() {
+        "k" => ('k', "1024 each", "1000 each"),
+        "m" => ('M', "1024² each", "1000² each"),
+        "g" => ('G', "1024³ each", "1000³ each"),
+        "t" => ('T', "1024⁴ each", "1000⁴ each"),
+        _ => return Err(SizeError::UnknownUnit(unit.to_owned())),
+    };
+    Err(SizeError::Ambiguous { number: number.to_owned(), unit, binary, decimal })
+}
+
+/// Multiplies `whole.fraction` with `unit`, exactly.
+fn scale(whole: &str, fraction: &str, unit: u64) -> Result<u64, SizeError> {
+    let fraction = fraction.trim_end_matches('0');
+    let number = |digits: &str| match digits {
+        "" => Ok(0),
+        digits => digits.parse::<u64>().map_err(|_| SizeError::TooLarge),
+    };
+    let bytes = number(whole)?.checked_mul(unit).ok_or(SizeError::TooLarge)?;
+    // 19 digits are the most that always fit; nobody means a byte by the twentieth.
+    let places = u32::try_from(fraction.len()).ok().filter(|&places| places <= 19);
+    let divisor = 10_u128.pow(places.ok_or(SizeError::Fraction)?);
+    let parts = u128::from(number(fraction)?) * u128::from(unit);
+    if parts % divisor != 0 {
+        return Err(SizeError::Fraction);
+    }
+    let more = u64::try_from(parts / divisor).map_err(|_| SizeError::TooLarge)?;
+    bytes.checked_add(more).ok_or(SizeError::TooLarge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_what_their_units_say() {
+        for (word, bytes) in [
+            ("0", 0),
+            ("4096", 4096),
+            ("4096B", 4096),
+            ("4KiB", 4096),
+            ("4 KiB", 4096),
+            ("4kib", 4096),
+            ("1MiB", 1 << 20),
+            ("1.5GiB", 3 << 29),
+            ("2TiB", 2 << 40),
+            ("64kB", 64_000),
+            ("1.250MB", 1_250_000),
+            ("3GB", 3_000_000_000),
+            ("1TB", 1_000_000_000_000),
+            ("0.5KiB", 512),
+            ("18446744073709551615", u64::MAX),
+        ] {
+            assert_eq!(parse_size(word), Ok(bytes), "{word}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_size_is_refused_with_the_reason() {
+        let unknown = |unit: &str| SizeError::UnknownUnit(unit.to_owned());
+        for (word, error) in [
+            ("", SizeError::NotANumber),
+            ("KiB", SizeError::NotANumber),
+            (".5KiB", SizeError::NotANumber),
+            ("5.", SizeError::NotANumber),
+            ("1.2.3", SizeError::NotANumber),
+            ("-1", SizeError::Negative),
+            ("1.5", SizeError::Fraction),
+            ("0.3KiB", SizeError::Fraction),
+            ("0.50000000000000000001KiB", SizeError::Fraction),
+            ("1PiB", unknown("PiB")),
+            ("1e6", unknown("e6")),
+            ("18446744073709551616", SizeError::TooLarge),
+            ("16777216TiB", SizeError::TooLarge),
+            ("18446744073709551615.5KiB", SizeError::TooLarge),
+        ] {
+            assert_eq!(parse_size(word), Err(error), "{word:?}");
+        }
+    }
+
+    #[test]
+    fn a_letter_alone_is_ambiguous_and_the_text_says_what_to_write() {
+        for word in ["64k", "64K"] {
+            let text = parse_size(word).expect_err("ambiguous").to_string();
+            assert!(text.contains("64kiB (1024 each) or 64kB (1000 each)"), "{text}");
+        }
+        assert!(matches!(parse_size("1M"), Err(SizeError::Ambiguous { .. })));
+    }
+
+    #[test]
+    fn what_the_text_says_to_write_is_accepted() {
+        assert_eq!((parse_size("64kiB"), parse_size("64kB")), (Ok(65_536), Ok(64_000)));
+    }
+
+    #[test]
+    fn a_rate_is_a_size_a_second() {
+        assert_eq!(parse_rate("100MiB/s"), Ok(100 << 20));
+        assert_eq!(parse_rate("1000"), Ok(1000));
+        assert!(parse_rate("1MiB/h").is_err());
+    }
+}

@@ -1,0 +1,213 @@
+//! What each command takes beside the shared flags.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use clap::{Args, ValueHint};
+use clap_complete::Shell;
+use swath_study::workload::Kind;
+
+use super::read::{ExtentArgs, FlowArgs, ReadArgs};
+use super::size::parse_size;
+use super::words::words;
+use crate::input::{Input, InputError};
+
+/// `swath read`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath read data.bin
+  swath read --engine pool --workers 4 --chunk-size 1MiB --repeat 5 data.bin
+  swath read --page-cache bypass --verify data.bin
+  curl -s https://example.org/data | swath read --json -")]
+pub struct Read {
+    /// The file; `-` is standard input
+    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub path: Input,
+
+    /// Read it again serially, and compare byte count and content
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Read it so many times; print each and the median
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: ReadArgs,
+}
+
+/// `swath sum`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath sum data.bin
+  swath sum --hash blake3 *.bin           as b3sum
+  swath sum --hash xxh3 data.bin          as xxhsum -H3
+  zcat data.gz | swath sum --hash crc32c -")]
+pub struct Sum {
+    /// The files; `-` is standard input
+    #[arg(required = true, value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub paths: Vec<Input>,
+
+    /// Print a checksum instead of the sum of all bytes
+    #[arg(long, value_name = "HASH", value_parser = words(HASHES))]
+    pub hash: Option<Hash>,
+
+    /// Print a line of JSON for each file, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: ReadArgs,
+}
+
+/// A checksum that a standard tool knows too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hash {
+    /// 64 bits, as `xxhsum -H3`.
+    Xxh3,
+    /// CRC-32C (Castagnoli).
+    Crc32c,
+    /// 256 bits, as `b3sum`.
+    Blake3,
+}
+
+const HASHES: &[(&str, Hash)] =
+    &[("xxh3", Hash::Xxh3), ("crc32c", Hash::Crc32c), ("blake3", Hash::Blake3)];
+
+/// `swath scan`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath scan access.log                   as wc -l
+  swath scan --json --usage logs/*.log
+  swath scan --follow-size first growing.log")]
+pub struct Scan {
+    /// The files; `-` is standard input
+    #[arg(required = true, value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub paths: Vec<Input>,
+
+    /// Print a line of JSON for each file, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: ReadArgs,
+}
+
+/// `swath cat`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath cat data.bin | zstd > data.zst
+  swath cat --offset 1GiB --length 4KiB data.bin | xxd
+  swath cat --rate 50MiB/s --io-priority idle data.bin | ssh host 'cat > data.bin'")]
+pub struct Cat {
+    /// The file; `-` is standard input
+    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub path: Input,
+
+    /// Which bytes.
+    #[command(flatten)]
+    pub extent: ExtentArgs,
+
+    /// How to read.
+    #[command(flatten)]
+    pub flow: FlowArgs,
+}
+
+/// `swath gen`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath gen bytes 2GiB -o data.bin
+  swath gen letters 64MiB --seed 7 -o letters.txt
+  swath gen csv-numbers 1GB -o numbers.csv")]
+pub struct Gen {
+    /// What it consists of: random bytes, letters A to Z, or lines of 1,024 numbers
+    #[arg(value_name = "KIND", value_parser = words(KINDS))]
+    pub kind: Kind,
+
+    /// How long it is; lines end with the last whole one
+    #[arg(value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
+    pub size: u64,
+
+    /// Where to write it; an existing file is replaced once the new one is complete
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// Another seed makes other bytes
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+const KINDS: &[(&str, Kind)] =
+    &[("bytes", Kind::Bytes), ("letters", Kind::Letters), ("csv-numbers", Kind::CsvNumbers)];
+
+/// `swath demo`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath demo
+  swath demo --size 2GiB --dir /mnt/disk
+  swath demo --json > machine.json")]
+pub struct Demo {
+    /// How long its inputs are; it takes four times as much memory
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "256MiB", allow_negative_numbers = true)]
+    pub size: u64,
+
+    /// Where to make them, in a folder that is removed again [default: the folder for temporary
+    /// files, or the current one if that is in memory]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `swath completions`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath completions bash > ~/.local/share/bash-completion/completions/swath
+  swath completions fish > ~/.config/fish/completions/swath.fish")]
+pub struct Completions {
+    /// Which shell
+    #[arg(value_name = "SHELL")]
+    pub shell: Shell,
+}
+
+/// `swath man`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath man | man -l -
+  swath man read > swath-read.1")]
+pub struct Man {
+    /// The command; without one the page is about all of them
+    #[arg(value_name = "COMMAND")]
+    pub verb: Option<String>,
+}
+
+fn input() -> impl TypedValueParser<Value = Input> {
+    OsStringValueParser::new()
+        .try_map(|word: OsString| -> Result<Input, InputError> { Input::parse(&word) })
+}

@@ -1,0 +1,85 @@
+//! The commands: one file each, and what their ends have in common.
+//!
+//! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done. A closed
+//! pipe is no error.
+
+mod cat;
+mod consume;
+mod demo;
+mod generate;
+mod manual;
+mod read;
+mod scan;
+mod several;
+mod sum;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::Parser;
+
+use crate::args::{Cli, Verb};
+use crate::failure::describe;
+use crate::output::{OutputError, complain};
+
+/// How a command ended that did not fail as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// Done.
+    Done,
+    /// Done, but bytes differ or something was skipped.
+    Differs,
+    /// Nothing was done, and every reason has been said.
+    NotDone,
+}
+
+impl From<Outcome> for ExitCode {
+    fn from(outcome: Outcome) -> Self {
+        Self::from(match outcome {
+            Outcome::Done => 0,
+            Outcome::Differs => 1,
+            Outcome::NotDone => 2,
+        })
+    }
+}
+
+/// Runs the command that `words` say, the program's name first, and returns its exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(words) {
+        Ok(cli) => cli,
+        Err(answer) => {
+            // Help and versions come this way too. Nobody is left to tell that they are not read.
+            let _ = answer.print();
+            return match answer.use_stderr() {
+                true => Outcome::NotDone.into(),
+                false => Outcome::Done.into(),
+            };
+        }
+    };
+    match dispatch(&cli.verb) {
+        Ok(outcome) => outcome.into(),
+        Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),
+        Err(error) => {
+            complain(describe(&error));
+            Outcome::NotDone.into()
+        }
+    }
+}
+
+fn dispatch(verb: &Verb) -> Result<Outcome> {
+    match verb {
+        Verb::Read(args) => read::run(args),
+        Verb::Sum(args) => sum::run(args),
+        Verb::Scan(args) => scan::run(args),
+        Verb::Cat(args) => cat::run(args),
+        Verb::Gen(args) => generate::run(args),
+        Verb::Demo(args) => demo::run(args),
+        Verb::Completions(args) => manual::completions(args),
+        Verb::Man(args) => manual::man(args),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error.downcast_ref::<OutputError>().is_some_and(OutputError::is_closed)
+}

@@ -1,0 +1,59 @@
+//! Runs a single-pass kernel over an input, through a map where that is faster.
+
+use anyhow::Result;
+use swath::{Engine, Guard, ReadOptions, Scanned, Source};
+
+use crate::input::Input;
+
+/// Up to a page a map gains nothing, and the file may be one that the kernel makes when it is
+/// read, whatever length it says.
+const SMALL: u64 = 4096;
+
+/// What is computed of the bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kernel {
+    /// The sum of all bytes.
+    Sum,
+    /// The count of newlines.
+    Newlines,
+}
+
+impl Kernel {
+    fn of_source(self, options: &ReadOptions, source: Source) -> swath::Result<Scanned<u64>> {
+        match self {
+            Self::Sum => options.sum(source),
+            Self::Newlines => options.count(source, b'\n'),
+        }
+    }
+
+    fn of_map(
+        self,
+        options: &ReadOptions,
+        guard: Guard<'_>,
+        input: &Input,
+    ) -> swath::Result<Scanned<u64>> {
+        match self {
+            Self::Sum => options.sum_mapped(guard, input.name()),
+            Self::Newlines => options.count_mapped(guard, input.name(), b'\n'),
+        }
+    }
+}
+
+/// Runs `kernel` over `input`. The library maps a file that is in the page cache, under a guard
+/// that turns a fault into a message and exit code 2.
+pub(super) fn consume(
+    input: &Input,
+    options: &ReadOptions,
+    (kernel, engine): (Kernel, Engine),
+) -> Result<Scanned<u64>> {
+    let Ok(file) = input.open() else {
+        // The library opens it again, and says better what is wrong with it.
+        return Ok(kernel.of_source(options, input.source()?)?);
+    };
+    let may_map = file.metadata().is_ok_and(|facts| facts.is_file() && facts.len() > SMALL);
+    if may_map || engine == Engine::Map {
+        let guard = Guard::install(&file, input.name())?;
+        return Ok(kernel.of_map(options, guard, input)?);
+    }
+    Ok(kernel.of_source(options, Source::file(file, input.name()))?)
+}

@@ -1,0 +1,70 @@
+//! `swath gen`: makes a reproducible input.
+
+use std::io;
+use std::time::Instant;
+
+use anyhow::Result;
+use serde::Serialize;
+use swath_study::workload::{Recipe, generate};
+
+use super::Outcome;
+use crate::args::verbs;
+use crate::failure::Refused;
+use crate::output::{print, print_json};
+use crate::report::{PathJson, bytes_per_s, size_text, time_text};
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    bytes: u64,
+    lines: u64,
+    sum: u64,
+    seed: u64,
+    elapsed_s: f64,
+    bytes_per_s: f64,
+}
+
+pub(super) fn run(args: &verbs::Gen) -> Result<Outcome> {
+    let start = Instant::now();
+    let recipe = Recipe { kind: args.kind, size: args.size, seed: args.seed };
+    let made = generate(recipe, &args.output, args.workers).map_err(|error| {
+        let what = format!("cannot make {}", args.output.display());
+        Refused::new(what, hint(&error)).with_source(error)
+    })?;
+    let elapsed = start.elapsed();
+    let speed = bytes_per_s(made.bytes, elapsed);
+    if args.json {
+        print_json(&Json {
+            path: args.output.as_os_str().into(),
+            bytes: made.bytes,
+            lines: made.lines,
+            sum: made.sum,
+            seed: args.seed,
+            elapsed_s: elapsed.as_secs_f64(),
+            bytes_per_s: speed,
+        })?;
+    } else {
+        print(format!(
+            "{}: {}, {} newlines, byte sum {}, in {}, {:.2} GB/s\n",
+            args.output.display(),
+            size_text(made.bytes),
+            made.lines,
+            made.sum,
+            time_text(elapsed),
+            speed / 1e9
+        ))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn hint(error: &io::Error) -> &'static str {
+    match error.kind() {
+        io::ErrorKind::NotFound => "make the folder first",
+        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+            "another folder with -o"
+        }
+        io::ErrorKind::FileTooLarge => "a smaller size",
+        _ => "the name of a regular file with -o",
+    }
+}

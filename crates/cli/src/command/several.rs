@@ -1,0 +1,102 @@
+//! Several inputs: an error on one goes on with the others.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+
+use anyhow::Result;
+use serde::Serialize;
+use swath::Report;
+
+use super::{Outcome, is_closed_pipe};
+use crate::failure::describe;
+use crate::input::Input;
+use crate::output::{complain, print_json};
+use crate::report::PathJson;
+
+#[derive(Serialize)]
+struct FailedJson {
+    #[serde(flatten)]
+    path: PathJson,
+    error: String,
+}
+
+/// Calls `work` for each of `inputs`; returns whether none, some or all of it was done.
+pub(super) fn each(
+    inputs: &[Input],
+    json: bool,
+    mut work: impl FnMut(&Input) -> Result<()>,
+) -> Result<Outcome> {
+    let mut done = 0;
+    for input in inputs {
+        match work(input) {
+            Ok(()) => done += 1,
+            Err(error) if is_closed_pipe(&error) => return Err(error),
+            Err(error) => {
+                let error = describe(&error);
+                complain(&error);
+                if json {
+                    print_json(&FailedJson { path: input.label().into(), error })?;
+                }
+            }
+        }
+    }
+    Ok(match done {
+        0 => Outcome::NotDone,
+        done if done < inputs.len() => Outcome::Differs,
+        _ => Outcome::Done,
+    })
+}
+
+/// Returns the line `value  path` as the standard tools print it: a path with a newline or a
+/// backslash is escaped, and the line then starts with a backslash.
+pub(super) fn line(value: &str, path: &OsStr) -> Vec<u8> {
+    let path = path.as_bytes();
+    let mut line = Vec::with_capacity(value.len() + path.len() + 3);
+    if path.iter().any(|byte| b"\n\r\\".contains(byte)) {
+        line.push(b'\\');
+    }
+    line.extend_from_slice(value.as_bytes());
+    line.extend_from_slice(b"  ");
+    for byte in path {
+        match byte {
+            b'\n' => line.extend_from_slice(b"\\n"),
+            b'\r' => line.extend_from_slice(b"\\r"),
+            b'\\' => line.extend_from_slice(b"\\\\"),
+            &byte => line.push(byte),
+        }
+    }
+    line.push(b'\n');
+    line
+}
+
+/// Says on standard error what was done other than asked for; results stay clean.
+pub(super) fn note_fallbacks(input: &Input, report: &Report) {
+    for fallback in &report.fallbacks {
+        complain(format!("note: {input}: {fallback}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_holds_one_path_whatever_its_name() {
+        assert_eq!(line("12", OsStr::new("plain name")), b"12  plain name\n");
+        assert_eq!(line("12", OsStr::new("a\nb\\c")), b"\\12  a\\nb\\\\c\n");
+        assert_eq!(line("12", OsStr::from_bytes(b"\xff")), b"12  \xff\n");
+    }
+
+    #[test]
+    fn some_skipped_is_1_and_all_skipped_is_2() {
+        let inputs = [Input::Path("/nonexistent/a".into()), Input::Stdin];
+        let refuse = |input: &Input| match input {
+            Input::Stdin => Ok(()),
+            Input::Path(_) => Err(anyhow::anyhow!("refused by this test")),
+        };
+        let outcome = |inputs| each(inputs, false, refuse).expect("nobody reads the output");
+        assert_eq!(outcome(&inputs), Outcome::Differs);
+        assert_eq!(outcome(&inputs[..1]), Outcome::NotDone);
+        assert_eq!(outcome(&inputs[1..]), Outcome::Done);
+    }
+}

@@ -1,0 +1,135 @@
+//! Everything at once, on inputs of its own: what `swath demo` measures.
+//!
+//! A capability adds its rows to [`CAPABILITIES`] and has a file here; the rest follows.
+//!
+//! ```text
+//! Stage (input, its bytes) → rows of each capability → rounds, interleaved → Findings → table
+//! ```
+//!
+//! Every run is checked against the bytes that were generated. What a row is compared with is
+//! measured in the same minutes on the same file: the limits of the machine, and
+//! `std::fs::read`.
+
+mod consume;
+mod load;
+mod peer;
+mod rounds;
+mod stage;
+mod table;
+
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use swath_study::cache::{self, ColdBy};
+use swath_study::facts::Facts;
+use swath_study::limits::Limits;
+
+use self::rounds::Timed;
+use self::stage::Stage;
+
+pub(crate) use self::table::{json, text};
+
+/// What each capability has to show.
+const CAPABILITIES: [Rows; 3] = [peer::rows, load::rows, consume::rows];
+
+/// Makes the rows of one capability.
+type Rows = fn(&Stage) -> Result<Vec<Row>>;
+
+/// Does once what a row is about.
+type Work = dyn FnMut(&Stage) -> Result<Run>;
+
+/// Rounds of which the median is taken.
+const ROUNDS: usize = 3;
+
+/// Where the file is before a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum State {
+    /// In the page cache.
+    Warm,
+    /// On the device only.
+    Cold,
+}
+
+/// Where the bytes go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Memory {
+    /// Into memory that the kernel has yet to give.
+    Fresh,
+    /// Into memory that was read into before.
+    Reused,
+    /// They are not kept.
+    None,
+}
+
+/// What this machine could do at best.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Limit {
+    /// Summing memory.
+    MemorySum,
+    /// Copying into pages that exist.
+    Copy,
+    /// Reading past the page cache into pages that exist.
+    DirectRead,
+}
+
+/// One line of the table: one way to do one thing.
+struct Row {
+    capability: &'static str,
+    engine: &'static str,
+    way: &'static str,
+    state: State,
+    memory: Memory,
+    limit: Limit,
+    /// Others of the same state are compared with it.
+    is_peer: bool,
+    run: Box<Work>,
+}
+
+/// One run of a row.
+struct Run {
+    elapsed: Duration,
+    /// Whether every byte, or what was computed of them, is that of the input.
+    is_right: bool,
+    /// What was done other than the row says.
+    fallbacks: Vec<String>,
+}
+
+/// What came out of all rounds.
+pub(crate) struct Findings {
+    size: u64,
+    facts: Facts,
+    limits: Limits,
+    rows: Vec<Timed>,
+    notes: Vec<String>,
+}
+
+impl Findings {
+    /// Whether every run of every row gave the right bytes.
+    pub(crate) fn is_right(&self) -> bool {
+        self.rows.iter().all(|row| row.is_right)
+    }
+}
+
+/// Makes an input of `size` bytes below `folder`, measures, and removes it again.
+pub(crate) fn measure(size: u64, folder: Option<&Path>) -> Result<Findings> {
+    let (stage, mut notes) = Stage::set(size, folder)?;
+    let limits = Limits::measure(&stage.path, stage.workers, ROUNDS)
+        .context("cannot measure the limits of this machine")?;
+    let mut rows = Vec::new();
+    for capability in CAPABILITIES {
+        rows.extend(capability(&stage)?);
+    }
+    rows.sort_by_key(|row| (row.capability, row.state));
+    if let Err(error) = cache::make_cold(&stage.path, ColdBy::DontNeed) {
+        notes.push(format!("no cold reads: {error:#}; try: --dir on a disk"));
+        rows.retain(|row| row.state == State::Warm);
+    }
+    let rows = rounds::interleave(&stage, rows, &mut notes)?;
+    for row in rows.iter().filter(|row| !row.is_right) {
+        notes.push(format!("WRONG BYTES: {}", row.name()));
+    }
+    let facts = stage.facts.clone();
+    stage.clear().context("cannot remove what the demo made")?;
+    Ok(Findings { size, facts, limits, rows, notes })
+}

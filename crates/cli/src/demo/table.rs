@@ -1,0 +1,185 @@
+//! Findings as one table for people, and as JSON for programs.
+
+use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use serde::Serialize;
+use swath_study::limits::Limits;
+
+use super::rounds::Timed;
+use super::{Findings, Limit, Memory, State};
+use crate::report::size_text;
+
+const MEANING: &str = "\
+\"of limit\": 1.00 is as fast as this machine can; \"× std\": times as fast as std::fs::read, \
+warm or cold alike.
+Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
+bypass leaves it cold.
+Try next: swath read --repeat 5 FILE, swath sum FILE, swath demo --size 2GiB --dir DISK\n";
+
+impl Limit {
+    const ALL: [Self; 3] = [Self::MemorySum, Self::Copy, Self::DirectRead];
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::MemorySum => "memory sum",
+            Self::Copy => "copy into existing pages",
+            Self::DirectRead => "O_DIRECT read",
+        }
+    }
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::MemorySum => "sum",
+            Self::Copy => "copy",
+            Self::DirectRead => "direct",
+        }
+    }
+
+    fn bytes_per_s(self, limits: &Limits) -> Option<f64> {
+        match self {
+            Self::MemorySum => Some(limits.memory_sum_bytes_per_s),
+            Self::Copy => Some(limits.copy_bytes_per_s),
+            Self::DirectRead => limits.direct_read_bytes_per_s,
+        }
+    }
+}
+
+impl State {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+        }
+    }
+}
+
+impl Findings {
+    fn ratio_to_limit(&self, row: &Timed) -> Option<f64> {
+        let limit = row.limit.bytes_per_s(&self.limits)?;
+        Some(row.bytes_per_s(self.size) / limit)
+    }
+
+    fn ratio_to_peer(&self, row: &Timed) -> Option<f64> {
+        let is_its_peer = |other: &&Timed| other.is_peer && other.state == row.state;
+        let peer = self.rows.iter().find(is_its_peer)?;
+        Some(peer.median() / row.median())
+    }
+}
+
+/// Returns the table, what its numbers mean, and what was different from what it says.
+pub(crate) fn text(findings: &Findings) -> String {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header([
+        "what", "engine", "way", "file", "GB/s", "of limit", "limit", "× std", "bytes",
+    ]);
+    for limit in Limit::ALL {
+        let speed = limit.bytes_per_s(&findings.limits);
+        let speed = number(speed.map(|speed| speed / 1e9));
+        table.add_row([
+            text_cell("limit"),
+            text_cell("-"),
+            text_cell(limit.name()),
+            text_cell("-"),
+            speed,
+        ]);
+    }
+    for row in &findings.rows {
+        table.add_row([
+            text_cell(row.capability),
+            text_cell(row.engine),
+            text_cell(row.way),
+            text_cell(row.state.word()),
+            number(Some(row.bytes_per_s(findings.size) / 1e9)),
+            number(findings.ratio_to_limit(row)),
+            text_cell(row.limit.word()),
+            number(findings.ratio_to_peer(row)),
+            text_cell(if row.is_right { "right" } else { "WRONG" }),
+        ]);
+    }
+    let facts = &findings.facts;
+    let mut text = format!(
+        "{} on {}; {} cores, {}, Linux {}\n{table}\n{MEANING}",
+        size_text(findings.size),
+        facts.file_system.split(' ').next().unwrap_or_default(),
+        facts.cores,
+        facts.cpu,
+        facts.kernel,
+    );
+    for note in &findings.notes {
+        text += &format!("note: {note}\n");
+    }
+    text
+}
+
+fn text_cell(text: &str) -> Cell {
+    Cell::new(text)
+}
+
+fn number(value: Option<f64>) -> Cell {
+    let text = value.map_or(String::from("-"), |value| format!("{value:.2}"));
+    Cell::new(text).set_alignment(CellAlignment::Right)
+}
+
+#[derive(Serialize)]
+struct Json<'f> {
+    size_bytes: u64,
+    cpu: &'f str,
+    cores: usize,
+    kernel: &'f str,
+    memory_bytes: u64,
+    file_system: &'f str,
+    limits: &'f Limits,
+    rows: Vec<RowJson>,
+    notes: &'f [String],
+    verified: bool,
+}
+
+#[derive(Serialize)]
+struct RowJson {
+    capability: &'static str,
+    engine: &'static str,
+    way: &'static str,
+    file: &'static str,
+    memory: &'static str,
+    median_elapsed_s: f64,
+    bytes_per_s: f64,
+    limit: &'static str,
+    /// `null`: this machine refuses what the limit is measured by.
+    ratio_to_limit: Option<f64>,
+    ratio_to_std_fs_read: Option<f64>,
+    verified: bool,
+}
+
+/// Returns the findings for programs.
+pub(crate) fn json(findings: &Findings) -> impl Serialize {
+    let row = |row: &Timed| RowJson {
+        capability: row.capability,
+        engine: row.engine,
+        way: row.way,
+        file: row.state.word(),
+        memory: match row.memory {
+            Memory::Fresh => "fresh",
+            Memory::Reused => "reused",
+            Memory::None => "none",
+        },
+        median_elapsed_s: row.median(),
+        bytes_per_s: row.bytes_per_s(findings.size),
+        limit: row.limit.name(),
+        ratio_to_limit: findings.ratio_to_limit(row),
+        ratio_to_std_fs_read: findings.ratio_to_peer(row),
+        verified: row.is_right,
+    };
+    Json {
+        size_bytes: findings.size,
+        cpu: &findings.facts.cpu,
+        cores: findings.facts.cores,
+        kernel: &findings.facts.kernel,
+        memory_bytes: findings.facts.memory_bytes,
+        file_system: &findings.facts.file_system,
+        limits: &findings.limits,
+        rows: findings.rows.iter().map(row).collect(),
+        notes: &findings.notes,
+        verified: findings.is_right(),
+    }
+}

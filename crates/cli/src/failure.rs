@@ -1,0 +1,129 @@
+//! From an error to one line: what could not be done to what, why, and what to try.
+
+use std::error::Error;
+use std::io;
+
+use thiserror::Error as DeriveError;
+
+/// `EMFILE`, which has no [`io::ErrorKind`].
+const TOO_MANY_FILES: i32 = 24;
+
+/// Something this program refuses, or cannot do, beside the library.
+#[derive(Debug, DeriveError)]
+#[error("{text}")]
+pub(crate) struct Refused {
+    text: String,
+    hint: &'static str,
+    source: Option<io::Error>,
+}
+
+impl Refused {
+    /// Says what cannot be done, and what to try.
+    pub(crate) fn new(text: impl Into<String>, hint: &'static str) -> Self {
+        Self { text: text.into(), hint, source: None }
+    }
+
+    /// The same, with the kernel's reason.
+    pub(crate) fn with_source(self, source: io::Error) -> Self {
+        Self { source: Some(source), ..self }
+    }
+}
+
+/// Returns the chain of causes as one line, and behind it what to try.
+pub(crate) fn describe(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    let mut hint = "";
+    for cause in error.chain() {
+        // The deepest cause knows best what to do about it.
+        hint = Some(hint_of(cause)).filter(|hint| !hint.is_empty()).unwrap_or(hint);
+        let part = cause.to_string();
+        // A cause that the error above it has quoted is not said twice.
+        if text.is_empty() {
+            text = part;
+        } else if !text.ends_with(&part) {
+            text = format!("{text}: {part}");
+        }
+    }
+    if hint.is_empty() {
+        return text;
+    }
+    // The library's own errors end with their hint already.
+    let quoted = text
+        .strip_suffix(hint)
+        .and_then(|text| text.strip_suffix("; ").or_else(|| text.strip_suffix(": ")));
+    format!("{}; try: {hint}", quoted.unwrap_or(&text))
+}
+
+fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {
+    if let Some(error) = cause.downcast_ref::<swath::Error>() {
+        return error.what_to_try();
+    }
+    if let Some(refused) = cause.downcast_ref::<Refused>() {
+        return refused.hint;
+    }
+    let Some(error) = cause.downcast_ref::<io::Error>() else { return "" };
+    match (error.get_ref(), error.kind(), error.raw_os_error()) {
+        // An `io::Error` shows its inner error as itself, not as its source.
+        (Some(inner), ..) => hint_of(inner),
+        (_, io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded, _) => {
+            "free some space, or write less"
+        }
+        (_, _, Some(TOO_MANY_FILES)) => "raise the limit of open files (`ulimit -n`)",
+        _ => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context;
+    use std::io::Read;
+
+    #[test]
+    fn what_why_and_what_to_try_are_one_line() {
+        let error = swath::read("/nonexistent/file").expect_err("it is not there");
+        assert_eq!(
+            describe(&error.into()),
+            "cannot open /nonexistent/file: No such file or directory (os error 2); \
+             try: check the path"
+        );
+    }
+
+    #[test]
+    fn the_hint_is_found_through_an_io_error() {
+        let error = swath::read("/nonexistent/file").expect_err("it is not there");
+        let error = anyhow::Error::from(io::Error::from(error)).context("cannot go on");
+        assert_eq!(
+            describe(&error),
+            "cannot go on: cannot open /nonexistent/file: \
+             No such file or directory (os error 2); try: check the path"
+        );
+    }
+
+    #[test]
+    fn a_hint_is_said_once() {
+        let options = swath::ReadOptions::new().with_offset(1 << 40);
+        let error = match options.reader("/proc/self/exe") {
+            Ok(mut reader) => reader.read(&mut [0]).map(drop).context("read"),
+            Err(error) => Err(error.into()),
+        };
+        let text = describe(&error.expect_err("no program is that large"));
+        assert_eq!(text.matches("ask for less").count(), 1, "{text}");
+        assert!(text.ends_with("; try: ask for less"), "{text}");
+    }
+
+    #[test]
+    fn what_the_program_refuses_has_its_reason_between() {
+        let refused = |code| {
+            let cause = io::Error::from_raw_os_error(code);
+            describe(
+                &Refused::new("cannot write x", "another folder").with_source(cause).into(),
+            )
+        };
+        assert_eq!(
+            refused(13),
+            "cannot write x: Permission denied (os error 13); try: another folder"
+        );
+        assert!(refused(28).ends_with("; try: free some space, or write less"), "known better");
+    }
+}

@@ -1,0 +1,207 @@
+//! The one parser of inputs: a path, `-`, or a `file://` URI.
+//!
+//! ```text
+//! data.bin  ./a://b  \xff    any path, UTF-8 or not
+//! -                          standard input; a file of that name is ./-
+//! file:///tmp/a%20file       /tmp/a file
+//! s3://…  https://…          refused, with what to try
+//! ```
+
+use std::ffi::{OsStr, OsString};
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use swath::Source;
+use thiserror::Error;
+
+/// Something to read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Input {
+    /// Standard input.
+    Stdin,
+    /// A file.
+    Path(PathBuf),
+}
+
+/// Why a word is no input, and what to try.
+#[derive(Debug, Error, PartialEq, Eq)]
+pub enum InputError {
+    /// No name at all.
+    #[error("a path cannot be empty; use `-` for standard input")]
+    Empty,
+    /// A URI of something that is not a file.
+    #[error(
+        "`{0}://` cannot be read; fetch it first, or pipe it in: `… | swath read -` (a file of this name is ./{0}:…)"
+    )]
+    Scheme(String),
+    /// A `file://` URI of another machine.
+    #[error("`{0}` is another machine; write file:///path for a file of this one")]
+    Host(String),
+    /// A `file://` URI that is malformed.
+    #[error("it is not a file URI: {0}")]
+    Uri(&'static str),
+}
+
+impl Input {
+    /// Parses a word of the command line.
+    ///
+    /// # Errors
+    ///
+    /// [`InputError`]; nothing is opened yet.
+    pub fn parse(word: &OsStr) -> Result<Self, InputError> {
+        let bytes = word.as_bytes();
+        if bytes.is_empty() {
+            return Err(InputError::Empty);
+        }
+        if bytes == b"-" {
+            return Ok(Self::Stdin);
+        }
+        match scheme(bytes) {
+            Some((scheme, rest)) if scheme.eq_ignore_ascii_case("file") => file_uri(rest),
+            Some((scheme, _)) => Err(InputError::Scheme(scheme.to_owned())),
+            None => Ok(Self::Path(PathBuf::from(word))),
+        }
+    }
+
+    /// Returns what the library calls it in messages.
+    pub fn name(&self) -> &Path {
+        match self {
+            Self::Stdin => Path::new("<stdin>"),
+            Self::Path(path) => path,
+        }
+    }
+
+    /// Returns what results are printed beside, as the standard tools do.
+    pub fn label(&self) -> &OsStr {
+        match self {
+            Self::Stdin => OsStr::new("-"),
+            Self::Path(path) => path.as_os_str(),
+        }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2), or of dup(2) for standard input.
+    pub fn open(&self) -> io::Result<File> {
+        match self {
+            Self::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            Self::Path(path) => File::open(path),
+        }
+    }
+
+    /// Returns it as the library takes it; paths are opened later, by the verb that reads.
+    ///
+    /// # Errors
+    ///
+    /// If there is no standard input.
+    pub fn source(&self) -> io::Result<Source> {
+        match self {
+            Self::Stdin => Source::stdin(),
+            Self::Path(path) => Ok(Source::from(path)),
+        }
+    }
+}
+
+impl fmt::Display for Input {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.name().display().fmt(f)
+    }
+}
+
+/// Splits `scheme://rest`, if that is what it is.
+fn scheme(bytes: &[u8]) -> Option<(&str, &[u8])> {
+    let at = bytes.windows(3).position(|signs| signs == b"://")?;
+    let name = std::str::from_utf8(&bytes[..at]).ok()?;
+    let is_scheme = name.starts_with(|sign: char| sign.is_ascii_alphabetic())
+        && name.chars().all(|sign| sign.is_ascii_alphanumeric() || "+-.".contains(sign));
+    is_scheme.then_some((name, &bytes[at + 3..]))
+}
+
+fn file_uri(rest: &[u8]) -> Result<Input, InputError> {
+    let slash = rest.iter().position(|&byte| byte == b'/');
+    let (host, path) = rest.split_at(slash.ok_or(InputError::Uri("it has no path"))?);
+    if !host.is_empty() && !host.eq_ignore_ascii_case(b"localhost") {
+        return Err(InputError::Host(String::from_utf8_lossy(host).into_owned()));
+    }
+    if path.iter().any(|byte| b"?#".contains(byte)) {
+        return Err(InputError::Uri("`?` and `#` in a name are written %3F and %23"));
+    }
+    Ok(Input::Path(PathBuf::from(OsString::from_vec(percent_decoded(path)?))))
+}
+
+fn percent_decoded(path: &[u8]) -> Result<Vec<u8>, InputError> {
+    let mut decoded = Vec::with_capacity(path.len());
+    let mut rest = path.iter();
+    while let Some(&byte) = rest.next() {
+        if byte != b'%' {
+            decoded.push(byte);
+            continue;
+        }
+        let digit = |byte: Option<&u8>| char::from(*byte?).to_digit(16);
+        let value =
+            digit(rest.next()).zip(digit(rest.next())).map(|(high, low)| high * 16 + low);
+        match value.and_then(|value| u8::try_from(value).ok()) {
+            Some(0) => return Err(InputError::Uri("a name cannot hold a zero byte")),
+            Some(byte) => decoded.push(byte),
+            None => return Err(InputError::Uri("`%` is followed by two hexadecimal digits")),
+        }
+    }
+    Ok(decoded)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parsed(word: &str) -> Result<Input, InputError> {
+        Input::parse(OsStr::new(word))
+    }
+
+    #[test]
+    fn a_path_is_taken_as_it_is() {
+        for path in ["data.bin", "./-", "a:b", "./s3://x", "://x", "a b://c", "%41", "1a://x"] {
+            assert_eq!(parsed(path), Ok(Input::Path(path.into())));
+        }
+        let odd = OsStr::from_bytes(b"\xff://\xfe");
+        assert_eq!(Input::parse(odd), Ok(Input::Path(odd.into())));
+    }
+
+    #[test]
+    fn a_dash_is_standard_input() {
+        assert_eq!(parsed("-"), Ok(Input::Stdin));
+        assert_eq!(Input::Stdin.label(), "-");
+    }
+
+    #[test]
+    fn a_file_uri_is_a_path() {
+        for (uri, path) in [
+            ("file:///tmp/x", "/tmp/x"),
+            ("FILE://localhost/tmp/x", "/tmp/x"),
+            ("file:///a%20b%3f", "/a b?"),
+        ] {
+            assert_eq!(parsed(uri), Ok(Input::Path(path.into())));
+        }
+        let odd = OsString::from_vec(b"/\xff".to_vec());
+        assert_eq!(parsed("file:///%fF"), Ok(Input::Path(odd.into())));
+    }
+
+    #[test]
+    fn other_uris_are_refused_with_what_to_try() {
+        let error = parsed("s3://bucket/key").expect_err("no object stores");
+        assert_eq!(error, InputError::Scheme(String::from("s3")));
+        assert!(error.to_string().contains("swath read -"));
+        assert_eq!(parsed("file://other/x"), Err(InputError::Host(String::from("other"))));
+        for wrong in
+            ["file://", "file:///%", "file:///%4", "file:///%zz", "file:///%00", "file:///a?b"]
+        {
+            assert!(matches!(parsed(wrong), Err(InputError::Uri(_))), "{wrong}");
+        }
+        assert_eq!(parsed(""), Err(InputError::Empty));
+    }
+}

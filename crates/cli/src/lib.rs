@@ -1,0 +1,31 @@
+//! The `swath` command: words → options → one call of the library → text or JSON.
+//!
+//! ```text
+//! args    what may be said            input   PATH, `-` or file:// → what to read
+//! command one file for each verb      report  how it went, as text and as JSON
+//! demo    everything at once, on inputs of its own
+//! ```
+//!
+//! It decides nothing about reading: that is the library's. What it adds is what only a whole
+//! program may do: map files that others may truncate, with a guard that turns the fault into a
+//! message and exit code 2.
+//!
+//! ```
+//! use swath_cli::input::Input;
+//!
+//! let input = Input::parse("file:///tmp/a%20file".as_ref())?;
+//! assert_eq!(input.to_string(), "/tmp/a file");
+//! # Ok::<(), swath_cli::input::InputError>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+pub mod args;
+pub mod command;
+pub mod input;
+pub mod report;
+
+mod demo;
+mod failure;
+mod output;
+mod progress;

@@ -1,0 +1,9 @@
+//! See the library `swath_cli`.
+
+#![forbid(unsafe_code)]
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    swath_cli::command::run(std::env::args_os())
+}

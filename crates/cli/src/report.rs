@@ -1,0 +1,276 @@
+//! How a read went, as text for people and as JSON for programs.
+//!
+//! Every number of the library's [`Report`] is in the JSON, with its unit in the key.
+
+use std::ffi::OsStr;
+use std::fmt::Write;
+use std::os::unix::ffi::OsStrExt;
+use std::time::Duration;
+
+use serde::Serialize;
+use swath::{Report, Usage};
+
+/// A [`Report`] with the units in its keys.
+#[derive(Clone, Debug, Serialize)]
+pub struct ReportJson {
+    /// Bytes delivered.
+    pub bytes: u64,
+    /// From the call to the last byte.
+    pub elapsed_s: f64,
+    /// Bytes over time.
+    pub bytes_per_s: f64,
+    /// The engine that ran.
+    pub engine: String,
+    /// The way through or past the page cache.
+    pub page_cache: String,
+    /// Why this engine and way.
+    pub reason: String,
+    /// Threads that read.
+    pub workers: u64,
+    /// Places for reads in flight.
+    pub queue_depth: u64,
+    /// Bytes of one chunk.
+    pub chunk_size_bytes: u64,
+    /// Chunks delivered.
+    pub chunks: u64,
+    /// Read calls made.
+    pub calls: u64,
+    /// Reads made again.
+    pub retries: u64,
+    /// Bytes read past the page cache.
+    pub direct_bytes: u64,
+    /// Bytes of fresh memory populated.
+    pub populated_bytes: u64,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+    /// What it cost the process, if asked for.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub usage: Option<UsageJson>,
+}
+
+/// What a read cost the process.
+#[derive(Clone, Debug, Serialize)]
+pub struct UsageJson {
+    /// Page faults that needed no device.
+    pub minor_faults: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Times that a thread gave its processor up.
+    pub voluntary_switches: u64,
+    /// Times that a thread was taken off its processor.
+    pub involuntary_switches: u64,
+    /// Processor time in the program.
+    pub cpu_user_s: f64,
+    /// Processor time in the kernel.
+    pub cpu_system_s: f64,
+    /// The most memory that was resident at one time.
+    pub peak_rss_bytes: u64,
+}
+
+impl From<&Report> for ReportJson {
+    fn from(report: &Report) -> Self {
+        Self {
+            bytes: report.bytes,
+            elapsed_s: report.elapsed.as_secs_f64(),
+            bytes_per_s: bytes_per_s(report.bytes, report.elapsed),
+            engine: report.engine.to_string(),
+            page_cache: report.page_cache.to_string(),
+            reason: report.reason.clone(),
+            workers: report.workers,
+            queue_depth: report.queue_depth,
+            chunk_size_bytes: report.chunk_size,
+            chunks: report.chunks,
+            calls: report.calls,
+            retries: report.retries,
+            direct_bytes: report.direct_bytes,
+            populated_bytes: report.populated_bytes,
+            fallbacks: report.fallbacks.clone(),
+            usage: report.usage.as_ref().map(UsageJson::from),
+        }
+    }
+}
+
+impl From<&Usage> for UsageJson {
+    fn from(usage: &Usage) -> Self {
+        Self {
+            minor_faults: usage.minor_faults,
+            major_faults: usage.major_faults,
+            voluntary_switches: usage.voluntary_switches,
+            involuntary_switches: usage.involuntary_switches,
+            cpu_user_s: usage.user.as_secs_f64(),
+            cpu_system_s: usage.system.as_secs_f64(),
+            peak_rss_bytes: usage.peak_rss,
+        }
+    }
+}
+
+/// A path in JSON, which knows nothing but Unicode.
+#[derive(Clone, Debug, Serialize)]
+pub struct PathJson {
+    /// The path, with replacement characters where it is not UTF-8.
+    pub path: String,
+    /// Its bytes in hexadecimal, if it is not UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path_hex: Option<String>,
+}
+
+impl From<&OsStr> for PathJson {
+    fn from(path: &OsStr) -> Self {
+        let path_hex = match path.to_str() {
+            Some(_) => None,
+            None => Some(hex(path.as_bytes())),
+        };
+        Self { path: path.to_string_lossy().into_owned(), path_hex }
+    }
+}
+
+/// Returns `bytes` in lower-case hexadecimal.
+pub fn hex(bytes: &[u8]) -> String {
+    let mut text = String::with_capacity(bytes.len() * 2);
+    for byte in bytes {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+/// Returns the first line of a report: size, time and speed.
+pub fn headline(report: &Report) -> String {
+    let Report { bytes, elapsed, .. } = report;
+    format!("{} in {}, {:.2} GB/s", size_text(*bytes), time_text(*elapsed), report.gb_per_s())
+}
+
+/// Returns the lines about how and why, each indented.
+pub fn details(report: &Report) -> String {
+    let mut text = format!(
+        "  engine {}, page cache {}: {}\n",
+        report.engine, report.page_cache, report.reason
+    );
+    text += &format!(
+        "  {}, {} in flight at most, {} of {}, {}, {}\n",
+        counted(report.workers, "worker"),
+        counted(report.queue_depth, "read"),
+        counted(report.chunks, "chunk"),
+        size_text(report.chunk_size),
+        counted(report.calls, "call"),
+        match report.retries {
+            1 => String::from("1 retry"),
+            retries => format!("{retries} retries"),
+        },
+    );
+    for fallback in &report.fallbacks {
+        text += &format!("  instead: {fallback}\n");
+    }
+    if let Some(usage) = &report.usage {
+        text += &usage_text(usage);
+    }
+    text
+}
+
+fn usage_text(usage: &Usage) -> String {
+    format!(
+        "  {} and {} page faults (minor, major), {} and {} context switches (voluntary, not), \
+         CPU {} user and {} system, peak memory {}\n",
+        usage.minor_faults,
+        usage.major_faults,
+        usage.voluntary_switches,
+        usage.involuntary_switches,
+        time_text(usage.user),
+        time_text(usage.system),
+        size_text(usage.peak_rss),
+    )
+}
+
+fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{plural}")
+}
+
+/// Returns bytes over time; a time of 0 counts as a nanosecond.
+pub fn bytes_per_s(bytes: u64, elapsed: Duration) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let bytes = bytes as f64;
+    bytes / elapsed.as_secs_f64().max(1e-9)
+}
+
+/// Returns a size for people, with the exact bytes where it was rounded.
+pub fn size_text(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
+    let Some(unit) = (0..4).rev().find(|&unit| bytes >> (10 * (unit + 1)) > 0) else {
+        return counted(bytes, "byte");
+    };
+    let shift = 10 * (unit + 1);
+    let name = UNITS[unit];
+    if bytes.trailing_zeros() as usize >= shift {
+        return format!("{} {name}", bytes >> shift);
+    }
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    let rounded = bytes as f64 / (1_u64 << shift) as f64;
+    format!("{rounded:.1} {name} ({bytes} bytes)")
+}
+
+/// Returns a time for people, to three digits.
+pub fn time_text(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds >= 1.0 {
+        format!("{seconds:.2} s")
+    } else if seconds >= 1e-3 {
+        format!("{:.1} ms", seconds * 1e3)
+    } else {
+        format!("{:.0} µs", seconds * 1e6)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_are_short_and_exact() {
+        for (bytes, text) in [
+            (0, "0 bytes"),
+            (1, "1 byte"),
+            (1023, "1023 bytes"),
+            (1024, "1 KiB"),
+            (1025, "1.0 KiB (1025 bytes)"),
+            (3 << 19, "1.5 MiB (1572864 bytes)"),
+            (1 << 30, "1 GiB"),
+            (5 << 40, "5 TiB"),
+            (u64::MAX, "16777216.0 TiB (18446744073709551615 bytes)"),
+        ] {
+            assert_eq!(size_text(bytes), text);
+        }
+    }
+
+    #[test]
+    fn times_have_the_unit_that_suits_them() {
+        for (time, text) in [
+            (Duration::from_micros(12), "12 µs"),
+            (Duration::from_micros(1500), "1.5 ms"),
+            (Duration::from_millis(2340), "2.34 s"),
+        ] {
+            assert_eq!(time_text(time), text);
+        }
+    }
+
+    #[test]
+    fn every_number_of_the_report_is_in_the_json() {
+        let options = swath::ReadOptions::new().with_usage(true);
+        let report = options.read("/proc/self/exe").expect("this test is a file").report;
+        let json = serde_json::to_value(ReportJson::from(&report)).expect("plain data");
+        let fields = format!("{report:?}");
+        // `usage` is one key there and seven here, `bytes_per_s` is ours.
+        let own = fields.matches(": ").count();
+        let keys = json.as_object().expect("an object").len();
+        assert!(keys >= 15 + 7, "{keys} keys for {own} fields: {json}");
+        assert_eq!(json["bytes"], report.bytes);
+        assert_eq!(json["peak_rss_bytes"], report.usage.expect("asked for").peak_rss);
+    }
+
+    #[test]
+    fn a_path_that_is_no_utf_8_keeps_its_bytes() {
+        let odd = PathJson::from(OsStr::from_bytes(b"a\xff"));
+        assert_eq!((odd.path.as_str(), odd.path_hex.as_deref()), ("a\u{fffd}", Some("61ff")));
+        assert_eq!(PathJson::from(OsStr::new("plain")).path_hex, None);
+    }
+}

@@ -1,0 +1,67 @@
+//! Sums, counts and checksums are those of the reference and of the standard tools.
+
+use crate::child::{file_of, run, run_with_input, stdout, word};
+
+#[test]
+fn sums_and_counts_are_those_of_the_reference() {
+    for len in [0, 1, 65_536, 65_537, 2_100_001] {
+        let bytes = swath_reference::bytes(len as u64, len);
+        let (_folder, path) = file_of(&bytes);
+        for engine in ["auto", "serial", "pool", "map"] {
+            let value = |verb| stdout(&run([verb, "--engine", engine, word(&path)]));
+            let line = |value: u64| format!("{value}  {}\n", word(&path));
+            assert_eq!(value("sum"), line(swath_reference::sum(&bytes)), "{engine} {len}");
+            let newlines = swath_reference::count(&bytes, b'\n');
+            assert_eq!(value("scan"), line(newlines), "{engine} {len}");
+        }
+    }
+}
+
+/// The input of length 1024 of BLAKE3's published test vectors.
+#[test]
+fn blake3_is_the_published_one() {
+    let bytes: Vec<u8> = (0..=250).cycle().take(1024).collect();
+    let (_folder, path) = file_of(&bytes);
+    let published = "42214739f095a406f3fc83deb889744ac00df831c10daa55189b5d121c855af7";
+    let wanted = format!("{published}  {}\n", word(&path));
+    assert_eq!(stdout(&run(["sum", "--hash", "blake3", word(&path)])), wanted);
+}
+
+#[test]
+fn checksums_are_those_of_whole_buffers() {
+    let bytes: Vec<u8> = (0..=250).cycle().take(1_500_000).collect();
+    let (_folder, path) = file_of(&bytes);
+    let blake3 = blake3::hash(&bytes).to_hex().to_string();
+    let xxh3 = format!("XXH3_{:016x}", xxhash_rust::xxh3::xxh3_64(&bytes));
+    let crc32c = format!("{:08x}", bitwise_crc32c(&bytes));
+    for (hash, value) in [("blake3", blake3), ("xxh3", xxh3), ("crc32c", crc32c)] {
+        let wanted = format!("{value}  {}\n", word(&path));
+        assert_eq!(stdout(&run(["sum", "--hash", hash, word(&path)])), wanted);
+        let chunked = ["sum", "--hash", hash, "--chunk-size", "4097", word(&path)];
+        assert_eq!(stdout(&run(chunked)), wanted, "{hash}");
+        let piped = stdout(&run_with_input(&["sum", "--hash", hash, "-"], &bytes));
+        assert_eq!(piped, format!("{value}  -\n"));
+    }
+}
+
+fn bitwise_crc32c(bytes: &[u8]) -> u32 {
+    let mut crc = u32::MAX;
+    for &byte in bytes {
+        crc ^= u32::from(byte);
+        for _ in 0..8 {
+            crc = (crc >> 1) ^ (if crc & 1 == 1 { 0x82f6_3b78 } else { 0 });
+        }
+    }
+    !crc
+}
+
+#[test]
+fn several_files_have_a_line_each_and_counts_a_total() {
+    let (_folder, first) = file_of(b"a\nb\n");
+    let (_other, second) = file_of(b"c\n");
+    let (first, second) = (word(&first), word(&second));
+    let sums = stdout(&run(["sum", first, second]));
+    assert_eq!(sums, format!("215  {first}\n109  {second}\n"));
+    let counts = stdout(&run(["scan", first, second]));
+    assert_eq!(counts, format!("2  {first}\n1  {second}\n3  total\n"));
+}

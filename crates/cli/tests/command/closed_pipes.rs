@@ -1,0 +1,38 @@
+//! A reader that has read enough is no error.
+
+use std::process::Stdio;
+
+use crate::child::{file_of, shell, stderr, stdout, swath};
+
+#[test]
+fn cat_into_head_is_quiet_and_0() {
+    let (_folder, path) = file_of(&[b'x'; 4 << 20]);
+    let line = r#"{ "$0" cat "$1"; echo "code $?" >&2; } | head -c 3"#;
+    let output = shell(line, &[path.as_os_str()]);
+    assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("xxx", "code 0\n"));
+}
+
+#[test]
+fn every_command_that_prints_survives_a_closed_pipe() {
+    let (_folder, path) = file_of(b"text\n");
+    let path = path.to_str().expect("a plain name");
+    for words in [
+        &["read", path][..],
+        &["read", "--json", path],
+        &["sum", path, path],
+        &["scan", path, path],
+        &["cat", path],
+        &["man"],
+        &["completions", "bash"],
+        &["--help"],
+    ] {
+        let mut command = swath();
+        command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        // It may have written before the pipe was closed: 0 either way.
+        assert_eq!(output.status.code(), Some(0), "{words:?} {output:?}");
+        assert_eq!(stderr(&output), "", "{words:?}");
+    }
+}

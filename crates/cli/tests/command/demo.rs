@@ -1,0 +1,62 @@
+//! `demo` shows every engine, right to the byte, and leaves nothing behind.
+
+use serde_json::Value;
+
+use crate::child::{code, run, stderr, stdout, word};
+
+#[test]
+fn the_demo_prints_its_table_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(["demo", "--size", "4MiB", "--dir", word(folder.path())]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let text = stdout(&output);
+    for wanted in [
+        "std::fs::read",
+        "serial",
+        "pool, static",
+        "pool, dynamic",
+        "ring",
+        "map",
+        "auto",
+        "reused buffer",
+        "byte sum",
+        "newline count",
+        "memory sum",
+        "copy into existing pages",
+        "O_DIRECT read",
+        "Try next",
+    ] {
+        assert!(text.contains(wanted), "{wanted} in\n{text}");
+    }
+    assert!(!text.contains("WRONG"), "{text}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+}
+
+#[test]
+fn the_demo_s_json_has_units_and_says_that_it_is_verified() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = run(["demo", "--size", "1000001", "--json", "--dir", word(folder.path())]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert_eq!((&value["size_bytes"], &value["verified"]), (&1_000_001.into(), &true.into()));
+    assert!(value["limits"]["memory_sum_bytes_per_s"].is_f64(), "{value}");
+    let rows = value["rows"].as_array().expect("a list");
+    assert!(rows.len() >= 10, "{value}");
+    for row in rows {
+        assert!(row["median_elapsed_s"].is_f64() && row["bytes_per_s"].is_f64(), "{row}");
+        assert_eq!(row["verified"], true, "{row}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+}
+
+#[test]
+fn a_demo_that_cannot_be_done_is_2_and_leaves_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for size in ["0", "1TiB"] {
+        let output = run(["demo", "--size", size, "--dir", word(folder.path())]);
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(stderr(&output).contains("try: "), "{output:?}");
+    }
+    assert_eq!(code(&run(["demo", "--size", "1MiB", "--dir", "/nonexistent"])), 2);
+    assert_eq!(std::fs::read_dir(folder.path()).expect("there").count(), 0);
+}

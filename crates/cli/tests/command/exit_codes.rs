@@ -1,0 +1,151 @@
+//! 0 done; 1 done, but bytes differ or something was skipped; 2 not done. Errors say what could
+//! not be done to what, and what to try.
+
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::process::Command;
+
+use crate::child::{code, file_of, is_root, run, skip, stderr, stdout, word};
+
+/// The commands that read one path.
+const READERS: [&[&str]; 6] = [
+    &["read"],
+    &["read", "--engine", "map"],
+    &["sum"],
+    &["sum", "--hash", "blake3"],
+    &["scan"],
+    &["cat"],
+];
+
+fn run_reader(reader: &[&str], path: &OsStr) -> std::process::Output {
+    run(reader.iter().map(OsStr::new).chain([path]))
+}
+
+#[test]
+fn a_missing_path_is_2_and_says_which_and_what_to_try() {
+    for reader in READERS {
+        let output = run_reader(reader, "/nonexistent/data.bin".as_ref());
+        assert_eq!(code(&output), 2, "{reader:?}");
+        assert_eq!(
+            stderr(&output),
+            "swath: cannot open /nonexistent/data.bin: No such file or directory (os error 2); \
+             try: check the path\n",
+            "{reader:?}"
+        );
+        assert!(output.stdout.is_empty(), "{reader:?}");
+    }
+}
+
+#[test]
+fn a_folder_is_2_and_says_so() {
+    for reader in READERS {
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = run_reader(reader, folder.path().as_os_str());
+        let text = stderr(&output);
+        assert_eq!(code(&output), 2, "{reader:?}");
+        assert!(text.starts_with("swath: cannot ") && text.contains("irectory"), "{text}");
+        assert!(text.contains(word(folder.path())) && text.contains("; try: "), "{text}");
+    }
+}
+
+#[test]
+fn a_file_without_permission_is_2_and_says_so() {
+    let (folder, path) = file_of(b"secret");
+    let none = std::fs::Permissions::from_mode(0o000);
+    std::fs::set_permissions(&path, none).expect("set");
+    let open = std::fs::Permissions::from_mode(0o755);
+    std::fs::set_permissions(folder.path(), open.clone()).expect("set");
+    // The superuser may read it; the copy of the command runs as nobody.
+    let program = folder.path().join("swath");
+    std::fs::copy(env!("CARGO_BIN_EXE_swath"), &program).expect("copied");
+    for reader in READERS {
+        let mut command = Command::new(&program);
+        command.args(reader).arg(&path);
+        if is_root() {
+            command.uid(65_534).gid(65_534);
+        }
+        let output = match command.output() {
+            Ok(output) => output,
+            Err(error) => return skip("root", &format!("cannot become another user: {error}")),
+        };
+        assert_eq!(code(&output), 2, "{reader:?} {output:?}");
+        let text = stderr(&output);
+        let wanted = format!("cannot open {}: Permission denied", path.display());
+        assert!(
+            text.contains(&wanted) && text.contains("try: check the permissions"),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn a_loop_of_symbolic_links_is_2_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("loop");
+    std::os::unix::fs::symlink(&path, &path).expect("linked");
+    for reader in READERS {
+        let output = run_reader(reader, path.as_os_str());
+        assert_eq!(code(&output), 2, "{reader:?}");
+        let text = stderr(&output);
+        assert!(text.contains("Too many levels of symbolic links"), "{text}");
+        assert!(text.contains("points back to itself"), "{text}");
+    }
+}
+
+#[test]
+fn some_skipped_is_1_and_none_done_is_2() {
+    let (_folder, path) = file_of(b"a\nb\n");
+    for verb in [&["sum"][..], &["sum", "--hash", "crc32c"], &["scan"]] {
+        let some = run(verb.iter().copied().chain(["/nonexistent", word(&path)]));
+        assert_eq!(code(&some), 1, "{some:?}");
+        assert!(stdout(&some).contains(word(&path)) && !some.stderr.is_empty(), "{some:?}");
+        let none = run(verb.iter().copied().chain(["/nonexistent", "/nonexistent/2"]));
+        assert_eq!((code(&none), stderr(&none).lines().count()), (2, 2), "{none:?}");
+    }
+}
+
+#[test]
+fn a_file_that_is_shorter_than_asked_for_is_2() {
+    let (_folder, path) = file_of(&[1; 100]);
+    for reader in READERS {
+        let words = reader.iter().copied().chain(["--offset", "90", "--length", "11"]);
+        let output = run(words.chain([word(&path)]));
+        assert_eq!(code(&output), 2, "{reader:?}");
+        let text = stderr(&output);
+        assert!(text.contains("at bytes 90..101") && text.contains("; try: "), "{text}");
+    }
+}
+
+#[test]
+fn words_that_make_no_sense_are_2() {
+    for (words, wanted) in [
+        (&["read"][..], "required"),
+        (&["read", "--engine", "warp", "x"], "auto, serial, pool, ring, map"),
+        (&["read", "--chunk-size", "64k", "x"], "64kiB (1024 each) or 64kB"),
+        (&["read", "--chunk-size", "-1", "x"], "cannot be negative"),
+        (&["read", "--length", "99999999999999999999", "x"], "too large"),
+        (&["read", "--repeat", "0", "x"], "0 is not in 1.."),
+        (&["read", "s3://bucket/key"], "pipe it in"),
+        (&["read", ""], "cannot be empty"),
+        (&["fly"], "unrecognized subcommand"),
+    ] {
+        let output = run(words);
+        assert_eq!(code(&output), 2, "{words:?}");
+        assert!(stderr(&output).contains(wanted), "{words:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_full_device_is_2() {
+    let (_folder, path) = file_of(b"text");
+    for verb in ["read", "sum", "scan", "cat"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+        let mut command = crate::child::swath();
+        let output = command.arg(verb).arg(&path).stdout(full).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(2), "{verb} {output:?}");
+        let text = stderr(&output);
+        assert!(text.contains("standard output: No space left"), "{text}");
+        assert!(text.contains("try: free some space"), "{text}");
+    }
+}

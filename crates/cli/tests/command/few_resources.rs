@@ -1,0 +1,68 @@
+//! Too few descriptors or too little memory: an error or a fall-back that is told, never a signal.
+
+use std::ffi::OsStr;
+
+use crate::child::{code, file_of, shell, stderr, stdout, word};
+
+#[test]
+fn too_few_descriptors_give_the_right_bytes_or_an_error_that_says_so() {
+    let bytes = swath_reference::bytes(8, 1 << 20);
+    let (_folder, path) = file_of(&bytes);
+    let mut errors = 0;
+    // Below 4 not even the program's own libraries can be opened.
+    for limit in 4..12 {
+        for words in ["read --verify", "read --engine ring", "read --engine map", "sum", "cat"]
+        {
+            let line = format!(r#"ulimit -n {limit}; exec "$0" {words} "$1""#);
+            let output = shell(&line, &[path.as_os_str()]);
+            match code(&output) {
+                0 if words == "cat" => assert!(output.stdout == bytes, "{limit} {words}"),
+                0 => assert!(stdout(&output).contains(word(&path)), "{limit} {words}"),
+                _ => {
+                    let text = stderr(&output);
+                    assert!(text.contains("Too many open files"), "{limit} {words}: {text}");
+                    assert!(text.contains("try: raise the limit of open files"), "{text}");
+                    errors += 1;
+                }
+            }
+        }
+    }
+    assert!(errors > 0, "a limit of 4 is too few for a map");
+}
+
+#[test]
+fn too_little_memory_is_an_error_and_not_an_abort() {
+    let (_folder, path) = file_of(b"");
+    let file = std::fs::File::options().write(true).open(&path).expect("it is there");
+    file.set_len(4 << 30).expect("a sparse file");
+    for words in ["read", "read --engine serial", "read --engine ring", "read --engine map"] {
+        // 1 GiB of address space for 4 GiB of bytes.
+        let line = format!(r#"ulimit -v 1048576; exec "$0" {words} "$1""#);
+        let output = shell(&line, &[path.as_os_str()]);
+        assert_eq!(code(&output), 2, "{words} {output:?}");
+        let text = stderr(&output);
+        assert!(text.starts_with("swath: cannot "), "{words} {text}");
+        assert!(text.contains("memory") && text.contains("try: "), "{words} {text}");
+    }
+}
+
+#[test]
+fn a_scan_needs_little_memory_whatever_the_size() {
+    let (_folder, path) = file_of(b"");
+    let file = std::fs::File::options().write(true).open(&path).expect("it is there");
+    file.set_len(1 << 30).expect("a sparse file");
+    let line = r#"ulimit -v 524288; exec "$0" scan --engine pool --workers 2 "$1""#;
+    let output = shell(line, &[path.as_os_str()]);
+    assert_eq!(stdout(&output), format!("0  {}\n", word(&path)), "{output:?}");
+}
+
+#[test]
+fn closed_standard_streams_are_no_panic() {
+    let (_folder, path) = file_of(b"abc");
+    for closed in ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"] {
+        let line = format!(r#"exec "$0" sum "$1" /nonexistent {closed}"#);
+        let words: [&OsStr; 1] = [path.as_os_str()];
+        let output = shell(&line, &words);
+        assert!(code(&output) <= 2, "{closed} {output:?}");
+    }
+}

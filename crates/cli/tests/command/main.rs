@@ -1,0 +1,15 @@
+//! What the `swath` command promises: a file for each promise.
+
+mod changing_files;
+mod checksums;
+mod child;
+mod closed_pipes;
+mod demo;
+mod exit_codes;
+mod few_resources;
+mod generated;
+mod help;
+mod json;
+mod names;
+mod odd_files;
+mod verified;

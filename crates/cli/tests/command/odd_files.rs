@@ -1,0 +1,101 @@
+//! Files of 0 and 1 byte, of the kernel's, and what is no file: pipes.
+
+use crate::child::{code, file_of, run, run_with_input, shell, stderr, stdout, word};
+
+#[test]
+fn files_of_0_and_1_byte_are_read_by_every_engine() {
+    for bytes in [&b""[..], b"\n"] {
+        let (_folder, path) = file_of(bytes);
+        for engine in ["auto", "serial", "pool", "ring", "map"] {
+            let read = run(["read", "--verify", "--engine", engine, word(&path)]);
+            assert_eq!(code(&read), 0, "{engine} {read:?}");
+            for verb in ["sum", "scan"] {
+                let output = run([verb, "--engine", engine, word(&path)]);
+                let value = if verb == "sum" { 10 * bytes.len() } else { bytes.len() };
+                assert_eq!(stdout(&output), format!("{value}  {}\n", word(&path)), "{engine}");
+            }
+        }
+        assert_eq!(run(["cat", word(&path)]).stdout, bytes);
+    }
+}
+
+#[test]
+fn files_that_the_kernel_makes_are_read_whole() {
+    let wanted = std::fs::read_to_string("/proc/version").expect("it is there");
+    assert_eq!(stdout(&run(["cat", "/proc/version"])), wanted);
+    let sum: u64 = wanted.bytes().map(u64::from).sum();
+    assert_eq!(stdout(&run(["sum", "/proc/version"])), format!("{sum}  /proc/version\n"));
+    let status = stdout(&run(["cat", "/proc/self/status"]));
+    assert!(status.contains("Name:\tswath"), "{status}");
+    let read = run(["read", "/proc/self/status"]);
+    assert_eq!(code(&read), 0, "{read:?}");
+    assert!(!stdout(&read).contains(": 0 bytes"), "{read:?}");
+    let setting = "/sys/kernel/mm/transparent_hugepage/enabled";
+    if let Ok(text) = std::fs::read_to_string(setting) {
+        assert_eq!(stdout(&run(["cat", setting])), text);
+        let sum: u64 = text.bytes().skip(3).map(u64::from).sum();
+        let wanted = format!("{sum}  {setting}\n");
+        assert_eq!(stdout(&run(["sum", "--offset", "3", setting])), wanted);
+    }
+}
+
+#[test]
+fn a_pipe_is_read_in_order_to_its_end() {
+    let bytes: Vec<u8> = (0..=255).cycle().take(3_000_001).collect();
+    let sum: u64 = bytes.iter().map(|&byte| u64::from(byte)).sum();
+    let read = run_with_input(&["read", "-"], &bytes);
+    assert_eq!(code(&read), 0, "{read:?}");
+    let text = stdout(&read);
+    assert!(text.starts_with("<stdin>: ") && text.contains("3000001 bytes"), "{text}");
+    assert!(text.contains("engine serial"), "{text}");
+    assert_eq!(stdout(&run_with_input(&["sum", "-"], &bytes)), format!("{sum}  -\n"));
+    assert!(run_with_input(&["cat", "-"], &bytes).stdout == bytes);
+    let part = run_with_input(&["cat", "--offset", "5", "--length", "4", "-"], &bytes);
+    assert!(part.stdout == [5, 6, 7, 8], "{} bytes", part.stdout.len());
+}
+
+#[test]
+fn a_pipe_cannot_come_twice_or_be_mapped() {
+    for words in [&["--verify"][..], &["--repeat", "2"], &["--engine", "map"]] {
+        let words: Vec<&str> = ["read"].iter().chain(words).chain(&["-"]).copied().collect();
+        let output = run_with_input(&words, b"abc");
+        assert_eq!(code(&output), 2, "{words:?} {output:?}");
+        assert!(stderr(&output).contains("<stdin>"), "{output:?}");
+    }
+}
+
+#[test]
+fn a_named_pipe_is_read_in_order_and_not_waited_for_twice() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("pipe");
+    let line =
+        r#"mkfifo "$1" && { printf abc > "$1" & "$0" cat "$1"; "$0" read --verify "$1"; }"#;
+    let output = shell(line, &[path.as_os_str()]);
+    assert_eq!((stdout(&output).as_str(), code(&output)), ("abc", 2), "{output:?}");
+    assert!(stderr(&output).contains("a second time"), "{output:?}");
+}
+
+#[test]
+fn standard_input_that_is_a_file_is_read_like_one() {
+    let (_folder, path) = file_of(&[7; 100_000]);
+    let open = || std::fs::File::open(&path).expect("it is there");
+    for words in
+        [&["read", "--verify", "--repeat", "2", "-"][..], &["sum", "-"], &["scan", "-"]]
+    {
+        let output = crate::child::swath().args(words).stdin(open()).output();
+        assert_eq!(output.expect("it starts").status.code(), Some(0), "{words:?}");
+    }
+}
+
+#[test]
+fn a_sparse_file_beyond_4_gib_is_addressed_rightly() {
+    let (_folder, path) = file_of(b"");
+    let file = std::fs::File::options().write(true).open(&path).expect("it is there");
+    let end = (5 << 30) + 3;
+    std::os::unix::fs::FileExt::write_all_at(&file, b"end", end - 3).expect("written");
+    let offset = (end - 4).to_string();
+    let output = run(["cat", "--offset", &offset, word(&path)]);
+    assert_eq!(output.stdout, b"\0end");
+    let part = run(["read", "--verify", "--offset", "4GiB", "--length", "1MiB", word(&path)]);
+    assert_eq!(code(&part), 0, "{part:?}");
+}
