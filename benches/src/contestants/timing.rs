@@ -22,15 +22,23 @@ pub(crate) struct Setting<'b> {
 impl<'b> Setting<'b> {
     /// Has the page cache brought into the setting's state before each run.
     pub(super) fn prepared(self, contestant: Contestant<'b>) -> Contestant<'b> {
-        contestant.with_before(move || self.bench.bring(self.input, self.residency))
+        contestant.with_before(move || self.prepare(0))
     }
 
     /// Does the same, then has as much memory touched as the run will take.
     pub(super) fn prepared_with_memory(self, contestant: Contestant<'b>) -> Contestant<'b> {
-        contestant.with_before(move || {
-            self.bench.bring(self.input, self.residency)?;
-            cache::touch_memory(self.input.len()).context("cannot touch memory")
-        })
+        contestant.with_before(move || self.prepare(self.input.len()))
+    }
+
+    /// Touches as much memory as the run will take: what it asks for itself, and what the page
+    /// cache takes for a file that is not in it.
+    fn prepare(self, own: usize) -> Result<()> {
+        self.bench.bring(self.input, self.residency)?;
+        let cached = if self.residency == Residency::Warm { 0 } else { self.input.len() };
+        match own + cached {
+            0 => Ok(()),
+            len => cache::touch_memory(len).context("cannot touch memory"),
+        }
     }
 
     /// Times `repeats` reads into pages that exist.

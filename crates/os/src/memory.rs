@@ -30,6 +30,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
 
@@ -156,11 +157,12 @@ impl Pages {
             return Ok(0);
         }
         if self.claimed[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
-            for _ in 0..10_000 {
+            // A huge page takes about a tenth of a millisecond: short naps, and an end to them.
+            for _ in 0..20 {
                 if self.populated[word].load(Ordering::Relaxed) & bit != 0 {
                     break;
                 }
-                std::thread::yield_now();
+                std::thread::sleep(Duration::from_micros(50));
             }
             // Not yet, or it failed there: the read itself populates, or fails as well.
             return Ok(0);

@@ -28,13 +28,17 @@ pub use wishes::{Engine, PageCache, Reuse, Schedule, Wishes};
 pub const SMALL: u64 = 64 << 10;
 /// The default size of one read.
 pub const READ_SIZE: u64 = 1 << 20;
-/// What a worker takes at one time of a resident file: a huge page, so that no two populate the
-/// same one. A cold file is read in smaller steps, nearer to the order of the device.
+/// What a worker takes at one time for buffered reads: a huge page of the destination, so that no
+/// two workers populate the same one.
 const LEASE_SIZE: u64 = 2 << 20;
 /// A worker for less than this costs more than it brings, when the page cache holds the bytes.
 const WORKER_SHARE: u64 = 4 << 20;
-/// Buffered reads in flight that a cold local device wants, whatever the core count.
-const COLD_WORKERS: u64 = 4;
+/// Buffered reads in flight that a cold local device wants, whatever the core count: the kernel's
+/// readahead keeps it busy, but for long reads that several threads pull along.
+const COLD_WORKERS: u64 = 2;
+/// And for reads of at least [`LONG`].
+const COLD_WORKERS_LONG: u64 = 4;
+const LONG: u64 = 256 << 20;
 /// Direct reads in flight that a local device wants.
 const DIRECT_DEPTH: u64 = 16;
 /// Requests in flight, and their size, for spinning disks and networks.
@@ -301,7 +305,8 @@ fn auto_workers(facts: &Facts, wishes: &Wishes, resident: bool, buffered: &[Run]
         Storage::Memory | Storage::Foreign => facts.cores,
         Storage::Rotational | Storage::Network => ORDERED.0,
         // Blocked on the device, not on a core; and where nobody knows, blocking costs little.
-        _ => facts.cores.max(COLD_WORKERS),
+        _ if bytes < LONG => facts.cores.max(COLD_WORKERS),
+        _ => facts.cores.max(COLD_WORKERS_LONG),
     };
     wanted.clamp(1, bytes.div_ceil(WORKER_SHARE))
 }
@@ -338,8 +343,7 @@ fn chunk_size(
 
 /// Small chunks are given out together, so that they cost no lock each.
 fn cut(facts: &Facts, chunk_size: NonZeroU64, way: Way) -> Cut {
-    let resident = facts.residency.iter().all(|&known| known == Residency::Resident);
-    let lease = if way == Way::Buffered && resident { LEASE_SIZE } else { READ_SIZE };
+    let lease = if way == Way::Direct { READ_SIZE } else { LEASE_SIZE };
     let chunks = (lease / chunk_size).max(1);
     let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     // Direct reads start at multiples of the unit in the file, whatever the extent does.
