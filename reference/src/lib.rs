@@ -16,8 +16,9 @@
 //! # }
 //! ```
 
-use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::fmt::Display;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::Path;
 
 /// Bytes asked for in one read: few, so that most reads are of many.
@@ -106,14 +107,19 @@ pub fn bytes(seed: u64, len: usize) -> Vec<u8> {
 ///
 /// `cargo xtask test` collects the notes in the file that `SWATH_SKIPS` names; the capabilities
 /// that may be absent are listed in `xtask/may-be-absent.txt`.
-pub fn skip(capability: &str, reason: &str) {
-    use std::io::Write;
-    eprintln!("SKIPPED {capability}: {reason}");
+///
+/// # Panics
+///
+/// If the note cannot be written: a skip must not go unnoticed.
+pub fn skip(capability: &str, reason: impl Display) {
+    let line = format!("{capability}: {reason}").replace('\n', " ");
+    eprintln!("SKIPPED {line}");
     if let Some(notes) = std::env::var_os("SWATH_SKIPS") {
-        let notes = std::fs::OpenOptions::new().append(true).create(true).open(notes);
+        let notes = OpenOptions::new().append(true).create(true).open(notes);
         // One write: tests run beside each other.
-        let line = format!("{capability}: {reason}\n");
-        notes.and_then(|mut notes| notes.write_all(line.as_bytes())).expect("a file for notes");
+        let written =
+            notes.and_then(|mut notes| notes.write_all(format!("{line}\n").as_bytes()));
+        written.expect("a file for notes");
     }
 }
 

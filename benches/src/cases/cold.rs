@@ -10,9 +10,9 @@ use anyhow::Result;
 use swath_study::harness::Contestant;
 use swath_study::limits::Schedule;
 
-const BYPASS_POOLED: &str = "swath bypass, buffer from a pool";
+const BYPASS_REUSED: &str = "swath bypass, reused buffer";
 const BYPASS_FRESH: &str = "swath bypass, fresh buffer";
-const KEEP_POOLED: &str = "swath keep, buffer from a pool";
+const KEEP_REUSED: &str = "swath keep, reused buffer";
 const KEEP_FRESH: &str = "swath keep, fresh buffer";
 
 /// CPU seconds that 2 GiB past the page cache may cost.
@@ -26,9 +26,9 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, size: Size) -> Resul
     let named =
         |name, page_cache| Named::new(name, ReadOptions::new().with_page_cache(page_cache));
     contestants.extend([
-        swath::pooled(setting, named(BYPASS_POOLED, PageCache::Bypass)),
+        swath::into_pages(setting, &pages, 1, named(BYPASS_REUSED, PageCache::Bypass)),
         swath::fresh(setting, named(BYPASS_FRESH, PageCache::Bypass)),
-        swath::pooled(setting, named(KEEP_POOLED, PageCache::Keep)),
+        swath::into_pages(setting, &pages, 1, named(KEEP_REUSED, PageCache::Keep)),
         swath::fresh(setting, named(KEEP_FRESH, PageCache::Keep)),
         control::memory(bench),
     ]);
@@ -47,12 +47,12 @@ fn goals(size: Size) -> Vec<Goal> {
     let direct = limit::DEPTHS.map(limit::direct_name);
     let buffered = limit::THREADS.map(|count| limit::pread_name(count, Schedule::Dynamic));
     let mut goals = vec![
-        Goal::speed(BYPASS_POOLED, 0.97, &direct),
+        Goal::speed(BYPASS_REUSED, 0.97, &direct),
         Goal::speed(BYPASS_FRESH, 0.90, &direct),
-        Goal::speed(KEEP_POOLED, 0.97, &buffered),
+        Goal::speed(KEEP_REUSED, 0.97, &buffered),
     ];
     if size == Size::Large {
-        goals.push(Goal::cpu_seconds(BYPASS_POOLED, CPU_SECONDS));
+        goals.push(Goal::cpu_seconds(BYPASS_REUSED, CPU_SECONDS));
     }
     goals
 }

@@ -1,6 +1,6 @@
 //! Swath in its various settings, as contestants.
 
-use crate::bench::{Input, SharedPages};
+use crate::bench::{Input, Residency, SharedPages};
 use crate::contestants::timing::{Setting, UNREAD};
 use anyhow::Result;
 use std::fs::File;
@@ -45,6 +45,7 @@ pub(crate) fn pooled(setting: Setting<'_>, named: Named) -> Contestant<'_> {
     // The pool keeps whole huge pages.
     let options = options.with_pool(BufferPool::new(input.len() + (4 << 20)));
     let repeats = input.repeats;
+    let again = options.clone();
     let run = move || {
         let (last, timing) = timed(|| {
             (1..repeats).try_for_each(|_| options.read(input.path.as_path()).map(drop))?;
@@ -57,7 +58,16 @@ pub(crate) fn pooled(setting: Setting<'_>, named: Named) -> Contestant<'_> {
         limits::fill(all, UNREAD, bench.workers);
         Ok(Work::new(bytes, sum).with_timing(timing))
     };
-    setting.prepared(Contestant::new(name, input.expected(repeats), run))
+    let contestant = Contestant::new(name, input.expected(repeats), run);
+    match setting.residency {
+        // As the others' destinations, the pool's memory is touched right before it is used.
+        Residency::Warm => contestant.with_before(move || {
+            bench.bring(input, Residency::Warm)?;
+            again.read(input.path.as_path())?.buffer.fill(UNREAD);
+            Ok(())
+        }),
+        Residency::Cold | Residency::Half => setting.prepared(contestant),
+    }
 }
 
 /// Reads into a buffer of its own: the pool that reads share by default keeps small ones.

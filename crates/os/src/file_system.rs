@@ -153,6 +153,18 @@ pub fn is_rotational(dev: u64) -> Option<bool> {
     disk_turns(&fs::canonicalize(link).ok()?)
 }
 
+/// Returns how many bytes the kernel reads ahead of a thread that reads on from device `dev`.
+///
+/// `None` where sysfs does not say, as for network file systems.
+#[must_use]
+pub fn readahead(dev: u64) -> Option<u64> {
+    let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
+    let device = fs::canonicalize(link).ok()?;
+    let disk = if device.join("queue").is_dir() { &device } else { device.parent()? };
+    let kib = fs::read_to_string(disk.join("queue/read_ahead_kb")).ok()?;
+    kib.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
 /// Answers for one device folder of sysfs, of a whole disk or of a partition.
 fn disk_turns(device: &Path) -> Option<bool> {
     let is_partition = !device.join("queue").is_dir();
@@ -266,6 +278,6 @@ mod tests {
     #[test]
     fn a_file_without_a_disk_does_not_turn_or_stand() {
         let dev = fs::metadata("/proc/self/stat").expect("procfs").dev();
-        assert_eq!(is_rotational(dev), None);
+        assert_eq!((is_rotational(dev), readahead(dev)), (None, None));
     }
 }

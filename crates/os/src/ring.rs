@@ -248,7 +248,7 @@ mod tests {
         });
         match ended {
             Ok(tokens) => assert!(tokens.into_iter().eq(0..16)),
-            Err(refused) => return eprintln!("SKIPPED io-uring: {refused}"),
+            Err(refused) => return swath_reference::skip("io-uring", refused),
         }
         assert_eq!(leases.read(0, bytes.len()).expect("all frozen"), bytes);
     }
@@ -264,7 +264,7 @@ mod tests {
             })
         }));
         if let Ok(Err(refused)) = outcome {
-            return eprintln!("SKIPPED io-uring: {refused}");
+            return swath_reference::skip("io-uring", refused);
         }
         assert!(outcome.is_err());
         assert!(leases.write(0, 4096).is_some(), "the lease came back");
@@ -286,7 +286,7 @@ mod tests {
                 assert_eq!(at_end, 0);
                 assert_eq!(folder.expect_err("a folder").raw_os_error(), Some(libc::EISDIR));
             }
-            Err(refused) => eprintln!("SKIPPED io-uring: {refused}"),
+            Err(refused) => swath_reference::skip("io-uring", refused),
         }
     }
 }

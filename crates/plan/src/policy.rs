@@ -33,11 +33,12 @@ pub const READ_SIZE: u64 = 1 << 20;
 const LEASE_SIZE: u64 = 2 << 20;
 /// A worker for less than this costs more than it brings, when the page cache holds the bytes.
 const WORKER_SHARE: u64 = 4 << 20;
-/// Buffered reads in flight that a cold local device wants, whatever the core count: the kernel's
-/// readahead keeps it busy, but for long reads that several threads pull along.
-const COLD_WORKERS: u64 = 2;
-/// And for reads of at least [`LONG`].
-const COLD_WORKERS_LONG: u64 = 4;
+/// Buffered reads in flight that a cold local device wants, whatever the core count.
+const COLD_WORKERS: u64 = 4;
+/// A kernel that reads so far ahead keeps a device busy for one thread; a second one breaks the
+/// order by which the kernel recognises it.
+const FAR_AHEAD: u64 = 2 << 20;
+/// From this length on, that pays all the same: one thread's copying is in the way.
 const LONG: u64 = 256 << 20;
 /// Direct reads in flight that a local device wants.
 const DIRECT_DEPTH: u64 = 16;
@@ -75,6 +76,8 @@ pub struct Facts {
     pub direct: Option<NonZeroU64>,
     /// Whether `io_uring` may read this file.
     pub ring: bool,
+    /// Bytes that the kernel reads ahead of one thread that reads on; 0 where nobody knows.
+    pub readahead: u64,
     /// Whether the file may be mapped: the caller gave the promise.
     pub map: bool,
     /// Processors this process may use.
@@ -223,8 +226,7 @@ fn auto(
     let (buffered, direct): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| run.way == Way::Buffered);
     let ring = bypass && facts.ring && !direct.is_empty();
-    let resident = bypass || share.resident >= facts.extent.len();
-    let workers = auto_workers(facts, wishes, resident, &buffered);
+    let workers = auto_workers(facts, wishes, (&share, bypass), &buffered);
     let mut slots: Vec<Vec<usize>> = (0..workers).map(|_| vec![0]).collect();
     if bypass && !ring {
         // A blocked thread for each direct read; those that find none left help with the rest.
@@ -292,7 +294,14 @@ impl Share {
 }
 
 /// Blocking workers for the buffered runs.
-fn auto_workers(facts: &Facts, wishes: &Wishes, resident: bool, buffered: &[Run]) -> u64 {
+fn auto_workers(
+    facts: &Facts,
+    wishes: &Wishes,
+    (share, bypass): (&Share, bool),
+    buffered: &[Run],
+) -> u64 {
+    // When bypassing, what is buffered is resident, but for an edge.
+    let resident = bypass || share.resident >= facts.extent.len();
     let bytes: u64 = buffered.iter().map(|run| run.extent.len()).sum();
     if bytes == 0 {
         return 0;
@@ -305,8 +314,8 @@ fn auto_workers(facts: &Facts, wishes: &Wishes, resident: bool, buffered: &[Run]
         Storage::Memory | Storage::Foreign => facts.cores,
         Storage::Rotational | Storage::Network => ORDERED.0,
         // Blocked on the device, not on a core; and where nobody knows, blocking costs little.
-        _ if bytes < LONG => facts.cores.max(COLD_WORKERS),
-        _ => facts.cores.max(COLD_WORKERS_LONG),
+        _ if bytes < LONG && share.unknown == 0 && facts.readahead >= FAR_AHEAD => 1,
+        _ => facts.cores.max(COLD_WORKERS),
     };
     wanted.clamp(1, bytes.div_ceil(WORKER_SHARE))
 }

@@ -216,7 +216,6 @@ fn read_through(file: &File, offset: u64, len: u64) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip;
 
     /// A file of `len` bytes beside the test program; `/tmp` may be memory.
     fn file_of(len: usize) -> tempfile::NamedTempFile {
@@ -231,7 +230,7 @@ mod tests {
     fn a_file_becomes_cold_warm_and_cold_again() {
         let file = file_of(3 << 20);
         if let Err(error) = make_cold(file.path(), ColdBy::DontNeed) {
-            return skip::note("evictable-files", error);
+            return swath_reference::skip("evictable-files", error);
         }
         make_warm(file.path()).expect("it becomes warm");
         let share = resident_share(file.as_file(), 0, 3 << 20).expect("residency is told");
@@ -243,7 +242,7 @@ mod tests {
     fn every_second_window_can_be_resident() {
         let file = file_of(14 << 20);
         if let Err(error) = make_cold(file.path(), ColdBy::DontNeed) {
-            return skip::note("evictable-files", error);
+            return swath_reference::skip("evictable-files", error);
         }
         make_half_resident(file.path(), 4 << 20).expect("half of it becomes resident");
         make_warm(file.path()).expect("it becomes warm");

@@ -18,7 +18,5 @@ pub mod harness;
 pub mod limits;
 pub mod peers;
 pub mod random;
-#[cfg(test)]
-mod skip;
 pub mod stats;
 pub mod workload;

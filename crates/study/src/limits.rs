@@ -289,7 +289,6 @@ fn best_rate<T>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip;
     use crate::workload::{Kind, Recipe, generate};
 
     const LEN: usize = 5 * CHUNK_SIZE / 2 + 77;
@@ -323,7 +322,7 @@ mod tests {
         let mut pages = touched_pages(LEN, 2).expect("memory");
         match direct(&File::open(path).expect("there"), &mut pages[..LEN], 8) {
             Ok(()) => assert!(pages[..LEN] == bytes),
-            Err(error) => skip::note("direct-io", error),
+            Err(error) => swath_reference::skip("direct-io", error),
         }
     }
 

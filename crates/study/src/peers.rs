@@ -282,7 +282,6 @@ pub fn sum_reader(mut reader: impl BufRead) -> io::Result<(u64, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::skip;
 
     fn file_of(bytes: &[u8]) -> tempfile::NamedTempFile {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
@@ -294,7 +293,7 @@ mod tests {
     fn python_loads_in_every_way_and_sums_rightly() {
         let mut python = match Python::start() {
             Ok(python) => python,
-            Err(absent) => return skip::note("numpy", absent),
+            Err(absent) => return swath_reference::skip("numpy", absent),
         };
         let bytes: Vec<u8> = (0..=255).cycle().take(3_000_001).collect();
         let file = file_of(&bytes);
@@ -315,7 +314,7 @@ mod tests {
                 let file = file_of(b"one\ntwo\nthree\n");
                 assert_eq!(ripgrep.count_lines(file.path()).expect("it runs").lines, 3);
             }
-            Err(absent) => skip::note("ripgrep", absent),
+            Err(absent) => swath_reference::skip("ripgrep", absent),
         }
     }
 

@@ -71,16 +71,17 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// The hook of one running read.
+/// The hook of one running read. Clones count together.
+#[derive(Clone)]
 pub(crate) struct Observer {
     hooks: Hooks,
     total: Option<u64>,
-    delivered: AtomicU64,
+    delivered: Arc<AtomicU64>,
 }
 
 impl Observer {
     pub(crate) fn new(hooks: Hooks, total: Option<u64>) -> Self {
-        Self { hooks, total, delivered: AtomicU64::new(0) }
+        Self { hooks, total, delivered: Arc::default() }
     }
 
     /// `bytes` more are where they belong.

@@ -20,13 +20,15 @@ use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
 use swath_plan::schedule::{Lease, Way};
 
 use crate::buffer::{Buffer, BufferPool};
-use crate::engine::fill::Hands;
+use crate::engine::fill::{Hands, fill_buffered};
 use crate::engine::stream::Stream;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
 use crate::options::ReadOptions;
+use crate::report::Tally;
 use crate::source::{Kind, Opened, Source};
-use crate::survey;
+use crate::survey::{self, cancelled_before};
 
 /// Bytes of one block unless told otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -70,7 +72,9 @@ impl ReadOptions {
             Kind::Sized(len) => Some(self.extent_of(&source, len)?),
             Kind::Stream | Kind::Made => None,
         };
+        let total = extent.map(Extent::len).or(self.len);
         Ok(Reader {
+            observer: Observer::new(self.hooks.clone(), total),
             base: extent.map_or(self.offset, Extent::offset),
             end: extent
                 .map(Extent::end)
@@ -92,6 +96,8 @@ impl ReadOptions {
 pub struct Reader {
     source: Arc<Opened>,
     options: ReadOptions,
+    /// Counts what has been read ahead, seeks included.
+    observer: Observer,
     /// Where positions count from.
     base: u64,
     /// Where the bytes end; `None`: nobody knows yet.
@@ -146,7 +152,8 @@ impl Reader {
         } else {
             if self.ahead.is_none() {
                 let rest = Extent::between(self.next, end);
-                self.ahead = Some(Ahead::start(&self.source, rest, &self.options)?);
+                self.ahead =
+                    Some(Ahead::start(&self.source, rest, &self.options, &self.observer)?);
             }
             if let Some(ahead) = &self.ahead {
                 ahead.give_back(std::mem::take(&mut self.block));
@@ -163,32 +170,20 @@ impl Reader {
     }
 
     fn read_here(&mut self, extent: Extent) -> Result<Buffer> {
-        let wishes = Wishes { engine: Engine::Serial, ..Wishes::default() };
-        let options = ReadOptions {
-            wishes,
-            offset: extent.offset(),
-            len: Some(extent.len()),
-            hooks: self.options.hooks.clone(),
-            ..ReadOptions::new()
-        };
+        cancelled_before(&self.observer, &self.source, extent)?;
         let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
         let mut block = block(&self.options.pool, &self.source, len)?;
-        let mut tally = crate::report::Tally::default();
-        crate::engine::fill::fill_buffered(
-            &self.source,
-            extent.offset(),
-            &mut block,
-            &mut tally,
-        )
-        .map_err(|failure| failure.into_trouble(&self.source, extent.offset(), len).error)?;
-        options.observer(extent).delivered(extent.len());
+        fill_buffered(&self.source, extent.offset(), &mut block, &mut Tally::default())
+            .map_err(|failure| {
+                failure.into_trouble(&self.source, extent.offset(), len).error
+            })?;
+        self.observer.delivered(extent.len());
         Ok(block)
     }
 
     fn advance_stream(&mut self) -> Result<()> {
-        let observer = crate::observe::Observer::new(self.options.hooks.clone(), None);
         let rate = self.options.rate_bytes_per_s;
-        let mut stream = Stream::new(&self.source, &observer, rate);
+        let mut stream = Stream::new(&self.source, &self.observer, rate);
         if !self.sequential {
             self.sequential = true;
             self.options.skip_in(&mut stream, &self.source)?;
@@ -313,7 +308,12 @@ struct Blocks {
 }
 
 impl Ahead {
-    fn start(source: &Arc<Opened>, rest: Extent, options: &ReadOptions) -> Result<Self> {
+    fn start(
+        source: &Arc<Opened>,
+        rest: Extent,
+        options: &ReadOptions,
+        observer: &Observer,
+    ) -> Result<Self> {
         let facts = survey::facts(source, rest, options);
         let decision = decision(&facts, options);
         let size = decision.cut.size.get();
@@ -326,7 +326,7 @@ impl Ahead {
             rest,
             survey::scheduler(&decision, options, ahead),
             survey::manner(&decision, &facts, options),
-            options.observer(rest),
+            observer.clone(),
         );
         let shared = Arc::new(Shared {
             job,

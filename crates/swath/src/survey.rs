@@ -48,6 +48,7 @@ pub(crate) fn facts(source: &Opened, extent: Extent, options: &ReadOptions) -> F
         residency,
         direct: None,
         ring: false,
+        readahead: 0,
         map: false,
         cores,
         memory,
@@ -55,7 +56,9 @@ pub(crate) fn facts(source: &Opened, extent: Extent, options: &ReadOptions) -> F
     // What is in the page cache comes from there, wherever it lives: no need to find out.
     let small = extent.len() <= SMALL && wishes.engine == Engine::Auto;
     if may_bypass || !(small || all_resident(&facts)) {
-        (facts.storage, facts.ring) = source.storage();
+        let place = source.place();
+        (facts.storage, facts.ring) = (place.storage, place.ring);
+        facts.readahead = place.readahead;
     }
     if may_bypass {
         facts.direct = source.direct().map(|direct| direct.unit);

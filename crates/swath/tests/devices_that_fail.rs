@@ -32,7 +32,7 @@ impl Loop {
                 return None;
             }
             Err(error) => {
-                swath_reference::skip("loop-devices", &format!("losetup: {error}"));
+                swath_reference::skip("loop-devices", format!("losetup: {error}"));
                 return None;
             }
         };

@@ -64,6 +64,20 @@ fn a_cancelled_reader_and_scan_end_too() {
 }
 
 #[test]
+fn a_reader_reports_one_progress_from_the_first_block_to_the_last() {
+    let file = file();
+    let most = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&most);
+    let options = ReadOptions::new().with_progress(move |progress| {
+        assert_eq!(progress.total, Some(LEN as u64));
+        seen.fetch_max(progress.bytes, Ordering::SeqCst);
+    });
+    let mut reader = options.reader(file.path()).expect("opens");
+    std::io::copy(&mut reader, &mut std::io::sink()).expect("read");
+    assert_eq!(most.load(Ordering::SeqCst), LEN as u64);
+}
+
+#[test]
 fn a_rate_limit_spaces_the_reads() {
     let file = file();
     let rate = 64 << 20;

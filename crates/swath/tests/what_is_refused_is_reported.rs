@@ -61,7 +61,7 @@ fn refusing<R: Send>(
         let filtered = scope.spawn(move || match seccompiler::apply_filter(&program) {
             Ok(()) => Some(work()),
             Err(error) => {
-                swath_reference::skip("seccomp", &error.to_string());
+                swath_reference::skip("seccomp", error);
                 None
             }
         });

@@ -79,13 +79,3 @@ pub(crate) fn word(path: &Path) -> &str {
 pub(crate) fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|facts| facts.uid() == 0)
 }
-
-/// Notes that `capability` is missing, for the list of what was not tested.
-pub(crate) fn skip(capability: &str, reason: &str) {
-    eprintln!("skipped: {capability}: {reason}");
-    let Some(path) = std::env::var_os("SWATH_SKIPS") else { return };
-    let opened = std::fs::OpenOptions::new().append(true).create(true).open(path);
-    let noted = opened
-        .and_then(|mut file| file.write_all(format!("{capability}: {reason}\n").as_bytes()));
-    noted.expect("skips can be noted");
-}

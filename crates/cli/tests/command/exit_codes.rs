@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::child::{code, file_of, is_root, run, skip, stderr, stdout, word};
+use crate::child::{code, file_of, is_root, run, stderr, stdout, word};
 
 /// The commands that read one path.
 const READERS: [&[&str]; 6] = [
@@ -67,7 +67,12 @@ fn a_file_without_permission_is_2_and_says_so() {
         }
         let output = match command.output() {
             Ok(output) => output,
-            Err(error) => return skip("root", &format!("cannot become another user: {error}")),
+            Err(error) => {
+                return swath_reference::skip(
+                    "root",
+                    format!("cannot become another user: {error}"),
+                );
+            }
         };
         assert_eq!(code(&output), 2, "{reader:?} {output:?}");
         let text = stderr(&output);

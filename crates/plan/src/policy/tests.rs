@@ -10,6 +10,7 @@ fn facts(len: u64) -> Facts {
         residency: window::windows(extent).map(|_| Residency::Resident).collect(),
         direct: NonZeroU64::new(512),
         ring: true,
+        readahead: 128 << 10,
         map: false,
         cores: 2,
         memory: 1 << 40,
@@ -55,6 +56,19 @@ fn absent_files_are_read_through_the_page_cache_by_default_with_more_in_flight()
     let decision = decide(&cold(BIG), &Wishes::default());
     assert_eq!((decision.engine, decision.page_cache), (Engine::Pool, PageCache::Keep));
     assert_eq!((decision.workers.len(), ways(&decision)), (4, (BIG, 0)));
+}
+
+#[test]
+fn one_thread_is_enough_for_a_short_cold_read_where_the_kernel_reads_far_ahead() {
+    let workers = |len, readahead, known| {
+        let mut facts = Facts { readahead, ..cold(len) };
+        facts.residency[0] = known;
+        decide(&facts, &Wishes::default()).workers.len()
+    };
+    assert_eq!(workers(LONG - 1, FAR_AHEAD, Residency::Absent), 1);
+    assert_eq!(workers(LONG, FAR_AHEAD, Residency::Absent), 4);
+    assert_eq!(workers(LONG - 1, FAR_AHEAD - 1, Residency::Absent), 4);
+    assert_eq!(workers(LONG - 1, FAR_AHEAD, Residency::Unknown), 4, "it may be resident");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! Facts about a file, from its descriptor.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::num::NonZeroU64;
 use std::os::fd::AsRawFd;
 use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FileType, Stat};
 use swath_os::direct;
@@ -67,24 +69,49 @@ pub(crate) fn name_of(file: &File) -> PathBuf {
     std::fs::read_link(link).unwrap_or_else(|_| PathBuf::from("<file>"))
 }
 
-/// Where it lives, and whether `io_uring` may read it: FUSE, and overlays over it, can return
-/// wrong bytes through the ring, so only file systems known to be right are let in.
-pub(crate) fn storage(file: &File, device: u64) -> (Storage, bool) {
+/// Where a file lives, and what that means for reading it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) storage: Storage,
+    /// Whether `io_uring` may read it: FUSE, and overlays over it, can return wrong bytes through
+    /// the ring, so only file systems known to be right are let in.
+    pub(crate) ring: bool,
+    /// Bytes that the kernel reads ahead of one thread; 0 where nobody knows.
+    pub(crate) readahead: u64,
+}
+
+impl Place {
+    pub(crate) const FOREIGN: Self =
+        Self { storage: Storage::Foreign, ring: false, readahead: 0 };
+}
+
+pub(crate) fn place(file: &File, device: u64) -> Place {
     let file_system = file_system::file_system(file).unwrap_or(FileSystem::Other);
-    let local = || match file_system::is_rotational(device) {
-        Some(true) => Storage::Rotational,
-        Some(false) | None => Storage::Local,
-    };
+    let elsewhere = |storage| Place { storage, ..Place::FOREIGN };
     match file_system {
         FileSystem::Ext | FileSystem::Xfs | FileSystem::Btrfs | FileSystem::F2fs => {
-            (local(), true)
+            Place { ring: true, ..on_device(device) }
         }
-        FileSystem::Tmpfs => (Storage::Memory, false),
-        FileSystem::Fuse => (Storage::Fuse, false),
-        FileSystem::Network => (Storage::Network, false),
-        FileSystem::Pseudo => (Storage::Foreign, false),
-        FileSystem::Overlay | FileSystem::Other => (local(), false),
+        FileSystem::Tmpfs => elsewhere(Storage::Memory),
+        FileSystem::Fuse => elsewhere(Storage::Fuse),
+        FileSystem::Network => elsewhere(Storage::Network),
+        FileSystem::Pseudo => Place::FOREIGN,
+        FileSystem::Overlay | FileSystem::Other => on_device(device),
     }
+}
+
+/// What sysfs says of a device, asked once: the answer costs as much as a small cold read.
+fn on_device(device: u64) -> Place {
+    static KNOWN: Mutex<BTreeMap<u64, Place>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    *known.entry(device).or_insert_with(|| Place {
+        storage: match file_system::is_rotational(device) {
+            Some(true) => Storage::Rotational,
+            Some(false) | None => Storage::Local,
+        },
+        ring: false,
+        readahead: file_system::readahead(device).unwrap_or(0),
+    })
 }
 
 /// Whether the length that `fstat` shows can be believed: in `/proc` and `/sys` it cannot.

@@ -7,9 +7,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use swath_plan::extent::Extent;
-use swath_plan::policy::Storage;
 
-use super::file::{self, Direct, Identity};
+use super::file::{self, Direct, Identity, Place};
 use super::{Inner, ReadAt, Source, SourceFacts};
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -92,11 +91,11 @@ impl Opened {
         }
     }
 
-    /// Where it lives, and whether the ring may read it.
-    pub(crate) fn storage(&self) -> (Storage, bool) {
+    /// Where it lives.
+    pub(crate) fn place(&self) -> Place {
         match &self.input {
-            Input::File { file, before, .. } => file::storage(file, before.device),
-            Input::Custom { .. } => (Storage::Foreign, false),
+            Input::File { file, before, .. } => file::place(file, before.device),
+            Input::Custom { .. } => Place::FOREIGN,
         }
     }
 
