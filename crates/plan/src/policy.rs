@@ -42,6 +42,8 @@ const FAR_AHEAD: u64 = 2 << 20;
 const LONG: u64 = 256 << 20;
 /// Direct reads in flight that a local device wants.
 const DIRECT_DEPTH: u64 = 16;
+/// Workers, and reads in flight, at most.
+pub const MOST_IN_FLIGHT: u64 = 1024;
 /// Requests in flight, and their size, for spinning disks and networks.
 const ORDERED: (u64, u64) = (2, 4 << 20);
 
@@ -114,12 +116,27 @@ pub struct Decision {
 /// Decides how to read.
 pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     let mut fallbacks = Vec::new();
+    let wishes = &bounded(wishes, &mut fallbacks);
     let page_cache = choose_page_cache(facts, wishes, &mut fallbacks);
     let engine = choose_engine(facts, wishes, page_cache, &mut fallbacks);
     match engine {
         Engine::Auto => auto(facts, wishes, page_cache, fallbacks),
         engine => fixed(facts, wishes, (engine, page_cache), fallbacks),
     }
+}
+
+/// More threads or reads in flight than anybody can use are an accident, and cost memory.
+fn bounded(wishes: &Wishes, fallbacks: &mut Vec<String>) -> Wishes {
+    let mut wishes = *wishes;
+    for (name, wish) in
+        [("workers", &mut wishes.workers), ("queue depth", &mut wishes.queue_depth)]
+    {
+        if *wish > MOST_IN_FLIGHT {
+            fallbacks.push(format!("{name} {wish}: at most {MOST_IN_FLIGHT}, used that"));
+            *wish = MOST_IN_FLIGHT;
+        }
+    }
+    wishes
 }
 
 fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> PageCache {

@@ -127,7 +127,7 @@ impl ReadOptions {
         self
     }
 
-    /// Threads, the caller's included. Default 0: one for each core, or more where the device
+    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more where the device
     /// wants more reads in flight.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
@@ -142,7 +142,7 @@ impl ReadOptions {
         self
     }
 
-    /// Direct reads in flight. Default 0: 16, on spinning disks and networks 2.
+    /// Direct reads in flight, at most 1,024. Default 0: 16, on spinning disks and networks 2.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
         self.wishes.queue_depth = queue_depth as u64;

@@ -132,6 +132,9 @@ fn what_cannot_be_granted_is_said() {
     let ring = Wishes { engine: Engine::Ring, ..Wishes::default() };
     let decision = decide(&facts, &ring);
     assert_eq!((decision.engine, decision.fallbacks.len()), (Engine::Pool, 1));
+    let many = Wishes { workers: u64::MAX, queue_depth: u64::MAX, chunk_size: 512, ..bypass };
+    let decision = decide(&cold(BIG), &Wishes { engine: Engine::Pool, ..many });
+    assert_eq!((decision.workers.len(), decision.fallbacks.len()), (1024, 2));
     let odd = Wishes { chunk_size: 511, ..bypass };
     let decision = decide(&cold(BIG), &odd);
     assert_eq!((decision.chunk_size.get(), decision.fallbacks.len()), (512, 1));

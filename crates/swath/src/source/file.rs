@@ -138,3 +138,19 @@ pub(crate) fn direct(file: &File) -> io::Result<Direct> {
     let unit = NonZeroU64::new(u64::from(unit)).ok_or(io::ErrorKind::Unsupported)?;
     Ok(Direct { file: direct, unit, memory: usize::try_from(memory).unwrap_or(4096).max(1) })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ring_is_not_let_at_files_that_the_kernel_makes() {
+        let place = |path: &str| {
+            let file = File::open(path).expect("the kernel's own");
+            let device = identity(&file).expect("it is open").device;
+            place(&file, device)
+        };
+        assert_eq!(place("/proc/self/stat"), Place::FOREIGN);
+        assert!(!place("/sys/kernel").ring);
+    }
+}
