@@ -71,7 +71,7 @@ pub struct Facts {
     pub extent: Extent,
     /// Where they live.
     pub storage: Storage,
-    /// What the page cache holds of each [window](crate::window) of the extent; empty if nobody
+    /// What the page cache holds of each [window] of the extent; empty if nobody
     /// asked.
     pub residency: Vec<Residency>,
     /// The unit of `O_DIRECT` offsets and lengths; `None` where it is not possible.
