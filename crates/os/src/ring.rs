@@ -125,8 +125,8 @@ impl<'l> Ring<'l> {
         mut lease: WriteLease<'l>,
         token: u64,
     ) {
-        let slot = self.free.pop().expect("the caller looks for room first");
         let target = &mut lease[from..];
+        let slot = self.free.pop().expect("the caller looks for room first");
         // Linux reads at most 2 GiB at once anyway; the rest is a short read.
         let len = u32::try_from(target.len()).unwrap_or(1 << 30);
         let entry = opcode::Read::new(types::Fd(file.as_raw_fd()), target.as_mut_ptr(), len)
@@ -288,5 +288,20 @@ mod tests {
             }
             Err(refused) => swath_reference::skip("io-uring", refused),
         }
+    }
+
+    #[test]
+    fn a_submission_that_is_refused_leaves_nothing_in_flight() {
+        let file = file_of(&[5; 16]);
+        let leases = Leases::of_pages(Pages::map(16).expect("address space"));
+        let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            with_ring(1, |ring| {
+                ring.submit(&file, 0, 17, leases.write(0, 16).expect("free"), 0);
+            })
+        }));
+        if let Ok(Err(refused)) = outcome {
+            return swath_reference::skip("io-uring", refused);
+        }
+        assert!(outcome.is_err(), "byte 17 of 16");
     }
 }

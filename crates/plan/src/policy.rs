@@ -118,7 +118,7 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     let mut fallbacks = Vec::new();
     let wishes = &bounded(wishes, &mut fallbacks);
     let page_cache = choose_page_cache(facts, wishes, &mut fallbacks);
-    let engine = choose_engine(facts, wishes, page_cache, &mut fallbacks);
+    let engine = choose_engine(facts, wishes, &mut fallbacks);
     match engine {
         Engine::Auto => auto(facts, wishes, page_cache, fallbacks),
         engine => fixed(facts, wishes, (engine, page_cache), fallbacks),
@@ -142,6 +142,11 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<String>) -> Wishes {
 fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> PageCache {
     let large = facts.extent.len() > facts.memory / 4;
     match wishes.page_cache {
+        PageCache::Auto if wishes.engine == Engine::Map => PageCache::Keep,
+        PageCache::Drop | PageCache::Bypass if wishes.engine == Engine::Map => {
+            fallbacks.push(format!("page cache `{}`: a map keeps", wishes.page_cache));
+            PageCache::Keep
+        }
         PageCache::Auto if facts.storage == Storage::Foreign => PageCache::Keep,
         PageCache::Auto if (wishes.reuse == Reuse::Once || large) && facts.direct.is_some() => {
             PageCache::Bypass
@@ -157,21 +162,12 @@ fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>
     }
 }
 
-fn choose_engine(
-    facts: &Facts,
-    wishes: &Wishes,
-    page_cache: PageCache,
-    fallbacks: &mut Vec<String>,
-) -> Engine {
+fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> Engine {
     match wishes.engine {
         Engine::Ring if !facts.ring => {
             fallbacks.push(String::from(
                 "engine `ring`: not usable here (kernel, sandbox or file system), used `pool`",
             ));
-            Engine::Pool
-        }
-        Engine::Map if page_cache == PageCache::Bypass => {
-            fallbacks.push(String::from("page cache `bypass`: a map cannot, used `pool`"));
             Engine::Pool
         }
         wish => wish,
@@ -297,14 +293,16 @@ struct Share {
 
 impl Share {
     fn of(facts: &Facts) -> Self {
-        let mut share = Self { resident: 0, absent: 0, unknown: 0 };
-        let mut known = facts.residency.iter();
-        for window in window::windows(facts.extent) {
-            match known.next().copied().unwrap_or(Residency::Unknown) {
-                Residency::Resident => share.resident += window.len(),
-                Residency::Partial | Residency::Absent => share.absent += window.len(),
-                Residency::Unknown => share.unknown += window.len(),
-            }
+        let mut share = Self { resident: 0, absent: 0, unknown: facts.extent.len() };
+        // What was not looked at is unknown: an extent may have more windows than time allows.
+        for (window, known) in window::windows(facts.extent).zip(&facts.residency) {
+            let bytes = match known {
+                Residency::Resident => &mut share.resident,
+                Residency::Partial | Residency::Absent => &mut share.absent,
+                Residency::Unknown => continue,
+            };
+            *bytes += window.len();
+            share.unknown -= window.len();
         }
         share
     }
@@ -400,11 +398,13 @@ fn runs(
         _ => runs.push(Run { extent, way }),
     };
     push(Extent::between(extent.offset(), inner.offset()), Way::Buffered);
-    let mut known = facts.residency.iter();
-    for window in window::windows(facts.extent) {
-        let residency = known.next().copied().unwrap_or(Residency::Unknown);
-        push(window.intersect(inner), choose(residency));
+    let mut looked_at = facts.extent.offset();
+    for (window, &known) in window::windows(facts.extent).zip(&facts.residency) {
+        push(window.intersect(inner), choose(known));
+        looked_at = window.end();
     }
+    let rest = Extent::between(looked_at, facts.extent.end());
+    push(rest.intersect(inner), choose(Residency::Unknown));
     push(Extent::between(inner.end(), extent.end()), Way::Buffered);
     runs
 }

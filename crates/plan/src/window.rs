@@ -53,6 +53,11 @@ pub fn windows(extent: Extent) -> impl Iterator<Item = Extent> {
     })
 }
 
+/// How many windows [`windows`] gives.
+pub fn count(extent: Extent) -> u64 {
+    (extent.end().div_ceil(WINDOW_SIZE)).saturating_sub(extent.offset() / WINDOW_SIZE)
+}
+
 /// The places to look at in a window: up to four samples of 64 KiB, its start and end among them.
 pub fn samples(window: Extent) -> Vec<Extent> {
     const SAMPLE: u64 = 64 << 10;
@@ -79,6 +84,9 @@ mod tests {
         assert!(cut.windows(2).all(|pair| pair[0].end() == pair[1].offset()));
         assert_eq!(windows(Extent::between(7, 7)).map(Extent::len).sum::<u64>(), 0);
         assert_eq!(windows(Extent::between(0, WINDOW_SIZE)).count(), 1);
+        for extent in [extent, Extent::between(7, 7), Extent::between(0, WINDOW_SIZE)] {
+            assert_eq!(count(extent), windows(extent).count() as u64, "{extent}");
+        }
     }
 
     #[test]

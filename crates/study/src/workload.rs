@@ -163,18 +163,28 @@ fn fork(
 ) -> io::Result<Generated> {
     let work = &work;
     thread::scope(|scope| {
-        let forked: Vec<_> = (0..workers).map(|_| scope.spawn(work)).collect();
-        let mut total = Generated::default();
-        let mut result = Ok(());
-        for worker in forked {
-            match worker.join().expect("a generator does not panic") {
-                Ok(made) => total.add(made),
-                Err(error) => result = Err(error),
+        let mut forked = Vec::new();
+        // This thread is one of them, and all of them where no other can be started.
+        for _ in 1..workers.min(MOST_WORKERS) {
+            match thread::Builder::new().spawn_scoped(scope, work) {
+                Ok(worker) => forked.push(worker),
+                Err(_) => break,
             }
         }
-        result.map(|()| total)
+        let mut result = work();
+        for worker in forked {
+            let made = worker.join().expect("a generator does not panic");
+            result = result.and_then(|mut total| {
+                total.add(made?);
+                Ok(total)
+            });
+        }
+        result
     })
 }
+
+/// More threads than anybody can use are an accident.
+const MOST_WORKERS: usize = 1024;
 
 /// Writes blocks of one size, each where its index says.
 fn write_blocks(

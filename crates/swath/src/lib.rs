@@ -18,7 +18,8 @@
 //! and after can show; never a signal, never silently short data. Not promised: stores through
 //! another process's shared map, and writes within one timestamp tick on old kernels.
 //!
-//! Blocking reads run on Swath's own threads, never on those of the caller's pools.
+//! Blocking reads run on the calling thread and on threads of Swath's own, never on those of the
+//! caller's pools.
 
 #![forbid(unsafe_code)]
 

@@ -109,6 +109,7 @@ impl ReadOptions {
         let report = match source.kind() {
             Kind::Sized(len) => {
                 let extent = options.extent_of(&source, len)?;
+                self.refuse_map(&source)?;
                 if self.is_small(extent) {
                     let report = self.in_one_read(&source, extent, |tally| {
                         fill_small(&source, extent, target, tally)
@@ -194,13 +195,18 @@ impl ReadOptions {
             Kind::Stream | Kind::Made => return self.read_stream(&source),
         };
         let extent = self.extent_of(&source, len)?;
-        if self.wishes.engine == Engine::Map {
-            let error = Error::new(Operation::Map, Reason::Invalid, source.name());
-            return Err(error
-                .detail("a map needs the promise that nobody changes the file")
-                .hint("use `read_mapped`"));
-        }
+        self.refuse_map(&source)?;
         self.read_sized(Arc::new(source), extent, None)
+    }
+
+    fn refuse_map(&self, source: &Opened) -> Result<()> {
+        if self.wishes.engine != Engine::Map {
+            return Ok(());
+        }
+        let error = Error::new(Operation::Map, Reason::Invalid, source.name());
+        Err(error
+            .detail("a map needs the promise that nobody changes the file")
+            .hint("use `read_mapped`"))
     }
 
     /// Whether nothing is asked for that a single read would not give.
@@ -249,6 +255,10 @@ impl ReadOptions {
         let phase = usize::try_from(extent.offset()).unwrap_or(0) % 4096;
         let len = usize::try_from(extent.len()).ok();
         let wanted = len.and_then(|len| len.checked_add(phase));
+        // Before the address space is taken, which a limit on it would count twice.
+        if extent.len() >= LARGE && (self.pool.idle_bytes() as u64) < extent.len() {
+            check_memory(&source, extent, extent.len())?;
+        }
         let pages = wanted.ok_or_else(too_large).and_then(|wanted| self.pool.take(wanted));
         let allocate = |error| Error::io(Operation::Allocate, source.name(), error).at(extent);
         let pages = pages.map_err(allocate)?;
@@ -256,9 +266,8 @@ impl ReadOptions {
             let node = numa::current_node().and_then(|node| pages.prefer_node(node));
             node.map_err(allocate)?;
         }
-        let fresh = pages.unpopulated() as u64;
         let leases = Leases::of_pages(pages);
-        let report = fill_memory(self, &source, extent, (&leases, phase), Some((fresh, map)))?;
+        let report = fill_memory(self, &source, extent, (&leases, phase), map)?;
         let pages = leases.into_pages().ok_or_else(|| allocate(too_large()))?;
         let len = len.unwrap_or_default();
         let buffer = Buffer::paged(pages, phase, len, self.pool.clone());
@@ -296,7 +305,7 @@ impl ReadOptions {
 
     fn stream_pages(&self, source: &Opened, len: usize) -> Result<Pages> {
         let fail = |error| Error::io(Operation::Allocate, source.name(), error);
-        if len as u64 >= 64 << 20 {
+        if len as u64 >= LARGE {
             check_memory(source, Extent::between(0, len as u64), len as u64)?;
         }
         self.pool.take(len).map_err(fail)
@@ -315,6 +324,9 @@ impl ReadOptions {
         Ok(stream_report(source, stream.tally))
     }
 }
+
+/// From this length on somebody asks first whether there is so much memory.
+const LARGE: u64 = 64 << 20;
 
 /// At most 64 KiB: one read into the heap, no thread, no map.
 fn read_small(source: &Opened, extent: Extent, tally: &mut Tally) -> Result<Buffer> {

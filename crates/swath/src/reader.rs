@@ -134,39 +134,47 @@ impl Reader {
         if self.seekable { self.base } else { 0 }
     }
 
-    /// Replaces the consumed block by the next one; an empty one at the end.
+    /// Replaces the consumed block by the next one; an empty one at the end. After an error the
+    /// block is empty, and the next call starts anew from here.
     fn advance(&mut self) -> Result<()> {
+        let used = std::mem::take(&mut self.block);
+        self.at = 0;
         if !self.seekable {
-            return self.advance_stream();
+            return self.advance_stream(used);
         }
         let end = self.end.unwrap_or(self.next);
-        self.at = 0;
         if self.next >= end {
-            self.block = Buffer::default();
             return self.check_end();
         }
-        if !self.sequential {
-            self.sequential = true;
-            let first = Extent::between(self.next, end.min(self.next.saturating_add(FIRST)));
-            self.block = self.read_here(first)?;
-        } else {
-            if self.ahead.is_none() {
-                let rest = Extent::between(self.next, end);
-                self.ahead =
-                    Some(Ahead::start(&self.source, rest, &self.options, &self.observer)?);
-            }
-            if let Some(ahead) = &self.ahead {
-                ahead.give_back(std::mem::take(&mut self.block));
-                let taken = ahead.take(self.next);
-                if taken.is_err() {
-                    // Whoever reads on after an error starts anew from here.
-                    self.ahead = None;
-                }
-                self.block = taken?;
-            }
+        let block = match self.sequential {
+            false => self.read_here(Extent::between(self.next, end.min(self.next + FIRST)))?,
+            true => self.read_ahead(Extent::between(self.next, end), used)?,
+        };
+        if self.next + block.len() as u64 >= end {
+            // Before the last bytes are handed out: who knows the length may not ask again.
+            self.check_end()?;
         }
-        self.next += self.block.len() as u64;
+        self.sequential = true;
+        self.next += block.len() as u64;
+        self.block = block;
         Ok(())
+    }
+
+    /// The next block from the workers; read here where not one of them can be started.
+    fn read_ahead(&mut self, rest: Extent, used: Buffer) -> Result<Buffer> {
+        if self.ahead.is_none() {
+            self.ahead = Ahead::start(&self.source, rest, &self.options, &self.observer);
+        }
+        let Some(ahead) = &self.ahead else {
+            let len = rest.len().min(BLOCK_SIZE);
+            return self.read_here(Extent::between(rest.offset(), rest.offset() + len));
+        };
+        ahead.give_back(used);
+        let taken = ahead.take(self.next);
+        if taken.is_err() {
+            self.ahead = None;
+        }
+        taken
     }
 
     fn read_here(&mut self, extent: Extent) -> Result<Buffer> {
@@ -181,15 +189,15 @@ impl Reader {
         Ok(block)
     }
 
-    fn advance_stream(&mut self) -> Result<()> {
+    fn advance_stream(&mut self, used: Buffer) -> Result<()> {
         let rate = self.options.rate_bytes_per_s;
         let mut stream = Stream::new(&self.source, &self.observer, rate);
         if !self.sequential {
-            self.sequential = true;
             self.options.skip_in(&mut stream, &self.source)?;
+            self.sequential = true;
         }
         let pool = &self.options.pool;
-        let mut block = match std::mem::take(&mut self.block) {
+        let mut block = match used {
             used if used.capacity() == 0 => block(pool, &self.source, STREAM_BLOCK)?,
             used => used,
         };
@@ -206,7 +214,7 @@ impl Reader {
         }
         block.narrow(0, came);
         self.next += came as u64;
-        (self.block, self.at) = (block, 0);
+        self.block = block;
         Ok(())
     }
 
@@ -228,7 +236,7 @@ impl Reader {
         }
         self.ahead = None;
         self.block = Buffer::default();
-        (self.at, self.next, self.sequential) = (0, target, false);
+        (self.at, self.next, self.sequential, self.checked) = (0, target, false, false);
         Ok(())
     }
 }
@@ -284,6 +292,9 @@ impl Seek for Reader {
     }
 }
 
+/// Windows that are looked at before reading ahead: each seek pays for them.
+const WINDOWS: usize = 128;
+
 /// Workers that read ahead of one position.
 struct Ahead {
     shared: Arc<Shared>,
@@ -308,13 +319,14 @@ struct Blocks {
 }
 
 impl Ahead {
+    /// `None` if no thread can be started.
     fn start(
         source: &Arc<Opened>,
         rest: Extent,
         options: &ReadOptions,
         observer: &Observer,
-    ) -> Result<Self> {
-        let facts = survey::facts(source, rest, options);
+    ) -> Option<Self> {
+        let facts = survey::facts(source, rest, options, WINDOWS);
         let decision = decision(&facts, options);
         let size = decision.cut.size.get();
         let workers = decision.workers.len();
@@ -344,16 +356,14 @@ impl Ahead {
                 worker::work(&worker.job, &*worker, slot);
             }) {
                 Ok(thread) => threads.push(thread),
-                Err(error) if threads.is_empty() => {
-                    return Err(Error::io(Operation::Start, source.name(), error));
-                }
+                Err(_) if threads.is_empty() => return None,
                 Err(_) => {
                     shared.blocks().running -= workers - slot;
                     break;
                 }
             }
         }
-        Ok(Self { shared, threads })
+        Some(Self { shared, threads })
     }
 
     /// Waits for the block at `offset`, or for the reason why it will not come.

@@ -86,7 +86,7 @@ pub fn scan<T: Send>(
 }
 
 impl ReadOptions {
-    /// As [`scan`], with these options. `fold` and `combine` run on Swath's own workers; if one
+    /// As [`scan`], with these options. `fold` and `combine` run on the calling thread and on Swath's own; if one
     /// of them panics, the scan stops and panics.
     ///
     /// # Errors
@@ -199,7 +199,7 @@ impl ReadOptions {
                 .detail("a map needs the promise that nobody changes the file")
                 .hint("use `sum_mapped` or `count_mapped`"));
         }
-        let facts = survey::facts(&source, extent, self);
+        let facts = survey::facts(&source, extent, self, survey::WINDOWS);
         let (decision, by_lease) = self.scan_decision(&facts);
         let decision = in_order(decision, extent);
         let mut report = survey::report(&decision);

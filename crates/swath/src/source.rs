@@ -9,7 +9,7 @@ mod opened;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::File;
-use std::io;
+use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -102,11 +102,14 @@ pub struct Source(pub(crate) Inner);
 pub(crate) enum Inner {
     Path(PathBuf),
     File(Arc<File>, PathBuf),
+    /// Read from where its descriptor stands, which moves.
+    InOrder(Arc<File>, PathBuf),
     Custom(Arc<dyn ReadAt>),
 }
 
 impl Source {
-    /// Standard input: by position if it is a file, else in order until it ends.
+    /// Standard input: by position if it is a file of which nothing has been read, else in order
+    /// from where it stands until it ends.
     ///
     /// # Errors
     ///
@@ -114,7 +117,9 @@ impl Source {
     pub fn stdin() -> io::Result<Self> {
         use std::os::fd::AsFd;
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-        Ok(Self(Inner::File(Arc::new(file), PathBuf::from("<stdin>"))))
+        let begun = (&file).stream_position().is_ok_and(|position| position > 0);
+        let (file, name) = (Arc::new(file), PathBuf::from("<stdin>"));
+        Ok(Self(if begun { Inner::InOrder(file, name) } else { Inner::File(file, name) }))
     }
 
     /// Anything that reads by position.
@@ -132,7 +137,7 @@ impl Source {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Path(path) | Inner::File(_, path) => {
+            Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => {
                 f.debug_tuple("Source").field(path).finish()
             }
             Inner::Custom(source) => f.debug_tuple("Source").field(&source.name()).finish(),

@@ -24,11 +24,20 @@ use crate::source::{Kind, Opened};
 /// Below this length, and below a sixteenth of all memory, nobody asks how much is at hand: the
 /// question costs a sixth of a millisecond.
 const LARGE: u64 = 256 << 20;
+/// Windows that are looked at before a read: 256 GiB, in a hundredth of a second.
+pub(crate) const WINDOWS: usize = 16 << 10;
 /// How often a lease may fail for a passing reason.
 const RETRIES: u32 = 3;
 
 /// What can be known about `extent` of `source` at a cost below 1 % of reading it.
-pub(crate) fn facts(source: &Opened, extent: Extent, options: &ReadOptions) -> Facts {
+///
+/// At most `most_windows` windows are looked at; what is behind them is unknown.
+pub(crate) fn facts(
+    source: &Opened,
+    extent: Extent,
+    options: &ReadOptions,
+    most_windows: usize,
+) -> Facts {
     let wishes = &options.wishes;
     let large = extent.len() >= LARGE.min(memory_total() / 16);
     let memory = if large { machine::memory_at_hand().unwrap_or(u64::MAX) } else { u64::MAX };
@@ -40,8 +49,11 @@ pub(crate) fn facts(source: &Opened, extent: Extent, options: &ReadOptions) -> F
         PageCache::Keep | PageCache::Drop => false,
     };
     let asks = wishes.engine == Engine::Auto || wishes.page_cache == PageCache::Drop;
-    let residency =
-        if asks && extent.len() > SMALL { look(source, extent) } else { Vec::new() };
+    let residency = if asks && extent.len() > SMALL {
+        look(source, extent, most_windows)
+    } else {
+        Vec::new()
+    };
     let mut facts = Facts {
         extent,
         storage: Storage::Local,
@@ -72,10 +84,10 @@ fn memory_total() -> u64 {
 }
 
 /// Samples the page cache, window by window.
-fn look(source: &Opened, extent: Extent) -> Vec<Residency> {
+fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
     let Some(file) = source.file() else { return Vec::new() };
     let mut known = Vec::new();
-    for window in window::windows(extent) {
+    for window in window::windows(extent).take(most) {
         let (mut cached, mut seen) = (0, 0);
         for sample in window::samples(window) {
             // EPERM means unknown: then `mincore` would claim that everything is there.
@@ -92,8 +104,7 @@ fn look(source: &Opened, extent: Extent) -> Vec<Residency> {
 
 /// Whether every window of a survey is in the page cache.
 pub(crate) fn all_resident(facts: &Facts) -> bool {
-    let wanted = window::windows(facts.extent).count();
-    facts.residency.len() == wanted
+    facts.residency.len() as u64 == window::count(facts.extent)
         && facts.residency.iter().all(|&known| known == Residency::Resident)
 }
 

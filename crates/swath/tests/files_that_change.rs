@@ -140,7 +140,11 @@ fn a_file_that_somebody_keeps_rewriting_gives_its_bytes_or_an_error() {
         })
     };
     let mut errors = 0;
-    for round in 0..60 {
+    for round in 0.. {
+        // Every way several times, and until one of them has met the writer.
+        if round >= 60 && (errors > 0 || round == 20_000) {
+            break;
+        }
         let options = ways().swap_remove(round % 12);
         match options.read(&path) {
             Ok(loaded) => {
@@ -157,4 +161,29 @@ fn a_file_that_somebody_keeps_rewriting_gives_its_bytes_or_an_error() {
     stop.store(true, Ordering::SeqCst);
     writer.join().expect("the writer writes");
     assert!(errors > 0, "no round met the writer: the test shows nothing");
+}
+
+#[test]
+fn following_the_first_length_still_refuses_a_rewrite_of_the_same_length() {
+    let file = file();
+    let following = ReadOptions::new().with_growth(Growth::Ignored);
+    let options = in_the_middle(&following, file.path(), overwrite);
+    assert_eq!(options.read(file.path()).expect_err("rewritten").reason(), Reason::Changed);
+}
+
+#[test]
+fn a_reader_checks_before_it_hands_out_the_last_bytes_and_after_every_seek() {
+    let file = file();
+    let mut reader = swath::reader(file.path()).expect("opens");
+    std::io::copy(&mut reader, &mut std::io::sink()).expect("unchanged");
+    overwrite(file.path());
+    std::io::Seek::rewind(&mut reader).expect("seek");
+    std::io::copy(&mut reader, &mut std::io::sink()).expect_err("changed since it was opened");
+
+    let mut reader = swath::reader(file.path()).expect("opens");
+    reader.read_exact(&mut [0; 100]).expect("the beginning");
+    std::thread::sleep(Duration::from_millis(20));
+    overwrite(file.path());
+    let mut rest = vec![0; LEN - 100];
+    reader.read_exact(&mut rest).expect_err("changed, and nobody asks behind the end");
 }

@@ -161,3 +161,63 @@ fn an_extent_behind_the_end_is_an_error_and_an_empty_one_is_not() {
     let behind = ReadOptions::new().with_offset(11).read(&path).expect_err("behind the end");
     assert!(behind.to_string().contains("ends at byte 10"), "{behind}");
 }
+
+#[test]
+fn a_reader_of_a_stream_goes_on_after_an_error_without_repeating_or_panicking() {
+    let bytes = swath_reference::bytes(6, 100_000);
+    let (pipe, writer) = pipe_with(bytes.clone());
+    let mut reader =
+        ReadOptions::new().with_len(200_000).reader(Source::file(pipe, "pipe")).expect("opens");
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        let mut part = [0; 65_536];
+        if let Ok(len) = reader.read(&mut part) {
+            seen.extend_from_slice(&part[..len]);
+        }
+    }
+    writer.join().expect("written");
+    assert!(seen == bytes && reader.position() == 100_000);
+}
+
+#[test]
+fn a_source_of_any_length_is_not_looked_at_window_by_window() {
+    struct Endless;
+    impl swath::ReadAt for Endless {
+        fn facts(&self) -> std::io::Result<swath::SourceFacts> {
+            Ok(swath::SourceFacts::new(Some(u64::MAX)))
+        }
+        fn read_at(&self, target: &mut [u8], _: u64) -> std::io::Result<usize> {
+            target.fill(5);
+            Ok(target.len())
+        }
+    }
+    let source = Source::custom(std::sync::Arc::new(Endless));
+    let mut reader = ReadOptions::new().reader(source).expect("opens");
+    let mut some = vec![0; 3_000_000];
+    reader.read_exact(&mut some).expect("read");
+    assert!(some.iter().all(|&byte| byte == 5));
+}
+
+#[test]
+fn the_map_engine_is_refused_without_a_promise_and_says_what_a_map_cannot() {
+    let folder = folder();
+    let path = folder.path().join("file");
+    std::fs::write(&path, vec![3; 300_000]).expect("room");
+    let options =
+        ReadOptions::new().with_engine(Engine::Map).with_page_cache(PageCache::Bypass);
+    for error in [
+        options.read(&path).expect_err("no promise"),
+        options.read_into(&path, &mut [0; 10]).expect_err("no promise"),
+        options.sum(&path).expect_err("no promise"),
+    ] {
+        assert_eq!((error.operation(), error.reason()), (Operation::Map, Reason::Invalid));
+    }
+    let file = File::open(&path).expect("it is there");
+    let guard = swath::Guard::install(&file, &path).expect("a handler");
+    let mapped = options.read_mapped(guard.clone(), &path).expect("read").report;
+    let summed = options.sum_mapped(guard, &path).expect("sum").report;
+    for report in [mapped, summed] {
+        assert_eq!((report.engine, report.page_cache), (Engine::Map, PageCache::Keep));
+        assert!(report.fallbacks[0].contains("a map keeps"), "{:?}", report.fallbacks);
+    }
+}

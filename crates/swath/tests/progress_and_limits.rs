@@ -74,6 +74,7 @@ fn a_reader_reports_one_progress_from_the_first_block_to_the_last() {
     });
     let mut reader = options.reader(file.path()).expect("opens");
     std::io::copy(&mut reader, &mut std::io::sink()).expect("read");
+    drop(reader); // its workers have ended, and reported
     assert_eq!(most.load(Ordering::SeqCst), LEN as u64);
 }
 

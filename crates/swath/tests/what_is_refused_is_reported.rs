@@ -108,10 +108,7 @@ fn a_refused_o_direct_is_read_through_the_page_cache_and_reported() {
 #[test]
 fn threads_that_cannot_be_started_are_done_without() {
     let file = file();
-    #[cfg(target_arch = "x86_64")]
-    let clone3 = 435;
-    #[cfg(target_arch = "aarch64")]
-    let clone3 = 435;
+    let clone3 = 435; // everywhere
     let options = ReadOptions::new().with_engine(Engine::Pool).with_workers(4);
     let fixed = options.clone().with_schedule(swath::Schedule::Static);
     for options in [options, fixed] {
@@ -123,4 +120,17 @@ fn threads_that_cannot_be_started_are_done_without() {
         let texts = loaded.report.fallbacks;
         assert!(texts.iter().any(|text| text.contains("not started")), "{texts:?}");
     }
+}
+
+#[test]
+fn a_reader_without_threads_reads_every_byte_once() {
+    let file = file();
+    // clone3 has one number everywhere; EAGAIN: too many processes.
+    let read = || {
+        let mut all = Vec::new();
+        let mut reader = swath::reader(file.path()).expect("opens");
+        std::io::Read::read_to_end(&mut reader, &mut all).map(|_| all)
+    };
+    let Some(all) = refusing(435, None, 11, read) else { return };
+    assert!(all.expect("read here") == swath_reference::bytes(5, LEN), "the same bytes");
 }

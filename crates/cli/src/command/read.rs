@@ -78,14 +78,23 @@ fn check(args: &verbs::Read) -> Result<()> {
 /// Whether what was read from it is gone. What cannot be inspected is left to the read.
 fn comes_once(input: &Input) -> bool {
     let facts = match input {
-        Input::Stdin => input.open().and_then(|file| file.metadata()),
+        Input::Stdin => input.open().and_then(|mut file| {
+            // Somebody has read from it: it goes on from there, in order.
+            if file.stream_position().is_ok_and(|position| position > 0) {
+                return Err(io::ErrorKind::NotSeekable.into());
+            }
+            file.metadata()
+        }),
         // Opening a pipe would wait for its other end.
         Input::Path(path) => std::fs::metadata(path),
     };
-    facts.is_ok_and(|facts| {
-        let kind = facts.file_type();
-        kind.is_fifo() || kind.is_socket() || kind.is_char_device()
-    })
+    match facts {
+        Ok(facts) => {
+            let kind = facts.file_type();
+            kind.is_fifo() || kind.is_socket() || kind.is_char_device()
+        }
+        Err(error) => error.kind() == io::ErrorKind::NotSeekable,
+    }
 }
 
 fn load(args: &verbs::Read) -> Result<Loaded> {
@@ -145,6 +154,8 @@ fn verify(args: &verbs::Read, bytes: &[u8]) -> Result<bool> {
     let difference = reread(&mut file, args.how.extent.offset, args.how.extent.length)
         .and_then(|serial| first_difference(serial, bytes))
         .map_err(failed)?;
+    // Standard input shares its position with the next read: as it was found.
+    let _ = file.rewind();
     if let Some(difference) = difference {
         complain(format!("{}: {difference}; try: read it again", args.path));
         return Ok(false);

@@ -99,3 +99,13 @@ fn a_sparse_file_beyond_4_gib_is_addressed_rightly() {
     let part = run(["read", "--verify", "--offset", "4GiB", "--length", "1MiB", word(&path)]);
     assert_eq!(code(&part), 0, "{part:?}");
 }
+
+#[test]
+fn standard_input_goes_on_from_where_it_stands() {
+    let (_folder, path) = file_of(b"0123456789");
+    let line = r#"(dd bs=1 count=4 of=/dev/null 2>/dev/null; "$0" cat -; "$0" read -) < "$1""#;
+    let output = shell(line, &[path.as_os_str()]);
+    let text = stdout(&output);
+    assert!(text.starts_with("456789"), "{text}");
+    assert!(text.contains("0 bytes"), "the first command moved it to the end: {text}");
+}

@@ -9,7 +9,7 @@ use swath_os::ring::{Completion, Ring, with_ring};
 use swath_plan::schedule::{Lease, Way};
 
 use super::fill::{Failure, fill_buffered};
-use super::{Job, Trouble, Turn};
+use super::{Job, Trouble, Turn, worker};
 use crate::report::Tally;
 
 /// Where the kernel puts the bytes of a lease: memory it may write until the read ends.
@@ -66,6 +66,7 @@ pub(crate) fn run<'p>(
     };
     let direct = job.source.direct();
     let unit = direct.map_or(1, |direct| usize::try_from(direct.unit.get()).unwrap_or(1));
+    let _priority = worker::set_io_priority(job, true);
     let files = Files { buffered, direct: direct.map(|direct| &direct.file), unit };
     with_ring(depth, |ring| {
         let flights = (0..ring.room()).map(|_| None).collect();
@@ -100,7 +101,7 @@ impl<'p> Reaper<'_, 'p> {
         }
     }
 
-    fn take_off(&mut self, ring: &mut Ring<'p>, lease: Lease, mut memory: WriteLease<'p>) {
+    fn take_off(&mut self, ring: &mut Ring<'p>, lease: Lease, memory: WriteLease<'p>) {
         // Ahead of its own read, while others are in flight.
         match memory.prepare() {
             Ok(bytes) => self.tally.populated_bytes += bytes as u64,
@@ -121,7 +122,7 @@ impl<'p> Reaper<'_, 'p> {
         let flight = Flight { lease, filled: 0 };
         if free.is_none() {
             // Cannot be: there is a place for each entry of the ring. Read it here all the same.
-            return self.finish(flight, &mut memory);
+            return self.finish(flight, memory);
         }
         self.flights[index] = Some(flight);
         self.submit(ring, index, memory);
@@ -140,7 +141,7 @@ impl<'p> Reaper<'_, 'p> {
         let Some(mut flight) = self.flights.get_mut(index).and_then(Option::take) else {
             return;
         };
-        let mut memory = done.lease;
+        let memory = done.lease;
         let source = &self.job.source;
         let offset = flight.lease.extent.offset();
         match done.result {
@@ -161,7 +162,7 @@ impl<'p> Reaper<'_, 'p> {
                     self.again(ring, index, flight, memory);
                 } else {
                     // The file ends inside a unit: what follows cannot be read directly.
-                    self.finish(flight, &mut memory);
+                    self.finish(flight, memory);
                 }
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {
@@ -193,13 +194,18 @@ impl<'p> Reaper<'_, 'p> {
     }
 
     /// Reads the rest of a flight here, through the page cache.
-    fn finish(&mut self, flight: Flight, memory: &mut WriteLease<'_>) {
+    fn finish(&mut self, flight: Flight, mut memory: WriteLease<'_>) {
         let offset = flight.lease.extent.offset();
         let source = &self.job.source;
         let len = memory.len();
         let rest = &mut memory[flight.filled..];
         let ended = fill_buffered(source, offset + flight.filled as u64, rest, &mut self.tally)
             .map_err(|failure| failure.into_trouble(source, offset, len));
+        // Given back before the scheduler may give the bytes out again.
+        match &ended {
+            Ok(()) => memory.freeze(),
+            Err(_) => drop(memory),
+        }
         self.job.completed(flight.lease, ended);
     }
 }

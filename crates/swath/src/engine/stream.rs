@@ -83,6 +83,7 @@ impl<'s> Stream<'s> {
             match self.source.read_next(&mut target[filled..], self.offset) {
                 Ok(0) => break,
                 Ok(more) => {
+                    let more = more.min(target.len() - filled);
                     filled += more;
                     self.offset += more as u64;
                     self.tally.bytes += more as u64;

@@ -1,6 +1,6 @@
 //! Blocking workers: threads of our own, the caller's among them.
 
-use swath_os::priority::set_thread_io_priority;
+use swath_os::priority::{IoPriorityGuard, set_thread_io_priority};
 
 use super::fill::Hands;
 use super::{Job, Visit};
@@ -52,15 +52,7 @@ pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads:
 /// Does what the scheduler says for `slot` until nothing is left.
 pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     let _stop = StopOnPanic(job);
-    let _priority = job.manner.io_priority.and_then(|priority| {
-        set_thread_io_priority(priority)
-            .inspect_err(|error| {
-                if slot == 0 {
-                    job.fell_back(format!("I/O priority not set: {error}"));
-                }
-            })
-            .ok()
-    });
+    let _priority = set_io_priority(job, slot == 0);
     let mut scratch = match visit.scratch() {
         Ok(scratch) => scratch,
         Err(error) => return job.fail(error),
@@ -71,6 +63,19 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
         job.completed(lease, ended);
     }
     job.count(hands.tally);
+}
+
+/// Makes this thread's reads as urgent as was asked for, until the guard is dropped; a refusal is
+/// reported once, by whoever is told to `say` it.
+pub(super) fn set_io_priority(job: &Job<'_>, say: bool) -> Option<IoPriorityGuard> {
+    let refused = match set_thread_io_priority(job.manner.io_priority?) {
+        Ok(guard) => return Some(guard),
+        Err(error) => error,
+    };
+    if say {
+        job.fell_back(format!("I/O priority not set: {refused}"));
+    }
+    None
 }
 
 /// Other workers must not wait for one that panicked.

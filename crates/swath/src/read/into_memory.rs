@@ -9,7 +9,6 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{Decision, Engine, Facts, PageCache, decide};
 use swath_plan::schedule::Lease;
 
-use super::no_room;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, ring, worker};
 use crate::error::{Error, Operation, Reason, Result};
@@ -18,19 +17,15 @@ use crate::report::Report;
 use crate::source::Opened;
 use crate::survey::{self, cancelled_before};
 
-/// Fills leases with `extent`; `fresh` says how many bytes of them are not populated.
+/// Fills leases with `extent`, from `map` if there is one.
 pub(super) fn fill_memory(
     options: &ReadOptions,
     source: &Arc<Opened>,
     extent: Extent,
     (leases, phase): (&Leases<'_>, usize),
-    owned: Option<(u64, Option<&Map<'_>>)>,
+    map: Option<&Map<'_>>,
 ) -> Result<Report> {
-    let (fresh, map) = owned.unwrap_or((0, None));
-    let mut facts = survey::facts(source, extent, options);
-    if fresh.min(extent.len()) > facts.memory {
-        return Err(no_room(source, extent, facts.memory));
-    }
+    let mut facts = survey::facts(source, extent, options, survey::WINDOWS);
     let aligned = source_aligned(source, &facts, leases, phase);
     facts.ring &= aligned;
     let decision = decide(&facts, &options.wishes);

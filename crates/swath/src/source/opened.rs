@@ -12,6 +12,9 @@ use super::file::{self, Direct, Identity, Place};
 use super::{Inner, ReadAt, Source, SourceFacts};
 use crate::error::{Error, Operation, Reason, Result};
 
+/// What the kernel says of a position in something that has none.
+const ESPIPE: i32 = 29;
+
 /// How long a source is, and whether it can be read by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -44,6 +47,9 @@ impl Opened {
                 Self::of_file(Arc::new(file), name)
             }
             Inner::File(file, name) => Self::of_file(file, name),
+            Inner::InOrder(file, name) => {
+                Ok(Self { kind: Kind::Stream, ..Self::of_file(file, name)? })
+            }
             Inner::Custom(source) => {
                 let name = source.name();
                 let before = source
@@ -63,15 +69,24 @@ impl Opened {
                 Some(21) => Error::io(Operation::Read, &name, error),
                 _ => inspect(error),
             })?;
-        // Nothing comes: it is empty, as it says.
-        if kind == Kind::Made && matches!(file.read_at(&mut [0], 0), Ok(0)) {
-            kind = Kind::Sized(0);
+        // Not the kernel's own: empty, as it says, or filled this moment, or not seekable.
+        let mut before = Identity::of(&stat);
+        if kind == Kind::Made && !file::is_pseudo(&file) {
+            kind = match file.read_at(&mut [0], 0) {
+                Ok(0) => Kind::Sized(0),
+                Ok(_) => {
+                    before = file::identity(&file).map_err(inspect)?;
+                    if before.len > 0 { Kind::Sized(before.len) } else { Kind::Made }
+                }
+                Err(error) if error.raw_os_error() == Some(ESPIPE) => Kind::Stream,
+                Err(_) => Kind::Made,
+            };
         }
         // Files of at most a page may be the kernel's own, with a length that means nothing.
         if matches!(kind, Kind::Sized(1..=4096)) && file::is_pseudo(&file) {
             kind = Kind::Made;
         }
-        let input = Input::File { file, before: Identity::of(&stat), direct: OnceLock::new() };
+        let input = Input::File { file, before, direct: OnceLock::new() };
         Ok(Self { name, kind, input })
     }
 
@@ -139,7 +154,7 @@ impl Opened {
                 (after == *before, (before.len(), after.len()))
             }
         };
-        let grown = lengths.1 >= lengths.0;
+        let grown = lengths.1 > lengths.0;
         if same || (growth == Growth::Ignored && grown) {
             return Ok(());
         }
