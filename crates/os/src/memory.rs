@@ -24,15 +24,17 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
+mod lease;
+
 use std::io;
-use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::mm::{Advice, MapFlags, ProtFlags};
+
+pub use lease::{Leases, WriteLease};
 
 /// The size of a transparent huge page, and the unit in which [`Pages::prepare`] populates.
 pub const POPULATE_SIZE: usize = 2 << 20;
@@ -183,6 +185,39 @@ impl Pages {
         (blocks - done as usize) * POPULATE_SIZE
     }
 
+    /// Makes them `len` bytes long, rounded up to whole pages; the new ones are zeroed. Keeps the
+    /// contents without a copy; they may move. Does nothing if they are that long already.
+    ///
+    /// # Errors
+    ///
+    /// As [`map`](Self::map); then they are as they were.
+    pub fn grow(&mut self, len: usize) -> io::Result<()> {
+        let page = rustix::param::page_size();
+        let len = len
+            .checked_next_multiple_of(page)
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        if len <= self.len {
+            return Ok(());
+        }
+        let flags = rustix::mm::MremapFlags::MAYMOVE;
+        // SAFETY: the mapping is ours, whole, and `&mut self` is the only access to it.
+        let moved =
+            unsafe { rustix::mm::mremap(self.start.as_ptr().cast(), self.len, len, flags) }?;
+        self.start = NonNull::new(moved.cast())
+            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        // The block that was the last may have been short: it is not wholly populated now.
+        let last = self.len / POPULATE_SIZE;
+        self.len = len;
+        let words = len.div_ceil(POPULATE_SIZE).div_ceil(64);
+        for bits in [&mut self.claimed, &mut self.populated] {
+            let mut longer: Vec<AtomicU64> = std::mem::take(bits).into_vec();
+            longer.resize_with(words, || AtomicU64::new(0));
+            *longer[last / 64].get_mut() &= !(1 << (last % 64));
+            *bits = longer.into_boxed_slice();
+        }
+        Ok(())
+    }
+
     /// Prefers memory of NUMA node `node` for pages that are not there yet.
     ///
     /// # Errors
@@ -270,204 +305,6 @@ fn map_aligned(len: usize) -> io::Result<NonNull<u8>> {
     Ok(aligned)
 }
 
-/// Which parts are lent out, and which are complete.
-#[derive(Debug, Default)]
-struct Ledger {
-    /// `(offset, end)` of live write leases: at most one for each read in flight.
-    writing: Vec<(usize, usize)>,
-    /// `(offset, end)` of frozen parts, sorted, neighbours merged.
-    frozen: Vec<(usize, usize)>,
-}
-
-impl Ledger {
-    fn is_free(&self, offset: usize, end: usize) -> bool {
-        let apart = |&(other, other_end): &(usize, usize)| end <= other || other_end <= offset;
-        let after = self.frozen.partition_point(|&(_, frozen_end)| frozen_end <= offset);
-        self.writing.iter().all(apart) && self.frozen.get(after).is_none_or(apart)
-    }
-
-    fn is_frozen(&self, offset: usize, end: usize) -> bool {
-        let after = self.frozen.partition_point(|&(_, frozen_end)| frozen_end < end);
-        self.frozen.get(after).is_some_and(|&(start, _)| start <= offset)
-    }
-
-    fn return_lease(&mut self, offset: usize, end: usize) {
-        if let Some(index) = self.writing.iter().position(|&lent| lent == (offset, end)) {
-            self.writing.swap_remove(index);
-        }
-    }
-
-    fn freeze(&mut self, offset: usize, end: usize) {
-        let at = self.frozen.partition_point(|&(start, _)| start < offset);
-        let joins_left = at > 0 && self.frozen[at - 1].1 == offset;
-        let joins_right = self.frozen.get(at).is_some_and(|&(start, _)| start == end);
-        match (joins_left, joins_right) {
-            (true, true) => {
-                self.frozen[at - 1].1 = self.frozen[at].1;
-                self.frozen.remove(at);
-            }
-            (true, false) => self.frozen[at - 1].1 = end,
-            (false, true) => self.frozen[at].0 = offset,
-            (false, false) => self.frozen.insert(at, (offset, end)),
-        }
-    }
-}
-
-/// Lends disjoint parts of some memory for writing, and complete parts for reading.
-#[derive(Debug)]
-pub struct Leases<'m> {
-    start: NonNull<u8>,
-    len: usize,
-    pages: Option<Pages>,
-    ledger: Mutex<Ledger>,
-    lent: PhantomData<&'m mut [u8]>,
-}
-
-// SAFETY: the ledger never hands out overlapping write leases, nor a read over a write.
-unsafe impl Send for Leases<'_> {}
-// SAFETY: as above; the ledger is behind a mutex.
-unsafe impl Sync for Leases<'_> {}
-
-impl Leases<'static> {
-    /// Lends parts of `pages`, which it owns until [`into_pages`](Self::into_pages).
-    pub fn of_pages(pages: Pages) -> Self {
-        let (start, len) = (pages.start, pages.len);
-        Self { start, len, pages: Some(pages), ledger: Mutex::default(), lent: PhantomData }
-    }
-
-    /// Ends the lending: the pages, or `None` where a slice was lent. Every lease borrows from
-    /// `self`, so none is left.
-    pub fn into_pages(self) -> Option<Pages> {
-        self.pages
-    }
-}
-
-impl<'m> Leases<'m> {
-    /// Lends parts of a slice that the caller owns.
-    pub fn of_slice(slice: &'m mut [u8]) -> Self {
-        let len = slice.len();
-        let start = NonNull::from(slice).cast();
-        Self { start, len, pages: None, ledger: Mutex::default(), lent: PhantomData }
-    }
-
-    /// Bytes under lease, all together.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Whether there is nothing to lend.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// The address of the first byte, for questions of alignment.
-    pub fn address(&self) -> usize {
-        self.start.as_ptr().addr()
-    }
-
-    /// Lends `offset .. offset + len` for writing, or `None` where it is not inside, lent already
-    /// or frozen.
-    pub fn write(&self, offset: usize, len: usize) -> Option<WriteLease<'_>> {
-        let end = offset.checked_add(len)?;
-        if end > self.len {
-            return None;
-        }
-        let mut ledger = self.ledger();
-        if !ledger.is_free(offset, end) {
-            return None;
-        }
-        ledger.writing.push((offset, end));
-        // SAFETY: `offset` is at most `self.len`.
-        let start = unsafe { self.start.add(offset) };
-        Some(WriteLease {
-            start,
-            offset,
-            len,
-            pages: self.pages.as_ref(),
-            ledger: &self.ledger,
-            bytes: PhantomData,
-        })
-    }
-
-    /// Lends a complete part for reading; `None` if not all of it is frozen.
-    pub fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
-        let end = offset.checked_add(len)?;
-        let inside = end <= self.len && (len == 0 || self.ledger().is_frozen(offset, end));
-        // SAFETY: the range is inside the memory.
-        let start = inside.then(|| unsafe { self.start.add(offset) })?;
-        // SAFETY: frozen bytes are initialised and never written again while `self` lives.
-        Some(unsafe { std::slice::from_raw_parts(start.as_ptr(), len) })
-    }
-
-    fn ledger(&self) -> MutexGuard<'_, Ledger> {
-        // Every change of the ledger is complete before anything can panic.
-        self.ledger.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A part that one worker, or the kernel on its behalf, may write.
-#[derive(Debug)]
-pub struct WriteLease<'l> {
-    start: NonNull<u8>,
-    offset: usize,
-    len: usize,
-    pages: Option<&'l Pages>,
-    ledger: &'l Mutex<Ledger>,
-    bytes: PhantomData<&'l mut [u8]>,
-}
-
-// SAFETY: a lease is the only access to its bytes, as `&mut [u8]` is.
-unsafe impl Send for WriteLease<'_> {}
-// SAFETY: through `&WriteLease` bytes are only read.
-unsafe impl Sync for WriteLease<'_> {}
-
-impl WriteLease<'_> {
-    /// Populates the pages under the lease if they are owned and fresh; the bytes populated.
-    ///
-    /// # Errors
-    ///
-    /// As [`Pages::populate`].
-    pub fn prepare(&self) -> io::Result<usize> {
-        self.pages.map_or(Ok(0), |pages| pages.prepare(self.offset, self.len))
-    }
-
-    /// Declares the bytes complete: readable by all from now on, writable by nobody.
-    pub fn freeze(self) {
-        if self.len > 0 {
-            let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-            ledger.freeze(self.offset, self.offset + self.len);
-        }
-    }
-
-    /// Bytes from the start of the memory to the start of this lease.
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-}
-
-impl Deref for WriteLease<'_> {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        // SAFETY: initialised memory (zeroed pages or a caller's slice), lent to us alone.
-        unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.len) }
-    }
-}
-
-impl DerefMut for WriteLease<'_> {
-    fn deref_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above, and `&mut self` is the only access.
-        unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) }
-    }
-}
-
-impl Drop for WriteLease<'_> {
-    fn drop(&mut self) {
-        let mut ledger = self.ledger.lock().unwrap_or_else(PoisonError::into_inner);
-        ledger.return_lease(self.offset, self.offset + self.len);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -506,49 +343,16 @@ mod tests {
     }
 
     #[test]
-    fn no_two_write_leases_overlap() {
-        let leases = Leases::of_pages(Pages::map(4096).expect("address space"));
-        let held = leases.write(10, 10).expect("free");
-        for (offset, len) in [(0, 11), (19, 1), (12, 3), (0, 4096), (10, 10)] {
-            assert!(leases.write(offset, len).is_none(), "{offset} {len}");
-        }
-        assert!(leases.write(0, 10).is_some() && leases.write(20, 4076).is_some());
-        drop(held);
-        assert!(leases.write(0, 4096).is_some(), "what is returned can be lent again");
-        assert!(leases.write(4096, 1).is_none() && leases.write(1, usize::MAX).is_none());
-    }
-
-    #[test]
-    fn only_frozen_bytes_can_be_read_and_none_of_them_written() {
-        let mut bytes = [0; 30];
-        let leases = Leases::of_slice(&mut bytes);
-        for (offset, value) in [(20, 3), (0, 1), (10, 2)] {
-            let mut lease = leases.write(offset, 10).expect("free");
-            assert!(leases.read(offset, 10).is_none(), "not complete yet");
-            lease.fill(value);
-            lease.freeze();
-        }
-        assert_eq!(leases.read(5, 20).expect("merged")[4..6], [1, 2]);
-        assert_eq!(leases.ledger().frozen, [(0, 30)]);
-        assert!(leases.write(29, 1).is_none());
-        assert!(leases.read(29, 2).is_none());
-        drop(leases);
-        assert_eq!(bytes[29], 3);
-    }
-
-    #[test]
-    fn leases_go_to_threads_and_come_back_as_pages() {
-        let leases = Leases::of_pages(Pages::map(64 << 10).expect("address space"));
-        std::thread::scope(|scope| {
-            for worker in 0..4_u8 {
-                let leases = &leases;
-                scope.spawn(move || {
-                    let mut lease = leases.write(usize::from(worker) << 14, 1 << 14);
-                    lease.as_mut().expect("disjoint").fill(worker);
-                });
-            }
-        });
-        let pages = leases.into_pages().expect("owned");
-        assert!(pages.iter().enumerate().all(|(at, &byte)| usize::from(byte) == at >> 14));
+    fn grown_pages_keep_their_contents_and_populate_their_new_part() {
+        let mut pages = Pages::map(3 * 4096).expect("address space");
+        pages.fill(6);
+        pages.prepare(0, 3 * 4096).expect("Linux 5.14");
+        pages.grow(2 * POPULATE_SIZE + 1).expect("address space");
+        assert_eq!(pages.len(), 2 * POPULATE_SIZE + 4096);
+        assert!(pages[..3 * 4096].iter().all(|&byte| byte == 6));
+        assert!(pages[3 * 4096..].iter().all(|&byte| byte == 0));
+        assert_eq!(pages.prepare(0, 1).expect("Linux 5.14"), POPULATE_SIZE);
+        pages.grow(1).expect("they never shrink");
+        assert_eq!(pages.len(), 2 * POPULATE_SIZE + 4096);
     }
 }

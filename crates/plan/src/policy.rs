@@ -151,6 +151,7 @@ fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>
         PageCache::Auto if (wishes.reuse == Reuse::Once || large) && facts.direct.is_some() => {
             PageCache::Bypass
         }
+        PageCache::Auto if wishes.reuse == Reuse::Once => PageCache::Drop,
         PageCache::Auto => PageCache::Keep,
         PageCache::Bypass if facts.direct.is_none() => {
             fallbacks.push(String::from(
@@ -200,6 +201,10 @@ fn fixed(
         let shares = chunks.shares(count).map(|extent| runs(facts, extent, way, |_| way));
         (shares.collect(), (0..).take(to_usize(count)).map(|queue| vec![queue]).collect())
     };
+    if engine == Engine::Ring && (wishes.workers > 0 || wishes.schedule == Schedule::Static) {
+        fallbacks
+            .push(String::from("engine `ring`: one thread, so no workers and no schedule"));
+    }
     let ring_depth = if engine == Engine::Ring { depth(facts, wishes) } else { 0 };
     Decision {
         engine,
@@ -241,7 +246,9 @@ fn auto(
     let ring = bypass && facts.ring && !direct.is_empty();
     let workers = auto_workers(facts, wishes, (&share, bypass), &buffered);
     let mut slots: Vec<Vec<usize>> = (0..workers).map(|_| vec![0]).collect();
-    if bypass && !ring {
+    if bypass && !ring && wishes.workers > 0 {
+        slots = (0..wishes.workers).map(|_| vec![1, 0]).collect();
+    } else if bypass && !ring {
         // A blocked thread for each direct read; those that find none left help with the rest.
         slots.extend((0..depth(facts, wishes)).map(|_| vec![1, 0]));
     }

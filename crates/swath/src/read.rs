@@ -17,7 +17,7 @@ use swath_os::map::{Map, MapFlags, Permit};
 use swath_os::memory::{Leases, Pages};
 use swath_os::numa;
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Engine, PageCache, READ_SIZE, SMALL};
+use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL};
 
 use crate::buffer::{Buffer, aligned_vec};
 use crate::engine::fill::fill_buffered;
@@ -214,6 +214,7 @@ impl ReadOptions {
         extent.len() <= SMALL
             && self.wishes.engine == Engine::Auto
             && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
+            && self.wishes.reuse == Reuse::Unknown
             && self.rate_bytes_per_s.is_none()
             && self.io_priority.is_none()
             && self.advice == Advice::None
@@ -289,9 +290,7 @@ impl ReadOptions {
             if came < room || filled == limit {
                 break;
             }
-            let mut larger = self.stream_pages(source, pages.len().saturating_mul(2))?;
-            larger[..filled].copy_from_slice(&pages[..filled]);
-            self.pool.put(std::mem::replace(&mut pages, larger));
+            self.grow(source, &mut pages)?;
         }
         if let Some(len) = self.len.filter(|&len| len > filled as u64) {
             let extent = Extent::between(self.offset, self.offset.saturating_add(len));
@@ -305,10 +304,18 @@ impl ReadOptions {
 
     fn stream_pages(&self, source: &Opened, len: usize) -> Result<Pages> {
         let fail = |error| Error::io(Operation::Allocate, source.name(), error);
-        if len as u64 >= LARGE {
-            check_memory(source, Extent::between(0, len as u64), len as u64)?;
-        }
         self.pool.take(len).map_err(fail)
+    }
+
+    /// Doubles the memory of a stream, by at most 1 GiB, where it is if it can.
+    fn grow(&self, source: &Opened, pages: &mut Pages) -> Result<()> {
+        let more = pages.len().min(1 << 30);
+        let extent = Extent::between(pages.len() as u64, (pages.len() + more) as u64);
+        if more as u64 >= LARGE {
+            check_memory(source, extent, more as u64)?;
+        }
+        let grown = pages.grow(pages.len() + more);
+        grown.map_err(|error| Error::io(Operation::Allocate, source.name(), error).at(extent))
     }
 
     fn stream_into(&self, source: &Opened, target: &mut [u8]) -> Result<Report> {

@@ -16,7 +16,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
+use swath_plan::policy::{Decision, Engine, Facts, PageCache, Reuse, Wishes, decide, in_order};
 use swath_plan::schedule::{Lease, Way};
 
 use crate::buffer::{Buffer, BufferPool};
@@ -146,7 +146,7 @@ impl Reader {
         if self.next >= end {
             return self.check_end();
         }
-        let block = match self.sequential {
+        let block = match self.sequential || !self.plain() {
             false => self.read_here(Extent::between(self.next, end.min(self.next + FIRST)))?,
             true => self.read_ahead(Extent::between(self.next, end), used)?,
         };
@@ -158,6 +158,15 @@ impl Reader {
         self.next += block.len() as u64;
         self.block = block;
         Ok(())
+    }
+
+    /// Whether nothing is asked for that the first read, here and buffered, would not give.
+    fn plain(&self) -> bool {
+        let options = &self.options;
+        matches!(options.wishes.page_cache, PageCache::Auto | PageCache::Keep)
+            && options.wishes.reuse == Reuse::Unknown
+            && options.rate_bytes_per_s.is_none()
+            && options.io_priority.is_none()
     }
 
     /// The next block from the workers; read here where not one of them can be started.
@@ -327,6 +336,8 @@ impl Ahead {
         observer: &Observer,
     ) -> Option<Self> {
         let facts = survey::facts(source, rest, options, WINDOWS);
+        // A reader has no report in which a refusal could stand; it is advice.
+        let _ = survey::advise(source, rest, options.advice);
         let decision = decision(&facts, options);
         let size = decision.cut.size.get();
         let workers = decision.workers.len();

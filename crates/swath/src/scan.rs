@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use swath_os::map::Permit;
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
+use swath_plan::policy::{Decision, Engine, Facts, Schedule, Wishes, decide, in_order};
 use swath_plan::schedule::Way;
 
 use crate::buffer::Buffer;
@@ -174,6 +174,11 @@ impl ReadOptions {
             wishes.engine = Engine::Pool;
             fallbacks
                 .push(String::from("engine `ring`: a scan folds on its workers, used `pool`"));
+        }
+        if wishes.schedule == Schedule::Static {
+            wishes.schedule = Schedule::Dynamic;
+            fallbacks
+                .push(String::from("schedule `static`: a scan goes in order, used `dynamic`"));
         }
         let facts = Facts { ring: false, direct: facts.direct, ..facts.clone() };
         let mut decision = decide(&facts, &wishes);

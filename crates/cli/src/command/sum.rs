@@ -3,7 +3,7 @@
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::{Engine, ReadOptions, Report};
 use xxhash_rust::xxh3::Xxh3;
@@ -12,6 +12,7 @@ use super::Outcome;
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
 use crate::args::verbs::{self, Hash};
+use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
@@ -90,6 +91,10 @@ impl Summed {
 
 pub(super) fn run(args: &verbs::Sum) -> Result<Outcome> {
     let engine = args.how.engine.engine;
+    ensure!(
+        args.hash.is_none() || engine != Engine::Map,
+        Refused::new("cannot compute a hash from a map", "leave out --engine map")
+    );
     each(&args.paths, args.json, |input| {
         let (options, bar) = Bar::attach(args.how.options(), !args.json);
         let summed = match args.hash {

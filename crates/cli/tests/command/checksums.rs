@@ -1,6 +1,6 @@
 //! Sums, counts and checksums are those of the reference and of the standard tools.
 
-use crate::child::{file_of, run, run_with_input, stdout, word};
+use crate::child::{code, file_of, run, run_with_input, stderr, stdout, word};
 
 #[test]
 fn sums_and_counts_are_those_of_the_reference() {
@@ -64,4 +64,14 @@ fn several_files_have_a_line_each_and_counts_a_total() {
     assert_eq!(sums, format!("215  {first}\n109  {second}\n"));
     let counts = stdout(&run(["scan", first, second]));
     assert_eq!(counts, format!("2  {first}\n1  {second}\n3  total\n"));
+}
+
+#[test]
+fn a_hash_is_not_computed_from_a_map() {
+    let (_folder, path) = file_of(b"abc");
+    for hash in ["xxh3", "crc32c", "blake3"] {
+        let output = run(["sum", "--hash", hash, "--engine", "map", word(&path)]);
+        assert_eq!(code(&output), 2, "{hash}");
+        assert!(stderr(&output).contains("try: leave out --engine map"), "{output:?}");
+    }
 }

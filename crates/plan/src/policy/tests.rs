@@ -102,6 +102,8 @@ fn each_window_of_a_half_resident_file_is_read_the_right_way() {
     let decision = decide(&facts, &wishes);
     assert_eq!((decision.engine, decision.workers.len()), (Engine::Pool, 2 + 16));
     assert_eq!(decision.workers[17], [1, 0]);
+    let three = decide(&facts, &Wishes { workers: 3, ..wishes });
+    assert_eq!(three.workers, [[1, 0]; 3], "workers are threads, whatever they do");
 }
 
 #[test]
@@ -129,7 +131,11 @@ fn what_cannot_be_granted_is_said() {
     let bypass = Wishes { page_cache: PageCache::Bypass, ..Wishes::default() };
     let decision = decide(&facts, &bypass);
     assert_eq!((decision.page_cache, decision.fallbacks.len()), (PageCache::Drop, 1));
+    let once = Wishes { reuse: Reuse::Once, ..Wishes::default() };
+    assert_eq!(decide(&facts, &once).page_cache, PageCache::Drop);
     let ring = Wishes { engine: Engine::Ring, ..Wishes::default() };
+    let lone = Wishes { workers: 3, ..ring };
+    assert_eq!(decide(&cold(BIG), &lone).fallbacks.len(), 1, "a ring has no workers");
     let decision = decide(&facts, &ring);
     assert_eq!((decision.engine, decision.fallbacks.len()), (Engine::Pool, 1));
     let many = Wishes { workers: u64::MAX, queue_depth: u64::MAX, chunk_size: 512, ..bypass };

@@ -12,7 +12,7 @@ use swath_plan::schedule::Lease;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, ring, worker};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::options::ReadOptions;
+use crate::options::{Advice, ReadOptions};
 use crate::report::Report;
 use crate::source::Opened;
 use crate::survey::{self, cancelled_before};
@@ -36,6 +36,11 @@ pub(super) fn fill_memory(
     report
         .fallbacks
         .extend(survey::advise(source, extent, options.advice).filter(|_| map.is_none()));
+    if map.is_some() && options.advice == Advice::MapAhead {
+        report
+            .fallbacks
+            .push(String::from("advice `map-ahead`: for sums and counts, not given"));
+    }
     let mut manner = survey::manner(&decision, &facts, options);
     manner.map = map;
     manner.map_offset = extent.offset();
