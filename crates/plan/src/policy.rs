@@ -80,8 +80,6 @@ pub struct Facts {
     pub ring: bool,
     /// Bytes that the kernel reads ahead of one thread that reads on; 0 where nobody knows.
     pub readahead: u64,
-    /// Whether the file may be mapped: the caller gave the promise.
-    pub map: bool,
     /// Processors this process may use.
     pub cores: u64,
     /// Bytes this process may still take; `u64::MAX` if nobody asked.

@@ -30,8 +30,6 @@ pub enum Operation {
     Allocate,
     /// Moving the position of a reader.
     Seek,
-    /// Starting a thread.
-    Start,
 }
 
 impl fmt::Display for Operation {
@@ -43,7 +41,6 @@ impl fmt::Display for Operation {
             Self::Map => "map",
             Self::Allocate => "allocate memory for",
             Self::Seek => "seek in",
-            Self::Start => "start a thread for",
         })
     }
 }

@@ -27,7 +27,7 @@ use crate::observe::Observer;
 use crate::options::{Advice, Numa, ReadOptions};
 use crate::report::{Report, Tally};
 use crate::source::{Identity, Kind, Opened, Source};
-use crate::survey::{Clock, STREAM_SIZE, cancelled_before, stream_report};
+use crate::survey::{self, Clock, STREAM_SIZE, cancelled_before, stream_report};
 
 use into_memory::fill_memory;
 
@@ -257,7 +257,7 @@ impl ReadOptions {
         let len = usize::try_from(extent.len()).ok();
         let wanted = len.and_then(|len| len.checked_add(phase));
         // Before the address space is taken, which a limit on it would count twice.
-        if extent.len() >= LARGE && (self.pool.idle_bytes() as u64) < extent.len() {
+        if survey::is_large(extent.len()) && (self.pool.idle_bytes() as u64) < extent.len() {
             check_memory(&source, extent, extent.len())?;
         }
         let pages = wanted.ok_or_else(too_large).and_then(|wanted| self.pool.take(wanted));
@@ -332,7 +332,7 @@ impl ReadOptions {
     }
 }
 
-/// From this length on somebody asks first whether there is so much memory.
+/// From this much more on, a stream asks first whether there is so much memory.
 const LARGE: u64 = 64 << 20;
 
 /// At most 64 KiB: one read into the heap, no thread, no map.

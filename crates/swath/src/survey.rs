@@ -39,7 +39,7 @@ pub(crate) fn facts(
     most_windows: usize,
 ) -> Facts {
     let wishes = &options.wishes;
-    let large = extent.len() >= LARGE.min(memory_total() / 16);
+    let large = is_large(extent.len());
     let memory = if large { machine::memory_at_hand().unwrap_or(u64::MAX) } else { u64::MAX };
     let cores =
         if large { machine::usable_cpus() } else { machine::usable_cpus_at_start() } as u64;
@@ -61,7 +61,6 @@ pub(crate) fn facts(
         direct: None,
         ring: false,
         readahead: 0,
-        map: false,
         cores,
         memory,
     };
@@ -76,6 +75,11 @@ pub(crate) fn facts(
         facts.direct = source.direct().map(|direct| direct.unit);
     }
     facts
+}
+
+/// Whether a read of `len` bytes is worth asking how much memory is at hand.
+pub(crate) fn is_large(len: u64) -> bool {
+    len >= LARGE.min(memory_total() / 16)
 }
 
 fn memory_total() -> u64 {

@@ -11,7 +11,6 @@ fn facts(len: u64) -> Facts {
         direct: NonZeroU64::new(512),
         ring: true,
         readahead: 128 << 10,
-        map: false,
         cores: 2,
         memory: 1 << 40,
     }

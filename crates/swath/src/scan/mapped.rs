@@ -68,8 +68,7 @@ impl ReadOptions {
         let (source, Some(extent)) = self.open_mapped(&permit, name)? else {
             return self.run_unmapped(&permit, name, kernel);
         };
-        let mut facts = survey::facts(&source, extent, self, survey::WINDOWS);
-        facts.map = true;
+        let facts = survey::facts(&source, extent, self, survey::WINDOWS);
         let resident = self.wishes.engine == Engine::Auto
             && facts.direct.is_none()
             && survey::all_resident(&facts);
