@@ -30,6 +30,18 @@ pub enum Operation {
     Allocate,
     /// Moving the position of a reader.
     Seek,
+    /// Making a file, a folder or a name that is to be written.
+    Create,
+    /// Making sure that nobody else writes the same target.
+    Lock,
+    /// Writing bytes.
+    Write,
+    /// Waiting until the device has them.
+    Sync,
+    /// Giving finished bytes their name.
+    Commit,
+    /// Removing what is no longer needed.
+    Remove,
 }
 
 impl fmt::Display for Operation {
@@ -41,6 +53,12 @@ impl fmt::Display for Operation {
             Self::Map => "map",
             Self::Allocate => "allocate memory for",
             Self::Seek => "seek in",
+            Self::Create => "create",
+            Self::Lock => "lock",
+            Self::Write => "write",
+            Self::Sync => "sync",
+            Self::Commit => "commit",
+            Self::Remove => "remove",
         })
     }
 }
@@ -61,6 +79,14 @@ pub enum Reason {
     OutOfMemory,
     /// The options contradict each other or the file.
     Invalid,
+    /// Somebody else is writing the same target, or another strand the same handle.
+    Busy,
+    /// Part of the output was abandoned, so what follows it has no place.
+    Poisoned,
+    /// The name was changed, but whether that survives a power cut is not known.
+    OutcomeUnknown,
+    /// A manifest, segment or compressed stream is damaged, or was made to harm.
+    Corrupt,
 }
 
 /// An operation that was not done.
@@ -148,8 +174,17 @@ impl Error {
             (None, Reason::Truncated) => io::ErrorKind::UnexpectedEof,
             (None, Reason::OutOfMemory) => io::ErrorKind::OutOfMemory,
             (None, Reason::Invalid) => io::ErrorKind::InvalidInput,
+            (None, Reason::Busy) => io::ErrorKind::ResourceBusy,
+            (None, Reason::Corrupt) => io::ErrorKind::InvalidData,
             // Not `Interrupted`: loops of the standard library would try again.
-            (None, Reason::Io | Reason::Changed | Reason::Cancelled) => io::ErrorKind::Other,
+            (
+                None,
+                Reason::Io
+                | Reason::Changed
+                | Reason::Cancelled
+                | Reason::Poisoned
+                | Reason::OutcomeUnknown,
+            ) => io::ErrorKind::Other,
         }
     }
 
@@ -168,6 +203,11 @@ fn hint_for(source: &io::Error) -> &'static str {
         Some(23 | 24) => "raise the limit of open files (`ulimit -n`)",
         Some(5) => "the device or file system failed: look into the kernel's log",
         Some(12) => "read less at once, or `scan` without keeping",
+        Some(27) => "raise the limit of file sizes (`ulimit -f`), or use another file system",
+        Some(28) => "free space on this file system, or write to another one",
+        Some(30) => "this file system is mounted read-only: write to another one",
+        Some(36) => "choose a shorter name",
+        Some(122) => "your quota is used up: free space, or ask for more",
         _ => "",
     }
 }

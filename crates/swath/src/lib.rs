@@ -35,6 +35,7 @@ mod read;
 mod reader;
 mod report;
 mod scan;
+pub mod sink;
 mod source;
 mod survey;
 

@@ -15,11 +15,11 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "formats", may: &["swath", "simd"] },
     Member { name: "remote", may: &["swath"] },
     Member { name: "study", may: &["swath", "os", "simd"] },
-    Member { name: "cli", may: &["swath", "study"] },
+    Member { name: "cli", may: &["swath", "formats", "study"] },
     Member { name: "capi", may: &["swath", "formats", "remote", "cli"] },
     Member { name: "python", may: &["swath", "formats", "remote", "cli"] },
     Member { name: "reference", may: &[] },
-    Member { name: "benches", may: &["swath", "study", "os", "cli"] },
+    Member { name: "benches", may: &["swath", "formats", "study", "os", "cli"] },
     Member { name: "examples", may: &["swath"] },
     Member { name: "xtask", may: &[] },
 ];
@@ -73,6 +73,7 @@ pub(super) const ROOMS: &[Room] = &[
     verb("transform"),
     verb("append"),
     verb("write"),
+    verb("copy"),
     verb("heal"),
 ];
 
