@@ -16,6 +16,14 @@
 //! | memory nodes | [`numa`] |
 //! | memory that workers fill part by part | [`memory`] |
 //! | many reads in flight from one thread | [`ring`] |
+//! | a file without a name, and the name it gets | [`nameless`] |
+//! | rename, and make names durable | [`names`] |
+//! | room for bytes before they come | [`allocate`] |
+//! | copy or share an extent of another file | [`copy`] |
+//! | where a file holds data, and where holes | [`holes`] |
+//! | mode, owner and attributes of another file | [`attributes`] |
+//! | the limit of file sizes and its signal | [`limits`] |
+//! | one value from one thread to another | [`handoff`] |
 //! | faults, context switches, time and peak memory | [`usage`] |
 //! | how urgent a thread's input and output is | [`priority`] |
 //!
@@ -31,14 +39,22 @@
 //! ```
 
 pub mod advise;
+pub mod allocate;
+pub mod attributes;
 mod cgroup;
+pub mod copy;
 pub mod direct;
 mod fault_table;
 pub mod file_system;
 pub mod guard;
+pub mod handoff;
+pub mod holes;
+pub mod limits;
 pub mod machine;
 pub mod map;
 pub mod memory;
+pub mod nameless;
+pub mod names;
 pub mod numa;
 pub mod priority;
 pub mod residency;

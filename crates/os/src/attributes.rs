@@ -1,0 +1,194 @@
+//! Mode, owner and extended attributes, from one file to the one that replaces it.
+
+use std::ffi::CString;
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+
+use rustix::fs::{Gid, Uid, XattrFlags, fchown, fsetxattr, getxattr, listxattr};
+use rustix::io::{Errno, retry_on_intr};
+
+/// The set-user-id and set-group-id bits.
+const SET_ID: u32 = 0o6000;
+const GROUP_BITS: u32 = 0o070;
+/// What a write to the old file would have taken from it (capabilities), or what is a checksum
+/// of its bytes (integrity).
+const BOUND_TO_THE_BYTES: [&[u8]; 3] =
+    [b"security.capability", b"security.ima", b"security.evm"];
+
+/// Gives `to` the owner, group, extended attributes (access control lists among them) and mode
+/// of the file `from`, as far as this process may.
+///
+/// What may not be given is left out, on the safe side: without its owner and group, a file is no
+/// longer set-user-id or set-group-id; without its group, the group may do what all others may.
+/// File capabilities and integrity checksums are left out: they belong to the old bytes.
+///
+/// # Errors
+///
+/// Those of stat(2), fchown(2), fchmod(2) and fsetxattr(2), except those that mean "you may not"
+/// or "not on this file system".
+pub fn copy_attributes(from: &Path, to: &File) -> io::Result<()> {
+    let old = fs::metadata(from)?;
+    let new = to.metadata()?;
+    let mut mode = old.mode() & 0o7777;
+    let same_group = old.gid() == new.gid() || chown(to, None, Some(old.gid()))?;
+    let same_owner = old.uid() == new.uid() || chown(to, Some(old.uid()), None)?;
+    if !(same_group && same_owner) {
+        mode &= !SET_ID;
+    }
+    if !same_group {
+        mode = mode & !GROUP_BITS | ((mode & 0o007) << 3);
+    }
+    copy_extended(from, to)?;
+    // Last: changing the owner takes bits of it, and with a list it is the list's mask.
+    to.set_permissions(Permissions::from_mode(mode))
+}
+
+/// Returns whether it was allowed.
+fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool> {
+    let (owner, group) = (owner.map(Uid::from_raw), group.map(Gid::from_raw));
+    match retry_on_intr(|| fchown(file, owner, group)) {
+        Ok(()) => Ok(true),
+        // Invalid: an id that this user namespace or file system has no place for.
+        Err(Errno::PERM | Errno::ACCESS | Errno::INVAL | Errno::OPNOTSUPP | Errno::NOSYS) => {
+            Ok(false)
+        }
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn copy_extended(from: &Path, to: &File) -> io::Result<()> {
+    let names = match grown(|buffer| listxattr(from, buffer)) {
+        Ok(names) => names,
+        Err(error) if may_be_left_out(error) => return Ok(()),
+        Err(error) => return Err(error.into()),
+    };
+    for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
+        if BOUND_TO_THE_BYTES.contains(&name) {
+            continue;
+        }
+        // Cannot hold a zero: the list was split at them.
+        let name = CString::new(name)?;
+        let copied = grown(|buffer| getxattr(from, &name, buffer)).and_then(|value| {
+            retry_on_intr(|| fsetxattr(to, &name, &value, XattrFlags::empty()))
+        });
+        match copied {
+            Ok(()) => {}
+            // No data: removed since it was listed.
+            Err(Errno::NODATA) => {}
+            Err(error) if may_be_left_out(error) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    Ok(())
+}
+
+fn may_be_left_out(error: Errno) -> bool {
+    matches!(error, Errno::PERM | Errno::ACCESS | Errno::OPNOTSUPP | Errno::NOSYS)
+}
+
+/// Calls `get` with buffers that double until the answer fits; the kernel's limit is 64 KiB.
+fn grown(get: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Result<Vec<u8>> {
+    let mut buffer = vec![0; 256];
+    loop {
+        match retry_on_intr(|| get(&mut buffer)) {
+            Err(Errno::RANGE) if buffer.len() < 1 << 20 => buffer.resize(buffer.len() * 2, 0),
+            Err(error) => return Err(error),
+            Ok(len) => {
+                buffer.truncate(len);
+                return Ok(buffer);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fs::{fgetxattr, setxattr};
+    use tempfile::NamedTempFile;
+
+    fn file_with_mode(mode: u32) -> NamedTempFile {
+        let file = NamedTempFile::new().expect("a temporary file");
+        file.as_file().set_permissions(Permissions::from_mode(mode)).expect("mine");
+        file
+    }
+
+    fn mode(file: &NamedTempFile) -> u32 {
+        file.as_file().metadata().expect("known").mode() & 0o7777
+    }
+
+    #[test]
+    fn the_mode_is_kept_bit_by_bit() {
+        for wanted in [0o600, 0o640, 0o755, 0o4755, 0o2750, 0o444] {
+            let (old, new) = (file_with_mode(wanted), file_with_mode(0o600));
+            copy_attributes(old.path(), new.as_file()).expect("copied");
+            assert_eq!(mode(&new), wanted, "{wanted:o}");
+        }
+    }
+
+    #[test]
+    fn small_and_large_attributes_are_kept() {
+        let (old, new) = (file_with_mode(0o600), file_with_mode(0o600));
+        for (name, value) in
+            [("user.small", &b"1"[..]), ("user.empty", b""), ("user.large", &[7; 1500])]
+        {
+            if let Err(error) = setxattr(old.path(), name, value, XattrFlags::empty()) {
+                return swath_reference::skip("extended-attributes", error);
+            }
+        }
+        copy_attributes(old.path(), new.as_file()).expect("copied");
+        let get = |name: &str| grown(|buffer| fgetxattr(new.as_file(), name, buffer));
+        assert_eq!(get("user.small").expect("kept"), b"1");
+        assert_eq!(get("user.empty").expect("kept"), b"");
+        assert_eq!(get("user.large").expect("kept"), [7; 1500]);
+    }
+
+    #[test]
+    fn an_access_control_list_is_kept_with_its_mask() {
+        let (old, new) = (file_with_mode(0o640), file_with_mode(0o600));
+        // Version 2, then (tag, permissions, id) each: owner, user 1, group, mask, others.
+        let mut list = vec![2, 0, 0, 0];
+        for (tag, may, id) in [
+            (1_u16, 6_u16, u32::MAX),
+            (2, 4, 1),
+            (4, 4, u32::MAX),
+            (16, 6, u32::MAX),
+            (32, 0, u32::MAX),
+        ] {
+            list.extend(tag.to_le_bytes());
+            list.extend(may.to_le_bytes());
+            list.extend(id.to_le_bytes());
+        }
+        let name = "system.posix_acl_access";
+        if let Err(error) = setxattr(old.path(), name, &list, XattrFlags::empty()) {
+            return swath_reference::skip("access-control-lists", error);
+        }
+        copy_attributes(old.path(), new.as_file()).expect("copied");
+        let kept = grown(|buffer| fgetxattr(new.as_file(), name, buffer)).expect("kept");
+        assert_eq!(kept, list);
+        assert_eq!(mode(&new), mode(&old));
+    }
+
+    #[test]
+    fn the_owner_is_kept_where_allowed() {
+        if !rustix::process::geteuid().is_root() {
+            return swath_reference::skip("root", "only root gives files away");
+        }
+        let (old, new) = (file_with_mode(0o600), file_with_mode(0o600));
+        let (owner, group) = (Uid::from_raw(12), Gid::from_raw(34));
+        fchown(old.as_file(), Some(owner), Some(group)).expect("root may");
+        old.as_file().set_permissions(Permissions::from_mode(0o6755)).expect("root may");
+        copy_attributes(old.path(), new.as_file()).expect("copied");
+        let facts = new.as_file().metadata().expect("known");
+        assert_eq!((facts.uid(), facts.gid(), facts.mode() & 0o7777), (12, 34, 0o6755));
+    }
+
+    #[test]
+    fn a_file_that_is_gone_is_an_error() {
+        let new = file_with_mode(0o600);
+        let error = copy_attributes(Path::new("/missing"), new.as_file()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    }
+}

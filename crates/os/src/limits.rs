@@ -1,0 +1,75 @@
+//! The limit on the size of files, which the kernel enforces with a deadly signal.
+
+use std::io;
+
+use rustix::process::{Resource, getrlimit};
+
+/// Returns the length that no file of this process may exceed (`ulimit -f`), `None` if none is
+/// set.
+///
+/// Whoever looks before each write, and gives `EFBIG` in the kernel's place, never raises
+/// `SIGXFSZ`. Costs one system call.
+///
+/// ```
+/// if let Some(limit) = swath_os::limits::file_size_limit() {
+///     println!("no file may be longer than {limit} bytes");
+/// }
+/// ```
+pub fn file_size_limit() -> Option<u64> {
+    getrlimit(Resource::Fsize).current
+}
+
+/// Makes the kernel answer `EFBIG` at the limit of file sizes, and not end the process.
+///
+/// For commands, at their start: it changes what the whole process, and whatever it starts, does
+/// on `SIGXFSZ`. A library asks [`file_size_limit`].
+///
+/// # Errors
+///
+/// Those of signal(2); there is none on Linux.
+pub fn ignore_file_size_signal() -> io::Result<()> {
+    // SAFETY: SIG_IGN runs no code of ours.
+    let former = unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
+    if former == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    /// Runs `body` again, in a child with a limit of 4,096 bytes.
+    fn in_a_child_with_a_limit(test: &str, body: impl FnOnce()) {
+        if std::env::var_os("SWATH_LIMITED").is_some() {
+            return body();
+        }
+        let program = std::env::current_exe().expect("this program");
+        // `ulimit -f` counts blocks of 512 bytes in POSIX shells.
+        let status = Command::new("sh")
+            .arg("-c")
+            .arg(format!("ulimit -f 8 && exec \"$0\" --exact limits::tests::{test}"))
+            .arg(program)
+            .env("SWATH_LIMITED", "1")
+            .status();
+        assert!(status.expect("a shell").success());
+    }
+
+    #[test]
+    fn the_limit_is_the_one_that_was_set() {
+        in_a_child_with_a_limit("the_limit_is_the_one_that_was_set", || {
+            let limit = file_size_limit().expect("set");
+            assert!([4096, 8192].contains(&limit), "{limit}");
+        });
+    }
+
+    #[test]
+    fn an_ignored_signal_is_an_error_of_the_write() {
+        use std::os::unix::fs::FileExt;
+        in_a_child_with_a_limit("an_ignored_signal_is_an_error_of_the_write", || {
+            ignore_file_size_signal().expect("ignored");
+            let file = tempfile::tempfile().expect("a temporary file");
+            let error = file.write_at(b"too far", 1 << 20).unwrap_err();
+            assert_eq!(error.raw_os_error(), Some(libc::EFBIG));
+        });
+    }
+}
