@@ -16,4 +16,5 @@ pub mod chunk;
 pub mod extent;
 pub mod policy;
 pub mod schedule;
+pub mod segment;
 pub mod window;
