@@ -127,6 +127,12 @@ impl Error {
         error
     }
 
+    /// The kernel's error behind a reason of our own.
+    pub(crate) fn caused_by(mut self, source: io::Error) -> Self {
+        self.0.source = Some(source);
+        self
+    }
+
     pub(crate) fn at(mut self, extent: Extent) -> Self {
         self.0.extent = Some(extent);
         self
@@ -219,9 +225,12 @@ impl fmt::Display for Error {
         if let Some(extent) = inner.extent {
             write!(f, " at bytes {extent}")?;
         }
+        // The kernel's own words are the next link of the chain, and say more, unless the reason
+        // is ours.
+        let is_told = inner.source.is_none() || inner.reason == Reason::OutcomeUnknown;
         let mut separator = ": ";
         for text in [inner.detail.as_str(), inner.hint] {
-            if !text.is_empty() && inner.source.is_none() {
+            if !text.is_empty() && is_told {
                 write!(f, "{separator}{text}")?;
                 separator = "; ";
             }
@@ -284,5 +293,17 @@ mod tests {
             "cannot read log at bytes 10..20: the file ends at byte 12; read it again"
         );
         assert_eq!(error.io_kind(), io::ErrorKind::UnexpectedEof);
+    }
+
+    #[test]
+    fn an_unknown_outcome_says_so_beside_the_kernels_words() {
+        let error = Error::new(Operation::Commit, Reason::OutcomeUnknown, Path::new("out"))
+            .caused_by(io::Error::from_raw_os_error(5))
+            .detail("it may not last");
+        assert_eq!(
+            format!("{error:?}"),
+            "cannot commit out: it may not last: Input/output error (os error 5)"
+        );
+        assert_eq!((error.reason(), error.raw_os_error()), (Reason::OutcomeUnknown, Some(5)));
     }
 }

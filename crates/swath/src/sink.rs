@@ -3,12 +3,25 @@
 //! ```text
 //! fs      every call that changes a file system, as one small trait
 //! local   the kernel behind it
+//! names   the names beside a target
+//! claim   one target that nobody else writes meanwhile
 //! draft   one file that has no name yet, and its commit
 //! folder  a folder of segments, and the commit of its manifest
 //! ```
 //!
 //! What is written, and in which order, is decided by the verbs.
 
+mod claim;
+#[allow(dead_code, reason = "for the verbs that write")]
+pub(crate) mod draft;
+#[allow(dead_code, reason = "for the verbs that write")]
+pub(crate) mod folder;
 pub(crate) mod fs;
+#[cfg(test)]
+mod lesser;
+mod local;
+mod names;
 
+pub use draft::{HardLinks, Replace, Sync};
 pub use fs::{Facts, Fs, FsFile, Kind, Lock};
+pub use local::LocalFs;

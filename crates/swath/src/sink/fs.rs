@@ -34,6 +34,8 @@ pub struct Facts {
     pub links: u64,
     /// Device and inode: the same file has the same.
     pub identity: (u64, u64),
+    /// Whether this process may write to it; for an open file, whether it was opened for that.
+    pub writable: bool,
 }
 
 /// Held while one target is written; dropping it lets the next writer in.
@@ -140,11 +142,11 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Those of readlink(2): a loop, a folder that may not be searched.
     fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
 
-    /// Returns what stands under `path`, `None` if nothing does.
+    /// Returns what stands under `path`, `None` if nothing does. A symbolic link is `Special`.
     ///
     /// # Errors
     ///
-    /// Those of stat(2), except that nothing is there.
+    /// Those of lstat(2), except that nothing is there.
     fn facts(&self, path: &Path) -> io::Result<Option<Facts>>;
 
     /// Locks the name `path`, a file made for this, until the lock is dropped, also by a kill.
@@ -152,7 +154,7 @@ pub trait Fs: Send + Sync + fmt::Debug {
     ///
     /// # Errors
     ///
-    /// Those of open(2) and flock(2).
+    /// Those of open(2) and flock(2); `Unsupported` where the file system has no locks.
     fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
 
     /// Makes a file without a name in `folder`, readable and writable.
@@ -190,6 +192,14 @@ pub trait Fs: Send + Sync + fmt::Debug {
     /// Those of rename(2).
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
 
+    /// Renames a file or folder to a name that is free.
+    ///
+    /// # Errors
+    ///
+    /// Those of renameat2(2), `AlreadyExists` among them; `Unsupported` where the file system
+    /// cannot promise it.
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+
     /// Removes the name of a file.
     ///
     /// # Errors
@@ -224,4 +234,26 @@ pub trait Fs: Send + Sync + fmt::Debug {
     ///
     /// Those of fsync(2).
     fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+}
+
+/// Writes all of `bytes` at `offset`.
+///
+/// # Errors
+///
+/// Those of [`FsFile::write_at`], with how many bytes were written before; `WriteZero` if it takes
+/// none.
+pub(crate) fn write_all_at(
+    file: &dyn FsFile,
+    bytes: &[u8],
+    offset: u64,
+) -> Result<(), (io::Error, u64)> {
+    let mut done = 0;
+    while done < bytes.len() {
+        match file.write_at(&bytes[done..], offset + done as u64) {
+            Ok(0) => return Err((io::ErrorKind::WriteZero.into(), done as u64)),
+            Ok(written) => done += written,
+            Err(error) => return Err((error, done as u64)),
+        }
+    }
+    Ok(())
 }

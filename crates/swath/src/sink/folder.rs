@@ -1,0 +1,417 @@
+//! A folder of segments, and the commit of its manifest.
+//!
+//! ```text
+//! out/                     the target
+//! out/segment-1f0c...      bytes; a name is used once
+//! out/.MANIFEST.swath-tmp  the next manifest, not whole yet
+//! out/MANIFEST             what a reader begins with: the only commit point
+//! ```
+//!
+//! A folder cannot be renamed over a full one, so a folder that exists is written to in place:
+//! new segments are not in its manifest and thus not in its contents, until the rename of the new
+//! manifest changes both at once. A folder that does not exist is made under the hidden name
+//! `.out.swath-tmp`, committed there, and then renamed as a whole to a name that must be free: no
+//! reader ever sees one without a manifest.
+//!
+//! ```text
+//! commit   sync segments, write new manifest, sync it, sync folder
+//!          rename manifest                               <- an old folder is new from here on
+//!          sync folder, sync manifest
+//!          new folder: rename it, sync its parent, sync it  <- a new one is there
+//! ```
+//!
+//! Segments that the manifest on the device might name are never removed: after an unknown
+//! outcome, those of both manifests.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use rustix::io::Errno;
+use swath_plan::extent::Extent;
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::claim::{Claim, remove_folder_of_ours};
+use crate::sink::draft::{DraftOptions, Replace, Sync};
+use crate::sink::fs::{Facts, FsFile, Kind, write_all_at};
+use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
+
+/// A manifest of a million segments and extents has less; more is no manifest.
+const LONGEST_MANIFEST: usize = 1 << 30;
+/// How often a random name of 64 bits may be taken.
+const ATTEMPTS: usize = 8;
+
+/// A folder that is written to. Dropped, it leaves what the last commit named.
+#[derive(Debug)]
+pub(crate) struct Folder {
+    options: DraftOptions,
+    /// Where it is now: under its hidden name until the first commit, if it is new.
+    place: PathBuf,
+    is_new: bool,
+    made: Mutex<Vec<Made>>,
+    /// Segments of the manifest that is, or may be, on the device.
+    named: BTreeSet<String>,
+    /// A sync has failed, or nobody knows whether a name was given: no further commit.
+    is_poisoned: bool,
+    claim: Claim,
+}
+
+/// A segment of this writer.
+#[derive(Debug)]
+struct Made {
+    name: String,
+    /// `None` when it is on the device and nobody can write to it any more.
+    file: Option<Arc<dyn FsFile>>,
+}
+
+impl Folder {
+    /// Claims the folder at `path`, or makes one that is visible from its first commit on.
+    ///
+    /// # Errors
+    ///
+    /// `Busy` if another writer has it; that it is no folder, or one with other files in it; that
+    /// it exists and must not be replaced.
+    pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
+        let fs = &options.fs;
+        let failed = |error| Error::io(Operation::Create, path, error);
+        let target = fs.resolve(path).map_err(failed)?;
+        inspect(path, &target, options)?;
+        let claim = Claim::take(path, target, fs)?;
+        if !claim.is_locked() {
+            return Err(failed(io::ErrorKind::Unsupported.into())
+                .hint("write one plain file, or to a file system with locks (flock)"));
+        }
+        let is_new = !inspect(path, &claim.target, options)?;
+        let place = if is_new { claim.hidden() } else { claim.target.clone() };
+        if is_new {
+            fs.create_folder(&place).map_err(failed)?;
+        } else {
+            remove_if_there(options, &place.join(NEW_MANIFEST)).map_err(failed)?;
+        }
+        Ok(Self {
+            options: options.clone(),
+            place,
+            is_new,
+            made: Mutex::default(),
+            named: BTreeSet::new(),
+            is_poisoned: false,
+            claim,
+        })
+    }
+
+    /// The folder as the caller named it, for errors.
+    pub(crate) fn path(&self) -> &Path {
+        &self.claim.path
+    }
+
+    /// Returns the manifest that is there, `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading it; `Corrupt` if it is longer than any manifest.
+    pub(crate) fn old_manifest(&self) -> Result<Option<Vec<u8>>> {
+        let path = self.claim.path.join(MANIFEST);
+        let file = match self.options.fs.open(&self.place.join(MANIFEST)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(|error| Error::io(Operation::Open, &path, error))?,
+        };
+        let mut bytes = Vec::new();
+        loop {
+            let done = bytes.len();
+            if done > LONGEST_MANIFEST {
+                return Err(Error::new(Operation::Read, Reason::Corrupt, &path)
+                    .detail("it is too long for a manifest"));
+            }
+            bytes.resize(done + done.clamp(1 << 16, 1 << 26), 0);
+            let read = file.read_at(&mut bytes[done..], done as u64);
+            let read = read.map_err(|error| Error::io(Operation::Read, &path, error))?;
+            bytes.truncate(done + read);
+            if read == 0 {
+                return Ok(Some(bytes));
+            }
+        }
+    }
+
+    /// Says which segments the old manifest names; what killed runs left beside them is removed.
+    ///
+    /// # Errors
+    ///
+    /// Those of listing and removing.
+    pub(crate) fn adopt(&mut self, named: &[String]) -> Result<()> {
+        self.named = named.iter().cloned().collect();
+        self.sweep()
+    }
+
+    /// Makes an empty segment under a name never used before; returns both.
+    ///
+    /// # Errors
+    ///
+    /// That no file can be made there.
+    pub(crate) fn create_segment(&self) -> Result<(String, Arc<dyn FsFile>)> {
+        let mut attempts = 0;
+        loop {
+            let name = segment_name();
+            match self.options.fs.create_new(&self.place.join(&name)) {
+                Ok(file) => {
+                    let made = Made { name: name.clone(), file: Some(Arc::clone(&file)) };
+                    self.made().push(made);
+                    return Ok((name, file));
+                }
+                Err(error)
+                    if error.kind() == io::ErrorKind::AlreadyExists && attempts < ATTEMPTS =>
+                {
+                    attempts += 1;
+                }
+                Err(error) => {
+                    return Err(Error::io(Operation::Create, &self.path().join(name), error));
+                }
+            }
+        }
+    }
+
+    fn made(&self) -> MutexGuard<'_, Vec<Made>> {
+        // Pushed to and read: a panic in between leaves nothing half done.
+        self.made.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Makes `manifest`, which names the segments `named`, the contents of the folder.
+    ///
+    /// May be called again: what it names is durable each time (a checkpoint). Segments may be
+    /// written to during and after it; what the manifest says of them must be written before.
+    ///
+    /// # Errors
+    ///
+    /// `OutcomeUnknown` if the manifest may have been replaced; with any other error the old state
+    /// is what it was. After either, no commit will be made: `Poisoned`.
+    pub(crate) fn commit(&mut self, manifest: &[u8], named: &[String]) -> Result<()> {
+        if self.is_poisoned {
+            return Err(Error::new(Operation::Commit, Reason::Poisoned, self.path())
+                .detail("an earlier commit of it failed")
+                .hint("write it again from the start"));
+        }
+        // Until the end: whatever fails on the way, this writer has lost track of the device.
+        self.is_poisoned = true;
+        let former = self.named.clone();
+        let named: BTreeSet<String> = named.iter().cloned().collect();
+        self.sync_segments(&named)?;
+        let file = self.write_manifest(manifest)?;
+        self.named.extend(named.iter().cloned());
+        if let Err(error) = self.name_manifest(&*file) {
+            if error.reason() != Reason::OutcomeUnknown {
+                self.named = former;
+            }
+            return Err(error);
+        }
+        if self.is_new {
+            self.name_folder()?;
+        }
+        self.named = named;
+        self.is_poisoned = false;
+        Ok(())
+    }
+
+    fn is_synced(&self) -> bool {
+        self.options.sync == Sync::Full
+    }
+
+    fn sync_segments(&self, named: &BTreeSet<String>) -> Result<()> {
+        if !self.is_synced() {
+            return Ok(());
+        }
+        for (name, file, is_last) in self.unsynced(named) {
+            let synced = file.sync();
+            synced.map_err(|error| {
+                Error::io(Operation::Sync, &self.claim.path.join(&name), error)
+            })?;
+            if is_last {
+                let mut made = self.made();
+                made.iter_mut().filter(|made| made.name == name).for_each(|it| it.file = None);
+            }
+        }
+        Ok(())
+    }
+
+    /// The segments among `named` that the device may lack bytes of, and whether nobody can write
+    /// to them any more. A copy, so that segments can be made while others are synced.
+    fn unsynced(&self, named: &BTreeSet<String>) -> Vec<(String, Arc<dyn FsFile>, bool)> {
+        let made = self.made();
+        let named = made.iter().filter(|made| named.contains(&made.name));
+        named
+            .filter_map(|made| {
+                let file = made.file.as_ref()?;
+                // Before it is copied: who holds it no more cannot write behind the sync.
+                let is_last = Arc::strong_count(file) == 1;
+                Some((made.name.clone(), Arc::clone(file), is_last))
+            })
+            .collect()
+    }
+
+    /// Leaves the new manifest on the device under its hidden name, and the names of all segments.
+    fn write_manifest(&self, manifest: &[u8]) -> Result<Arc<dyn FsFile>> {
+        let path = self.path().join(MANIFEST);
+        let failed = |operation| {
+            let path = &path;
+            move |error| Error::io(operation, path, error)
+        };
+        let fs = &self.options.fs;
+        let file = fs.create_new(&self.place.join(NEW_MANIFEST));
+        let file = file.map_err(failed(Operation::Create))?;
+        write_all_at(&*file, manifest, 0).map_err(|(error, done)| {
+            Error::io(Operation::Write, &path, error)
+                .at(Extent::between(done, manifest.len() as u64))
+        })?;
+        if self.is_synced() {
+            file.sync().map_err(failed(Operation::Sync))?;
+            fs.sync_folder(&self.place).map_err(failed(Operation::Sync))?;
+        }
+        Ok(file)
+    }
+
+    fn name_manifest(&self, manifest: &dyn FsFile) -> Result<()> {
+        let fs = &self.options.fs;
+        let (from, to) = (self.place.join(NEW_MANIFEST), self.place.join(MANIFEST));
+        if let Err(error) = fs.rename(&from, &to) {
+            return Err(match self.is_new {
+                true => self.claim.error(Operation::Commit, error),
+                false => self.not_named(error, &to, manifest.facts()),
+            });
+        }
+        if self.is_synced() {
+            let settled = fs.sync_folder(&self.place).and_then(|()| manifest.sync());
+            // Nobody sees a new folder yet: then it is just not there.
+            settled.map_err(|error| match self.is_new {
+                true => self.claim.error(Operation::Sync, error),
+                false => self.claim.outcome_unknown(error),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn name_folder(&mut self) -> Result<()> {
+        let fs = Arc::clone(&self.options.fs);
+        let target = self.claim.target.clone();
+        let facts = fs.facts(&self.place).and_then(|facts| facts.ok_or(Errno::NOENT.into()));
+        let mut named = fs.rename_new(&self.place, &target);
+        if named.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported) {
+            // Of folders, a rename replaces only an empty one: nothing is lost.
+            named = fs.rename(&self.place, &target);
+        }
+        if let Err(error) = named {
+            let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
+            let error = self.not_named(error, &target, facts);
+            if error.reason() == Reason::OutcomeUnknown {
+                (self.is_new, self.place) = (false, target);
+            }
+            return Err(match is_taken {
+                true => error.hint("something has appeared under this name: choose another"),
+                false => error,
+            });
+        }
+        (self.is_new, self.place) = (false, target);
+        if self.is_synced() {
+            let settled = fs.sync_folder(self.claim.folder());
+            let settled = settled.and_then(|()| fs.sync_folder(&self.place));
+            settled.map_err(|error| self.claim.outcome_unknown(error))?;
+        }
+        Ok(())
+    }
+
+    /// The error of a step that should have made `to` a name of what `facts` are of.
+    fn not_named(&self, error: io::Error, to: &Path, facts: io::Result<Facts>) -> Error {
+        match (self.options.fs.facts(to), facts) {
+            (Ok(there), Ok(ours))
+                if there.is_none_or(|there| there.identity != ours.identity) =>
+            {
+                self.claim.error(Operation::Commit, error)
+            }
+            // It says that it failed, and yet the name is given; or nobody knows.
+            _ => self.claim.outcome_unknown(error),
+        }
+    }
+
+    /// Removes the segments that the committed manifest does not name; the folder is done.
+    ///
+    /// Readers that began with the old manifest and have not opened all of its segments yet will
+    /// not find them.
+    ///
+    /// # Errors
+    ///
+    /// Those of listing and removing: the commit stands, and the next writer tries again.
+    pub(crate) fn finish(self) -> Result<()> {
+        if self.is_new || self.is_poisoned {
+            return Ok(());
+        }
+        self.sweep()
+    }
+
+    fn sweep(&self) -> Result<()> {
+        let fs = &self.options.fs;
+        let failed = |error| self.claim.error(Operation::Remove, error);
+        for name in fs.list(&self.place).map_err(failed)? {
+            if is_segment(&name) && !self.is_kept(&name) {
+                fs.remove(&self.place.join(&name)).map_err(failed)?;
+            }
+        }
+        self.made().retain(|made| self.named.contains(&made.name));
+        Ok(())
+    }
+
+    fn is_kept(&self, name: &OsStr) -> bool {
+        name.to_str().is_some_and(|name| self.named.contains(name))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed now is removed by the next writer of this target.
+        let fs = &self.options.fs;
+        if self.is_new {
+            let _ = remove_folder_of_ours(fs, &self.place);
+            return;
+        }
+        let _ = remove_if_there(&self.options, &self.place.join(NEW_MANIFEST));
+        for made in self.made().iter().filter(|made| !self.named.contains(&made.name)) {
+            let _ = fs.remove(&self.place.join(&made.name));
+        }
+    }
+}
+
+fn remove_if_there(options: &DraftOptions, path: &Path) -> io::Result<()> {
+    match options.fs.remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// Returns whether a folder that may be written to stands there.
+fn inspect(path: &Path, target: &Path, options: &DraftOptions) -> Result<bool> {
+    let failed = |error| Error::io(Operation::Inspect, path, error);
+    let refused = |errno: Errno| Error::io(Operation::Create, path, errno.into());
+    let Some(facts) = options.fs.facts(target).map_err(failed)? else { return Ok(false) };
+    if facts.kind != Kind::Folder {
+        return Err(refused(Errno::NOTDIR)
+            .hint("name a folder, or a new one, for segments; or ask for one plain file"));
+    }
+    if !facts.writable {
+        return Err(refused(Errno::ACCESS));
+    }
+    let names = options.fs.list(target).map_err(failed)?;
+    if let Some(other) = names.iter().find(|name| !is_of_a_folder(name)) {
+        let detail =
+            format!("it is a folder with other files in it, {} among them", other.display());
+        return Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail(detail)
+            .hint("name a new folder, or one of segments"));
+    }
+    if options.replace == Replace::Refused && names.iter().any(|name| name == MANIFEST) {
+        return Err(
+            refused(Errno::EXIST).hint("choose another name, or allow it to be replaced")
+        );
+    }
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests;

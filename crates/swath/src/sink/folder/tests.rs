@@ -1,0 +1,211 @@
+use super::*;
+use crate::sink::lesser::LesserFs;
+use std::fs;
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn names(&self, folder: &str) -> Vec<String> {
+        let entries = fs::read_dir(self.path(folder)).expect("listed");
+        let name = |entry: io::Result<fs::DirEntry>| entry.expect("an entry").file_name();
+        let mut names: Vec<_> =
+            entries.map(|entry| name(entry).into_string().expect("UTF-8")).collect();
+        names.sort();
+        names
+    }
+}
+
+fn begin(path: &Path) -> Folder {
+    Folder::begin(path, &DraftOptions::default()).expect("begun")
+}
+
+fn segment(folder: &Folder, bytes: &[u8]) -> String {
+    let (name, file) = folder.create_segment().expect("made");
+    write_all_at(&*file, bytes, 0).expect("written");
+    name
+}
+
+/// Commits one segment, named by the manifest.
+fn write(path: &Path, text: &str) -> String {
+    let mut folder = begin(path);
+    let name = segment(&folder, text.as_bytes());
+    folder.commit(text.as_bytes(), std::slice::from_ref(&name)).expect("committed");
+    folder.finish().expect("finished");
+    name
+}
+
+#[test]
+fn a_new_folder_is_visible_from_its_first_commit_on() {
+    let place = Place::new();
+    let path = place.path("out");
+    let mut folder = begin(&path);
+    assert_eq!(folder.old_manifest().expect("read"), None);
+    let name = segment(&folder, b"bytes");
+    assert!(!path.exists());
+    folder.commit(b"manifest", std::slice::from_ref(&name)).expect("committed");
+    assert_eq!(fs::read(path.join("MANIFEST")).expect("there"), b"manifest");
+    assert_eq!(fs::read(path.join(&name)).expect("there"), b"bytes");
+    folder.finish().expect("finished");
+    assert_eq!(place.names(""), ["out"]);
+    assert_eq!(place.names("out"), ["MANIFEST", &name]);
+}
+
+#[test]
+fn a_new_folder_without_a_commit_leaves_nothing() {
+    let place = Place::new();
+    let folder = begin(&place.path("out/"));
+    segment(&folder, b"bytes");
+    drop(folder);
+    begin(&place.path("out")).finish().expect("nothing to finish");
+    assert!(place.names("").is_empty());
+}
+
+#[test]
+fn the_old_state_stands_until_the_commit_and_its_segments_go_at_the_end() {
+    let place = Place::new();
+    let path = place.path("out");
+    let old = write(&path, "old");
+    let mut folder = begin(&path);
+    assert_eq!(folder.old_manifest().expect("read").as_deref(), Some(&b"old"[..]));
+    folder.adopt(std::slice::from_ref(&old)).expect("adopted");
+    let new = segment(&folder, b"new");
+    assert_eq!(fs::read(path.join("MANIFEST")).expect("there"), b"old");
+    folder.commit(b"new", std::slice::from_ref(&new)).expect("committed");
+    assert!(path.join(&old).exists() && path.join(&new).exists());
+    folder.finish().expect("finished");
+    assert_eq!(place.names("out"), ["MANIFEST", &new]);
+}
+
+#[test]
+fn without_a_commit_the_old_state_is_what_it_was() {
+    let place = Place::new();
+    let path = place.path("out");
+    let old = write(&path, "old");
+    let folder = begin(&path);
+    segment(&folder, b"new");
+    drop(folder);
+    assert_eq!(place.names("out"), ["MANIFEST", &old]);
+    assert_eq!(fs::read(path.join("MANIFEST")).expect("there"), b"old");
+}
+
+#[test]
+fn checkpoints_keep_what_they_name_and_the_rest_goes() {
+    let place = Place::new();
+    let path = place.path("out");
+    let mut folder = begin(&path);
+    let (first, open) = folder.create_segment().expect("made");
+    let unnamed = segment(&folder, b"not yet named");
+    folder.commit(b"1", std::slice::from_ref(&first)).expect("committed");
+    // The file that was made under the hidden name is the one under the new name.
+    write_all_at(&*open, b"later", 0).expect("written");
+    let second = segment(&folder, b"2");
+    folder.commit(b"2", &[first.clone(), second.clone()]).expect("committed");
+    segment(&folder, b"after the last checkpoint");
+    drop(folder);
+    let mut left = vec!["MANIFEST".to_owned(), first.clone(), second];
+    left[1..].sort();
+    assert_eq!(place.names("out"), left, "without {unnamed}");
+    assert_eq!(fs::read(path.join(first)).expect("there"), b"later");
+}
+
+#[test]
+fn what_killed_runs_left_is_removed() {
+    let place = Place::new();
+    let path = place.path("out");
+    let old = write(&path, "old");
+    fs::write(path.join("segment-0123456789abcdef"), b"stray").expect("written");
+    fs::write(path.join(NEW_MANIFEST), b"half").expect("written");
+    fs::create_dir(place.path(".out.swath-tmp")).expect("made");
+    fs::write(place.path(".out.swath-tmp/MANIFEST"), b"stray").expect("written");
+    let mut folder = begin(&path);
+    folder.adopt(std::slice::from_ref(&old)).expect("adopted");
+    assert_eq!(place.names("out"), ["MANIFEST", &old]);
+    drop(folder);
+    assert_eq!(place.names(""), ["out"]);
+    assert_eq!(place.names("out"), ["MANIFEST", &old]);
+}
+
+#[test]
+fn a_second_writer_is_told_at_once_also_if_it_writes_a_plain_file() {
+    let place = Place::new();
+    let path = place.path("out");
+    let first = begin(&path);
+    let options = DraftOptions::default();
+    let error = Folder::begin(&path, &options).unwrap_err();
+    assert_eq!(error.reason(), Reason::Busy);
+    let error = crate::sink::draft::Draft::begin(&path, &options).unwrap_err();
+    assert_eq!(error.reason(), Reason::Busy);
+    drop(first);
+    begin(&path);
+}
+
+#[test]
+fn what_is_no_folder_of_ours_is_refused_and_untouched() {
+    let place = Place::new();
+    let options = DraftOptions::default();
+    fs::write(place.path("file"), b"bytes").expect("written");
+    let error = Folder::begin(&place.path("file"), &options).unwrap_err();
+    assert_eq!(error.io_kind(), io::ErrorKind::NotADirectory);
+    fs::create_dir(place.path("home")).expect("made");
+    fs::write(place.path("home/letter"), b"dear").expect("written");
+    let error = Folder::begin(&place.path("home"), &options).unwrap_err();
+    assert_eq!(error.reason(), Reason::Invalid);
+    assert!(error.to_string().contains("letter"), "{error}");
+    assert_eq!(place.names(""), ["file", "home"]);
+    fs::create_dir(place.path("empty")).expect("made");
+    write(&place.path("empty"), "an empty folder is used");
+}
+
+#[test]
+fn refused_means_that_no_folder_is_replaced_or_merged() {
+    let place = Place::new();
+    let path = place.path("out");
+    write(&path, "old");
+    let options = DraftOptions { replace: Replace::Refused, ..DraftOptions::default() };
+    let error = Folder::begin(&path, &options).unwrap_err();
+    assert_eq!(error.io_kind(), io::ErrorKind::AlreadyExists);
+    for no_rename_new in [false, true] {
+        let fs = Arc::new(LesserFs { no_rename_new, ..LesserFs::default() });
+        let options = DraftOptions { fs, ..options.clone() };
+        let path = place.path("appears");
+        let mut folder = Folder::begin(&path, &options).expect("begun");
+        fs::create_dir(&path).expect("made");
+        fs::write(path.join("theirs"), b"").expect("written");
+        folder.commit(b"ours", &[]).unwrap_err();
+        drop(folder);
+        assert_eq!(place.names("appears"), ["theirs"]);
+        assert_eq!(place.names(""), ["appears", "out"]);
+        fs::remove_dir_all(path).expect("removed");
+    }
+}
+
+#[test]
+fn a_commit_that_failed_is_not_made_again() {
+    let place = Place::new();
+    let path = place.path("out");
+    let mut folder = begin(&path);
+    fs::write(&path, b"appears").expect("written");
+    folder.commit(b"ours", &[]).unwrap_err();
+    fs::remove_file(&path).expect("removed");
+    assert_eq!(folder.commit(b"ours", &[]).unwrap_err().reason(), Reason::Poisoned);
+    drop(folder);
+    assert!(place.names("").is_empty());
+}
+
+#[test]
+fn without_locks_there_are_no_folders() {
+    let place = Place::new();
+    let fs = Arc::new(LesserFs { no_locks: true, ..LesserFs::default() });
+    let options = DraftOptions { fs, ..DraftOptions::default() };
+    let error = Folder::begin(&place.path("out"), &options).unwrap_err();
+    assert_eq!(error.io_kind(), io::ErrorKind::Unsupported);
+    assert!(place.names("").is_empty());
+}

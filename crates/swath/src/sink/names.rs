@@ -1,0 +1,190 @@
+//! The names that writing uses beside those that the caller chose.
+
+use std::collections::hash_map::RandomState;
+use std::ffi::{OsStr, OsString};
+use std::hash::{BuildHasher, Hasher};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use crate::error::{Error, Operation, Reason, Result};
+
+/// Longer names are cut, and told apart by a hash: with what is added, the shortest limit that
+/// file systems have (143 bytes) is kept.
+const LONGEST_STEM: usize = 100;
+const LOCK: &str = ".swath-lock";
+const HIDDEN: &str = ".swath-tmp";
+const SCRATCH: &str = ".swath-tmp2";
+
+/// What a folder of segments is read by.
+pub(crate) const MANIFEST: &str = "MANIFEST";
+/// The next manifest until it is whole.
+pub(crate) const NEW_MANIFEST: &str = ".MANIFEST.swath-tmp";
+const SEGMENT: &str = "segment-";
+
+/// A name for a segment that no folder has seen.
+pub(crate) fn segment_name() -> String {
+    format!("{SEGMENT}{:016x}", unique_number())
+}
+
+/// Whether a name has the form of a segment's.
+pub(crate) fn is_segment(name: &OsStr) -> bool {
+    let digits = name.as_bytes().strip_prefix(SEGMENT.as_bytes());
+    digits.is_some_and(|digits| digits.len() == 16 && digits.iter().all(u8::is_ascii_hexdigit))
+}
+
+/// Whether a file of this name in a folder of segments was made by us.
+pub(crate) fn is_of_a_folder(name: &OsStr) -> bool {
+    is_segment(name) || name == MANIFEST || name == NEW_MANIFEST
+}
+
+/// A number that no other writer has: the standard library's hash keys are random.
+fn unique_number() -> u64 {
+    let mut hasher = RandomState::new().build_hasher();
+    hasher.write_u32(std::process::id());
+    hasher.finish()
+}
+
+/// What stands beside one target while it is written.
+#[derive(Debug)]
+pub(crate) struct Names {
+    folder: PathBuf,
+    stem: OsString,
+    suffix: String,
+}
+
+impl Names {
+    /// `path` is for errors, `target` what it leads to.
+    ///
+    /// # Errors
+    ///
+    /// `Invalid` if it ends in no name, or in one of those made here.
+    pub(crate) fn of(path: &Path, target: &Path) -> Result<Self> {
+        let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+            return Err(Error::new(Operation::Create, Reason::Invalid, path)
+                .detail("it ends in no name"));
+        };
+        let bytes = name.as_bytes();
+        let is_ours = |ending: &str| bytes.ends_with(ending.as_bytes());
+        if bytes.starts_with(b".") && [LOCK, HIDDEN, SCRATCH].into_iter().any(is_ours) {
+            return Err(Error::new(Operation::Create, Reason::Invalid, path)
+                .detail("names of this form are used while others are written")
+                .hint("choose another name"));
+        }
+        Ok(Self { folder: folder.to_owned(), stem: stem(name), suffix: String::new() })
+    }
+
+    /// Names that no other writer chooses.
+    pub(crate) fn unique(mut self) -> Self {
+        self.suffix = format!(".{:016x}", unique_number());
+        self
+    }
+
+    /// The folder of the target.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What is locked.
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.with(LOCK)
+    }
+
+    /// The new bytes, until they have their own name.
+    pub(crate) fn hidden(&self) -> PathBuf {
+        self.with(HIDDEN)
+    }
+
+    /// A spill file, until it has none.
+    pub(crate) fn scratch(&self) -> PathBuf {
+        self.with(SCRATCH)
+    }
+
+    fn with(&self, ending: &str) -> PathBuf {
+        let mut name = OsString::from(".");
+        name.push(&self.stem);
+        name.push(ending);
+        name.push(&self.suffix);
+        self.folder.join(name)
+    }
+}
+
+fn stem(name: &OsStr) -> OsString {
+    let bytes = name.as_bytes();
+    if bytes.len() <= LONGEST_STEM {
+        return name.to_owned();
+    }
+    let hash = format!("~{:016x}", fnv1a(bytes));
+    let mut end = LONGEST_STEM - hash.len();
+    // Some file systems refuse half a character.
+    while end > 0 && bytes[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    let mut cut = bytes[..end].to_vec();
+    cut.extend(hash.bytes());
+    OsString::from_vec(cut)
+}
+
+/// The same in every process and version: two writers must find one lock.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(target: &str) -> Names {
+        Names::of(Path::new(target), Path::new(target)).expect("a usable name")
+    }
+
+    #[test]
+    fn names_are_beside_the_target_and_hidden() {
+        assert_eq!(names("/a/out.bin").lock(), Path::new("/a/.out.bin.swath-lock"));
+        assert_eq!(names("/out").hidden(), Path::new("/.out.swath-tmp"));
+        assert_ne!(names("/a/b").unique().lock(), names("/a/b").unique().lock());
+    }
+
+    #[test]
+    fn long_names_are_cut_between_characters_and_stay_apart() {
+        let kept = "x".repeat(LONGEST_STEM);
+        assert_eq!(stem(OsStr::new(&kept)), OsStr::new(&kept));
+        for long in ["x".repeat(101), "x".repeat(255), "ä".repeat(127), "€".repeat(85)] {
+            let cut = stem(OsStr::new(&long));
+            assert!(cut.len() <= LONGEST_STEM, "{cut:?}");
+            assert!(cut.to_str().is_some(), "{cut:?}");
+            let mut other = long.clone();
+            other.push('y');
+            assert_ne!(stem(OsStr::new(&other)), cut);
+        }
+        // A vector of the hash's authors: the same in every version.
+        assert_eq!(fnv1a(b"foobar"), 0x8594_4171_f739_67e8);
+    }
+
+    #[test]
+    fn names_of_our_own_form_are_no_targets() {
+        for name in ["/a/.x.swath-tmp", "/a/.x.swath-tmp2", "/a/.x.swath-lock"] {
+            let error = Names::of(Path::new(name), Path::new(name)).unwrap_err();
+            assert_eq!(error.reason(), Reason::Invalid);
+        }
+        assert_eq!(names("/a/x.swath-tmp").lock(), Path::new("/a/.x.swath-tmp.swath-lock"));
+    }
+
+    #[test]
+    fn a_path_without_a_name_is_refused() {
+        for path in ["/", "/a/.."] {
+            assert!(Names::of(Path::new(path), Path::new(path)).is_err());
+        }
+    }
+
+    #[test]
+    fn segments_have_names_of_their_own() {
+        let (one, two) = (segment_name(), segment_name());
+        assert_ne!(one, two);
+        assert!(is_segment(OsStr::new(&one)) && is_of_a_folder(OsStr::new(&two)));
+        for other in ["segment-", "segment-1", "segment-00000000000000zz", "MANIFEST", "a"] {
+            assert!(!is_segment(OsStr::new(other)), "{other}");
+        }
+    }
+}
