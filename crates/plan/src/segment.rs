@@ -9,4 +9,5 @@
 //! segment b  |000|1111|          the file       |a   |b  |a   |
 //! ```
 
+pub mod index;
 pub mod manifest;
