@@ -9,5 +9,6 @@
 //! segment b  |000|1111|          the file       |a   |b  |a   |
 //! ```
 
+pub mod index;
 pub mod manifest;
 pub mod rope;
