@@ -16,4 +16,6 @@ pub mod chunk;
 pub mod extent;
 pub mod policy;
 pub mod schedule;
+pub mod sequence;
+pub mod units;
 pub mod window;
