@@ -7,11 +7,14 @@
 //! claim   one target that nobody else writes meanwhile
 //! draft   one file that has no name yet, and its commit
 //! folder  a folder of segments, and the commit of its manifest
+//! target  where chunks of known places go: a file or a stream
+//! direct  writes past the page cache
 //! ```
 //!
 //! What is written, and in which order, is decided by the verbs.
 
 mod claim;
+pub(crate) mod direct;
 #[allow(dead_code, reason = "for the verbs that write")]
 pub(crate) mod draft;
 #[allow(dead_code, reason = "for the verbs that write")]
@@ -21,6 +24,7 @@ pub(crate) mod fs;
 mod lesser;
 mod local;
 mod names;
+pub(crate) mod target;
 
 pub use draft::{HardLinks, Replace, Sync};
 pub use fs::{Facts, Fs, FsFile, Kind, Lock};
