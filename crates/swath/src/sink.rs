@@ -8,11 +8,14 @@
 //! draft   one file that has no name yet, and its commit
 //! place   bytes to where they belong in a file
 //! folder  a folder of segments, and the commit of its manifest
+//! target  where chunks of known places go: a file or a stream
+//! direct  writes past the page cache
 //! ```
 //!
 //! What is written, and in which order, is decided by the verbs.
 
 mod claim;
+pub(crate) mod direct;
 pub(crate) mod draft;
 pub(crate) mod folder;
 pub(crate) mod fs;
@@ -21,6 +24,7 @@ mod lesser;
 mod local;
 mod names;
 pub(crate) mod place;
+pub(crate) mod target;
 
 pub(crate) use draft::{Draft, DraftOptions};
 pub use draft::{HardLinks, Replace, Sync};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::sink::{DraftOptions, Fs, HardLinks, LocalFs, Replace, Sync};
+use crate::sink::{DraftOptions, Fs, HardLinks, Replace, Sync};
 
 /// Where the bytes of parallel strands are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -89,18 +89,12 @@ impl Default for AppendOptions {
 impl AppendOptions {
     /// One plain file, durable when committed, replacing what is there.
     pub fn new() -> Self {
-        let fs: Arc<dyn Fs> = Arc::new(LocalFs);
         Self {
             mode: Mode::Plain,
             memory: 0,
             buffer_size: 0,
             checksums: Checksums::Extents,
-            draft: DraftOptions {
-                fs,
-                replace: Replace::default(),
-                hard_links: HardLinks::default(),
-                sync: Sync::default(),
-            },
+            draft: DraftOptions::default(),
         }
     }
 

@@ -137,6 +137,11 @@ impl Draft {
         &self.file
     }
 
+    /// The target as the caller named it, for errors.
+    pub(crate) fn path(&self) -> &Path {
+        &self.claim.path
+    }
+
     /// What will be replaced.
     pub(crate) fn existing(&self) -> Option<&Facts> {
         self.existing.as_ref()

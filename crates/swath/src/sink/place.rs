@@ -5,20 +5,11 @@ use std::sync::Mutex;
 use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::sink::fs::FsFile;
+use crate::sink::fs::{self, FsFile};
 
 /// Writes all of `bytes` at `offset`.
 pub(crate) fn write_all_at(file: &dyn FsFile, bytes: &[u8], offset: u64) -> io::Result<()> {
-    let mut done = 0;
-    while done < bytes.len() {
-        match file.write_at(&bytes[done..], offset + done as u64) {
-            Ok(0) => return Err(ErrorKind::WriteZero.into()),
-            Ok(written) => done += written,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
+    fs::write_all_at(file, bytes, offset).map_err(|(error, _)| error)
 }
 
 /// Fills `into` from `offset`.
