@@ -113,7 +113,7 @@ impl Strand {
                 self.position += now.len() as u64;
                 shared.extend_to(self.position);
             }
-            Mode::Segments | Mode::LocalFiles => self.rope.push(shared.log(now)?),
+            Mode::Segments | Mode::LocalFiles => shared.keep(&mut self.rope, now)?,
             Mode::Plain | Mode::Global => match self.land(shared)? {
                 Some(next) => {
                     shared.place(now, next)?;
@@ -121,7 +121,7 @@ impl Strand {
                 }
                 None => {
                     now = &bytes[..self.limit];
-                    self.rope.push(shared.keep(now.to_vec())?);
+                    shared.keep(&mut self.rope, now)?;
                 }
             },
         }
@@ -138,18 +138,9 @@ impl Strand {
         match shared.mode {
             Mode::Plain => match self.land(shared)? {
                 Some(next) => shared.place(&self.tail, next)?,
-                None => {
-                    let fresh = self.next_tail(shared);
-                    let part = shared.keep(mem::replace(&mut self.tail, fresh))?;
-                    self.rope.push(part);
-                    return Ok(());
-                }
+                None => return self.keep_tail(shared),
             },
-            Mode::Segments | Mode::LocalFiles => {
-                self.rope.push(shared.log(&self.tail)?);
-                self.tail.clear();
-                return Ok(());
-            }
+            Mode::Segments | Mode::LocalFiles => return self.keep_tail(shared),
             Mode::Global => return self.shed_records(shared),
             Mode::Local => {
                 shared.place(&self.tail, self.position)?;
@@ -174,11 +165,10 @@ impl Strand {
         Ok(())
     }
 
-    /// A strand that filled one buffer will fill another.
-    fn next_tail(&self, shared: &Shared) -> Vec<u8> {
-        let mut tail = shared.buffer();
-        tail.reserve_exact(self.limit);
-        tail
+    fn keep_tail(&mut self, shared: &Shared) -> Result<()> {
+        shared.keep(&mut self.rope, &self.tail)?;
+        self.tail.clear();
+        Ok(())
     }
 
     /// Plain mode: moves the rope to its place, if that is known; returns then where the next
@@ -256,7 +246,6 @@ impl Strand {
         let is_small = right.len() == right.tail.len() as u64;
         if is_small && right.tail.len() <= self.limit.saturating_sub(self.tail.len()) {
             self.tail.extend_from_slice(&right.tail);
-            shared.recycle(mem::take(&mut right.tail));
             return Ok(());
         }
         self.shed(shared)?;
@@ -267,23 +256,23 @@ impl Strand {
             self.landed += right.landed;
         }
         self.rope.concat(mem::take(&mut right.rope));
-        shared.recycle(mem::replace(&mut self.tail, mem::take(&mut right.tail)));
+        self.tail = mem::take(&mut right.tail);
         Ok(())
     }
 
-    /// Takes everything out, in order: to be committed. The tail is the last part.
+    /// Takes everything out, in order: to be committed.
     pub(super) fn into_parts(mut self, shared: &Shared) -> Result<Parts> {
         Counters::add(&shared.counters.forks, self.forks);
         self.drop_torn_record(shared);
         if !matches!(shared.mode, Mode::Plain) {
             self.shed(shared)?;
         }
-        let len = self.len();
-        let mut parts = mem::take(&mut self.rope).into_pieces();
-        if !self.tail.is_empty() {
-            parts.push(Part::Memory(mem::take(&mut self.tail)));
-        }
-        Ok(Parts { len, landed: self.landed, parts })
+        Ok(Parts {
+            len: self.len(),
+            landed: self.landed,
+            parts: self.rope.into_pieces(),
+            tail: self.tail,
+        })
     }
 }
 
@@ -294,6 +283,8 @@ pub(super) struct Parts {
     pub(super) len: u64,
     /// Bytes of these that are at the front and in their place already.
     pub(super) landed: u64,
-    /// The rest, in order.
+    /// Those behind them, in order.
     pub(super) parts: Vec<Part>,
+    /// The last ones, in memory; none in a folder.
+    pub(super) tail: Vec<u8>,
 }
