@@ -146,6 +146,12 @@ impl Draft {
         self.existing.as_ref()
     }
 
+    /// What this file system cannot do, and what follows.
+    pub(crate) fn fallbacks(&self) -> Vec<String> {
+        let unlocked = "this file system has no locks: a second writer would not be told";
+        Vec::from_iter((!self.claim.is_locked()).then(|| String::from(unlocked)))
+    }
+
     /// Another file in the same folder that never has a name; gone when it is dropped.
     ///
     /// # Errors
