@@ -112,9 +112,13 @@ impl Draft {
             return Err(failed(Errno::ISDIR.into()));
         }
         let target = fs.resolve(path).map_err(failed)?;
-        // First without a lock, so that a refused target gets no lock file beside it.
-        inspect(path, &target, options)?;
-        let claim = Claim::take(path, target, fs)?;
+        // First without a lock, so that no device or folder gets a lock file beside it; further
+        // names and refusals later, when what a killed run left has been removed.
+        let is_there = look_at(path, &target, fs)?.is_some();
+        let claim = Claim::take(path, target, fs).map_err(|error| {
+            let is_taken = is_there && options.replace == Replace::Refused;
+            if is_taken && error.reason() != Reason::Busy { taken(path) } else { error }
+        })?;
         let existing = inspect(path, &claim.target, options)?;
         let (file, is_hidden) = match fs.create_nameless(claim.folder()) {
             Ok(file) => (file, false),
@@ -251,7 +255,7 @@ impl Draft {
                 Err(self.claim.outcome_unknown(error))
             }
             Err(_) if self.options.replace == Replace::Allowed => Ok(false),
-            Err(error) => Err(taken(&self.claim.path, error)),
+            Err(_) => Err(taken(&self.claim.path)),
         }
     }
 
@@ -320,8 +324,8 @@ fn cannot_link<T>(result: &io::Result<T>) -> bool {
         || result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
 }
 
-fn taken(path: &Path, error: io::Error) -> Error {
-    Error::io(Operation::Create, path, error)
+fn taken(path: &Path) -> Error {
+    Error::io(Operation::Create, path, Errno::EXIST.into())
         .hint("choose another name, or allow it to be replaced")
 }
 
@@ -329,39 +333,42 @@ fn taken(path: &Path, error: io::Error) -> Error {
 ///
 /// # Errors
 ///
-/// That it must not be replaced: a folder, a device, a file that may not be written or has
-/// further names, or any if that is not allowed.
+/// That it must not be replaced: what [`look_at`] finds, a file with further names, or any file if
+/// that is not allowed.
 fn inspect(path: &Path, target: &Path, options: &DraftOptions) -> Result<Option<Facts>> {
-    let found = options.fs.facts(target);
+    let Some(facts) = look_at(path, target, &options.fs)? else { return Ok(None) };
+    if options.replace == Replace::Refused {
+        return Err(taken(path));
+    }
+    if facts.links > 1 && options.hard_links == HardLinks::Refused {
+        let detail =
+            format!("it has {} names, and the others would keep the old bytes", facts.links);
+        return Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail(detail)
+            .hint("write to another name, or allow hard links to be broken"));
+    }
+    Ok(Some(facts))
+}
+
+/// Returns what stands under the target.
+///
+/// # Errors
+///
+/// That it is no ordinary file, or one that may not be written.
+fn look_at(path: &Path, target: &Path, fs: &Arc<dyn Fs>) -> Result<Option<Facts>> {
+    let found = fs.facts(target);
     let Some(facts) = found.map_err(|error| Error::io(Operation::Inspect, path, error))? else {
         return Ok(None);
     };
     let refused = |errno: Errno| Error::io(Operation::Create, path, errno.into());
-    let invalid = || Error::new(Operation::Create, Reason::Invalid, path);
     match facts.kind {
-        Kind::Folder => return Err(refused(Errno::ISDIR)),
-        Kind::Special => {
-            return Err(invalid()
-                .detail("it is a device, pipe or socket, which cannot be replaced")
-                .hint("name an ordinary file, or a new one"));
-        }
-        Kind::File => {}
+        Kind::Folder => Err(refused(Errno::ISDIR)),
+        Kind::Special => Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail("it is a device, pipe or socket, which cannot be replaced")
+            .hint("name an ordinary file, or a new one")),
+        Kind::File if !facts.writable => Err(refused(Errno::ACCESS)),
+        Kind::File => Ok(Some(facts)),
     }
-    if options.replace == Replace::Refused {
-        return Err(taken(path, Errno::EXIST.into()));
-    }
-    if !facts.writable {
-        return Err(refused(Errno::ACCESS));
-    }
-    if facts.links > 1 && options.hard_links == HardLinks::Refused {
-        return Err(invalid()
-            .detail(format!(
-                "it has {} names, and the others would keep the old bytes",
-                facts.links
-            ))
-            .hint("write to another name, or allow hard links to be broken"));
-    }
-    Ok(Some(facts))
 }
 
 #[cfg(test)]
