@@ -16,4 +16,7 @@ pub mod chunk;
 pub mod extent;
 pub mod policy;
 pub mod schedule;
+pub mod segment;
+pub mod sequence;
+pub mod units;
 pub mod window;

@@ -35,6 +35,7 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("Swath is for 64-bit Linux");
 
+pub mod append;
 mod buffer;
 mod engine;
 mod error;

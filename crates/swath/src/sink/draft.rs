@@ -31,6 +31,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, Fs, FsFile, Kind};
 use crate::sink::local::LocalFs;
+use crate::sink::place::move_range;
 
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
@@ -183,6 +184,36 @@ impl Draft {
     /// `OutcomeUnknown` if the name has been given but may not survive a power cut. With any other
     /// error the target is what it was.
     pub(crate) fn commit(mut self, len: u64) -> Result<()> {
+        self.publish(len)
+    }
+
+    /// Leaves a copy of the first `len` bytes under the name, as a commit would, and keeps the
+    /// file to be written on. The copy shares blocks where the file system can.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`commit`](Self::commit), and of copying.
+    pub(crate) fn checkpoint(&mut self, len: u64) -> Result<()> {
+        let fs = Arc::clone(&self.options.fs);
+        let copy = match fs.create_nameless(self.claim.folder()) {
+            Err(error) if is_unsupported_kind(&error) => {
+                return Err(self.claim.error(Operation::Commit, error));
+            }
+            made => made.map_err(|error| self.claim.error(Operation::Create, error))?,
+        };
+        let moved = move_range(&*copy, &*self.file, (0, 0), len);
+        moved.map_err(|error| self.claim.error(Operation::Write, error))?;
+        let file = std::mem::replace(&mut self.file, copy);
+        let published = self.publish(len);
+        self.file = file;
+        if published.is_ok() {
+            // What stands there now is ours.
+            self.options.replace = Replace::Allowed;
+        }
+        published
+    }
+
+    fn publish(&mut self, len: u64) -> Result<()> {
         self.cut(len).map_err(|error| self.claim.error(Operation::Write, error))?;
         for _ in 0..ATTEMPTS {
             let there = inspect(&self.claim.path, &self.claim.target, &self.options)?;
@@ -295,7 +326,7 @@ impl Draft {
     }
 
     /// The name, and then what only the file itself knows of it.
-    fn settle(self) -> Result<()> {
+    fn settle(&self) -> Result<()> {
         if self.options.sync == Sync::None {
             return Ok(());
         }
@@ -315,7 +346,11 @@ impl Drop for Draft {
 }
 
 fn is_unsupported<T>(result: &io::Result<T>) -> bool {
-    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
+    result.as_ref().is_err_and(is_unsupported_kind)
+}
+
+fn is_unsupported_kind(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::Unsupported
 }
 
 /// File systems without hard links answer in either way.
