@@ -19,6 +19,7 @@
 //! | a file without a name, and the name it gets | [`nameless`] |
 //! | rename, and make names durable | [`names`] |
 //! | room for bytes before they come | [`allocate`] |
+//! | begin to write to the device | [`writeback`] |
 //! | copy or share an extent of another file | [`copy`] |
 //! | where a file holds data, and where holes | [`holes`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
@@ -60,3 +61,4 @@ pub mod priority;
 pub mod residency;
 pub mod ring;
 pub mod usage;
+pub mod writeback;

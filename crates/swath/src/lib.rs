@@ -13,6 +13,15 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
+//! What is written is complete under its name, or absent, however the program ends:
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("out.bin");
+//! swath::write(&path, b"all of this, durable, or what was there before")?;
+//! # Ok::<(), swath::Error>(())
+//! ```
+//!
 //! **The promise**: input that another process writes, truncates or replaces while it is read, or
 //! that hits an I/O error, gives an error with path and offset in every case that `fstat` before
 //! and after can show; never a signal, never silently short data. Not promised: stores through
@@ -39,6 +48,7 @@ mod scan;
 pub mod sink;
 mod source;
 mod survey;
+mod write;
 
 pub use buffer::{Buffer, BufferPool};
 pub use error::{Error, Operation, Reason, Result};
@@ -53,3 +63,4 @@ pub use swath_os::guard::Guard;
 pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
+pub use write::{Positional, WriteOptions, Written, write};

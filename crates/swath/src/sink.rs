@@ -6,6 +6,7 @@
 //! names   the names beside a target
 //! claim   one target that nobody else writes meanwhile
 //! draft   one file that has no name yet, and its commit
+//! publish how a finished file gets its name
 //! place   bytes to where they belong in a file
 //! folder  a folder of segments, and the commit of its manifest
 //! target  where chunks of known places go: a file or a stream
@@ -24,6 +25,7 @@ mod lesser;
 mod local;
 mod names;
 pub(crate) mod place;
+mod publish;
 pub(crate) mod target;
 
 pub(crate) use draft::{Draft, DraftOptions};
