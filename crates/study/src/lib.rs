@@ -16,6 +16,7 @@ pub mod cache;
 pub mod facts;
 pub mod harness;
 pub mod limits;
+pub mod order;
 pub mod peers;
 pub mod random;
 pub mod stats;
