@@ -14,6 +14,7 @@
 
 pub mod cache;
 pub mod facts;
+pub mod fib;
 pub mod harness;
 pub mod limits;
 pub mod order;
