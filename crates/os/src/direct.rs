@@ -1,8 +1,9 @@
-//! Reads past the page cache: what `O_DIRECT` demands, and how to turn it on.
+//! Reads and writes past the page cache: what `O_DIRECT` demands, and how to turn it on.
 //!
 //! [`direct_alignment`] says to which multiples offsets, lengths and memory must be aligned;
-//! [`reopen_direct`] gives a second descriptor of the same file, so that the first one keeps its
-//! buffered reads for the unaligned rest. Bounce buffers are left to the caller.
+//! [`reopen_direct`] and [`reopen_direct_to_write`] give a second descriptor of the same file, so
+//! that the first one keeps its buffered calls for the unaligned rest. Bounce buffers are left to
+//! the caller.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io;
@@ -71,14 +72,29 @@ pub fn direct_alignment(file: &File) -> io::Result<Option<DirectAlignment>> {
 /// # }
 /// ```
 pub fn reopen_direct(file: &File) -> io::Result<File> {
+    reopen(file, OpenOptions::new().read(true))
+}
+
+/// Opens `file` a second time, write-only and with `O_DIRECT`: as [`reopen_direct`], to write.
+///
+/// Buffered writes of other bytes of the same file may go on beside it, as long as no unit of the
+/// device is written both ways at one time.
+///
+/// # Errors
+///
+/// As [`reopen_direct`]; `PermissionDenied` where the file may not be written to (any more).
+pub fn reopen_direct_to_write(file: &File) -> io::Result<File> {
+    reopen(file, OpenOptions::new().write(true))
+}
+
+fn reopen(file: &File, options: &mut OpenOptions) -> io::Result<File> {
     let wanted = file.metadata()?;
     // `O_DIRECT` on a pipe would succeed, and mean packets.
     if !wanted.is_file() && !wanted.file_type().is_block_device() {
-        let what = "only regular files and block devices can be read directly";
+        let what = "only regular files and block devices have direct reads and writes";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
     }
-    let direct = OpenOptions::new()
-        .read(true)
+    let direct = options
         .custom_flags(OFlags::DIRECT.bits().cast_signed())
         .open(format!("/proc/self/fd/{}", file.as_raw_fd()))?;
     // Whoever controls what is mounted at /proc could hand out another file.
@@ -97,6 +113,7 @@ mod tests {
     use super::*;
     use std::io::Write;
     use std::os::fd::OwnedFd;
+    use std::os::unix::fs::FileExt;
 
     #[test]
     fn an_unlinked_file_is_reopened_and_its_direct_flag_is_set() {
@@ -117,6 +134,27 @@ mod tests {
         assert!(flags.contains(rustix::io::FdFlags::CLOEXEC));
         let (ours, theirs) = (file.metadata().expect("ours"), direct.metadata().expect("its"));
         assert!(is_same(&ours, &theirs));
+    }
+
+    #[test]
+    fn what_is_written_directly_is_read_through_the_cache() {
+        let file = tempfile::tempfile().expect("a temporary file");
+        let direct = match reopen_direct_to_write(&file) {
+            Ok(direct) => direct,
+            Err(error) => {
+                assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+                return swath_reference::skip("direct-io", error);
+            }
+        };
+        let mut bytes = vec![7; 3 * 4096];
+        let start = bytes.as_ptr().align_offset(4096);
+        bytes[start..start + 4096].fill(9);
+        direct.write_all_at(&bytes[start..start + 4096], 4096).expect("a whole page");
+        let mut back = [1; 8192];
+        file.read_exact_at(&mut back, 0).expect("there");
+        assert!(back[..4096].iter().all(|&byte| byte == 0));
+        assert!(back[4096..].iter().all(|&byte| byte == 9));
+        assert!(direct.read_at(&mut back, 0).is_err(), "it is there to write");
     }
 
     #[test]
@@ -141,7 +179,7 @@ mod tests {
         let (read, _write) = io::pipe().expect("a pipe");
         let error = reopen_direct(&File::from(OwnedFd::from(read))).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
-        let text = "only regular files and block devices can be read directly";
+        let text = "only regular files and block devices have direct reads and writes";
         assert_eq!(error.to_string(), text);
     }
 }

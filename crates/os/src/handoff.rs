@@ -33,11 +33,13 @@ unsafe impl<T: Send> Sync for Slot<T> {}
 
 impl<T> Slot<T> {
     /// An empty slot.
+    #[inline]
     pub const fn new() -> Self {
         Self { full: AtomicBool::new(false), value: UnsafeCell::new(MaybeUninit::uninit()) }
     }
 
     /// Returns the two ends. A value left from former ends is dropped.
+    #[inline]
     pub fn ends(&mut self) -> (Put<'_, T>, Take<'_, T>) {
         drop(self.remove());
         (Put { slot: self }, Take { slot: self })
@@ -48,7 +50,9 @@ impl<T> Slot<T> {
         self.remove()
     }
 
-    fn remove(&mut self) -> Option<T> {
+    /// Takes out the value that was put and not taken.
+    #[inline]
+    pub fn remove(&mut self) -> Option<T> {
         // No end is left, or this borrow would not be: whatever ended their threads' use of them
         // came before it.
         let full = self.full.get_mut();
@@ -69,6 +73,7 @@ impl<T> Default for Slot<T> {
 }
 
 impl<T> Drop for Slot<T> {
+    #[inline]
     fn drop(&mut self) {
         drop(self.remove());
     }
@@ -88,6 +93,7 @@ pub struct Put<'s, T> {
 
 impl<T> Put<'_, T> {
     /// Puts the value.
+    #[inline]
     pub fn put(self, value: T) {
         // SAFETY: this is the only `Put` of the slot, it is used up, and before the flag is set
         // neither the other end nor the owner touches the place.
@@ -105,6 +111,7 @@ pub struct Take<'s, T> {
 
 impl<T> Take<'_, T> {
     /// Returns the value, if one was put before; does not wait for one.
+    #[inline]
     pub fn take(self) -> Option<T> {
         // Pairs with the store in `Put::put`.
         if !self.slot.full.load(Ordering::Acquire) {

@@ -19,11 +19,13 @@
 //! | a file without a name, and the name it gets | [`nameless`] |
 //! | rename, and make names durable | [`names`] |
 //! | room for bytes before they come | [`allocate`] |
+//! | begin to write to the device | [`writeback`] |
 //! | copy or share an extent of another file | [`copy`] |
 //! | where a file holds data, and where holes | [`holes`] |
 //! | mode, owner and attributes of another file | [`attributes`] |
 //! | the limit of file sizes and its signal | [`limits`] |
 //! | one value from one thread to another | [`handoff`] |
+//! | which permissions new files lack | [`umask`] |
 //! | faults, context switches, time and peak memory | [`usage`] |
 //! | how urgent a thread's input and output is | [`priority`] |
 //!
@@ -59,4 +61,6 @@ pub mod numa;
 pub mod priority;
 pub mod residency;
 pub mod ring;
+pub mod umask;
 pub mod usage;
+pub mod writeback;

@@ -17,4 +17,6 @@ pub mod extent;
 pub mod policy;
 pub mod schedule;
 pub mod segment;
+pub mod sequence;
+pub mod units;
 pub mod window;

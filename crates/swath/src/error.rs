@@ -127,6 +127,17 @@ impl Error {
         error
     }
 
+    /// The same once more: a failure that several callers are to be told.
+    pub(crate) fn again(&self) -> Self {
+        let Inner { operation, reason, extent, hint, .. } = *self.0;
+        let source = self.0.source.as_ref().map(|source| match source.raw_os_error() {
+            Some(number) => io::Error::from_raw_os_error(number),
+            None => io::Error::new(source.kind(), source.to_string()),
+        });
+        let (path, detail) = (self.0.path.clone(), self.0.detail.clone());
+        Self(Box::new(Inner { operation, reason, path, extent, detail, hint, source }))
+    }
+
     /// The kernel's error behind a reason of our own.
     pub(crate) fn caused_by(mut self, source: io::Error) -> Self {
         self.0.source = Some(source);
@@ -280,6 +291,24 @@ mod tests {
         assert_eq!((error.raw_os_error(), error.extent()), (Some(5), Some((4096, 4096))));
         let as_io = io::Error::from(error);
         assert!(as_io.get_ref().is_some_and(|inner| inner.is::<Error>()));
+    }
+
+    #[test]
+    fn an_error_told_again_says_the_same() {
+        let at = |error: Error| error.at(Extent::between(1, 3));
+        for error in [
+            at(Error::io(Operation::Write, Path::new("a"), io::Error::from_raw_os_error(32))),
+            at(Error::io(Operation::Write, Path::new("a"), io::ErrorKind::WriteZero.into())),
+            at(Error::new(Operation::Write, Reason::Poisoned, Path::new("a")).detail("b"))
+                .hint("c"),
+        ] {
+            let again = error.again();
+            assert_eq!(format!("{again:?}"), format!("{error:?}"));
+            assert_eq!(again.raw_os_error(), error.raw_os_error());
+            assert_eq!((again.io_kind(), again.extent()), (error.io_kind(), error.extent()));
+            assert_eq!(again.reason(), error.reason());
+            assert_eq!(again.what_to_try(), error.what_to_try());
+        }
     }
 
     #[test]

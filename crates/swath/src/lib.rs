@@ -13,6 +13,15 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
+//! What is written is complete under its name, or absent, however the program ends:
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("out.bin");
+//! swath::write(&path, b"all of this, durable, or what was there before")?;
+//! # Ok::<(), swath::Error>(())
+//! ```
+//!
 //! **The promise**: input that another process writes, truncates or replaces while it is read, or
 //! that hits an I/O error, gives an error with path and offset in every case that `fstat` before
 //! and after can show; never a signal, never silently short data. Not promised: stores through
@@ -26,7 +35,9 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("Swath is for 64-bit Linux");
 
+pub mod append;
 mod buffer;
+mod copy;
 mod engine;
 mod error;
 mod observe;
@@ -38,8 +49,10 @@ mod scan;
 pub mod sink;
 mod source;
 mod survey;
+mod write;
 
 pub use buffer::{Buffer, BufferPool};
+pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
 pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};
@@ -53,3 +66,4 @@ pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
 pub use swath_plan::segment::index::Index as ExtentIndex;
+pub use write::{Positional, WriteOptions, Written, write};

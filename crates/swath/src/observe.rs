@@ -71,8 +71,8 @@ impl fmt::Debug for Hooks {
     }
 }
 
-/// The hook of one running read. Clones count together.
-#[derive(Clone)]
+/// The hook of one running read or write. Clones count together.
+#[derive(Clone, Debug)]
 pub(crate) struct Observer {
     hooks: Hooks,
     total: Option<u64>,

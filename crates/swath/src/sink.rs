@@ -6,22 +6,31 @@
 //! names   the names beside a target
 //! claim   one target that nobody else writes meanwhile
 //! draft   one file that has no name yet, and its commit
+//! publish how a finished file gets its name
+//! place   bytes to where they belong in a file
 //! folder  a folder of segments, and the commit of its manifest
+//! target  where chunks of known places go: a file or a stream
+//! direct  writes past the page cache
 //! ```
 //!
 //! What is written, and in which order, is decided by the verbs.
 
 mod claim;
-#[allow(dead_code, reason = "for the verbs that write")]
+pub(crate) mod direct;
 pub(crate) mod draft;
-#[allow(dead_code, reason = "for the verbs that write")]
 pub(crate) mod folder;
 pub(crate) mod fs;
 #[cfg(test)]
 mod lesser;
 mod local;
 mod names;
+pub(crate) mod place;
+mod publish;
+pub(crate) mod target;
 
+pub(crate) use draft::{Draft, DraftOptions};
 pub use draft::{HardLinks, Replace, Sync};
+pub(crate) use folder::Folder;
 pub use fs::{Facts, Fs, FsFile, Kind, Lock};
 pub use local::LocalFs;
+pub(crate) use place::{Preallocation, move_range, read_exact_at, write_all_at};

@@ -5,12 +5,13 @@
 //! .out.bin.swath-lock     locked while somebody writes out.bin; without a lock on it, worthless
 //! .out.bin.swath-tmp      the new bytes, for a moment or where files must have names
 //! .out.bin.swath-tmp2     a spill file, for a moment
+//! .out.bin.swath-tmp3     the copy that a checkpoint leaves, for a moment
 //! ```
 //!
 //! The lock is beside the target, so it holds for all processes that see this folder. It belongs
 //! to its holder's open file and ends with it, also by a kill. Since only the holder makes the
 //! other names, whatever stands under them when the lock is taken was left by a run that was
-//! killed, and is removed: two look-ups, and no listing of the folder.
+//! killed, and is removed: three look-ups, and no listing of the folder.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -76,6 +77,11 @@ impl Claim {
         self.names.scratch()
     }
 
+    /// The name of a checkpoint's bytes until they have their own.
+    pub(crate) fn copy(&self) -> PathBuf {
+        self.names.copy()
+    }
+
     pub(crate) fn error(&self, operation: Operation, error: io::Error) -> Error {
         Error::io(operation, &self.path, error)
     }
@@ -90,7 +96,7 @@ impl Claim {
 }
 
 fn remove_strays(fs: &Arc<dyn Fs>, names: &Names) -> io::Result<()> {
-    for path in [names.hidden(), names.scratch()] {
+    for path in [names.hidden(), names.scratch(), names.copy()] {
         match fs.facts(&path)?.map(|facts| facts.kind) {
             None => {}
             Some(Kind::Folder) => remove_folder_of_ours(fs, &path)?,

@@ -1,19 +1,11 @@
 //! One file that has no name yet, and its commit.
 //!
 //! ```text
-//! begin    lock, remove strays; a nameless file in the target's folder
-//! ...      whoever writes, writes to `file`
-//! commit   length, attributes of what is replaced, sync file
-//!            nothing there:   link the name                         (refuses a taken one)
-//!            something there: link a hidden name, rename it over    (one step for readers)
-//!          sync folder, sync file
+//! begin       lock, remove strays; a nameless file in the target's folder
+//! ...         whoever writes, writes to `file`; what it spills goes to `scratch`
+//! checkpoint  a copy of it gets the name, as by a commit
+//! commit      it gets the name: see `publish`
 //! ```
-//!
-//! Until the link or the rename, the target is what it was; from there on it is new and whole.
-//! What a power cut leaves is one of the two as well, because bytes and length are on the device
-//! before the name is given. The last sync is for XFS, which reports a lost rename only there.
-//! Where files must have a name (no `O_TMPFILE`), the hidden name is there from the beginning,
-//! with the attributes of what is replaced, so that nothing secret is readable meanwhile.
 //!
 //! **Who else touches the target.** Another writer of Swath is kept out by the lock. Others are
 //! not: what stands under the name is looked at again at commit. With [`Replace::Refused`] only
@@ -31,9 +23,8 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::fs::{Facts, Fs, FsFile, Kind};
 use crate::sink::local::LocalFs;
-
-/// How often the target may appear or vanish between two calls of one commit.
-const ATTEMPTS: usize = 16;
+use crate::sink::place::move_range;
+use crate::sink::publish::{Candidate, publish};
 
 /// How sure to be, at commit, that a power cut does not undo it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -91,11 +82,12 @@ impl Default for DraftOptions {
 pub(crate) struct Draft {
     options: DraftOptions,
     existing: Option<Facts>,
-    file: Arc<dyn FsFile>,
-    /// Whether the hidden name stands, or may stand, for `file`.
-    is_hidden: bool,
+    candidate: Candidate,
+    /// A commit has failed: what is on the device is not known well enough for another.
+    is_poisoned: bool,
     /// Held while a spill file has its name.
     naming: Mutex<()>,
+    /// Last: the lock is given back when nothing of ours is left.
     claim: Claim,
 }
 
@@ -112,28 +104,25 @@ impl Draft {
             return Err(failed(Errno::ISDIR.into()));
         }
         let target = fs.resolve(path).map_err(failed)?;
-        // First without a lock, so that a refused target gets no lock file beside it.
-        inspect(path, &target, options)?;
-        let claim = Claim::take(path, target, fs)?;
+        // First without a lock, so that no device or folder gets a lock file beside it; further
+        // names and refusals later, when what a killed run left has been removed.
+        let is_there = look_at(path, &target, fs)?.is_some();
+        let claim = Claim::take(path, target, fs).map_err(|error| {
+            let is_taken = is_there && options.replace == Replace::Refused;
+            if is_taken && error.reason() != Reason::Busy { taken(path) } else { error }
+        })?;
         let existing = inspect(path, &claim.target, options)?;
-        let (file, is_hidden) = match fs.create_nameless(claim.folder()) {
-            Ok(file) => (file, false),
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                (fs.create_new(&claim.hidden()).map_err(failed)?, true)
-            }
-            Err(error) => return Err(failed(error)),
-        };
-        let options = options.clone();
-        let draft = Self { options, existing, file, is_hidden, naming: Mutex::new(()), claim };
-        if is_hidden && existing.is_some() {
-            draft.take_attributes()?;
+        let candidate = Candidate::make(&claim, claim.hidden(), fs)?;
+        if existing.is_some() {
+            candidate.take_attributes_early(&claim)?;
         }
-        Ok(draft)
+        let (options, naming) = (options.clone(), Mutex::new(()));
+        Ok(Self { options, existing, candidate, is_poisoned: false, naming, claim })
     }
 
     /// Where to write.
     pub(crate) fn file(&self) -> &Arc<dyn FsFile> {
-        &self.file
+        self.candidate.file()
     }
 
     /// The target as the caller named it, for errors.
@@ -144,6 +133,12 @@ impl Draft {
     /// What will be replaced.
     pub(crate) fn existing(&self) -> Option<&Facts> {
         self.existing.as_ref()
+    }
+
+    /// What this file system cannot do, and what follows.
+    pub(crate) fn fallbacks(&self) -> Vec<String> {
+        let unlocked = "this file system has no locks: a second writer would not be told";
+        Vec::from_iter((!self.claim.is_locked()).then(|| String::from(unlocked)))
     }
 
     /// Another file in the same folder that never has a name; gone when it is dropped.
@@ -173,149 +168,43 @@ impl Draft {
     /// `OutcomeUnknown` if the name has been given but may not survive a power cut. With any other
     /// error the target is what it was.
     pub(crate) fn commit(mut self, len: u64) -> Result<()> {
-        self.cut(len).map_err(|error| self.claim.error(Operation::Write, error))?;
-        for _ in 0..ATTEMPTS {
-            let there = inspect(&self.claim.path, &self.claim.target, &self.options)?;
-            if there.is_some() && !self.take_attributes()? {
-                continue;
-            }
-            self.sync()?;
-            let named = if there.is_some() { self.replace()? } else { self.create()? };
-            if named {
-                return self.settle();
-            }
-        }
-        let path = &self.claim.path;
-        Err(Error::new(Operation::Commit, Reason::Changed, path)
-            .detail("another program makes and removes it again and again"))
+        self.check()?;
+        publish(&mut self.candidate, &self.claim, &self.options, len)
     }
 
-    /// Also if that is its length already: setting it gives back what was reserved behind it;
-    /// but not if the file grows by it, so then it is set twice.
-    fn cut(&self, len: u64) -> io::Result<()> {
-        if self.file.facts()?.len < len {
-            self.file.set_len(len)?;
-        }
-        self.file.set_len(len)
+    /// Leaves a copy of the first `len` bytes under the name, as a commit would, and keeps the
+    /// file to be written on. The copy shares blocks where the file system can.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`commit`](Self::commit), and of copying. After one, no commit will be made.
+    pub(crate) fn checkpoint(&mut self, len: u64) -> Result<()> {
+        self.check()?;
+        self.is_poisoned = true;
+        let claim = &self.claim;
+        let mut copy = Candidate::make(claim, claim.copy(), &self.options.fs)?;
+        let moved = move_range(&**copy.file(), &**self.candidate.file(), (0, 0), len);
+        moved.map_err(|error| claim.error(Operation::Write, error))?;
+        publish(&mut copy, claim, &self.options, len)?;
+        // What stands there now is ours.
+        self.options.replace = Replace::Allowed;
+        self.is_poisoned = false;
+        Ok(())
     }
 
-    /// Returns `false` if what was to be replaced has vanished.
-    fn take_attributes(&self) -> Result<bool> {
-        match self.file.copy_attributes(&self.claim.target) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(self.claim.error(Operation::Commit, error)),
-        }
-    }
-
-    /// Bytes and length, before anybody can see them. Never tried again if it fails.
-    fn sync(&self) -> Result<()> {
-        match self.options.sync {
-            Sync::Full => {
-                self.file.sync().map_err(|error| self.claim.error(Operation::Sync, error))
-            }
-            Sync::None => Ok(()),
-        }
-    }
-
-    /// Gives a name that nothing has; `false` if something has appeared there that may be
-    /// replaced.
-    fn create(&mut self) -> Result<bool> {
-        let fs = Arc::clone(&self.options.fs);
-        let (hidden, target) = (self.claim.hidden(), self.claim.target.clone());
-        let mut given = if self.is_hidden {
-            fs.rename_new(&hidden, &target).map(|()| self.is_hidden = false)
-        } else {
-            fs.link(&*self.file, &target)
-        };
-        if self.is_hidden && is_unsupported(&given) {
-            // Both names for a moment; the hidden one goes when the draft is dropped.
-            given = fs.link(&*self.file, &target);
-        }
-        if self.is_hidden && cannot_link(&given) && self.options.replace == Replace::Allowed {
-            return self.replace();
-        }
-        match given {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-                Err(self.not_named(error))
-            }
-            // Possibly our own link: an answer that was lost, and the call made again.
-            Err(error) if self.stands().unwrap_or(true) => {
-                Err(self.claim.outcome_unknown(error))
-            }
-            Err(_) if self.options.replace == Replace::Allowed => Ok(false),
-            Err(error) => Err(taken(&self.claim.path, error)),
-        }
-    }
-
-    /// Renames a hidden name over the target.
-    fn replace(&mut self) -> Result<bool> {
-        let fs = Arc::clone(&self.options.fs);
-        let hidden = self.claim.hidden();
-        if !self.is_hidden {
-            // Before the answer, which may be lost: then the name is removed all the same.
-            self.is_hidden = true;
-            let linked = fs.link(&*self.file, &hidden);
-            linked.map_err(|error| self.claim.error(Operation::Commit, error))?;
-        }
-        match fs.rename(&hidden, &self.claim.target) {
-            Ok(()) => {
-                self.is_hidden = false;
-                Ok(true)
-            }
-            Err(error) => Err(self.not_named(error)),
-        }
-    }
-
-    /// The error of a step that should have given the name.
-    fn not_named(&self, error: io::Error) -> Error {
-        match self.stands() {
-            Ok(false) => self.claim.error(Operation::Commit, error),
-            // It says that it failed, and yet the name is given; or nobody knows.
-            Ok(true) | Err(_) => self.claim.outcome_unknown(error),
-        }
-    }
-
-    /// Whether the target is this file.
-    fn stands(&self) -> io::Result<bool> {
-        let there = self.options.fs.facts(&self.claim.target)?;
-        let ours = self.file.facts()?.identity;
-        Ok(there.is_some_and(|there| there.identity == ours))
-    }
-
-    /// The name, and then what only the file itself knows of it.
-    fn settle(self) -> Result<()> {
-        if self.options.sync == Sync::None {
+    fn check(&self) -> Result<()> {
+        if !self.is_poisoned {
             return Ok(());
         }
-        let fs = &self.options.fs;
-        let settled = fs.sync_folder(self.claim.folder()).and_then(|()| self.file.sync());
-        settled.map_err(|error| self.claim.outcome_unknown(error))
+        Err(Error::new(Operation::Commit, Reason::Poisoned, self.path())
+            .detail("an earlier checkpoint of it failed")
+            .hint("write it again from the start"))
     }
 }
 
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if self.is_hidden {
-            // What cannot be removed now is removed by the next writer of this target.
-            let _ = self.options.fs.remove(&self.claim.hidden());
-        }
-    }
-}
-
-fn is_unsupported<T>(result: &io::Result<T>) -> bool {
-    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
-}
-
-/// File systems without hard links answer in either way.
-fn cannot_link<T>(result: &io::Result<T>) -> bool {
-    is_unsupported(result)
-        || result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
-}
-
-fn taken(path: &Path, error: io::Error) -> Error {
-    Error::io(Operation::Create, path, error)
+/// The error of a name that is taken.
+pub(crate) fn taken(path: &Path) -> Error {
+    Error::io(Operation::Create, path, Errno::EXIST.into())
         .hint("choose another name, or allow it to be replaced")
 }
 
@@ -323,39 +212,46 @@ fn taken(path: &Path, error: io::Error) -> Error {
 ///
 /// # Errors
 ///
-/// That it must not be replaced: a folder, a device, a file that may not be written or has
-/// further names, or any if that is not allowed.
-fn inspect(path: &Path, target: &Path, options: &DraftOptions) -> Result<Option<Facts>> {
-    let found = options.fs.facts(target);
+/// That it must not be replaced: what [`look_at`] finds, a file with further names, or any file if
+/// that is not allowed.
+pub(crate) fn inspect(
+    path: &Path,
+    target: &Path,
+    options: &DraftOptions,
+) -> Result<Option<Facts>> {
+    let Some(facts) = look_at(path, target, &options.fs)? else { return Ok(None) };
+    if options.replace == Replace::Refused {
+        return Err(taken(path));
+    }
+    if facts.links > 1 && options.hard_links == HardLinks::Refused {
+        let detail =
+            format!("it has {} names, and the others would keep the old bytes", facts.links);
+        return Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail(detail)
+            .hint("write to another name, or allow hard links to be broken"));
+    }
+    Ok(Some(facts))
+}
+
+/// Returns what stands under the target.
+///
+/// # Errors
+///
+/// That it is no ordinary file, or one that may not be written.
+fn look_at(path: &Path, target: &Path, fs: &Arc<dyn Fs>) -> Result<Option<Facts>> {
+    let found = fs.facts(target);
     let Some(facts) = found.map_err(|error| Error::io(Operation::Inspect, path, error))? else {
         return Ok(None);
     };
     let refused = |errno: Errno| Error::io(Operation::Create, path, errno.into());
-    let invalid = || Error::new(Operation::Create, Reason::Invalid, path);
     match facts.kind {
-        Kind::Folder => return Err(refused(Errno::ISDIR)),
-        Kind::Special => {
-            return Err(invalid()
-                .detail("it is a device, pipe or socket, which cannot be replaced")
-                .hint("name an ordinary file, or a new one"));
-        }
-        Kind::File => {}
+        Kind::Folder => Err(refused(Errno::ISDIR)),
+        Kind::Special => Err(Error::new(Operation::Create, Reason::Invalid, path)
+            .detail("it is a device, pipe or socket, which cannot be replaced")
+            .hint("name an ordinary file, or a new one")),
+        Kind::File if !facts.writable => Err(refused(Errno::ACCESS)),
+        Kind::File => Ok(Some(facts)),
     }
-    if options.replace == Replace::Refused {
-        return Err(taken(path, Errno::EXIST.into()));
-    }
-    if !facts.writable {
-        return Err(refused(Errno::ACCESS));
-    }
-    if facts.links > 1 && options.hard_links == HardLinks::Refused {
-        return Err(invalid()
-            .detail(format!(
-                "it has {} names, and the others would keep the old bytes",
-                facts.links
-            ))
-            .hint("write to another name, or allow hard links to be broken"));
-    }
-    Ok(Some(facts))
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ const LONGEST_STEM: usize = 100;
 const LOCK: &str = ".swath-lock";
 const HIDDEN: &str = ".swath-tmp";
 const SCRATCH: &str = ".swath-tmp2";
+const COPY: &str = ".swath-tmp3";
 
 /// What a folder of segments is read by.
 pub(crate) const MANIFEST: &str = "MANIFEST";
@@ -65,7 +66,7 @@ impl Names {
         };
         let bytes = name.as_bytes();
         let is_ours = |ending: &str| bytes.ends_with(ending.as_bytes());
-        if bytes.starts_with(b".") && [LOCK, HIDDEN, SCRATCH].into_iter().any(is_ours) {
+        if bytes.starts_with(b".") && [LOCK, HIDDEN, SCRATCH, COPY].into_iter().any(is_ours) {
             return Err(Error::new(Operation::Create, Reason::Invalid, path)
                 .detail("names of this form are used while others are written")
                 .hint("choose another name"));
@@ -97,6 +98,11 @@ impl Names {
     /// A spill file, until it has none.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.with(SCRATCH)
+    }
+
+    /// What a checkpoint leaves, until it has its own name.
+    pub(crate) fn copy(&self) -> PathBuf {
+        self.with(COPY)
     }
 
     fn with(&self, ending: &str) -> PathBuf {

@@ -139,17 +139,17 @@ fn without_locks_the_last_commit_stands_whole() {
 fn what_a_killed_run_left_is_removed_by_the_next() {
     for options in everywhere().into_iter().take(8) {
         let place = Place::new();
-        for stray in [".out.swath-lock", ".out.swath-tmp2"] {
+        for stray in [".out.swath-lock", ".out.swath-tmp2", ".out.swath-tmp3"] {
             fs::write(place.path(stray), b"stray").expect("written");
         }
         fs::create_dir(place.path(".out.swath-tmp")).expect("made");
         let segment = ".out.swath-tmp/segment-0123456789abcdef";
         fs::write(place.path(segment), b"stray").expect("written");
-        for other in [".other.swath-tmp", ".out.swath-tmp3"] {
+        for other in [".other.swath-tmp", ".out.swath-tmp4"] {
             fs::write(place.path(other), b"of another").expect("written");
         }
         write(&place.path("out"), b"new", &options).expect("committed");
-        assert_eq!(place.names(), [".other.swath-tmp", ".out.swath-tmp3", "out"]);
+        assert_eq!(place.names(), [".other.swath-tmp", ".out.swath-tmp4", "out"]);
     }
 }
 
@@ -288,4 +288,55 @@ fn names_of_every_length_that_the_kernel_takes_are_written() {
     assert_eq!(place.names().len(), 6);
     let error = write(&place.path(&"n".repeat(256)), b"", &options).unwrap_err();
     assert_eq!(error.raw_os_error(), Some(36));
+}
+
+#[test]
+fn a_checkpoint_leaves_what_was_written_and_the_rest_goes_on() {
+    for options in everywhere() {
+        let place = Place::new();
+        let path = place.path("out");
+        let mut draft = Draft::begin(&path, &options).expect("begun");
+        for text in ["one", "one two", "one two three"] {
+            write_all_at(&**draft.file(), text.as_bytes(), 0).expect("written");
+            draft.checkpoint(text.len() as u64).expect("left");
+            assert_eq!(fs::read_to_string(&path).expect("there"), text);
+            assert!(!place.path(".out.swath-tmp3").exists());
+        }
+        write_all_at(&**draft.file(), b"ONE", 0).expect("written");
+        assert_eq!(fs::read(&path).expect("there"), b"one two three");
+        draft.commit(7).expect("committed");
+        assert_eq!(
+            (fs::read(&path).expect("there"), place.names()),
+            (b"ONE two".into(), vec!["out".into()])
+        );
+    }
+}
+
+#[test]
+fn without_a_commit_the_last_checkpoint_stays() {
+    for options in everywhere() {
+        let place = Place::new();
+        let mut draft = Draft::begin(&place.path("out"), &options).expect("begun");
+        write_all_at(&**draft.file(), b"12345", 0).expect("written");
+        draft.checkpoint(3).expect("left");
+        drop(draft);
+        assert_eq!(
+            (fs::read(place.path("out")).expect("there"), place.names()),
+            (b"123".into(), vec!["out".into()])
+        );
+    }
+}
+
+#[test]
+fn after_a_failed_checkpoint_there_is_no_commit() {
+    let place = Place::new();
+    let path = place.path("out");
+    let mut draft = Draft::begin(&path, &DraftOptions::default()).expect("begun");
+    fs::create_dir(&path).expect("made");
+    let error = draft.checkpoint(0).unwrap_err();
+    assert_eq!(error.io_kind(), io::ErrorKind::IsADirectory);
+    fs::remove_dir(&path).expect("removed");
+    assert_eq!(draft.checkpoint(0).unwrap_err().reason(), Reason::Poisoned);
+    assert_eq!(draft.commit(0).unwrap_err().reason(), Reason::Poisoned);
+    assert!(place.names().is_empty());
 }

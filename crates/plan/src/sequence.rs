@@ -1,0 +1,266 @@
+//! Decides where chunks go whose sizes are not known when their order is.
+//!
+//! A [`Sequence`] gives out numbers in serial order, takes chunks back in any order, and says of
+//! each one where it lies as soon as that is known: when the sizes of all before it are.
+//!
+//! ```text
+//! taken     0   1   2   3        window 4: number 4 only once one of these is written
+//! came back     5 B 2 B
+//! placed                         nothing: 0 has no size yet
+//! came back 3 B 5 B 2 B
+//! placed    0.. 3.. 8..          three at once; 3 waits for nobody but itself
+//! ```
+//!
+//! ```
+//! use swath_plan::sequence::Sequence;
+//!
+//! let mut sequence = Sequence::new(2);
+//! let (first, second) = (sequence.take().unwrap(), sequence.take().unwrap());
+//! assert_eq!(sequence.take(), None, "the window is full");
+//! sequence.deposit(second, 5, "later").unwrap();
+//! assert!(sequence.place().is_none());
+//! sequence.deposit(first, 3, "sooner").unwrap();
+//! assert_eq!(sequence.place().unwrap().extent.end(), 3);
+//! assert_eq!(sequence.place().unwrap().extent.offset(), 3);
+//! ```
+
+use alloc::collections::VecDeque;
+
+use crate::extent::Extent;
+
+/// A chunk whose place is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Placed<T> {
+    /// Its number in serial order.
+    pub index: u64,
+    /// Its bytes in the file.
+    pub extent: Extent,
+    /// What was deposited.
+    pub chunk: T,
+}
+
+/// Why a chunk was not taken back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused<T> {
+    /// A chunk before it was abandoned, so it has no place.
+    Abandoned(T),
+    /// It would end beyond `u64::MAX`; nothing behind it has a place either.
+    TooLong(T),
+}
+
+/// Numbers given out, chunks that came back, and the offset of the next one to be placed.
+#[derive(Debug)]
+pub struct Sequence<T> {
+    window: usize,
+    /// Numbers `0 .. taken` were given out.
+    taken: u64,
+    /// Chunks `0 .. placed` have an offset.
+    placed: u64,
+    /// Where chunk `placed` begins.
+    offset: u64,
+    /// Nothing from this number on gets a place.
+    cut: u64,
+    /// Numbers that are out and have not come back.
+    held: usize,
+    /// Chunks that came back and are not written.
+    kept: usize,
+    /// Chunk `placed + i`, if it came back.
+    waiting: VecDeque<Option<(u64, T)>>,
+}
+
+impl<T> Sequence<T> {
+    /// Returns one in which at most `window` numbers are out or unwritten; 0 counts as 1.
+    pub fn new(window: usize) -> Self {
+        Self {
+            window: window.max(1),
+            taken: 0,
+            placed: 0,
+            offset: 0,
+            cut: u64::MAX,
+            held: 0,
+            kept: 0,
+            waiting: VecDeque::new(),
+        }
+    }
+
+    /// Allows `window` numbers from now on, if that is more.
+    pub fn widen(&mut self, window: usize) {
+        self.window = self.window.max(window);
+    }
+
+    /// Returns the next number, or `None` while the window is full.
+    pub fn take(&mut self) -> Option<u64> {
+        if self.held + self.kept >= self.window {
+            return None;
+        }
+        let index = self.taken;
+        self.taken += 1;
+        self.held += 1;
+        Some(index)
+    }
+
+    /// Takes back chunk `index`, `len` bytes long. [`place`](Self::place) may now have several.
+    ///
+    /// # Errors
+    ///
+    /// Gives the chunk back if it can have no place any more.
+    pub fn deposit(&mut self, index: u64, len: u64, chunk: T) -> Result<(), Refused<T>> {
+        self.held = self.held.saturating_sub(1);
+        if index >= self.cut {
+            return Err(Refused::Abandoned(chunk));
+        }
+        if self.offset.checked_add(len).is_none() {
+            self.cut_at(index);
+            return Err(Refused::TooLong(chunk));
+        }
+        // At most `window` numbers are out, so the distance is small.
+        let slot = usize::try_from(index.saturating_sub(self.placed)).unwrap_or(usize::MAX);
+        while self.waiting.len() <= slot {
+            self.waiting.push_back(None);
+        }
+        self.waiting[slot] = Some((len, chunk));
+        self.kept += 1;
+        Ok(())
+    }
+
+    /// Returns the next chunk in serial order, if it came back and those before it did.
+    ///
+    /// It counts as open until [`written`](Self::written) is called for it.
+    pub fn place(&mut self) -> Option<Placed<T>> {
+        let (len, chunk) = self.waiting.front_mut()?.take()?;
+        self.waiting.pop_front();
+        let index = self.placed;
+        let Some(extent) = Extent::new(self.offset, len) else {
+            self.kept -= 1;
+            self.cut_at(index);
+            return None;
+        };
+        self.placed += 1;
+        self.offset = extent.end();
+        Some(Placed { index, extent, chunk })
+    }
+
+    /// One placed chunk needs no memory any more.
+    pub fn written(&mut self) {
+        self.kept = self.kept.saturating_sub(1);
+    }
+
+    /// Number `index` will not come back: nothing from it on gets a place.
+    pub fn abandon(&mut self, index: u64) {
+        self.held = self.held.saturating_sub(1);
+        self.cut_at(index);
+    }
+
+    /// Chunks that have no place yet get none from number `index` on.
+    pub fn cut_at(&mut self, index: u64) {
+        self.cut = self.cut.min(index);
+        let left = usize::try_from(self.cut.saturating_sub(self.placed)).unwrap_or(usize::MAX);
+        while self.waiting.len() > left {
+            let dropped = self.waiting.pop_back();
+            self.kept -= usize::from(dropped.flatten().is_some());
+        }
+    }
+
+    /// Where the next chunk to be placed begins: the bytes of all that have a place.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Numbers given out so far.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// Numbers that are out and have not come back.
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Chunks that came back and are not written yet.
+    pub fn kept(&self) -> usize {
+        self.kept
+    }
+
+    /// The first number that gets no place, if one was abandoned.
+    pub fn cut(&self) -> Option<u64> {
+        (self.cut < u64::MAX).then_some(self.cut)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn places(sequence: &mut Sequence<u64>) -> Vec<(u64, u64, u64)> {
+        let placed = core::iter::from_fn(|| sequence.place());
+        placed.map(|it| (it.index, it.extent.offset(), it.extent.len())).collect()
+    }
+
+    #[test]
+    fn a_chunk_has_a_place_once_all_before_it_have_a_size() {
+        let mut sequence = Sequence::new(4);
+        let taken: Vec<_> = core::iter::from_fn(|| sequence.take()).collect();
+        assert_eq!(taken, [0, 1, 2, 3]);
+        sequence.deposit(3, 7, 3).expect("open");
+        sequence.deposit(1, 0, 1).expect("open");
+        assert_eq!(places(&mut sequence), []);
+        sequence.deposit(0, 5, 0).expect("open");
+        assert_eq!(places(&mut sequence), [(0, 0, 5), (1, 5, 0)]);
+        sequence.deposit(2, 1, 2).expect("open");
+        assert_eq!(places(&mut sequence), [(2, 5, 1), (3, 6, 7)]);
+        assert_eq!((sequence.offset(), sequence.held(), sequence.kept()), (13, 0, 4));
+    }
+
+    #[test]
+    fn the_window_counts_what_is_out_and_what_is_unwritten() {
+        let mut sequence = Sequence::new(1);
+        assert_eq!((sequence.take(), sequence.take()), (Some(0), None));
+        sequence.deposit(0, 1, 0).expect("open");
+        assert_eq!(sequence.take(), None, "came back, not placed");
+        sequence.place().expect("the first");
+        assert_eq!(sequence.take(), None, "placed, not written");
+        sequence.written();
+        assert_eq!(sequence.take(), Some(1));
+        sequence.widen(2);
+        assert_eq!((sequence.take(), sequence.take()), (Some(2), None));
+        sequence.widen(1);
+        sequence.deposit(1, 1, 1).expect("open");
+        sequence.place().expect("the second");
+        sequence.written();
+        assert_eq!(sequence.take(), Some(3), "a window never shrinks");
+        assert_eq!(Sequence::<u64>::new(0).take(), Some(0));
+    }
+
+    #[test]
+    fn what_stands_before_an_abandoned_number_is_placed_and_nothing_behind() {
+        let mut sequence = Sequence::new(5);
+        (0..5).for_each(|_| assert!(sequence.take().is_some()));
+        sequence.deposit(4, 1, 4).expect("open");
+        sequence.deposit(1, 1, 1).expect("open");
+        sequence.abandon(2);
+        assert_eq!((sequence.cut(), sequence.kept(), sequence.held()), (Some(2), 1, 2));
+        assert_eq!(sequence.deposit(3, 1, 3), Err(Refused::Abandoned(3)));
+        sequence.deposit(0, 1, 0).expect("stands before it");
+        assert_eq!(places(&mut sequence), [(0, 0, 1), (1, 1, 1)]);
+        assert_eq!((sequence.held(), sequence.offset()), (0, 2));
+        sequence.cut_at(0);
+        assert_eq!(sequence.cut(), Some(0));
+    }
+
+    #[test]
+    fn a_chunk_beyond_the_last_offset_cuts() {
+        let mut sequence = Sequence::new(3);
+        (0..3).for_each(|_| assert!(sequence.take().is_some()));
+        sequence.deposit(1, u64::MAX, 1).expect("alone it fits");
+        sequence.deposit(2, 1, 2).expect("alone it fits");
+        sequence.deposit(0, 1, 0).expect("fits");
+        assert_eq!(places(&mut sequence), [(0, 0, 1)]);
+        assert_eq!((sequence.cut(), sequence.kept()), (Some(1), 1));
+        let mut sequence = Sequence::new(2);
+        (0..2).for_each(|_| assert!(sequence.take().is_some()));
+        sequence.deposit(0, 1, 0).expect("fits");
+        assert_eq!(places(&mut sequence).len(), 1);
+        assert_eq!(sequence.deposit(1, u64::MAX, 1), Err(Refused::TooLong(1)));
+    }
+}

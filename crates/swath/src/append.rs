@@ -1,0 +1,148 @@
+//! Serial-append: parallel strands write, and the file is the one that the serial program leaves.
+//!
+//! A program forks and joins; every branch writes through its own [`Writer`]; the file is byte
+//! for byte what running the branches one after the other would have written, whatever the
+//! number of threads and whoever stole what. It appears under its name, complete, at the commit.
+//!
+//! ```text
+//! create ─ scope(|w| ..) ─ w.join(a, b) ─ commit        strands on rayon
+//!        ─ fork() ─ Fork: Write ─ finish                owned handles for threads of your own
+//! ordered ─ ticket() ─ Ticket: Write ─ done ─ commit    bounded memory, back-pressure, streams
+//! open ─ Read, Seek, read_at                            what was committed
+//! ```
+//!
+//! ```
+//! use std::io::Write;
+//! use swath::append::{self, AppendOptions};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("out");
+//! let out = append::create(&path, AppendOptions::new())?;            // nothing visible yet
+//! out.scope(|w| {
+//!     w.write_all(b"head ")?;
+//!     w.join(|w| w.write_all(b"left "), |w| w.write_all(b"right "))?; // in parallel
+//!     w.write_all(b"tail")
+//! })?;
+//! out.commit()?;                                                      // complete and durable
+//! assert_eq!(std::fs::read(&path)?, b"head left right tail");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Source: study E, *Fast Serial-Append* (PLIO), whose semantics this has; its rule for where a
+//! stolen strand goes is not used, because it loses the order of what is written after a join.
+//! A handle is a rope of extents instead, and the owner of a fork puts its ropes one behind the
+//! other.
+
+mod commit;
+mod export;
+mod iter;
+mod manifest;
+mod opened;
+mod options;
+mod ordered;
+mod origin;
+mod output;
+mod part;
+mod scope;
+mod sequence;
+mod shared;
+mod strand;
+mod writer;
+
+use std::path::Path;
+
+pub use commit::Committed;
+pub use iter::{AppendTo, Out};
+pub use opened::Opened;
+pub use options::{AppendOptions, Checksums, Mode};
+pub use ordered::{Direct, Ordered, OrderedOptions, Ticket, Written, ordered, ordered_to};
+pub use output::{Append, Fork};
+pub use scope::Scope;
+pub use writer::Writer;
+
+use crate::append::manifest::Entries;
+use crate::append::shared::Target;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::{Draft, Folder, Kind, move_range};
+
+/// Begins an output that replaces what is at `path`, if anything, when it is committed.
+///
+/// # Errors
+///
+/// [`Reason::Busy`] if somebody else is writing it; if `path` names something that cannot be
+/// replaced (a folder for a file, a device), or its folder cannot be written.
+pub fn create(path: impl AsRef<Path>, options: AppendOptions) -> Result<Append> {
+    let path = path.as_ref();
+    let target = begin(path, &options)?;
+    Ok(Append::new(&options, path, target, (0, Entries::default())))
+}
+
+fn begin(path: &Path, options: &AppendOptions) -> Result<Target> {
+    Ok(if options.mode.is_folder() {
+        Target::Folder(Folder::begin(path, &options.draft)?)
+    } else {
+        Target::File(Draft::begin(path, &options.draft)?)
+    })
+}
+
+/// Begins an output whose first bytes are those of a committed one at `path`; new ones come
+/// behind them. Without anything at `path`, this is [`create`].
+///
+/// Until the commit, `path` stays what it is. A file's bytes are taken over by sharing blocks
+/// where the file system can, else by copying; segments are taken over as they are. In global
+/// mode the shared position begins behind the old bytes, in local mode each strand's does.
+///
+/// # Errors
+///
+/// As [`create`]; what reading the old output fails with.
+pub fn append_to_existing(path: impl AsRef<Path>, options: AppendOptions) -> Result<Append> {
+    let path = path.as_ref();
+    let mut target = begin(path, &options)?;
+    let (base, entries) = match &mut target {
+        Target::Folder(folder) => match folder.old_manifest()? {
+            Some(bytes) => {
+                let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
+                let old = opened::decode_manifest(&shown, &bytes)?;
+                let named: Vec<String> =
+                    old.segments().iter().map(|it| String::from(&*it.name)).collect();
+                folder.adopt(&named)?;
+                (0, Entries::behind(old))
+            }
+            None => (0, Entries::default()),
+        },
+        Target::File(draft) => match draft.existing() {
+            Some(facts) if facts.kind == Kind::File => {
+                (take_over(path, draft, &options)?, Entries::default())
+            }
+            _ => (0, Entries::default()),
+        },
+    };
+    Ok(Append::new(&options, path, target, (base, entries)))
+}
+
+/// Copies the old file into the draft and returns its length.
+fn take_over(path: &Path, draft: &Draft, options: &AppendOptions) -> Result<u64> {
+    let told = |error| Error::io(Operation::Read, path, error);
+    let fs = &options.draft.fs;
+    let resolved = fs.resolve(path).map_err(told)?;
+    let old = fs.open(&resolved).map_err(told)?;
+    let before = old.facts().map_err(told)?;
+    move_range(&**draft.file(), &*old, (0, 0), before.len).map_err(told)?;
+    let after = old.facts().map_err(told)?;
+    if after == before {
+        Ok(before.len)
+    } else {
+        Err(Error::new(Operation::Read, Reason::Changed, path)
+            .detail("it changed while it was taken over"))
+    }
+}
+
+/// Opens a committed output: a plain file, or a folder of segments.
+///
+/// # Errors
+///
+/// If there is none; [`Reason::Corrupt`] for a manifest that is damaged, or made to harm;
+/// [`Reason::Truncated`] for a segment that is shorter than the manifest says.
+pub fn open(path: impl AsRef<Path>) -> Result<Opened> {
+    opened::open_local(path.as_ref())
+}

@@ -1,0 +1,172 @@
+//! The end of writing: bytes to their places, then the name.
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use swath_plan::segment::manifest::Manifest;
+use swath_plan::segment::rope::Piece;
+
+use crate::append::manifest::is_serial;
+use crate::append::options::Mode;
+use crate::append::origin::Origin;
+use crate::append::output::{Root, dropped};
+use crate::append::part::Part;
+use crate::append::sequence::End;
+use crate::append::shared::{Counters, Shared, Target};
+use crate::append::strand::{Parts, Strand};
+use crate::error::{Error, Operation, Reason, Result};
+
+/// What was left, and how it got there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Committed {
+    /// Bytes of the output.
+    pub bytes: u64,
+    /// Extents that it consists of; 1 for a file.
+    pub extents: u64,
+    /// Logs that were written: segments of a folder, or nameless files that spilled bytes went
+    /// to.
+    pub logs: u64,
+    /// Forks: joins, spawns and owned forks.
+    pub forks: u64,
+    /// Forks whose branch ran beside the other, on another worker.
+    pub steals: u64,
+    /// Bytes written at their place at once.
+    pub in_place: u64,
+    /// Bytes written to logs.
+    pub logged: u64,
+    /// Bytes moved from logs to their place by sharing blocks.
+    pub cloned: u64,
+    /// Bytes moved from logs to their place by copying.
+    pub copied: u64,
+}
+
+fn report(shared: &Shared, bytes: u64, extents: usize) -> Committed {
+    let counters = &shared.counters;
+    Committed {
+        bytes,
+        extents: extents as u64,
+        logs: shared.log_files().len() as u64,
+        forks: Counters::get(&counters.forks),
+        steals: Counters::get(&counters.steals),
+        in_place: Counters::get(&counters.in_place),
+        logged: Counters::get(&counters.logged),
+        cloned: Counters::get(&counters.cloned),
+        copied: Counters::get(&counters.copied),
+    }
+}
+
+/// Makes one strand of everything that was written, and leaves an empty one.
+fn take_strand(shared: &Shared, root: &mut Root) -> Result<Box<Strand>> {
+    if let Some(error) = shared.failure() {
+        return Err(error);
+    }
+    let stand_in = Strand::new(shared, Origin::unknown());
+    let last = std::mem::replace(&mut root.strand, stand_in);
+    let (strand, end) = root.sequence.close(shared, last)?;
+    match end {
+        End::Well => Ok(strand),
+        End::Failed(never) => match never {},
+        End::Panicked(_) | End::Dropped => Err(shared.fail(dropped(shared))),
+    }
+}
+
+pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
+    let strand = take_strand(shared, root)?;
+    let base = strand.origin().known().unwrap_or(0);
+    let taken = strand.into_parts(shared)?;
+    if let Some(error) = shared.failure() {
+        return Err(error);
+    }
+    let target = shared.target().take();
+    match (shared.mode, target) {
+        (Mode::Plain, Some(Target::File(draft))) => {
+            let len = base + taken.len;
+            land(shared, taken, base)?;
+            draft.commit(len)?;
+            Ok(report(shared, len, 1))
+        }
+        (Mode::Global | Mode::Local, Some(Target::File(draft))) => {
+            let len = shared.end();
+            draft.commit(len)?;
+            Ok(report(shared, len, 1))
+        }
+        (mode, Some(Target::Folder(mut folder))) => {
+            match mode {
+                Mode::LocalFiles => root.entries.push_logs(shared),
+                _ => root.entries.push(shared, taken.parts)?,
+            }
+            let manifest = root.entries.manifest(shared)?;
+            folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))?;
+            folder.finish()?;
+            Ok(report(shared, manifest.len(), manifest.extents().len()))
+        }
+        _ => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
+    }
+}
+
+fn names(manifest: &Manifest) -> Vec<String> {
+    manifest.segments().iter().map(|segment| String::from(&*segment.name)).collect()
+}
+
+/// Moves all to their places, several parts at one time if that is much.
+fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
+    const MUCH: u64 = 4 << 20;
+    shared.place(&taken.tail, base + taken.len - taken.tail.len() as u64)?;
+    let len: u64 = taken.parts.iter().map(Piece::len).sum();
+    let places = taken.parts.into_iter().scan(base + taken.landed, |offset, part| {
+        let here = *offset;
+        *offset += part.len();
+        Some((part, here))
+    });
+    if len < MUCH {
+        return places.into_iter().try_for_each(|(part, offset)| shared.land(part, offset));
+    }
+    let pieces: Vec<(Part, u64)> = places.flat_map(cut).collect();
+    pieces.into_par_iter().try_for_each(|(part, offset)| shared.land(part, offset))
+}
+
+/// Cuts a long extent of a log, so that several workers can move it.
+fn cut((part, offset): (Part, u64)) -> Vec<(Part, u64)> {
+    const MOST: u64 = 64 << 20;
+    match part {
+        Part::Log { extent, crc } if extent.len > MOST => (0..extent.len.div_ceil(MOST))
+            .map(|index| {
+                let skip = index * MOST;
+                let mut piece = extent;
+                piece.offset += skip;
+                piece.len = MOST.min(extent.len - skip);
+                (Part::Log { extent: piece, crc }, offset + skip)
+            })
+            .collect(),
+        part => vec![(part, offset)],
+    }
+}
+
+pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> {
+    if !is_serial(shared.mode) {
+        return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)
+            .detail("without a serial order there is nothing that comes before a checkpoint")
+            .hint("use `Mode::Segments` or `Mode::Plain`"));
+    }
+    let strand = take_strand(shared, root)?;
+    let base = strand.origin().known().unwrap_or(0);
+    let taken = strand.into_parts(shared)?;
+    let len = base + taken.len;
+    let extents = match &mut *shared.target() {
+        Some(Target::File(draft)) => {
+            land(shared, taken, base)?;
+            draft.checkpoint(len).map_err(|error| shared.fail(error))?;
+            1
+        }
+        Some(Target::Folder(folder)) => {
+            root.entries.push(shared, taken.parts)?;
+            let manifest = root.entries.manifest(shared)?;
+            folder
+                .commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
+                .map_err(|error| shared.fail(error))?;
+            manifest.extents().len()
+        }
+        None => return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
+    };
+    root.strand = Strand::new(shared, Origin::at(len));
+    Ok(report(shared, len, extents))
+}

@@ -1,0 +1,274 @@
+//! Parallel iterators whose items write, each in its place.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::result;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::iter::IndexedParallelIterator;
+use rayon::iter::plumbing::{Consumer, Folder, Reducer};
+
+use crate::append::options::Mode;
+use crate::append::origin::Origin;
+use crate::append::output::Append;
+use crate::append::sequence::{End, Ended};
+use crate::append::shared::Shared;
+use crate::append::strand::Strand;
+use crate::append::writer::Writer;
+use crate::error::Error;
+
+/// Writes the items of a parallel iterator in their order.
+///
+/// Implemented for indexed iterators only, whose items have a place that does not depend on the
+/// threads. To filter, write nothing for an item; what loses the order does not compile:
+///
+/// ```compile_fail,E0277
+/// use rayon::prelude::*;
+/// use swath::append::{self, AppendOptions, AppendTo};
+///
+/// let out = append::create("numbers", AppendOptions::new())?;
+/// (0..100).par_bridge().append_to(&out, |number, w| std::io::Write::write_all(w, b"."))?;
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub trait AppendTo: IndexedParallelIterator {
+    /// Calls `write` for each item, in parallel, so that what it writes comes in the order of the
+    /// items, behind everything that was written to `out` before.
+    ///
+    /// `out` is an [`Append`] or a [`Writer`]. The file gets what the serial loop would have
+    /// written: if an item fails or panics, nothing of later items is in it.
+    ///
+    /// # Errors
+    ///
+    /// That of the first item, in order, that fails.
+    ///
+    /// ```
+    /// use rayon::prelude::*;
+    /// use std::io::Write;
+    /// use swath::append::{self, AppendOptions, AppendTo};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("even");
+    /// let out = append::create(&path, AppendOptions::new())?;
+    /// (0..1000).into_par_iter().append_to(&out, |number, w| match number % 2 {
+    ///     0 => writeln!(w, "{number}"),
+    ///     _ => Ok(()),
+    /// })?;
+    /// out.commit()?;
+    /// assert!(std::fs::read_to_string(&path)?.starts_with("0\n2\n4\n6\n"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn append_to<O, F, E>(self, mut out: O, write: F) -> result::Result<(), E>
+    where
+        O: Out,
+        F: Fn(Self::Item, &mut Writer<'_>) -> result::Result<(), E> + Sync + Send,
+        E: From<Error> + Send,
+    {
+        out.with(|w| drive(self, w, &write))
+    }
+}
+
+impl<I: IndexedParallelIterator> AppendTo for I {}
+
+/// What [`append_to`](AppendTo::append_to) can write to: `&Append`, `&mut Writer`.
+pub trait Out: sealed::Sealed {
+    /// Calls `body` with a writer for what comes next.
+    ///
+    /// # Errors
+    ///
+    /// That of `body`; [`Reason::Busy`](crate::Reason::Busy) if another strand is writing.
+    #[doc(hidden)]
+    fn with<E, F>(&mut self, body: F) -> result::Result<(), E>
+    where
+        E: From<Error>,
+        F: FnOnce(&mut Writer<'_>) -> result::Result<(), E>;
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for &crate::append::output::Append {}
+    impl Sealed for &mut crate::append::writer::Writer<'_> {}
+}
+
+impl Out for &Append {
+    fn with<E, F>(&mut self, body: F) -> result::Result<(), E>
+    where
+        E: From<Error>,
+        F: FnOnce(&mut Writer<'_>) -> result::Result<(), E>,
+    {
+        self.scope(body)
+    }
+}
+
+impl Out for &mut Writer<'_> {
+    fn with<E, F>(&mut self, body: F) -> result::Result<(), E>
+    where
+        E: From<Error>,
+        F: FnOnce(&mut Writer<'_>) -> result::Result<(), E>,
+    {
+        body(self)
+    }
+}
+
+fn drive<'a, I, F, E>(items: I, w: &mut Writer<'a>, write: &F) -> result::Result<(), E>
+where
+    I: IndexedParallelIterator,
+    F: Fn(I::Item, &mut Writer<'a>) -> result::Result<(), E> + Sync + Send,
+    E: Send,
+{
+    let shared = w.shared();
+    let strand = w.take_strand();
+    let position = strand.position();
+    let failed_from = AtomicUsize::new(usize::MAX);
+    let loop_ = Loop { shared, write, failed_from: &failed_from, position };
+    let ended =
+        items.drive(InOrder { run: loop_, start: Start::Here(strand), end: None, index: 0 });
+    w.put_strand(ended.strand);
+    match ended.end {
+        End::Well | End::Dropped => Ok(()),
+        End::Failed(error) => Err(error),
+        End::Panicked(panic) => resume_unwind(panic),
+    }
+}
+
+/// What all parts of one loop share.
+struct Loop<'l, 'a, F> {
+    shared: &'a Shared,
+    write: &'l F,
+    /// The first item of the leftmost part that failed: parts behind it need not begin.
+    failed_from: &'l AtomicUsize,
+    /// Local mode: where every item begins.
+    position: u64,
+}
+
+impl<F> Clone for Loop<'_, '_, F> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<F> Copy for Loop<'_, '_, F> {}
+
+/// Where a part begins.
+enum Start {
+    /// It goes on with this strand: the leftmost part.
+    Here(Box<Strand>),
+    /// Behind the part before it.
+    Behind(Arc<Origin>),
+}
+
+/// One part of the items, before its first item.
+struct InOrder<'l, 'a, F> {
+    run: Loop<'l, 'a, F>,
+    start: Start,
+    /// Where the next part begins; none behind the last.
+    end: Option<Arc<Origin>>,
+    /// Which item it begins with.
+    index: usize,
+}
+
+impl<'a, F, T, E> Consumer<T> for InOrder<'_, 'a, F>
+where
+    F: Fn(T, &mut Writer<'a>) -> result::Result<(), E> + Sync + Send,
+    E: Send,
+{
+    type Folder = Part<Self, E>;
+    type Reducer = Behind<'a>;
+    type Result = Ended<E>;
+
+    fn split_at(self, index: usize) -> (Self, Self, Behind<'a>) {
+        let middle = Origin::unknown();
+        let run = self.run;
+        let right_start = Start::Behind(Arc::clone(&middle));
+        let right =
+            InOrder { run, start: right_start, end: self.end, index: self.index + index };
+        let left = InOrder { run, start: self.start, end: Some(middle), index: self.index };
+        (left, right, Behind { shared: run.shared })
+    }
+
+    fn into_folder(self) -> Part<Self, E> {
+        Part { consumer: self, strand: None, end: End::Well }
+    }
+
+    fn full(&self) -> bool {
+        false
+    }
+}
+
+/// One part of the items, being written.
+struct Part<C, E> {
+    consumer: C,
+    strand: Option<Box<Strand>>,
+    end: End<E>,
+}
+
+impl<'l, 'a, F, E> Part<InOrder<'l, 'a, F>, E> {
+    fn take_strand(&mut self) -> Box<Strand> {
+        if let Some(strand) = self.strand.take() {
+            return strand;
+        }
+        let run = self.consumer.run;
+        let nowhere = Start::Behind(Origin::unknown());
+        match std::mem::replace(&mut self.consumer.start, nowhere) {
+            Start::Here(strand) => strand,
+            Start::Behind(origin) => Strand::new(run.shared, origin),
+        }
+    }
+}
+
+impl<'a, F, T, E> Folder<T> for Part<InOrder<'_, 'a, F>, E>
+where
+    F: Fn(T, &mut Writer<'a>) -> result::Result<(), E>,
+    E: Send,
+{
+    type Result = Ended<E>;
+
+    fn consume(mut self, item: T) -> Self {
+        let run = self.consumer.run;
+        let mut w = Writer::new(run.shared, self.take_strand());
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            if run.shared.mode == Mode::Local {
+                w.go_to(run.position);
+            }
+            w.record(|w| (run.write)(item, w))
+        }));
+        self.strand = Some(w.into_strand());
+        self.end = match result {
+            Ok(Ok(())) => return self,
+            Ok(Err(error)) => End::Failed(error),
+            Err(panic) => End::Panicked(panic),
+        };
+        // Relaxed: whoever sees it late only does work that is then dropped.
+        run.failed_from.fetch_min(self.consumer.index, Ordering::Relaxed);
+        self
+    }
+
+    fn complete(mut self) -> Ended<E> {
+        let strand = self.take_strand();
+        if let (End::Well, Some(next)) = (&self.end, &self.consumer.end) {
+            next.follow(strand.origin(), strand.len());
+        }
+        Ended { strand, end: self.end }
+    }
+
+    fn full(&self) -> bool {
+        let failed_from = self.consumer.run.failed_from.load(Ordering::Relaxed);
+        !matches!(self.end, End::Well) || failed_from < self.consumer.index
+    }
+}
+
+/// Puts the right part behind the left one, unless that failed.
+struct Behind<'a> {
+    shared: &'a Shared,
+}
+
+impl<E> Reducer<Ended<E>> for Behind<'_> {
+    fn reduce(self, mut left: Ended<E>, right: Ended<E>) -> Ended<E> {
+        if matches!(left.end, End::Well) {
+            if let Err(error) = left.strand.absorb(self.shared, *right.strand) {
+                self.shared.fail_untold(error);
+            }
+            left.end = right.end;
+        }
+        left
+    }
+}

@@ -1,0 +1,107 @@
+//! From parts of logs to the manifest of a folder.
+
+use swath_plan::extent::Extent;
+use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
+
+use crate::append::options::{Checksums, Mode};
+use crate::append::part::Part;
+use crate::append::shared::Shared;
+use crate::error::{Error, Operation, Reason, Result};
+
+/// What the manifest says of segments that are complete, and of extents in serial order.
+#[derive(Debug, Default)]
+pub(super) struct Entries {
+    /// Segments of what was there before.
+    pub(super) old: Vec<Segment>,
+    pub(super) extents: Vec<ManifestExtent>,
+}
+
+impl Entries {
+    /// Goes on behind a committed folder.
+    pub(super) fn behind(manifest: Manifest) -> Self {
+        let (old, extents) = manifest.into_parts();
+        Self { old, extents }
+    }
+
+    /// Puts logged parts behind everything. Contiguous ones become one extent.
+    pub(super) fn push(&mut self, shared: &Shared, parts: Vec<Part>) -> Result<()> {
+        let old = u32::try_from(self.old.len()).unwrap_or(u32::MAX);
+        for part in parts {
+            let Part::Log { extent, crc } = part else {
+                return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)
+                    .detail("bytes in memory have no segment"));
+            };
+            let is_checked = shared.checksums == Checksums::Extents;
+            let next = ManifestExtent {
+                segment: old + extent.log,
+                extent: Extent::between(extent.offset, extent.offset + extent.len),
+                crc32c: is_checked.then_some(crc),
+            };
+            match self.extents.last_mut().and_then(|last| merged(last, &next)) {
+                Some(both) => {
+                    self.extents.pop();
+                    self.extents.push(both);
+                }
+                None => self.extents.push(next),
+            }
+        }
+        Ok(())
+    }
+
+    /// Local mode: every log as a whole, one behind the other.
+    pub(super) fn push_logs(&mut self, shared: &Shared) {
+        for (segment, len) in (self.old.len()..).zip(shared.log_lens()) {
+            let segment = u32::try_from(segment).unwrap_or(u32::MAX);
+            let extent = Extent::between(0, len);
+            if len > 0 {
+                self.extents.push(ManifestExtent { segment, extent, crc32c: None });
+            }
+        }
+    }
+
+    /// Checks everything and returns the manifest; segments that nobody needs are left out.
+    pub(super) fn manifest(&self, shared: &Shared) -> Result<Manifest> {
+        let logs = shared.log_files().into_iter().zip(shared.log_lens());
+        let new = logs.map(|(log, len)| Segment { name: log.name.into(), len });
+        let segments: Vec<Segment> = self.old.iter().cloned().chain(new).collect();
+        let mut is_needed = vec![false; segments.len()];
+        for it in &self.extents {
+            is_needed[it.segment as usize] = true;
+        }
+        let mut renumbered = Vec::with_capacity(segments.len());
+        let mut kept = Vec::new();
+        for (segment, is_needed) in segments.into_iter().zip(is_needed) {
+            renumbered.push(u32::try_from(kept.len()).unwrap_or(u32::MAX));
+            kept.extend(is_needed.then_some(segment));
+        }
+        let mut extents = self.extents.clone();
+        for it in &mut extents {
+            it.segment = renumbered[it.segment as usize];
+        }
+        Manifest::new(kept, extents).map_err(|error| {
+            Error::new(Operation::Commit, Reason::Corrupt, &shared.path)
+                .detail(format!("the manifest would be wrong: {error}"))
+        })
+    }
+}
+
+fn merged(last: &ManifestExtent, next: &ManifestExtent) -> Option<ManifestExtent> {
+    if last.segment != next.segment || last.extent.end() != next.extent.offset() {
+        return None;
+    }
+    let crc32c = match (last.crc32c, next.crc32c) {
+        (Some(left), Some(right)) => {
+            let len = usize::try_from(next.extent.len()).ok()?;
+            Some(crc32c::crc32c_combine(left, right, len))
+        }
+        (None, None) => None,
+        _ => return None,
+    };
+    let extent = Extent::between(last.extent.offset(), next.extent.end());
+    Some(ManifestExtent { segment: last.segment, extent, crc32c })
+}
+
+/// Whether the order of what strands write is kept, so that it can be checkpointed.
+pub(super) fn is_serial(mode: Mode) -> bool {
+    matches!(mode, Mode::Plain | Mode::Segments)
+}

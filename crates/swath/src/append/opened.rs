@@ -1,0 +1,340 @@
+//! A committed output: reading and seeking.
+
+use std::fmt;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use swath_plan::segment::index::Index;
+use swath_plan::segment::manifest::{self, Manifest};
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::{Fs, FsFile, Kind, LocalFs, read_exact_at};
+use crate::source::{ReadAt, SourceFacts};
+
+/// A committed output: a plain file, or a folder of segments that reads as one.
+///
+/// Positional reads may come from many threads at one time; [`Read`] and [`Seek`] have a position
+/// of their own, in each clone. With [`Source::custom`](crate::Source::custom) every verb reads it.
+///
+/// The checksum of an extent is compared whenever it is read from its start to its end, and by
+/// [`verify`](Self::verify).
+#[derive(Clone)]
+pub struct Opened {
+    inner: Arc<Inner>,
+    position: u64,
+    /// The extent being read from its start, how far, and the checksum so far.
+    checking: Option<Checking>,
+}
+
+#[derive(Clone, Copy)]
+struct Checking {
+    extent: usize,
+    next: u64,
+    crc: u32,
+}
+
+struct Inner {
+    path: PathBuf,
+    len: u64,
+    files: Vec<(PathBuf, Arc<dyn FsFile>)>,
+    extents: Vec<Placed>,
+    index: Index,
+}
+
+/// One extent, and where its bytes lie.
+pub(super) struct Placed {
+    file: u32,
+    /// In the whole output.
+    pub(super) start: u64,
+    /// In its file.
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) crc32c: Option<u32>,
+}
+
+impl fmt::Debug for Opened {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Opened")
+            .field("path", &self.inner.path)
+            .field("len", &self.inner.len)
+            .field("extents", &self.inner.extents.len())
+            .finish_non_exhaustive()
+    }
+}
+
+pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
+    let resolved = fs.resolve(path).map_err(|e| Error::io(Operation::Open, path, e))?;
+    let facts = fs.facts(&resolved).map_err(|e| Error::io(Operation::Open, path, e))?;
+    let inner = match facts.map(|facts| facts.kind) {
+        None => return Err(Error::io(Operation::Open, path, io::ErrorKind::NotFound.into())),
+        Some(Kind::Special) => {
+            return Err(Error::new(Operation::Open, Reason::Invalid, path)
+                .detail("a device, pipe or socket is not a committed output")
+                .hint("use `swath::reader`"));
+        }
+        Some(Kind::File) => open_file(path, &resolved, fs)?,
+        Some(Kind::Folder) => open_folder(path, &resolved, fs)?,
+    };
+    Ok(Opened { inner: Arc::new(inner), position: 0, checking: None })
+}
+
+fn open_file(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Inner> {
+    let told = |error| Error::io(Operation::Open, path, error);
+    let file = fs.open(resolved).map_err(told)?;
+    let len = file.facts().map_err(told)?.len;
+    let placed = Placed { file: 0, start: 0, offset: 0, len, crc32c: None };
+    Ok(Inner {
+        path: path.to_owned(),
+        len,
+        files: vec![(path.to_owned(), file)],
+        index: index(path, [len])?,
+        extents: vec![placed],
+    })
+}
+
+/// Reads the manifest of a folder.
+pub(super) fn read_manifest(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Manifest> {
+    /// A manifest of this size describes some forty million extents.
+    const MOST: u64 = 1 << 30;
+    let shown = path.join(manifest::FILE_NAME);
+    let told = |error| {
+        Error::io(Operation::Open, &shown, error)
+            .hint("name a folder that `append` has committed")
+    };
+    let file = fs.open(&resolved.join(manifest::FILE_NAME)).map_err(told)?;
+    let len = file.facts().map_err(told)?.len;
+    if len > MOST {
+        return Err(Error::new(Operation::Open, Reason::Corrupt, &shown)
+            .detail(format!("a manifest of {len} bytes is none")));
+    }
+    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
+    read_exact_at(&*file, &mut bytes, 0).map_err(told)?;
+    decode_manifest(&shown, &bytes)
+}
+
+pub(super) fn decode_manifest(shown: &Path, bytes: &[u8]) -> Result<Manifest> {
+    Manifest::decode(bytes, crc32c::crc32c_append).map_err(|error| {
+        Error::new(Operation::Open, Reason::Corrupt, shown)
+            .detail(error.to_string())
+            .hint("restore the folder from a copy")
+    })
+}
+
+fn open_folder(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Inner> {
+    let manifest = read_manifest(path, resolved, fs)?;
+    let mut files = Vec::with_capacity(manifest.segments().len());
+    for segment in manifest.segments() {
+        let shown = path.join(&*segment.name);
+        let told = |error| Error::io(Operation::Open, &shown, error);
+        let file = fs.open(&resolved.join(&*segment.name)).map_err(told)?;
+        let len = file.facts().map_err(told)?.len;
+        if len < segment.len {
+            return Err(Error::new(Operation::Open, Reason::Truncated, &shown).detail(
+                format!("the segment has {len} bytes, the manifest says {}", segment.len),
+            ));
+        }
+        files.push((shown, file));
+    }
+    let mut start = 0;
+    let mut extents = Vec::with_capacity(manifest.extents().len());
+    for it in manifest.extents() {
+        let (offset, len) = (it.extent.offset(), it.extent.len());
+        extents.push(Placed { file: it.segment, start, offset, len, crc32c: it.crc32c });
+        start += len;
+    }
+    let index = index(path, extents.iter().map(|extent| extent.len))?;
+    Ok(Inner { path: path.to_owned(), len: manifest.len(), files, extents, index })
+}
+
+fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
+    Index::build(lens).ok_or_else(|| {
+        Error::new(Operation::Open, Reason::Invalid, path)
+            .detail("more extents, or more bytes, than can be indexed")
+    })
+}
+
+impl Inner {
+    /// Reads from one extent; 0 bytes at the end of the output.
+    fn read_part(&self, into: &mut [u8], offset: u64) -> Result<(usize, usize)> {
+        let Some((at, skip)) = self.index.find(offset) else { return Ok((0, 0)) };
+        let extent = &self.extents[at];
+        let left = usize::try_from(extent.len - skip).unwrap_or(usize::MAX);
+        let want = into.len().min(left);
+        let (path, file) = &self.files[extent.file as usize];
+        let from = extent.offset + skip;
+        let bytes = swath_plan::extent::Extent::between(from, from + want as u64);
+        let read = loop {
+            match file.read_at(&mut into[..want], from) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                other => break other,
+            }
+        };
+        match read.map_err(|error| Error::io(Operation::Read, path, error).at(bytes))? {
+            0 if want > 0 => Err(Error::new(Operation::Read, Reason::Truncated, path)
+                .at(bytes)
+                .detail("the file has become shorter than the output that was committed")),
+            read => Ok((at, read)),
+        }
+    }
+
+    fn corrupt(&self, at: usize) -> Error {
+        let extent = &self.extents[at];
+        let bytes =
+            swath_plan::extent::Extent::between(extent.offset, extent.offset + extent.len);
+        Error::new(Operation::Read, Reason::Corrupt, &self.files[extent.file as usize].0)
+            .at(bytes)
+            .detail("the bytes do not match their checksum")
+            .hint("restore this segment from a copy")
+    }
+
+    fn verify_extent(&self, at: usize, buffer: &mut [u8]) -> Result<()> {
+        let extent = &self.extents[at];
+        let (mut done, mut crc) = (0, 0);
+        while done < extent.len {
+            let left = usize::try_from(extent.len - done).unwrap_or(usize::MAX);
+            let want = buffer.len().min(left);
+            let (_, read) = self.read_part(&mut buffer[..want], extent.start + done)?;
+            crc = crc32c::crc32c_append(crc, &buffer[..read]);
+            done += read as u64;
+        }
+        match extent.crc32c {
+            Some(expected) if expected != crc => Err(self.corrupt(at)),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Opened {
+    /// Bytes of the output.
+    pub fn len(&self) -> u64 {
+        self.inner.len
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.inner.len == 0
+    }
+
+    /// Extents that it consists of; 1 for a file.
+    pub fn extents(&self) -> usize {
+        self.inner.extents.len()
+    }
+
+    pub(super) fn extent(&self, at: usize) -> &Placed {
+        &self.inner.extents[at]
+    }
+
+    pub(super) fn file_of(&self, at: usize) -> &dyn FsFile {
+        &*self.inner.files[self.inner.extents[at].file as usize].1
+    }
+
+    pub(super) fn corrupt(&self, at: usize) -> Error {
+        self.inner.corrupt(at)
+    }
+
+    /// Reads up to `into.len()` bytes at `offset`; 0 from the end on. O(log extents) to find.
+    ///
+    /// # Errors
+    ///
+    /// What reading a segment fails with; [`Reason::Truncated`] if it has become shorter.
+    pub fn read_at(&self, into: &mut [u8], offset: u64) -> Result<usize> {
+        let mut done = 0;
+        while done < into.len() {
+            let (_, read) = self.inner.read_part(&mut into[done..], offset + done as u64)?;
+            if read == 0 {
+                break;
+            }
+            done += read;
+        }
+        Ok(done)
+    }
+
+    /// Compares every extent with its checksum, in parallel on the current rayon pool. Reads a
+    /// plain file, which has none, to its end.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Corrupt`] with the segment and the bytes of an extent that does not match; what
+    /// reading fails with.
+    pub fn verify(&self) -> Result<()> {
+        use rayon::iter::{IntoParallelIterator, ParallelIterator};
+        let each = (0..self.inner.extents.len()).into_par_iter();
+        each.try_for_each_init(
+            || vec![0; 256 << 10],
+            |buffer, at| self.inner.verify_extent(at, buffer),
+        )
+    }
+
+    /// Reads on, and compares the checksum of each extent that was read as a whole.
+    fn read_on(&mut self, into: &mut [u8]) -> Result<usize> {
+        let (at, read) = self.inner.read_part(into, self.position)?;
+        if read == 0 {
+            return Ok(0);
+        }
+        let extent = &self.inner.extents[at];
+        let checking = match self.checking {
+            Some(it) if it.extent == at && it.next == self.position => Some(it),
+            _ if extent.start == self.position => {
+                Some(Checking { extent: at, next: self.position, crc: 0 })
+            }
+            _ => None,
+        };
+        self.position += read as u64;
+        self.checking = checking.filter(|_| extent.crc32c.is_some()).map(|it| Checking {
+            crc: crc32c::crc32c_append(it.crc, &into[..read]),
+            next: self.position,
+            ..it
+        });
+        match self.checking {
+            Some(it)
+                if it.next == extent.start + extent.len && extent.crc32c != Some(it.crc) =>
+            {
+                Err(self.inner.corrupt(at))
+            }
+            _ => Ok(read),
+        }
+    }
+}
+
+impl Read for Opened {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        self.read_on(into).map_err(io::Error::from)
+    }
+}
+
+impl Seek for Opened {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let target = match to {
+            SeekFrom::Start(offset) => Some(offset),
+            SeekFrom::End(back) => self.inner.len.checked_add_signed(back),
+            SeekFrom::Current(more) => self.position.checked_add_signed(more),
+        };
+        self.position = target.ok_or_else(|| {
+            io::Error::from(
+                Error::new(Operation::Seek, Reason::Invalid, &self.inner.path)
+                    .detail("the position would lie before the first byte"),
+            )
+        })?;
+        Ok(self.position)
+    }
+}
+
+impl ReadAt for Opened {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.inner.len)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.inner.read_part(target, offset).map(|(_, read)| read).map_err(io::Error::from)
+    }
+
+    fn name(&self) -> PathBuf {
+        self.inner.path.clone()
+    }
+}
+
+/// Opens with the kernel's file system.
+pub(super) fn open_local(path: &Path) -> Result<Opened> {
+    open(path, &LocalFs)
+}

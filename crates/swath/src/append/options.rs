@@ -1,0 +1,168 @@
+//! How to append: every choice a caller can make, each with its default.
+
+use std::sync::Arc;
+
+use crate::sink::{DraftOptions, Fs, HardLinks, Replace, Sync};
+
+/// Where the bytes of parallel strands are left.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Mode {
+    /// One ordinary file, byte for byte the one that the serial program would leave.
+    ///
+    /// A strand whose place in the file is known writes there at once. What a stolen strand
+    /// writes before that is kept in memory up to a bound, then spilled to nameless files beside
+    /// the target, and moved to its place when that is known: by sharing blocks (reflink) where
+    /// file system and alignment allow, else by copying, several extents at one time.
+    #[default]
+    Plain,
+    /// A folder of segments, one log for each thread that writes, and a manifest with their
+    /// serial order. Nothing is moved at commit. [`open`](super::open) reads it back as one
+    /// stream, and so do `swath cat` and `swath export`.
+    Segments,
+    /// One file and one position that all strands share (Cheerio's *global* mode): records stay
+    /// whole, but come in the order of arrival.
+    ///
+    /// A record is what one call of `write_all` or `write!` leaves, or what one item of
+    /// [`append_to`](super::AppendTo::append_to), or one call of
+    /// [`record`](super::Writer::record), writes.
+    Global,
+    /// One file, and a position for each strand (Cheerio's *local* mode): a fork gives both
+    /// branches the position of the fork, and after the join it is there again. See
+    /// [`seek_to`](super::Writer::seek_to). Where strands write the same bytes, either may win.
+    Local,
+    /// A folder with a file for each thread that writes (Cheerio's *local* mode, a file each):
+    /// records, as in [`Global`](Self::Global), stay whole; those of one strand come in its order,
+    /// perhaps with those of others between. [`open`](super::open) reads the files one behind the
+    /// other.
+    LocalFiles,
+}
+
+impl Mode {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("plain", Self::Plain),
+        ("segments", Self::Segments),
+        ("global", Self::Global),
+        ("local", Self::Local),
+        ("local-files", Self::LocalFiles),
+    ];
+
+    /// Whether what is written comes in the order of arrival, record by record.
+    pub(super) fn has_records(self) -> bool {
+        matches!(self, Self::Global | Self::LocalFiles)
+    }
+
+    pub(super) fn is_folder(self) -> bool {
+        matches!(self, Self::Segments | Self::LocalFiles)
+    }
+}
+
+/// Whether the bytes of segments are checksummed (CRC-32C).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Checksums {
+    /// Each extent has one, checked by [`Opened::verify`](super::Opened::verify) and whenever an
+    /// extent is read from its start to its end.
+    #[default]
+    Extents,
+    /// None: about a tenth less work in the writing thread.
+    None,
+}
+
+/// How to append. Every setter returns the options, none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath::append::{AppendOptions, Mode};
+///
+/// let options = AppendOptions::new().with_mode(Mode::Segments).with_memory(64 << 20);
+/// # let _ = options;
+/// ```
+#[derive(Clone, Debug)]
+pub struct AppendOptions {
+    pub(super) mode: Mode,
+    pub(super) memory: u64,
+    pub(super) buffer_size: usize,
+    pub(super) checksums: Checksums,
+    pub(super) draft: DraftOptions,
+}
+
+impl Default for AppendOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AppendOptions {
+    /// One plain file, durable when committed, replacing what is there.
+    pub fn new() -> Self {
+        Self {
+            mode: Mode::Plain,
+            memory: 0,
+            buffer_size: 0,
+            checksums: Checksums::Extents,
+            draft: DraftOptions::default(),
+        }
+    }
+
+    /// Where the bytes are left. Default: [`Mode::Plain`].
+    #[must_use]
+    pub fn with_mode(mut self, mode: Mode) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Bytes of stolen strands that may wait in memory for their place before they are spilled.
+    /// Default 0: an eighth of the memory at hand, at most 2 GiB.
+    #[must_use]
+    pub fn with_memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Bytes that a strand collects before it leaves them somewhere. Default 0: 256 KiB.
+    #[must_use]
+    pub fn with_buffer_size(mut self, buffer_size: usize) -> Self {
+        self.buffer_size = buffer_size;
+        self
+    }
+
+    /// Whether segments are checksummed. Default: each extent.
+    #[must_use]
+    pub fn with_checksums(mut self, checksums: Checksums) -> Self {
+        self.checksums = checksums;
+        self
+    }
+
+    /// Whether a commit waits for the device. Default: [`Sync::Full`].
+    #[must_use]
+    pub fn with_sync(mut self, sync: Sync) -> Self {
+        self.draft.sync = sync;
+        self
+    }
+
+    /// Whether an existing target may be replaced. Default: yes.
+    #[must_use]
+    pub fn with_replace(mut self, replace: Replace) -> Self {
+        self.draft.replace = replace;
+        self
+    }
+
+    /// Whether a target with further names may be cut off from them. Default: no.
+    #[must_use]
+    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
+        self.draft.hard_links = hard_links;
+        self
+    }
+
+    /// The file system to write to. Default: the kernel's.
+    #[must_use]
+    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
+        self.draft.fs = fs;
+        self
+    }
+
+    pub(super) fn buffer_size(&self) -> usize {
+        const DEFAULT: usize = 256 << 10;
+        if self.buffer_size == 0 { DEFAULT } else { self.buffer_size }
+    }
+}

@@ -1,0 +1,200 @@
+//! Ordered mode: chunks in the order of their tickets, whoever finishes first.
+//!
+//! A [`Ticket`] is a place in the serial order. Workers take tickets, fill their buffers on their
+//! own and give them back with [`done`](Ticket::done). A chunk lies where its predecessor ends, so
+//! its offset is known as soon as the *sizes* of all before it are; then it is written, in
+//! parallel with others. Nobody waits inside `done`: a chunk whose offset is not known yet is left
+//! behind and written by whoever makes it known.
+//!
+//! ```text
+//! ticket()      0        1        2        3 waits: window 3
+//! worker A      |--fill--|done: write 0, write 1|
+//! worker B               |fill|done: left behind|  |-- 3 --
+//! worker C                        |------fill------|done: write 2|
+//! file          0------------1----2-----------
+//! ```
+//!
+//! Memory is bounded by the window: at most so many chunks exist. A full window makes
+//! [`ticket`](Ordered::ticket) wait, so a fast producer does not run away from a slow disk.
+//!
+//! ```
+//! use std::io::Write;
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("squares");
+//! let out = swath::append::ordered(&path, swath::append::OrderedOptions::new())?;
+//! out.map_ordered(1..=1000_u64, 4, |n, ticket| -> std::io::Result<()> {
+//!     writeln!(ticket, "{}", n * n)
+//! })?;
+//! out.commit()?; // complete under its name, or absent
+//! # assert!(std::fs::read_to_string(&path).unwrap().starts_with("1\n4\n9\n16\n"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod map;
+mod options;
+mod shared;
+mod ticket;
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::append::ordered::shared::Shared;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::direct::DirectFile;
+use crate::sink::draft::Draft;
+use crate::sink::target::{Target, refused};
+
+pub use options::{Direct, OrderedOptions};
+pub use ticket::Ticket;
+
+/// Begins a file that is written in the order of tickets. Nothing is visible before
+/// [`commit`](Ordered::commit).
+///
+/// # Errors
+///
+/// If the target is a folder or cannot be replaced, if somebody else is writing it
+/// ([`Reason::Busy`]), or if nothing can be made in its folder.
+pub fn ordered(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Ordered> {
+    let draft = Draft::begin(path.as_ref(), &options.draft)?;
+    let file = Arc::clone(draft.file());
+    let mut fallbacks = Vec::new();
+    let direct = match (options.direct, file.descriptor()) {
+        (Direct::No, _) => None,
+        (Direct::Yes, None) => {
+            fallbacks.push(refused("this file system has no descriptors"));
+            None
+        }
+        (Direct::Yes, Some(descriptor)) => DirectFile::open(descriptor)
+            .inspect_err(|error| fallbacks.push(refused(error)))
+            .ok(),
+    };
+    let path = draft.path().to_owned();
+    let shared = Shared::new(path, Target::file(file, direct), &options, fallbacks);
+    Ok(Ordered { shared: Arc::new(shared), draft: Some(draft) })
+}
+
+/// Writes to a stream in the order of tickets: a pipe, standard output, a socket.
+///
+/// `name` stands for it in messages. One worker writes at a time, chunks whole and in order; the
+/// others go on filling theirs. A closed pipe comes out as an error of kind
+/// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) from `ticket`, `done` or `commit`.
+///
+/// There is nothing to undo in a stream: after an error everything before it, in serial order, may
+/// have gone out, and nothing behind.
+pub fn ordered_to(
+    writer: impl Write + Send + 'static,
+    name: &Path,
+    options: OrderedOptions,
+) -> Ordered {
+    let mut fallbacks = Vec::new();
+    if options.direct == Direct::Yes {
+        fallbacks.push(refused("it is a stream"));
+    }
+    let target = Target::stream(Box::new(writer));
+    let shared = Shared::new(name.to_owned(), target, &options, fallbacks);
+    Ordered { shared: Arc::new(shared), draft: None }
+}
+
+/// A file, or a stream, that workers write chunk by chunk in serial order; see [`ordered`].
+///
+/// Shared by reference between threads. Dropped without [`commit`](Self::commit), it leaves no
+/// file behind.
+#[derive(Debug)]
+pub struct Ordered {
+    shared: Arc<Shared>,
+    /// `None` for a stream, and once it is being committed.
+    draft: Option<Draft>,
+}
+
+/// What was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Written {
+    /// Bytes of the file, or sent to the stream.
+    pub bytes: u64,
+    /// Chunks that they came in, empty ones included.
+    pub chunks: u64,
+    /// Bytes written past the page cache.
+    pub direct_bytes: u64,
+    /// Buffers that were made: the most chunks that existed at one time.
+    pub buffers: u64,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+impl Ordered {
+    /// Takes the next place in serial order; waits while the window is full.
+    ///
+    /// A waiting thread writes what others left behind. It must not be the one that has to finish
+    /// the open tickets: with a window of 1, a second ticket taken before the first is done waits
+    /// for ever.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Poisoned`] once a ticket was dropped before it was done; the first failed write,
+    /// again for everybody; [`Reason::Cancelled`].
+    pub fn ticket(&self) -> Result<Ticket> {
+        let (index, bytes) = self.shared.take()?;
+        Ok(Ticket::new(Arc::clone(&self.shared), index, bytes))
+    }
+
+    /// Writes what is left and gives the file its name, durably unless the options say otherwise.
+    /// For a stream, a flush.
+    ///
+    /// Waits for chunks that other threads are just writing, not for tickets that are open.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`], with their count, if tickets are open: their bytes would be missing. As
+    /// [`ticket`](Self::ticket); and those of the commit, after which the name stands for what it
+    /// stood for before, unless the reason is [`Reason::OutcomeUnknown`].
+    pub fn commit(mut self) -> Result<Written> {
+        let written = self.shared.complete()?;
+        if let Some(draft) = self.draft.take() {
+            draft.commit(written.bytes)?;
+        }
+        Ok(written)
+    }
+
+    /// Runs `f` for each item on `workers` threads, the caller's among them, and puts what each
+    /// call writes where the serial loop would have put it. 0 workers: one for each core.
+    ///
+    /// An item and its place are taken together, so the order is that of the iterator. Unless the
+    /// options name a window, it is made two chunks for each worker. `f` must take no tickets.
+    ///
+    /// # Errors
+    ///
+    /// The first one in serial order, of `f` or of writing. Nothing from that item on is written,
+    /// and the file is poisoned: it cannot be committed any more.
+    ///
+    /// # Panics
+    ///
+    /// If `f` or the iterator does, with its panic, once all workers have ended.
+    pub fn map_ordered<I, F, E>(
+        &self,
+        items: I,
+        workers: usize,
+        f: F,
+    ) -> std::result::Result<(), E>
+    where
+        I: IntoIterator<Item: Send, IntoIter: Send>,
+        F: Fn(I::Item, &mut Ticket) -> std::result::Result<(), E> + Sync,
+        E: From<Error> + Send,
+    {
+        map::run(self, items.into_iter(), workers, &f)
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+impl Drop for Ordered {
+    fn drop(&mut self) {
+        let error = Error::new(Operation::Write, Reason::Poisoned, self.shared.name());
+        let error = error.detail("its writer was dropped or committed while a ticket was open");
+        self.shared.close(error);
+    }
+}

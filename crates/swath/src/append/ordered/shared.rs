@@ -1,0 +1,300 @@
+//! What all tickets of one file share: the order, the buffers, and the first failure.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use swath_os::machine;
+use swath_plan::extent::Extent;
+use swath_plan::sequence::{Placed, Refused, Sequence};
+
+use crate::append::ordered::{OrderedOptions, Written};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::sink::target::{Layout, Place, Target, refused};
+
+/// Room of the first buffers.
+const FIRST_ROOM: usize = 64 << 10;
+/// How often who waits looks whether somebody cancelled.
+const NAP: Duration = Duration::from_millis(50);
+
+#[derive(Debug)]
+pub(super) struct Shared {
+    path: PathBuf,
+    target: Target,
+    observer: Observer,
+    /// Nobody named a window, so workers may widen it.
+    window_is_free: bool,
+    state: Mutex<State>,
+    /// A chunk was written, or nothing more will be.
+    changed: Condvar,
+}
+
+#[derive(Debug)]
+struct State {
+    sequence: Sequence<Vec<u8>>,
+    layout: Layout,
+    /// Threads that are writing a chunk.
+    writing: usize,
+    failure: Option<Error>,
+    idle: Vec<Vec<u8>>,
+    /// Bytes that the next new buffer has room for.
+    room: usize,
+    written: Written,
+}
+
+/// A chunk that has been taken out to be written.
+struct Work {
+    place: Place,
+    extent: Extent,
+    bytes: Vec<u8>,
+}
+
+impl Shared {
+    pub(super) fn new(
+        path: PathBuf,
+        target: Target,
+        options: &OrderedOptions,
+        fallbacks: Vec<String>,
+    ) -> Self {
+        let window = match options.window {
+            0 => 2 * machine::usable_cpus(),
+            window => window,
+        };
+        let room = if options.chunk_size == 0 { FIRST_ROOM } else { options.chunk_size };
+        let written = Written { bytes: 0, chunks: 0, direct_bytes: 0, buffers: 0, fallbacks };
+        Self {
+            path,
+            target,
+            observer: Observer::new(options.hooks.clone(), None),
+            window_is_free: options.window == 0,
+            state: Mutex::new(State {
+                sequence: Sequence::new(window),
+                layout: Layout::default(),
+                writing: 0,
+                failure: None,
+                idle: Vec::new(),
+                room,
+                written,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    pub(super) fn name(&self) -> &Path {
+        &self.path
+    }
+
+    /// `workers` are about to take tickets.
+    pub(super) fn widen(&self, workers: usize) {
+        if self.window_is_free {
+            self.state().sequence.widen(2 * workers);
+            self.changed.notify_all();
+        }
+    }
+
+    pub(super) fn fell_back(&self, what: String) {
+        self.state().written.fallbacks.push(what);
+    }
+
+    /// The next number and an empty buffer, waited for. Who waits writes meanwhile.
+    pub(super) fn take(&self) -> Result<(u64, Vec<u8>)> {
+        let mut state = self.state();
+        loop {
+            self.look_for_trouble(&mut state)?;
+            if let Some(index) = state.sequence.take() {
+                return Ok((index, self.buffer(state)));
+            }
+            state = match self.next_work(&mut state) {
+                Some(work) => {
+                    drop(state);
+                    self.write(work);
+                    self.state()
+                }
+                None => self.wait(state),
+            };
+        }
+    }
+
+    /// Takes chunk `index` back, and writes what can be written now.
+    pub(super) fn give_back(&self, index: u64, bytes: Vec<u8>) -> Result<()> {
+        let mut state = self.state();
+        let len = bytes.len() as u64;
+        match state.sequence.deposit(index, len, bytes) {
+            Ok(()) => {}
+            Err(Refused::Abandoned(_)) => return Err(self.poisoned(&state)),
+            Err(Refused::TooLong(_)) => {
+                let error = Error::new(Operation::Write, Reason::Invalid, &self.path);
+                let error = error.detail("it would be longer than 2^64 bytes");
+                state.failure.get_or_insert(error);
+            }
+        }
+        self.drain(state)
+    }
+
+    /// Writes chunks until none has a place, or another thread is at it and only one may be.
+    fn drain<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<()> {
+        loop {
+            // Before it starts to write, not after: what is written was not cancelled in time.
+            self.look_for_failure(&mut state)?;
+            let Some(work) = self.next_work(&mut state) else { return Ok(()) };
+            drop(state);
+            self.write(work);
+            state = self.state();
+        }
+    }
+
+    /// The next chunk in serial order, if this thread may write it now.
+    fn next_work(&self, state: &mut State) -> Option<Work> {
+        if self.target.is_stream() && state.writing > 0 {
+            return None;
+        }
+        let Placed { extent, chunk, .. } = state.sequence.place()?;
+        state.room = state.room.max(chunk.len());
+        state.written.chunks += 1;
+        state.writing += 1;
+        let place = self.target.place(&mut state.layout, extent, &chunk);
+        Some(Work { place, extent, bytes: chunk })
+    }
+
+    /// Writes one chunk, and tells everybody how that went.
+    fn write(&self, work: Work) {
+        let Work { place, extent, mut bytes } = work;
+        let mut ended = Ended { shared: self, extent, outcome: None, buffer: Vec::new() };
+        let outcome = self.target.write(&place, &mut bytes);
+        let complete = outcome.is_ok();
+        bytes.clear();
+        (ended.outcome, ended.buffer) = (Some(outcome), bytes);
+        drop(ended);
+        if complete {
+            self.observer.delivered(extent.len());
+        }
+    }
+
+    /// Number `index` will not come back.
+    pub(super) fn abandon(&self, index: u64) {
+        self.state().sequence.abandon(index);
+        self.changed.notify_all();
+    }
+
+    /// Nothing more is to be written, because of `error` unless there is another failure already.
+    pub(super) fn close(&self, error: Error) {
+        let mut state = self.state();
+        state.failure.get_or_insert(error);
+        state.sequence.cut_at(0);
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    /// Waits until all chunks are where they belong, and finishes the target.
+    pub(super) fn complete(&self) -> Result<Written> {
+        let mut state = self.state();
+        loop {
+            self.look_for_trouble(&mut state)?;
+            let held = state.sequence.held();
+            if held > 0 {
+                let error = Error::new(Operation::Commit, Reason::Busy, &self.path);
+                return Err(error
+                    .detail(format!("{held} of its tickets are still open"))
+                    .hint("call `done` on every ticket before"));
+            }
+            if state.sequence.kept() == 0 {
+                break;
+            }
+            state = self.wait(state);
+        }
+        let len = state.sequence.offset();
+        let carried = Extent::between(len, len);
+        let finished = self.target.finish(&state.layout, len);
+        finished.map_err(|error| Error::io(Operation::Write, &self.path, error).at(carried))?;
+        state.written.bytes = len;
+        if self.target.is_refused() {
+            state.written.fallbacks.push(refused("by a write"));
+        }
+        Ok(state.written.clone())
+    }
+
+    /// An idle buffer, or a new one: there are never more than the window is wide.
+    fn buffer(&self, mut state: MutexGuard<'_, State>) -> Vec<u8> {
+        if let Some(idle) = state.idle.pop() {
+            return idle;
+        }
+        state.written.buffers += 1;
+        let room = state.room.saturating_add(self.target.room());
+        drop(state);
+        let mut bytes = Vec::new();
+        // If there is no memory for it now, whoever fills it will find out.
+        let _ = bytes.try_reserve_exact(room);
+        bytes
+    }
+
+    /// Fails once nothing more can be placed, by a failure or by a dropped ticket.
+    fn look_for_trouble(&self, state: &mut State) -> Result<()> {
+        self.look_for_failure(state)?;
+        if state.sequence.cut().is_some() { Err(self.poisoned(state)) } else { Ok(()) }
+    }
+
+    fn look_for_failure(&self, state: &mut State) -> Result<()> {
+        if state.failure.is_none() && self.observer.is_cancelled() {
+            let error = Error::new(Operation::Write, Reason::Cancelled, &self.path);
+            state.failure = Some(error.detail("cancelled"));
+            state.sequence.cut_at(0);
+            self.changed.notify_all();
+        }
+        state.failure.as_ref().map_or(Ok(()), |failure| Err(failure.again()))
+    }
+
+    /// The first failure, or what was abandoned.
+    fn poisoned(&self, state: &State) -> Error {
+        if let Some(failure) = &state.failure {
+            return failure.again();
+        }
+        let index = state.sequence.cut().unwrap_or(0);
+        let offset = state.sequence.offset();
+        Error::new(Operation::Write, Reason::Poisoned, &self.path)
+            .at(Extent::between(offset, offset))
+            .detail(format!("ticket {index} was dropped before it was done"))
+            .hint("call `done` on every ticket, and give up the file if you cannot")
+    }
+
+    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
+        let woken = self.changed.wait_timeout(state, NAP);
+        woken.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Changes under the lock are complete before anything can panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// One write; ends it for the others too, also if the writer of a stream panics.
+struct Ended<'s> {
+    shared: &'s Shared,
+    extent: Extent,
+    outcome: Option<std::io::Result<u64>>,
+    /// Empty again.
+    buffer: Vec<u8>,
+}
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        let mut state = self.shared.state();
+        state.writing -= 1;
+        state.sequence.written();
+        let panicked = || Err(std::io::Error::other("the writer panicked"));
+        match self.outcome.take().unwrap_or_else(panicked) {
+            Ok(direct_bytes) => {
+                state.written.direct_bytes += direct_bytes;
+                state.idle.push(std::mem::take(&mut self.buffer));
+            }
+            Err(error) => {
+                let error = Error::io(Operation::Write, &self.shared.path, error);
+                state.failure.get_or_insert(error.at(self.extent));
+                state.sequence.cut_at(0);
+            }
+        }
+        drop(state);
+        self.shared.changed.notify_all();
+    }
+}

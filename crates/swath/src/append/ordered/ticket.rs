@@ -1,0 +1,73 @@
+//! One place in the serial order, owned by whoever fills it.
+
+use std::io::{self, ErrorKind, Write};
+use std::sync::Arc;
+
+use crate::append::ordered::shared::Shared;
+use crate::error::Result;
+
+/// A place in the serial order, and the buffer of the chunk that goes there.
+///
+/// Owned, and free to go to any thread. What is written to it is kept in memory until
+/// [`done`](Self::done). Dropped before that, also by a panic, it poisons the file: what follows
+/// it has no place.
+#[must_use = "a ticket that is dropped before it is done poisons the file"]
+#[derive(Debug)]
+pub struct Ticket {
+    shared: Arc<Shared>,
+    index: u64,
+    bytes: Vec<u8>,
+    open: bool,
+}
+
+impl Ticket {
+    pub(super) fn new(shared: Arc<Shared>, index: u64, bytes: Vec<u8>) -> Self {
+        Self { shared, index, bytes, open: true }
+    }
+
+    /// Its number in serial order, from 0.
+    pub fn index(&self) -> u64 {
+        self.index
+    }
+
+    /// The chunk: empty at first, its capacity reused from an earlier one.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        &mut self.bytes
+    }
+
+    /// Gives the chunk back to be written. Never waits for another ticket.
+    ///
+    /// If its offset is known, this thread writes it; if not, the thread that makes it known will.
+    /// So `Ok` says that it will be written; [`commit`](super::Ordered::commit) that it was.
+    ///
+    /// # Errors
+    ///
+    /// As [`Ordered::ticket`](super::Ordered::ticket); of this chunk's write or of another's.
+    pub fn done(mut self) -> Result<()> {
+        self.open = false;
+        let bytes = std::mem::take(&mut self.bytes);
+        self.shared.give_back(self.index, bytes)
+    }
+}
+
+/// Appends to the buffer.
+impl Write for Ticket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.bytes.try_reserve(bytes.len());
+        room.map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Ticket {
+    fn drop(&mut self) {
+        if self.open {
+            self.shared.abandon(self.index);
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Where a strand's first byte belongs in the file, as soon as that can be known.
+//!
+//! The leftmost strand begins at 0. Every other one begins where the strand before it, in serial
+//! order, ends; so its place is known once that one has ended well and its own place is known.
+//!
+//! ```text
+//! root ──follows── a ──follows── b      known(b) = known(root) + len(root) + len(a)
+//! ```
+//!
+//! Nobody waits for it. A strand looks before it leaves bytes somewhere: if its place is known,
+//! they go there at once; if not, they are kept, or spilled, and moved later.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+const UNKNOWN: u64 = u64::MAX;
+
+/// The place of one strand's first byte.
+#[derive(Debug)]
+pub(super) struct Origin {
+    /// Its offset in the file, or [`UNKNOWN`].
+    base: AtomicU64,
+    /// What ends where this begins: that strand's origin and length. Gone once `base` is known.
+    before: Mutex<Option<(Arc<Origin>, u64)>>,
+}
+
+impl Origin {
+    /// An origin at `offset`.
+    pub(super) fn at(offset: u64) -> Arc<Self> {
+        Arc::new(Self { base: AtomicU64::new(offset), before: Mutex::new(None) })
+    }
+
+    /// An origin that will be known later, or never.
+    pub(super) fn unknown() -> Arc<Self> {
+        Self::at(UNKNOWN)
+    }
+
+    /// Says that this begins `len` bytes behind `before`. To be called once, when the strand
+    /// that ends there has ended well: nothing before this place will change any more.
+    pub(super) fn follow(&self, before: &Arc<Origin>, len: u64) {
+        *self.lock() = Some((Arc::clone(before), len));
+    }
+
+    /// Returns the offset, if everything before it is known.
+    pub(super) fn known(&self) -> Option<u64> {
+        match self.base() {
+            Some(base) => Some(base),
+            None => self.resolve(),
+        }
+    }
+
+    fn base(&self) -> Option<u64> {
+        // Relaxed: the offset is all that is handed over.
+        Some(self.base.load(Ordering::Relaxed)).filter(|&base| base != UNKNOWN)
+    }
+
+    /// Walks to the left until an offset is known. A loop, not a recursion: a parallel iterator
+    /// makes a chain as long as it has parts.
+    fn resolve(&self) -> Option<u64> {
+        let mut chain: Vec<Arc<Origin>> = Vec::new();
+        let mut step = self.lock().clone()?;
+        let mut lens = vec![step.1];
+        let mut base = loop {
+            let (before, _) = step;
+            if let Some(base) = before.base() {
+                break base;
+            }
+            let next = before.lock().clone()?;
+            lens.push(next.1);
+            chain.push(before);
+            step = next;
+        };
+        for origin in chain.iter().rev() {
+            base += lens.pop().unwrap_or(0);
+            origin.settle(base);
+        }
+        base += lens.pop().unwrap_or(0);
+        self.settle(base);
+        Some(base)
+    }
+
+    fn settle(&self, base: u64) {
+        self.base.store(base, Ordering::Relaxed);
+        let done = self.lock().take();
+        drop(done);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<Origin>, u64)>> {
+        self.before.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Without recursion, for the same reason.
+impl Drop for Origin {
+    fn drop(&mut self) {
+        let mut next = self.lock().take();
+        while let Some((before, _)) = next {
+            next = Arc::into_inner(before).and_then(|origin| origin.lock().take());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_origin_is_known_once_all_before_it_are() {
+        let root = Origin::at(100);
+        let (a, b, c) = (Origin::unknown(), Origin::unknown(), Origin::unknown());
+        c.follow(&b, 3);
+        assert_eq!((a.known(), b.known(), c.known()), (None, None, None));
+        b.follow(&a, 2);
+        assert_eq!(c.known(), None);
+        a.follow(&root, 1);
+        assert_eq!(c.known(), Some(106));
+        assert_eq!((a.known(), b.known()), (Some(101), Some(103)));
+    }
+
+    #[test]
+    fn a_chain_of_a_million_is_resolved_and_dropped() {
+        for resolve in [true, false] {
+            let mut last = Origin::at(0);
+            for step in 0..1_000_000 {
+                let next = Origin::unknown();
+                if resolve || step > 0 {
+                    next.follow(&last, 2);
+                }
+                last = next;
+            }
+            assert_eq!(last.known(), resolve.then_some(2_000_000));
+        }
+    }
+}

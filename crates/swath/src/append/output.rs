@@ -1,0 +1,327 @@
+//! An output that is being written: its root strand, owned forks, and the commit.
+
+use std::convert::Infallible;
+use std::fmt;
+use std::io::{self, Write};
+use std::mem;
+use std::path::Path;
+use std::result;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+
+use crate::append::commit::{self, Committed};
+use crate::append::manifest::Entries;
+use crate::append::options::AppendOptions;
+use crate::append::origin::Origin;
+use crate::append::sequence::{End, Ended, Sequence, Slot};
+use crate::append::shared::{Shared, Target, to_io};
+use crate::append::strand::Strand;
+use crate::append::writer::Writer;
+use crate::error::{Error, Operation, Reason, Result};
+
+/// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
+///
+/// Dropped without a commit, also by a panic, it leaves nothing behind.
+pub struct Append {
+    shared: Arc<Shared>,
+    root: Mutex<Root>,
+}
+
+/// What comes next in the serial order, after everything that was written.
+pub(super) struct Root {
+    pub(super) strand: Box<Strand>,
+    pub(super) sequence: Sequence<Infallible>,
+    /// Extents of what was there before, and of earlier checkpoints.
+    pub(super) entries: Entries,
+}
+
+impl fmt::Debug for Append {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Append")
+            .field("path", &self.shared.path)
+            .field("mode", &self.shared.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Append {
+    pub(super) fn new(
+        options: &AppendOptions,
+        path: &Path,
+        target: Target,
+        (base, entries): (u64, Entries),
+    ) -> Self {
+        let shared = Shared::new(options, path, target, base);
+        let mut strand = Strand::new(&shared, Origin::at(base));
+        strand.start_at(base);
+        let root = Root { strand, sequence: Sequence::new(), entries };
+        Self { shared: Arc::new(shared), root: Mutex::new(root) }
+    }
+
+    /// Calls `body` with the writer of the serial program. What it writes comes behind
+    /// everything that was written before.
+    ///
+    /// # Errors
+    ///
+    /// That of `body`. [`Reason::Busy`] if another strand is writing to this output.
+    pub fn scope<R, E, F>(&self, body: F) -> result::Result<R, E>
+    where
+        E: From<Error>,
+        F: FnOnce(&mut Writer<'_>) -> result::Result<R, E>,
+    {
+        /// Gives the strand back also when `body` panics: what was written before is serial.
+        struct Lent<'a> {
+            writer: Writer<'a>,
+            root: MutexGuard<'a, Root>,
+        }
+        impl Drop for Lent<'_> {
+            fn drop(&mut self) {
+                self.root.strand = self.writer.take_strand();
+            }
+        }
+        let mut root = self.root()?;
+        let stand_in = Strand::new(&self.shared, Origin::unknown());
+        let strand = mem::replace(&mut root.strand, stand_in);
+        let mut lent = Lent { writer: Writer::new(&self.shared, strand), root };
+        body(&mut lent.writer)
+    }
+
+    /// Takes a place in the serial order, here, for an owned handle that may be sent anywhere:
+    /// what it writes comes behind everything written before this call, and before everything
+    /// written after it, whenever that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if another strand is writing to this output.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use swath::append::{self, AppendOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("out");
+    /// let mut out = append::create(&path, AppendOptions::new())?;
+    /// let mut first = out.fork()?;
+    /// let second = out.fork()?;
+    /// let other = std::thread::spawn(move || {
+    ///     let mut second = second;
+    ///     second.write_all(b"second")?;
+    ///     second.finish().map_err(std::io::Error::from)
+    /// });
+    /// first.write_all(b"first ")?;
+    /// first.finish()?;
+    /// other.join().expect("it does not panic")?;
+    /// out.commit()?;
+    /// assert_eq!(std::fs::read(&path)?, b"first second");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fork(&self) -> Result<Fork> {
+        let mut root = self.root()?;
+        let Root { strand, sequence, .. } = &mut *root;
+        Ok(fork(&self.shared, strand, sequence))
+    }
+
+    /// Makes everything written so far, in serial order, durable under the output's name, and
+    /// goes on writing behind it. A crash later leaves at least this.
+    ///
+    /// Cost: [`Mode::Segments`](crate::append::Mode::Segments) syncs what is new and writes a manifest.
+    /// [`Mode::Plain`](crate::append::Mode::Plain) leaves a copy of the whole under the name: free where the
+    /// file system shares blocks (XFS, btrfs), else as dear as copying; so prefer segments for
+    /// logs.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a strand is writing or a fork is not finished;
+    /// [`Reason::Invalid`] in the other modes, which have no serial order; what makes a commit
+    /// fail.
+    pub fn checkpoint(&self) -> Result<Committed> {
+        let mut root = self.root()?;
+        self.no_open_forks(&root)?;
+        commit::checkpoint(&self.shared, &mut root)
+    }
+
+    /// Ends writing: the output is complete, and durable if that was asked for, under its name,
+    /// or, on an error, what was there before is still there.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a fork is not finished, [`Reason::Poisoned`] if one was dropped or a
+    /// write failed before; [`Reason::OutcomeUnknown`] if the name was changed but the device
+    /// did not confirm it; what made writing fail, such as a full disk.
+    pub fn commit(self) -> Result<Committed> {
+        let mut root = self.root()?;
+        self.no_open_forks(&root)?;
+        commit::commit(&self.shared, &mut root)
+    }
+
+    /// Bytes written so far by strands that have ended, behind what was there before.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a strand is writing.
+    pub fn position(&self) -> Result<u64> {
+        let root = self.root()?;
+        Ok(root.strand.len())
+    }
+
+    fn no_open_forks(&self, root: &Root) -> Result<()> {
+        match root.sequence.open() {
+            0 => Ok(()),
+            open => Err(Error::new(Operation::Commit, Reason::Busy, &self.shared.path)
+                .detail(format!("{open} forked handles are still writing"))
+                .hint("finish them first")),
+        }
+    }
+
+    fn root(&self) -> Result<MutexGuard<'_, Root>> {
+        match self.root.try_lock() {
+            Ok(root) => Ok(root),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            // To wait could be to wait for ever: it may be this very thread.
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
+                    .detail("another strand is writing to this output")
+                    .hint("write through the writer that the scope passed, or fork"))
+            }
+        }
+    }
+}
+
+/// Writes behind everything that was written before, as one strand.
+impl Write for &Append {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut root = self.root().map_err(to_io)?;
+        root.strand.write(&self.shared, bytes).map_err(to_io)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes behind everything that was written before, as one strand.
+impl Write for Append {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&mut &*self).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+fn fork(
+    shared: &Arc<Shared>,
+    current: &mut Box<Strand>,
+    sequence: &mut Sequence<Infallible>,
+) -> Fork {
+    let stand_in = Strand::new(shared, Origin::unknown());
+    let forked = sequence.fork(shared, mem::replace(current, stand_in));
+    *current = forked.after;
+    Fork {
+        shared: Arc::clone(shared),
+        slot: forked.slot,
+        strand: Some(forked.branch),
+        sequence: Sequence::new(),
+    }
+}
+
+/// An owned place in the serial order: for threads, for C, for Python.
+///
+/// Dropped before it is [finished](Self::finish), also by a panic, it poisons the output: what
+/// comes behind it has no place, so the commit fails.
+pub struct Fork {
+    shared: Arc<Shared>,
+    slot: Arc<Slot<Infallible>>,
+    /// Gone once it is finished.
+    strand: Option<Box<Strand>>,
+    sequence: Sequence<Infallible>,
+}
+
+impl fmt::Debug for Fork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Fork").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
+impl Fork {
+    /// Calls `body` with this handle's writer, to join, spawn or loop in parallel.
+    pub fn with<R>(&mut self, body: impl FnOnce(&mut Writer<'_>) -> R) -> R {
+        struct Lent<'a> {
+            writer: Writer<'a>,
+            strand: &'a mut Option<Box<Strand>>,
+        }
+        impl Drop for Lent<'_> {
+            fn drop(&mut self) {
+                *self.strand = Some(self.writer.take_strand());
+            }
+        }
+        let strand = self.take_strand();
+        let writer = Writer::new(&self.shared, strand);
+        let mut lent = Lent { writer, strand: &mut self.strand };
+        body(&mut lent.writer)
+    }
+
+    /// Takes a place for another handle, here, in the order of this one.
+    pub fn fork(&mut self) -> Fork {
+        let mut strand = self.take_strand();
+        let forked = fork(&self.shared, &mut strand, &mut self.sequence);
+        self.strand = Some(strand);
+        forked
+    }
+
+    /// Says that everything is written.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a handle forked from this one is not finished,
+    /// [`Reason::Poisoned`] if one was dropped; the output cannot be committed then.
+    pub fn finish(mut self) -> Result<()> {
+        let strand = self.take_strand();
+        if self.sequence.open() > 0 {
+            self.strand = Some(strand);
+            return Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
+                .detail("a handle forked from this one is still writing")
+                .hint("finish it first"));
+        }
+        let (strand, end) = self.sequence.close(&self.shared, strand)?;
+        if matches!(end, End::Well) {
+            self.slot.fill(Ended { strand, end });
+            Ok(())
+        } else {
+            self.strand = Some(strand);
+            Err(dropped(&self.shared))
+        }
+    }
+
+    fn take_strand(&mut self) -> Box<Strand> {
+        self.strand.take().unwrap_or_else(|| Strand::new(&self.shared, Origin::unknown()))
+    }
+}
+
+pub(super) fn dropped(shared: &Shared) -> Error {
+    Error::new(Operation::Commit, Reason::Poisoned, &shared.path)
+        .detail("a forked handle was dropped before it was finished")
+        .hint("call `finish` on each, or write the output again")
+}
+
+impl Write for Fork {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let shared = &self.shared;
+        let strand = self.strand.get_or_insert_with(|| Strand::new(shared, Origin::unknown()));
+        strand.write(shared, bytes).map_err(to_io)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for Fork {
+    fn drop(&mut self) {
+        if let Some(strand) = self.strand.take() {
+            self.slot.fill(Ended { strand, end: End::Dropped });
+        }
+    }
+}

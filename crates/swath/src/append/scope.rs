@@ -1,0 +1,115 @@
+//! Tasks that are spawned into places of their own in the serial order.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use crate::append::origin::Origin;
+use crate::append::sequence::{End, Sequence};
+use crate::append::strand::Strand;
+use crate::append::writer::{Writer, run};
+
+/// A writer that can also spawn tasks; see [`Writer::scope`].
+pub struct Scope<'a, 's, 'scope, E> {
+    writer: Writer<'a>,
+    sequence: Sequence<E>,
+    rayon: &'s rayon::Scope<'scope>,
+}
+
+impl<E> fmt::Debug for Scope<'_, '_, '_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Scope").field(&self.writer).finish()
+    }
+}
+
+impl<'a, 'scope, E> Scope<'a, '_, 'scope, E>
+where
+    'a: 'scope,
+    E: Send + 'scope,
+{
+    /// Spawns a task on the current rayon pool and returns at once. What it writes comes here in
+    /// the file: behind what was written to this scope before, and before what will be.
+    pub fn spawn<F>(&mut self, task: F)
+    where
+        F: FnOnce(&mut Writer<'a>) -> Result<(), E> + Send + 'scope,
+    {
+        let shared = self.writer.shared();
+        let current = self.writer.take_strand();
+        let forked = self.sequence.fork(shared, current);
+        self.writer.put_strand(forked.after);
+        let (slot, branch) = (forked.slot, forked.branch);
+        self.rayon.spawn(move |_| slot.fill(run(shared, branch, task)));
+    }
+}
+
+impl<'a, E> Deref for Scope<'a, '_, '_, E> {
+    type Target = Writer<'a>;
+    fn deref(&self) -> &Writer<'a> {
+        &self.writer
+    }
+}
+
+impl<'a, E> DerefMut for Scope<'a, '_, '_, E> {
+    fn deref_mut(&mut self) -> &mut Writer<'a> {
+        &mut self.writer
+    }
+}
+
+impl<'a> Writer<'a> {
+    /// Calls `body` with a scope that can spawn tasks, and waits for all of them.
+    ///
+    /// The file gets what the serial program would have written, where `spawn(task)` is
+    /// `task(w)?`: if a task fails or panics, nothing that comes behind it is in the file.
+    ///
+    /// # Errors
+    ///
+    /// The first in serial order, of the tasks or of `body`.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use swath::append::{self, AppendOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("letters");
+    /// let out = append::create(&path, AppendOptions::new())?;
+    /// out.scope(|w| {
+    ///     w.scope(|s| {
+    ///         for letter in ["a", "b", "c"] {
+    ///             s.spawn(move |w| w.write_all(letter.as_bytes()));
+    ///             s.write_all(b"-")?;
+    ///         }
+    ///         Ok::<(), std::io::Error>(())
+    ///     })
+    /// })?;
+    /// out.commit()?;
+    /// assert_eq!(std::fs::read(&path)?, b"a-b-c-");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn scope<'scope, F, R, E>(&mut self, body: F) -> Result<R, E>
+    where
+        F: for<'s> FnOnce(&mut Scope<'a, 's, 'scope, E>) -> Result<R, E> + Send,
+        R: Send,
+        E: Send + 'scope,
+        'a: 'scope,
+    {
+        let shared = self.shared();
+        let strand = self.take_strand();
+        let (mut sequence, last, result) = rayon::scope(|rayon| {
+            let writer = Writer::new(shared, strand);
+            let mut scope = Scope { writer, sequence: Sequence::new(), rayon };
+            let result = catch_unwind(AssertUnwindSafe(|| body(&mut scope)));
+            (scope.sequence, scope.writer.into_strand(), result)
+        });
+        let (strand, end) = sequence.close(shared, last).unwrap_or_else(|error| {
+            shared.fail_untold(error);
+            (Strand::new(shared, Origin::unknown()), End::Well)
+        });
+        self.put_strand(strand);
+        match end {
+            End::Failed(error) => Err(error),
+            End::Panicked(panic) => resume_unwind(panic),
+            // Every task fills its slot, so none is dropped.
+            End::Well | End::Dropped => result.unwrap_or_else(|panic| resume_unwind(panic)),
+        }
+    }
+}

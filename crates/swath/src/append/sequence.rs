@@ -1,0 +1,129 @@
+//! A strand that hands out places in its order: for owned forks, tickets and spawned tasks.
+//!
+//! ```text
+//! [strand] [slot 1] [strand] [slot 2] [strand, still writing]
+//! ```
+//!
+//! A slot is taken where the fork happens; whoever got it fills it, on any thread, at any time
+//! before the sequence is closed. Then slots and strands become one strand, from left to right.
+
+use std::any::Any;
+use std::mem;
+use std::sync::{Arc, Mutex};
+
+use crate::append::origin::Origin;
+use crate::append::shared::{Counters, Shared, lock};
+use crate::append::strand::Strand;
+use crate::error::Result;
+
+/// How a strand ended.
+#[derive(Debug)]
+pub(super) enum End<E> {
+    Well,
+    /// With an error: the serial program would not have gone on.
+    Failed(E),
+    Panicked(Box<dyn Any + Send>),
+    /// Its handle was dropped before it was finished.
+    Dropped,
+}
+
+/// A strand that has ended.
+#[derive(Debug)]
+pub(super) struct Ended<E> {
+    pub(super) strand: Box<Strand>,
+    pub(super) end: End<E>,
+}
+
+/// A place in the order, to be filled.
+#[derive(Debug)]
+pub(super) struct Slot<E> {
+    filled: Mutex<Option<Ended<E>>>,
+    /// What comes behind it begins here.
+    next: Arc<Origin>,
+}
+
+impl<E> Slot<E> {
+    /// To be called once, when the slot's strand has ended.
+    pub(super) fn fill(&self, ended: Ended<E>) {
+        if matches!(ended.end, End::Well) {
+            self.next.follow(ended.strand.origin(), ended.strand.len());
+        }
+        *lock(&self.filled) = Some(ended);
+    }
+
+    fn is_filled(&self) -> bool {
+        lock(&self.filled).is_some()
+    }
+}
+
+/// What a fork gives: the slot, the strand that is to fill it, and the one that goes on behind.
+#[derive(Debug)]
+pub(super) struct Forked<E> {
+    pub(super) slot: Arc<Slot<E>>,
+    pub(super) branch: Box<Strand>,
+    pub(super) after: Box<Strand>,
+}
+
+/// Everything before the strand that is being written. See the [module](self).
+#[derive(Debug)]
+pub(super) struct Sequence<E> {
+    before: Vec<(Box<Strand>, Arc<Slot<E>>)>,
+}
+
+impl<E> Sequence<E> {
+    pub(super) const fn new() -> Self {
+        Self { before: Vec::new() }
+    }
+
+    /// Takes a slot where `current` has come to.
+    pub(super) fn fork(&mut self, shared: &Shared, current: Box<Strand>) -> Forked<E> {
+        Counters::add(&shared.counters.forks, 1);
+        let here = Origin::unknown();
+        here.follow(current.origin(), current.len());
+        let slot = Arc::new(Slot { filled: Mutex::new(None), next: Origin::unknown() });
+        let mut after = Strand::new(shared, Arc::clone(&slot.next));
+        let mut branch = Strand::new(shared, here);
+        branch.start_at(current.position());
+        after.start_at(current.position());
+        self.before.push((current, Arc::clone(&slot)));
+        Forked { slot, branch, after }
+    }
+
+    /// Slots that nobody has filled yet.
+    pub(super) fn open(&self) -> usize {
+        self.before.iter().filter(|(_, slot)| !slot.is_filled()).count()
+    }
+
+    /// Makes one strand of all, `current` being the last; all slots must be filled. What the
+    /// serial program would not have written, because something before it failed, is not in it:
+    /// `End` says how it failed.
+    pub(super) fn close(
+        &mut self,
+        shared: &Shared,
+        current: Box<Strand>,
+    ) -> Result<(Box<Strand>, End<E>)> {
+        let mut whole: Option<Box<Strand>> = None;
+        for (strand, slot) in mem::take(&mut self.before) {
+            let mut so_far = behind(shared, whole, strand)?;
+            let ended = lock(&slot.filled).take();
+            let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
+            so_far.absorb(shared, *strand)?;
+            if !matches!(end, End::Well) {
+                return Ok((so_far, end));
+            }
+            whole = Some(so_far);
+        }
+        Ok((behind(shared, whole, current)?, End::Well))
+    }
+}
+
+fn behind(
+    shared: &Shared,
+    left: Option<Box<Strand>>,
+    right: Box<Strand>,
+) -> Result<Box<Strand>> {
+    match left {
+        None => Ok(right),
+        Some(mut left) => left.absorb(shared, *right).map(|()| left),
+    }
+}

@@ -1,0 +1,356 @@
+//! What the strands of one output share: where bytes go, how much may wait, what went wrong.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use swath_os::machine::memory_at_hand;
+use swath_os::memory::Pages;
+use swath_plan::extent::Extent;
+use swath_plan::segment::rope::{LogExtent, Rope};
+
+use crate::append::options::{AppendOptions, Checksums, Mode};
+use crate::append::part::Part;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::{Draft, Folder, FsFile, Preallocation, move_range, write_all_at};
+
+/// What is being written: its name comes at commit.
+#[derive(Debug)]
+pub(super) enum Target {
+    File(Draft),
+    Folder(Folder),
+}
+
+/// One log, lent to one strand at a time.
+#[derive(Debug)]
+struct Log {
+    index: u32,
+    file: Arc<dyn FsFile>,
+    len: u64,
+}
+
+/// A log that was made, for the manifest and for reading back what was spilled.
+#[derive(Debug, Clone)]
+pub(super) struct LogFile {
+    pub(super) name: String,
+    pub(super) file: Arc<dyn FsFile>,
+}
+
+#[derive(Debug, Default)]
+struct Logs {
+    all: Vec<LogFile>,
+    /// Those that no strand holds; the one given back last is taken first, so that a thread
+    /// mostly gets its own again.
+    free: Vec<Log>,
+}
+
+/// Counters for the report.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) forks: AtomicU64,
+    pub(super) steals: AtomicU64,
+    pub(super) in_place: AtomicU64,
+    pub(super) logged: AtomicU64,
+    pub(super) cloned: AtomicU64,
+    pub(super) copied: AtomicU64,
+}
+
+impl Counters {
+    // Relaxed throughout: figures for people, read after all strands have ended.
+    pub(super) fn add(counter: &AtomicU64, more: u64) {
+        counter.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
+    }
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Shared {
+    pub(super) mode: Mode,
+    pub(super) path: PathBuf,
+    pub(super) buffer_size: usize,
+    pub(super) checksums: Checksums,
+    /// Where bytes go whose place is known; none for folders.
+    file: Option<Arc<dyn FsFile>>,
+    preallocation: Preallocation,
+    /// The one position of global mode; the end of what was written in local mode.
+    position: AtomicU64,
+    target: Mutex<Option<Target>>,
+    logs: Mutex<Logs>,
+    log_count: AtomicU32,
+    memory: u64,
+    /// Bytes of memory that parts without a place take.
+    in_memory: AtomicU64,
+    spare_pages: Mutex<Vec<Pages>>,
+    pub(super) counters: Counters,
+    /// What the first failure was, for everybody who comes later.
+    failed: OnceLock<String>,
+    /// The failure itself, if it struck where no caller could be told.
+    untold: Mutex<Option<Error>>,
+}
+
+/// Parts that wait in memory take this much each, but for small ones: one huge page.
+const PAGES_LEN: usize = 2 << 20;
+
+impl Shared {
+    pub(super) fn new(options: &AppendOptions, path: &Path, target: Target, base: u64) -> Self {
+        let file = match &target {
+            Target::File(draft) => Some(Arc::clone(draft.file())),
+            Target::Folder(_) => None,
+        };
+        Self {
+            mode: options.mode,
+            path: path.to_owned(),
+            buffer_size: options.buffer_size(),
+            checksums: options.checksums,
+            file,
+            preallocation: Preallocation::new(),
+            position: AtomicU64::new(base),
+            target: Mutex::new(Some(target)),
+            logs: Mutex::default(),
+            log_count: AtomicU32::new(0),
+            memory: memory(options.memory),
+            in_memory: AtomicU64::new(0),
+            spare_pages: Mutex::default(),
+            counters: Counters::default(),
+            failed: OnceLock::new(),
+            untold: Mutex::default(),
+        }
+    }
+
+    /// Fails if anything failed before: nothing written from then on could be committed.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.failed.get() {
+            None => Ok(()),
+            Some(first) => {
+                Err(Error::new(Operation::Write, Reason::Poisoned, &self.path).detail(first))
+            }
+        }
+    }
+
+    /// Remembers that `error` happened and gives it back to be told.
+    pub(super) fn fail(&self, error: Error) -> Error {
+        // The first one wins; later ones follow from it.
+        let _ = self.failed.set(format!("an earlier operation failed: {error:?}"));
+        error
+    }
+
+    /// Remembers `error` where nobody can be told before the commit.
+    pub(super) fn fail_untold(&self, error: Error) {
+        let error = self.fail(error);
+        lock(&self.untold).get_or_insert(error);
+    }
+
+    /// Returns why this cannot be committed, if it cannot.
+    pub(super) fn failure(&self) -> Option<Error> {
+        lock(&self.untold).take().or_else(|| self.check().err())
+    }
+
+    /// Puts bytes without a place behind `rope`: in memory while there is room, else spilled.
+    /// Segments always go to a log.
+    pub(super) fn keep(&self, rope: &mut Rope<Part>, bytes: &[u8]) -> Result<()> {
+        if !self.mode.is_folder() {
+            if rope.grow_last(|last| last.push(bytes)) {
+                return Ok(());
+            }
+            if let Some(mut pages) = self.take_memory(bytes.len()) {
+                pages.push(bytes);
+                rope.push(pages);
+                return Ok(());
+            }
+        }
+        let mut last = None;
+        rope.grow_last(|part| {
+            last = part.log();
+            false
+        });
+        rope.push(self.log(bytes, last)?);
+        Ok(())
+    }
+
+    /// Returns an empty part with room for `len` bytes, `None` if too much waits already.
+    fn take_memory(&self, len: usize) -> Option<Part> {
+        // Relaxed: a bound that may be missed by what is on its way.
+        if self.in_memory.load(Ordering::Relaxed) + len as u64 > self.memory {
+            return None;
+        }
+        let part = if len < PAGES_LEN / 32 {
+            Part::Memory(Vec::with_capacity(len))
+        } else {
+            Part::Pages { pages: self.take_pages(len.max(PAGES_LEN))?, len: 0 }
+        };
+        self.in_memory.fetch_add(part.footprint(), Ordering::Relaxed);
+        Some(part)
+    }
+
+    fn take_pages(&self, len: usize) -> Option<Pages> {
+        let used = lock(&self.spare_pages).pop();
+        if let Some(pages) = used.filter(|pages| pages.len() >= len) {
+            return Some(pages);
+        }
+        let pages = Pages::map(len).ok()?;
+        // Refused by kernels without huge pages: slower, not wrong.
+        let _ = pages.advise_huge();
+        Some(pages)
+    }
+
+    /// A part in memory is no longer needed.
+    fn give_back(&self, part: Part) {
+        self.in_memory.fetch_sub(part.footprint(), Ordering::Relaxed);
+        if let Part::Pages { pages, .. } = part {
+            lock(&self.spare_pages).push(pages);
+        }
+    }
+
+    /// Appends bytes to a log that nobody else holds.
+    pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Part> {
+        let mut log = self.take_log(last)?;
+        let written = write_all_at(&*log.file, bytes, log.len);
+        let extent = LogExtent { log: log.index, offset: log.len, len: bytes.len() as u64 };
+        log.len += extent.len;
+        let error = written.err().map(|error| {
+            let bytes = Extent::between(extent.offset, log.len);
+            Error::io(Operation::Write, &self.path.join(self.log_name(log.index)), error)
+                .at(bytes)
+        });
+        lock(&self.logs).free.push(log);
+        if let Some(error) = error {
+            return Err(self.fail(error));
+        }
+        Counters::add(&self.counters.logged, extent.len);
+        let is_checked = self.mode.is_folder() && self.checksums == Checksums::Extents;
+        let crc = if is_checked { crc32c::crc32c(bytes) } else { 0 };
+        Ok(Part::Log { extent, crc })
+    }
+
+    fn log_name(&self, index: u32) -> String {
+        let logs = lock(&self.logs);
+        logs.all.get(index as usize).map_or_else(String::new, |log| log.name.clone())
+    }
+
+    /// Returns the log `last`, so that what is written there goes on where it ended, else any.
+    fn take_log(&self, last: Option<u32>) -> Result<Log> {
+        let mut logs = lock(&self.logs);
+        let same = logs.free.iter().position(|log| Some(log.index) == last);
+        if let Some(log) = same.map(|at| logs.free.swap_remove(at)).or_else(|| logs.free.pop())
+        {
+            return Ok(log);
+        }
+        drop(logs);
+        let made = match &*lock(&self.target) {
+            Some(Target::Folder(folder)) => folder.create_segment(),
+            Some(Target::File(draft)) => draft.scratch().map(|file| (String::new(), file)),
+            None => Err(Error::new(Operation::Write, Reason::Invalid, &self.path)
+                .detail("it is committed already")),
+        };
+        let (name, file) = made.map_err(|error| self.fail(error))?;
+        let mut logs = lock(&self.logs);
+        let index = self.log_count.fetch_add(1, Ordering::Relaxed);
+        logs.all.push(LogFile { name, file: Arc::clone(&file) });
+        debug_assert_eq!(logs.all.len(), index as usize + 1);
+        Ok(Log { index, file, len: 0 })
+    }
+
+    /// Returns all logs that were made, by index.
+    pub(super) fn log_files(&self) -> Vec<LogFile> {
+        lock(&self.logs).all.clone()
+    }
+
+    /// Returns the lengths of all logs; no strand may be writing.
+    pub(super) fn log_lens(&self) -> Vec<u64> {
+        let logs = lock(&self.logs);
+        let mut lens = vec![0; logs.all.len()];
+        for log in &logs.free {
+            lens[log.index as usize] = log.len;
+        }
+        lens
+    }
+
+    /// Writes bytes at their place.
+    pub(super) fn place(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let Some(file) = &self.file else {
+            return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
+        };
+        let end = offset + bytes.len() as u64;
+        self.preallocation.reach(&**file, end);
+        write_all_at(&**file, bytes, offset).map_err(|error| {
+            let extent = Extent::between(offset, end);
+            self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
+        })?;
+        Counters::add(&self.counters.in_place, bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Moves a part to its place.
+    pub(super) fn land(&self, part: Part, offset: u64) -> Result<()> {
+        match part {
+            Part::Log { extent, .. } => self.land_log(extent, offset),
+            part => {
+                self.place(part.bytes(), offset)?;
+                self.give_back(part);
+                Ok(())
+            }
+        }
+    }
+
+    fn land_log(&self, extent: LogExtent, offset: u64) -> Result<()> {
+        let end = offset + extent.len;
+        let from =
+            lock(&self.logs).all.get(extent.log as usize).map(|log| Arc::clone(&log.file));
+        let (Some(file), Some(from)) = (&self.file, from) else {
+            return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
+        };
+        let moved = move_range(&**file, &*from, (extent.offset, offset), extent.len);
+        let moved = moved.map_err(|error| {
+            let extent = Extent::between(offset, end);
+            self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
+        })?;
+        Counters::add(&self.counters.cloned, moved.cloned);
+        Counters::add(&self.counters.copied, moved.copied);
+        Ok(())
+    }
+
+    /// Global mode: takes the next `len` bytes of the file.
+    pub(super) fn reserve(&self, len: u64) -> u64 {
+        // Relaxed: each strand only needs bytes of its own.
+        self.position.fetch_add(len, Ordering::Relaxed)
+    }
+
+    /// Local mode: bytes up to `end` are in use.
+    pub(super) fn extend_to(&self, end: u64) {
+        self.position.fetch_max(end, Ordering::Relaxed);
+    }
+
+    /// The end of the file in global and local mode.
+    pub(super) fn end(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    /// The target, to commit it, and for nothing that a strand does.
+    pub(super) fn target(&self) -> MutexGuard<'_, Option<Target>> {
+        lock(&self.target)
+    }
+}
+
+/// How much may wait in memory.
+fn memory(asked: u64) -> u64 {
+    const MOST: u64 = 2 << 30;
+    match asked {
+        0 => memory_at_hand().map_or(MOST / 8, |bytes| (bytes / 8).min(MOST)),
+        asked => asked,
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What it guards is whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For `std::io`: the error itself can be found again by `downcast`.
+pub(super) fn to_io(error: Error) -> io::Error {
+    io::Error::from(error)
+}

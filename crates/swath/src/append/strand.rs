@@ -1,0 +1,301 @@
+//! One strand: what runs without forking, and the bytes it wrote.
+//!
+//! ```text
+//! origin |-- landed --|-- rope --|-- tail --|
+//!         in place     elsewhere  in memory, still growing
+//! ```
+//!
+//! A strand is owned by exactly one handle at a time, so nothing in it is locked.
+
+use std::mem;
+use std::sync::Arc;
+
+use swath_plan::segment::rope::{Piece, Rope};
+
+use crate::append::options::Mode;
+use crate::append::origin::Origin;
+use crate::append::part::Part;
+use crate::append::shared::{Counters, Shared};
+use crate::error::Result;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Strand {
+    /// The bytes behind everything that was left somewhere.
+    tail: Vec<u8>,
+    /// Longer than this, it is left somewhere.
+    limit: usize,
+    /// Bytes from the origin on that are where they belong; in global and local mode, all that
+    /// have left the tail.
+    landed: u64,
+    /// The bytes between.
+    rope: Rope<Part>,
+    origin: Arc<Origin>,
+    /// Local mode: where the tail goes.
+    position: u64,
+    /// Modes of records: bytes of the tail up to here are whole records; the rest is being written.
+    record_start: Option<usize>,
+    forks: u64,
+}
+
+impl Strand {
+    pub(super) fn new(shared: &Shared, origin: Arc<Origin>) -> Box<Self> {
+        Box::new(Self {
+            tail: Vec::new(),
+            limit: shared.buffer_size,
+            landed: 0,
+            rope: Rope::new(),
+            origin,
+            position: 0,
+            record_start: None,
+            forks: 0,
+        })
+    }
+
+    pub(super) fn origin(&self) -> &Arc<Origin> {
+        &self.origin
+    }
+
+    /// Bytes from the origin on.
+    pub(super) fn len(&self) -> u64 {
+        self.landed + self.rope.len() + self.tail.len() as u64
+    }
+
+    /// Local mode: begins at `position`.
+    pub(super) fn start_at(&mut self, position: u64) {
+        self.position = position;
+    }
+
+    pub(super) fn count_fork(&mut self) {
+        self.forks += 1;
+    }
+
+    #[inline]
+    pub(super) fn write(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
+        if bytes.len() <= self.limit.saturating_sub(self.tail.len()) {
+            self.tail.extend_from_slice(bytes);
+            Ok(())
+        } else {
+            self.write_slowly(shared, bytes)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn write_slowly(&mut self, shared: &Shared, mut bytes: &[u8]) -> Result<()> {
+        shared.check()?;
+        if shared.mode.has_records() {
+            return self.write_record(shared, bytes);
+        }
+        while bytes.len() > self.limit - self.tail.len() {
+            if self.tail.is_empty() && bytes.len() >= self.limit {
+                let rest = self.write_through(shared, bytes)?;
+                bytes = rest;
+                continue;
+            }
+            let (now, later) = bytes.split_at(self.limit - self.tail.len());
+            self.tail.extend_from_slice(now);
+            bytes = later;
+            self.shed(shared)?;
+        }
+        self.tail.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Leaves long `bytes` without copying them into the tail first, as far as their place
+    /// allows; returns the rest.
+    fn write_through<'b>(&mut self, shared: &Shared, bytes: &'b [u8]) -> Result<&'b [u8]> {
+        let mut now = bytes;
+        match shared.mode {
+            Mode::Local => {
+                shared.place(now, self.position)?;
+                self.landed += now.len() as u64;
+                self.position += now.len() as u64;
+                shared.extend_to(self.position);
+            }
+            Mode::Segments | Mode::LocalFiles => shared.keep(&mut self.rope, now)?,
+            Mode::Plain | Mode::Global => match self.land(shared)? {
+                Some(next) => {
+                    shared.place(now, next)?;
+                    self.landed += now.len() as u64;
+                }
+                None => {
+                    now = &bytes[..self.limit];
+                    shared.keep(&mut self.rope, now)?;
+                }
+            },
+        }
+        Ok(&bytes[now.len()..])
+    }
+
+    /// Leaves the tail somewhere: at its place, if that is known.
+    pub(super) fn shed(&mut self, shared: &Shared) -> Result<()> {
+        shared.check()?;
+        if self.tail.is_empty() {
+            return Ok(());
+        }
+        let len = self.tail.len() as u64;
+        match shared.mode {
+            Mode::Plain => match self.land(shared)? {
+                Some(next) => shared.place(&self.tail, next)?,
+                None => return self.keep_tail(shared),
+            },
+            Mode::Segments => return self.keep_tail(shared),
+            Mode::Global | Mode::LocalFiles => return self.shed_records(shared),
+            Mode::Local => {
+                shared.place(&self.tail, self.position)?;
+                self.position += len;
+                shared.extend_to(self.position);
+            }
+        }
+        self.tail.clear();
+        self.landed += len;
+        Ok(())
+    }
+
+    /// Modes of records: leaves the records that are whole at the end of the file.
+    fn shed_records(&mut self, shared: &Shared) -> Result<()> {
+        let whole = self.record_start.unwrap_or(self.tail.len());
+        if whole > 0 {
+            let mut tail = mem::take(&mut self.tail);
+            let left = self.leave_records(shared, &tail[..whole]);
+            tail.drain(..whole);
+            self.tail = tail;
+            self.record_start = self.record_start.map(|_| 0);
+            left?;
+        }
+        Ok(())
+    }
+
+    /// Leaves whole records where the next ones go, in one piece.
+    fn leave_records(&mut self, shared: &Shared, records: &[u8]) -> Result<()> {
+        if shared.mode == Mode::LocalFiles {
+            return shared.keep(&mut self.rope, records);
+        }
+        let len = records.len() as u64;
+        shared.place(records, shared.reserve(len))?;
+        self.landed += len;
+        Ok(())
+    }
+
+    fn keep_tail(&mut self, shared: &Shared) -> Result<()> {
+        shared.keep(&mut self.rope, &self.tail)?;
+        self.tail.clear();
+        Ok(())
+    }
+
+    /// Plain mode: moves the rope to its place, if that is known; returns then where the next
+    /// byte goes.
+    fn land(&mut self, shared: &Shared) -> Result<Option<u64>> {
+        let Some(base) = self.origin.known() else { return Ok(None) };
+        for part in mem::take(&mut self.rope).into_pieces() {
+            let len = part.len();
+            shared.land(part, base + self.landed)?;
+            self.landed += len;
+        }
+        Ok(Some(base + self.landed))
+    }
+
+    /// Modes of records: a record that does not fit behind the others.
+    fn write_record(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
+        self.shed(shared)?;
+        if self.record_start.is_none() && bytes.len() >= self.limit {
+            return self.leave_records(shared, bytes);
+        }
+        // A record that is still being written stays in one piece, however long it gets.
+        self.tail.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Modes of records: what is written up to [`end_record`](Self::end_record) stays together.
+    /// Returns whether this call began it.
+    pub(super) fn begin_record(&mut self) -> bool {
+        let begins = self.record_start.is_none();
+        if begins {
+            self.record_start = Some(self.tail.len());
+        }
+        begins
+    }
+
+    pub(super) fn end_record(&mut self) {
+        self.record_start = None;
+    }
+
+    /// Modes of records: a record that a panic cut short is not left.
+    fn drop_torn_record(&mut self, shared: &Shared) {
+        if let (true, Some(start)) = (shared.mode.has_records(), self.record_start.take()) {
+            self.tail.truncate(start);
+        }
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.position + self.tail.len() as u64
+    }
+
+    /// Local mode: goes on writing at `offset`.
+    pub(super) fn seek_to(&mut self, shared: &Shared, offset: u64) -> Result<()> {
+        if offset != self.position() {
+            self.shed(shared)?;
+            self.position = offset;
+        }
+        Ok(())
+    }
+
+    /// Puts everything of `right` behind everything of `self`, in O(1) but for bytes whose place
+    /// is known now: those go there. To be called by whoever forked, after both have ended.
+    pub(super) fn absorb(&mut self, shared: &Shared, mut right: Self) -> Result<()> {
+        right.drop_torn_record(shared);
+        self.forks += mem::take(&mut right.forks);
+        if right.len() == 0 {
+            return Ok(());
+        }
+        if !matches!(shared.mode, Mode::Plain | Mode::Segments) {
+            right.shed(shared)?;
+            self.landed += right.len();
+            return Ok(());
+        }
+        let is_small = right.len() == right.tail.len() as u64;
+        if is_small && right.tail.len() <= self.limit.saturating_sub(self.tail.len()) {
+            self.tail.extend_from_slice(&right.tail);
+            return Ok(());
+        }
+        self.shed(shared)?;
+        if right.landed > 0 {
+            // Its place is known, so ours, just before it, is.
+            self.land(shared)?;
+            debug_assert!(self.rope.is_empty(), "what is before a known place is known");
+            self.landed += right.landed;
+        }
+        self.rope.concat(mem::take(&mut right.rope));
+        self.tail = mem::take(&mut right.tail);
+        Ok(())
+    }
+
+    /// Takes everything out, in order: to be committed.
+    pub(super) fn into_parts(mut self, shared: &Shared) -> Result<Parts> {
+        Counters::add(&shared.counters.forks, self.forks);
+        self.drop_torn_record(shared);
+        if !matches!(shared.mode, Mode::Plain) {
+            self.shed(shared)?;
+        }
+        Ok(Parts {
+            len: self.len(),
+            landed: self.landed,
+            parts: self.rope.into_pieces(),
+            tail: self.tail,
+        })
+    }
+}
+
+/// Everything that a strand wrote.
+#[derive(Debug)]
+pub(super) struct Parts {
+    /// Bytes in all.
+    pub(super) len: u64,
+    /// Bytes of these that are at the front and in their place already.
+    pub(super) landed: u64,
+    /// Those behind them, in order.
+    pub(super) parts: Vec<Part>,
+    /// The last ones, in memory; none in a folder.
+    pub(super) tail: Vec<u8>,
+}

@@ -1,0 +1,349 @@
+//! The handle of one strand: writing, forking and joining.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread;
+
+use swath_os::handoff;
+
+use crate::append::options::Mode;
+use crate::append::origin::Origin;
+use crate::append::sequence::{End, Ended};
+use crate::append::shared::{Counters, Shared, to_io};
+use crate::append::strand::Strand;
+use crate::error::{Error, Operation, Reason, Result};
+
+/// The handle through which one strand of a parallel program writes.
+///
+/// It is passed explicitly, and exactly one strand runs on it. What is written to it comes, in
+/// the file, where the serial program would have put it: everything that the left branch of a
+/// [`join`](Self::join) writes before everything of the right one, and both before what is
+/// written after the join.
+///
+/// Writing copies into a buffer of the strand; no lock is taken. It never waits for another
+/// strand, so it cannot deadlock, on any pool.
+///
+/// ```
+/// use std::io::Write;
+/// use swath::append::{self, AppendOptions, Writer};
+///
+/// fn count(w: &mut Writer<'_>, from: u32, to: u32) -> std::io::Result<()> {
+///     if to - from == 1 {
+///         return writeln!(w, "{from}");
+///     }
+///     let middle = from + (to - from) / 2;
+///     w.join(|w| count(w, from, middle), |w| count(w, middle, to))?;
+///     Ok(())
+/// }
+///
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("numbers");
+/// let out = append::create(&path, AppendOptions::new())?;
+/// out.scope(|w| count(w, 0, 100))?;
+/// out.commit()?;
+/// let numbers: String = (0..100).map(|number| format!("{number}\n")).collect();
+/// assert_eq!(std::fs::read_to_string(&path)?, numbers);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Writer<'a> {
+    shared: &'a Shared,
+    /// Gone only while a join runs, and then nobody can reach this handle.
+    strand: Option<Box<Strand>>,
+}
+
+impl fmt::Debug for Writer<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writer").field("path", &self.shared.path).finish_non_exhaustive()
+    }
+}
+
+/// What the two branches of one join tell each other, on the owner's stack.
+struct Branches<'a> {
+    shared: &'a Shared,
+    /// Local mode: where both begin.
+    position: u64,
+    left_is_well: AtomicBool,
+    /// Where a stolen right branch begins, as soon as there is one.
+    stolen: OnceLock<Arc<Origin>>,
+}
+
+/// Dropped after both branches have ended, well or not: puts the strand of a stolen right branch
+/// behind that of the left one.
+struct Rejoin<'j, 'a> {
+    owner: &'j mut Writer<'a>,
+    branches: &'j Branches<'a>,
+    right: handoff::Slot<Box<Strand>>,
+}
+
+impl Drop for Rejoin<'_, '_> {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(right) = self.right.remove() {
+            // Relaxed: the branches have been joined.
+            let is_well = self.branches.left_is_well.load(Ordering::Relaxed);
+            self.owner.rejoin(*right, is_well);
+        }
+        if self.branches.shared.mode == Mode::Local {
+            self.owner.go_to(self.branches.position);
+        }
+    }
+}
+
+impl<'a> Writer<'a> {
+    pub(super) fn new(shared: &'a Shared, strand: Box<Strand>) -> Self {
+        Self { shared, strand: Some(strand) }
+    }
+
+    pub(super) fn shared(&self) -> &'a Shared {
+        self.shared
+    }
+
+    /// Takes the strand out for good; a new one where a panic took it.
+    pub(super) fn into_strand(mut self) -> Box<Strand> {
+        self.take_strand()
+    }
+
+    pub(super) fn take_strand(&mut self) -> Box<Strand> {
+        self.strand.take().unwrap_or_else(|| Strand::new(self.shared, Origin::unknown()))
+    }
+
+    pub(super) fn put_strand(&mut self, strand: Box<Strand>) {
+        self.strand = Some(strand);
+    }
+
+    #[inline]
+    fn strand(&mut self) -> Result<&mut Strand> {
+        match &mut self.strand {
+            Some(strand) => Ok(strand),
+            None => Err(Error::new(Operation::Write, Reason::Poisoned, &self.shared.path)),
+        }
+    }
+
+    /// Runs both closures, in parallel if another worker of the current rayon pool is idle, and
+    /// returns both results. What `b` writes comes behind what `a` writes.
+    ///
+    /// The file gets what the serial program (`a(w)?; b(w)?`) would have written: if `a` fails
+    /// or panics, nothing of `b` is in it, although `b` may have run; if `b` does, what it wrote
+    /// before that is. About as dear as [`rayon::join`].
+    ///
+    /// # Errors
+    ///
+    /// That of `a`, else that of `b`. A failure to leave bytes somewhere is told by the next
+    /// write that leaves some, and by the commit.
+    pub fn join<A, B, RA, RB, E>(&mut self, a: A, b: B) -> std::result::Result<(RA, RB), E>
+    where
+        A: FnOnce(&mut Writer<'a>) -> std::result::Result<RA, E> + Send,
+        B: FnOnce(&mut Writer<'a>) -> std::result::Result<RB, E> + Send,
+        RA: Send,
+        RB: Send,
+        E: Send,
+    {
+        let position = self.fork_position();
+        let branches = &Branches {
+            shared: self.shared,
+            position,
+            left_is_well: AtomicBool::new(false),
+            stolen: OnceLock::new(),
+        };
+        let mut rejoin = Rejoin { owner: self, branches, right: handoff::Slot::new() };
+        let (left, right) = {
+            // The right branch goes on with the writer of the left one if that has ended.
+            let mut writer = handoff::Slot::<Option<&mut Writer<'a>>>::new();
+            let (put, take) = writer.ends();
+            let (put_right, _) = rejoin.right.ends();
+            let owner = &mut *rejoin.owner;
+
+            let left = move || {
+                let result = a(owner);
+                let is_well = result.is_ok();
+                if is_well {
+                    branches.left_ended_well(owner);
+                }
+                put.put(is_well.then_some(owner));
+                result
+            };
+            let right = move || match take.take() {
+                Some(Some(writer)) => {
+                    if branches.shared.mode == Mode::Local {
+                        writer.go_to(branches.position);
+                    }
+                    Some(Ok(b(writer)))
+                }
+                // The left branch failed. What the serial program would not have done is not begun.
+                Some(None) => None,
+                None => Some(branches.run_stolen(put_right, b)),
+            };
+            rayon::join(left, right)
+        };
+        drop(rejoin);
+        let left = left?;
+        match right {
+            Some(Ok(right)) => Ok((left, right?)),
+            Some(Err(panic)) => resume_unwind(panic),
+            None => unreachable!("the right branch is skipped only if the left one failed"),
+        }
+    }
+
+    #[inline]
+    fn fork_position(&mut self) -> u64 {
+        self.strand.as_mut().map_or(0, |strand| {
+            strand.count_fork();
+            strand.position()
+        })
+    }
+
+    /// After a steal: the owner puts the thief's strand behind its own, unless the left branch
+    /// failed.
+    #[cold]
+    fn rejoin(&mut self, right: Strand, left_is_well: bool) {
+        let shared = self.shared;
+        if let (true, Some(left)) = (left_is_well, &mut self.strand)
+            && let Err(error) = left.absorb(shared, right)
+        {
+            shared.fail_untold(error);
+        }
+    }
+
+    /// Local mode: goes back to where the fork was, or the loop began.
+    pub(super) fn go_to(&mut self, position: u64) {
+        let shared = self.shared;
+        if let Some(Err(error)) =
+            self.strand.as_mut().map(|strand| strand.seek_to(shared, position))
+        {
+            shared.fail_untold(error);
+        }
+    }
+
+    /// Makes one record of everything that `write` writes: in [`Mode::Global`] it stays in one
+    /// piece. In other modes this does nothing else than calling `write`.
+    ///
+    /// # Errors
+    ///
+    /// That of `write`.
+    pub fn record<R, E>(
+        &mut self,
+        write: impl FnOnce(&mut Writer<'a>) -> std::result::Result<R, E>,
+    ) -> std::result::Result<R, E> {
+        let begins = self.strand.as_mut().is_some_and(|strand| strand.begin_record());
+        let result = write(self);
+        if begins && let Some(strand) = &mut self.strand {
+            strand.end_record();
+        }
+        result
+    }
+
+    /// Goes on writing at `offset` of the file: [`Mode::Local`] only, where every strand has a
+    /// position of its own.
+    ///
+    /// # Errors
+    ///
+    /// In other modes: there the order of the program decides where bytes go.
+    pub fn seek_to(&mut self, offset: u64) -> Result<()> {
+        let shared = self.shared;
+        if shared.mode == Mode::Local {
+            self.strand()?.seek_to(shared, offset)
+        } else {
+            Err(Error::new(Operation::Seek, Reason::Invalid, &shared.path)
+                .detail("only a writer in local mode has a position of its own")
+                .hint("use `Mode::Local`, or seek in the committed file"))
+        }
+    }
+
+    /// Bytes that this strand has written since it began; in local mode, its position.
+    pub fn position(&self) -> u64 {
+        self.strand.as_ref().map_or(0, |strand| match self.shared.mode {
+            Mode::Local => strand.position(),
+            _ => strand.len(),
+        })
+    }
+
+    #[inline]
+    fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let shared = self.shared;
+        match &mut self.strand {
+            Some(strand) => strand.write(shared, bytes).map_err(to_io),
+            None => self.strand().map(|_| ()).map_err(to_io),
+        }
+    }
+}
+
+impl<'a> Branches<'a> {
+    #[inline]
+    fn left_ended_well(&self, owner: &Writer<'a>) {
+        // Relaxed: read after the join.
+        self.left_is_well.store(true, Ordering::Relaxed);
+        if let (Some(origin), Some(strand)) = (self.stolen.get(), &owner.strand) {
+            origin.follow(strand.origin(), strand.len());
+        }
+    }
+
+    /// Runs the right branch beside the left one, on a strand of its own. Its panic is caught: it
+    /// is none if the left branch fails.
+    #[cold]
+    #[inline(never)]
+    fn run_stolen<R>(
+        &self,
+        put: handoff::Put<'_, Box<Strand>>,
+        branch: impl FnOnce(&mut Writer<'a>) -> R,
+    ) -> thread::Result<R> {
+        Counters::add(&self.shared.counters.steals, 1);
+        let origin = Origin::unknown();
+        // Set once: there is one right branch.
+        let _ = self.stolen.set(Arc::clone(&origin));
+        let mut strand = Strand::new(self.shared, origin);
+        strand.start_at(self.position);
+        let mut writer = Writer::new(self.shared, strand);
+        let result = catch_unwind(AssertUnwindSafe(|| branch(&mut writer)));
+        put.put(writer.into_strand());
+        result
+    }
+}
+
+/// Runs one closure on a strand and says how it ended.
+pub(super) fn run<'a, E>(
+    shared: &'a Shared,
+    strand: Box<Strand>,
+    body: impl FnOnce(&mut Writer<'a>) -> std::result::Result<(), E>,
+) -> Ended<E> {
+    let mut w = Writer::new(shared, strand);
+    let end = match catch_unwind(AssertUnwindSafe(|| body(&mut w))) {
+        Ok(Ok(())) => End::Well,
+        Ok(Err(error)) => End::Failed(error),
+        Err(panic) => End::Panicked(panic),
+    };
+    Ended { strand: w.into_strand(), end }
+}
+
+impl Write for Writer<'_> {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.write_bytes(bytes).map(|()| bytes.len())
+    }
+
+    #[inline]
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_bytes(bytes)
+    }
+
+    /// One record, however many pieces it is formatted from.
+    fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
+        struct Pieces<'w, 'a>(&'w mut Writer<'a>);
+        impl Write for Pieces<'_, '_> {
+            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+                self.0.write(bytes)
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        self.record(|w| Pieces(w).write_fmt(arguments))
+    }
+
+    /// Does nothing: bytes are safe when they are committed, and not before.
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

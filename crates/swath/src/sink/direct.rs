@@ -1,0 +1,100 @@
+//! Writes past the page cache, and what has to be done to bytes before.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::num::NonZeroU64;
+use std::os::unix::fs::FileExt;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use swath_os::direct;
+
+/// The kernel's numbers for "not like this": `EINVAL` and `EOPNOTSUPP`.
+const REFUSALS: [i32; 2] = [22, 95];
+
+/// A descriptor that writes past the page cache.
+#[derive(Debug)]
+pub(crate) struct DirectFile {
+    file: File,
+    /// What offsets and lengths are multiples of.
+    unit: NonZeroU64,
+    /// What addresses are multiples of.
+    memory: usize,
+    refused: AtomicBool,
+}
+
+/// How far a direct write came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Progress {
+    All,
+    /// This many bytes, the first that were given; the rest has to be written through the cache.
+    Refused(usize),
+}
+
+impl DirectFile {
+    /// Opens `file` again.
+    pub(crate) fn open(file: &File) -> io::Result<Self> {
+        /// Whole blocks of nearly every file system: ext4 lets writes of less go one by one.
+        const BLOCK: u32 = 4096;
+        let alignment = direct::direct_alignment(file)?;
+        let direct = direct::reopen_direct_to_write(file)?;
+        let (unit, memory) =
+            alignment.map_or((BLOCK, BLOCK), |known| (known.offset.max(BLOCK), known.memory));
+        let unit = NonZeroU64::new(u64::from(unit)).ok_or(ErrorKind::Unsupported)?;
+        let memory = usize::try_from(memory).unwrap_or(4096).max(1);
+        Ok(Self { file: direct, unit, memory, refused: AtomicBool::new(false) })
+    }
+
+    pub(crate) fn unit(&self) -> NonZeroU64 {
+        self.unit
+    }
+
+    /// Bytes that [`prepend`](Self::prepend) may need behind a chunk.
+    pub(crate) fn room(&self) -> usize {
+        usize::try_from(self.unit.get()).unwrap_or(0) + self.memory
+    }
+
+    /// Whether it was found out that the file system does not take direct writes.
+    pub(crate) fn is_refused(&self) -> bool {
+        // Relaxed: a write that still tries is refused too.
+        self.refused.load(Ordering::Relaxed)
+    }
+
+    /// Puts `carried` before `bytes`, at an address that can be written from, and returns where.
+    /// Moves the bytes inside their vector.
+    pub(crate) fn prepend(&self, bytes: &mut Vec<u8>, carried: &[u8]) -> io::Result<usize> {
+        let len = bytes.len();
+        bytes
+            .try_reserve_exact(carried.len() + self.memory)
+            .map_err(|_| io::Error::from(ErrorKind::OutOfMemory))?;
+        let start = bytes.as_ptr().align_offset(self.memory);
+        let shift = start + carried.len();
+        if shift > 0 {
+            bytes.resize(len + shift, 0);
+            bytes.copy_within(..len, shift);
+            bytes[start..shift].copy_from_slice(carried);
+        }
+        Ok(start)
+    }
+
+    /// Writes whole units.
+    pub(crate) fn write_all(&self, bytes: &[u8], offset: u64) -> io::Result<Progress> {
+        let mut done = 0;
+        while done < bytes.len() {
+            // What the kernel left in the middle of a unit cannot be gone on with.
+            if !(done as u64).is_multiple_of(self.unit.get()) {
+                return Ok(Progress::Refused(done));
+            }
+            match self.file.write_at(&bytes[done..], offset + done as u64) {
+                Ok(0) => return Err(ErrorKind::WriteZero.into()),
+                Ok(written) => done += written,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) if error.raw_os_error().is_some_and(|n| REFUSALS.contains(&n)) => {
+                    self.refused.store(true, Ordering::Relaxed);
+                    return Ok(Progress::Refused(done));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Progress::All)
+    }
+}

@@ -1,0 +1,126 @@
+//! Puts bytes where they belong in a file: from memory, or from another file.
+
+use std::io::{self, ErrorKind};
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use crate::sink::fs::{self, FsFile};
+
+/// Writes all of `bytes` at `offset`.
+pub(crate) fn write_all_at(file: &dyn FsFile, bytes: &[u8], offset: u64) -> io::Result<()> {
+    fs::write_all_at(file, bytes, offset).map_err(|(error, _)| error)
+}
+
+/// Fills `into` from `offset`.
+pub(crate) fn read_exact_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < into.len() {
+        match file.read_at(&mut into[done..], offset + done as u64) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => done += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// Reserves space ahead of a growing file, in growing steps.
+///
+/// On ext4 a buffered write into reserved space takes about two thirds of the time. What is left
+/// over is given back when the file is cut to its length at commit.
+#[derive(Debug)]
+pub(crate) struct Preallocation {
+    /// Space is reserved up to here; [`u64::MAX`] if the file system cannot.
+    end: AtomicU64,
+    growing: Mutex<()>,
+}
+
+/// Smaller files are written before it would pay.
+const FIRST: u64 = 1 << 20;
+const LEAST: u64 = 16 << 20;
+const MOST: u64 = 256 << 20;
+
+impl Preallocation {
+    pub(crate) const fn new() -> Self {
+        Self { end: AtomicU64::new(0), growing: Mutex::new(()) }
+    }
+
+    /// Bytes up to `end` are about to be written.
+    pub(crate) fn reach(&self, file: &dyn FsFile, end: u64) {
+        // Relaxed: a hint; the lock orders those who reserve.
+        if end <= FIRST || end <= self.end.load(Ordering::Relaxed) {
+            return;
+        }
+        let _growing = self.growing.lock().unwrap_or_else(PoisonError::into_inner);
+        let reserved = self.end.load(Ordering::Relaxed);
+        if end <= reserved {
+            return;
+        }
+        let step = end.clamp(LEAST, MOST);
+        let goal = end.saturating_add(step);
+        // A disk too full to reserve ahead may still have room for the bytes themselves.
+        let reserved = match file.allocate(reserved, goal - reserved) {
+            Ok(()) => goal,
+            Err(_) => u64::MAX,
+        };
+        self.end.store(reserved, Ordering::Relaxed);
+    }
+}
+
+/// How bytes were moved from one file to another.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Moved {
+    /// By sharing blocks.
+    pub(crate) cloned: u64,
+    /// By copying.
+    pub(crate) copied: u64,
+}
+
+/// File systems share whole blocks of this size or a divisor of it.
+const BLOCK: u64 = 4096;
+
+/// Copies `len` bytes of `from` into `file`; offsets are `(from, to)`. Whole blocks are shared
+/// where file system and alignment allow.
+pub(crate) fn move_range(
+    file: &dyn FsFile,
+    from: &dyn FsFile,
+    (from_offset, to_offset): (u64, u64),
+    len: u64,
+) -> io::Result<Moved> {
+    let head = (from_offset.next_multiple_of(BLOCK) - from_offset).min(len);
+    let middle = (len - head) / BLOCK * BLOCK;
+    if from_offset % BLOCK == to_offset % BLOCK && middle > 0 {
+        let at = |skip| (from_offset + skip, to_offset + skip);
+        let (source, target) = at(head);
+        if file.clone_range(from, source, target, middle).is_ok() {
+            copy_range(file, from, at(0), head)?;
+            copy_range(file, from, at(head + middle), len - head - middle)?;
+            return Ok(Moved { cloned: middle, copied: len - middle });
+        }
+    }
+    copy_range(file, from, (from_offset, to_offset), len)?;
+    Ok(Moved { cloned: 0, copied: len })
+}
+
+/// Through a buffer that stays in the cache: on ext4 faster than `copy_file_range`, which goes
+/// page by page.
+fn copy_range(
+    file: &dyn FsFile,
+    from: &dyn FsFile,
+    (from_offset, to_offset): (u64, u64),
+    len: u64,
+) -> io::Result<()> {
+    const BUFFER: usize = 256 << 10;
+    let mut buffer = vec![0; usize::try_from(len).unwrap_or(BUFFER).min(BUFFER)];
+    let mut done = 0;
+    while done < len {
+        let part = usize::try_from(len - done).unwrap_or(BUFFER).min(BUFFER);
+        let bytes = &mut buffer[..part];
+        read_exact_at(from, bytes, from_offset + done)?;
+        write_all_at(file, bytes, to_offset + done)?;
+        done += part as u64;
+    }
+    Ok(())
+}

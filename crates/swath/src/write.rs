@@ -1,0 +1,233 @@
+//! `write`: bytes in memory become a file, complete and durable under its name, or absent.
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("out.bin");
+//! let written = swath::write(&path, b"bytes")?;
+//! assert_eq!(written.bytes, 5);
+//! # assert_eq!(std::fs::read(&path).unwrap(), b"bytes");
+//! # Ok::<(), swath::Error>(())
+//! ```
+//!
+//! The bytes go to a file without a name in the target's folder, cut into chunks that several
+//! threads write; then the file gets its name in one step. Readers, other processes and a power
+//! cut find the old file or the new one. [`WriteOptions::create`] is the same for bytes that are
+//! made piece by piece, in any order: [`Positional`].
+
+mod job;
+mod positional;
+
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use swath_os::machine;
+use swath_plan::chunk::ChunkPlan;
+use swath_plan::extent::Extent;
+use swath_plan::policy::MOST_IN_FLIGHT;
+
+use crate::error::{Error, Operation, Result};
+use crate::observe::{CancelToken, Hooks, Observer, Progress};
+use crate::sink::draft::{Draft, DraftOptions};
+use crate::sink::fs::Fs;
+use crate::sink::{HardLinks, Replace, Sync};
+use crate::write::job::Job;
+
+pub use positional::Positional;
+
+/// Bytes of one write, unless the caller chooses. The kernel copies about as fast in larger ones.
+const CHUNK_SIZE: NonZeroU64 = NonZeroU64::new(1 << 20).expect("positive");
+/// Most file systems let one thread at a time write to a file: more than a few only wait.
+const MOST_WORKERS: u64 = 4;
+/// What starting a thread must at least be worth.
+const BYTES_PER_WORKER: u64 = 8 << 20;
+
+/// Writes `bytes` to the file `path`, by the commit of [`WriteOptions::write`] with its defaults.
+///
+/// # Errors
+///
+/// As [`WriteOptions::write`].
+pub fn write(path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written> {
+    WriteOptions::new().write(path, bytes)
+}
+
+/// What was written.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Written {
+    /// Bytes of the file.
+    pub bytes: u64,
+    /// From the call to the end of the commit.
+    pub elapsed: Duration,
+    /// Threads that wrote, the caller's included.
+    pub workers: u64,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+/// How to write. Every setter returns the options, none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath::WriteOptions;
+/// use swath::sink::{Replace, Sync};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("out.bin");
+/// let options = WriteOptions::new().with_sync(Sync::None).with_replace(Replace::Refused);
+/// options.write(&path, b"first")?;
+/// let error = options.write(&path, b"second").expect_err("it is there");
+/// assert_eq!(error.io_kind(), std::io::ErrorKind::AlreadyExists);
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct WriteOptions {
+    draft: DraftOptions,
+    workers: usize,
+    chunk_size: usize,
+    hooks: Hooks,
+}
+
+impl WriteOptions {
+    /// Durable, replacing what is there unless it has further names, everything else chosen.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, at most 4, and
+    /// one for each 8 MiB.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Bytes of one write. Default 0: 1 MiB.
+    #[must_use]
+    pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
+        self.chunk_size = chunk_size;
+        self
+    }
+
+    /// How sure to be that a power cut does not undo it. Default: [`Sync::Full`].
+    #[must_use]
+    pub fn with_sync(mut self, sync: Sync) -> Self {
+        self.draft.sync = sync;
+        self
+    }
+
+    /// What to do if the target exists. Default: [`Replace::Allowed`].
+    #[must_use]
+    pub fn with_replace(mut self, replace: Replace) -> Self {
+        self.draft.replace = replace;
+        self
+    }
+
+    /// What to do if the target has further names. Default: [`HardLinks::Refused`].
+    #[must_use]
+    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
+        self.draft.hard_links = hard_links;
+        self
+    }
+
+    /// The file system to write to. Default: [`LocalFs`](crate::sink::LocalFs).
+    #[must_use]
+    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
+        self.draft.fs = fs;
+        self
+    }
+
+    /// Calls `progress` once for each chunk, from whichever worker wrote it.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
+    ) -> Self {
+        self.hooks.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Lets `token` cancel the write, until its commit begins.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Makes the file `path` hold exactly `bytes`.
+    ///
+    /// A new file is readable and writable by all less the umask; one that is replaced keeps its
+    /// mode, attributes and, where allowed, its owner. A symbolic link is followed. Room for the
+    /// bytes is reserved before the first is written.
+    ///
+    /// # Errors
+    ///
+    /// If the target is a folder, a device, read-only or has further names; [`Busy`](crate::Reason::Busy) if
+    /// somebody else is writing it; the kernel's errors of writing, with the bytes. In all these
+    /// cases the target is what it was and nothing is left beside it. With
+    /// [`OutcomeUnknown`](crate::Reason::OutcomeUnknown), it is new, but a power cut might undo that.
+    pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written> {
+        let (path, bytes) = (path.as_ref(), bytes.as_ref());
+        let started = Instant::now();
+        let len = bytes.len() as u64;
+        let chunks = self.chunks(len);
+        let draft = Draft::begin(path, &self.draft)?;
+        let mut fallbacks = draft.fallbacks();
+        let workers = self.workers_for(len, &chunks, &mut fallbacks);
+        // One write allocates as well as a reservation would.
+        if chunks.count() > 1 {
+            reserve(&draft, len, &mut fallbacks)?;
+        }
+        let observer = Observer::new(self.hooks.clone(), Some(len));
+        let is_eager = self.draft.sync == Sync::Full && chunks.count() > 1;
+        let job = Job::new(&draft, bytes, chunks, observer, is_eager);
+        let workers = job.run(workers, &mut fallbacks)?;
+        draft.commit(len)?;
+        Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
+    }
+
+    /// Makes a file of `len` bytes that are written in any order, by any threads; see
+    /// [`Positional`]. What is not written is zero.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write); `StorageFull` if there is no room for `len` bytes.
+    pub fn create(&self, path: impl AsRef<Path>, len: u64) -> Result<Positional> {
+        let draft = Draft::begin(path.as_ref(), &self.draft)?;
+        let mut fallbacks = draft.fallbacks();
+        reserve(&draft, len, &mut fallbacks)?;
+        Ok(Positional::new(draft, len, fallbacks))
+    }
+
+    fn chunks(&self, len: u64) -> ChunkPlan {
+        let chunk_size = NonZeroU64::new(self.chunk_size as u64).unwrap_or(CHUNK_SIZE);
+        ChunkPlan::new(Extent::between(0, len), chunk_size)
+    }
+
+    fn workers_for(&self, len: u64, chunks: &ChunkPlan, fallbacks: &mut Vec<String>) -> u64 {
+        let mut workers = self.workers as u64;
+        if workers > MOST_IN_FLIGHT {
+            fallbacks.push(format!("workers {workers}: at most {MOST_IN_FLIGHT}, used that"));
+            workers = MOST_IN_FLIGHT;
+        }
+        if workers == 0 {
+            workers = (machine::usable_cpus() as u64).min(MOST_WORKERS);
+            workers = workers.min(len / BYTES_PER_WORKER);
+        }
+        workers.min(chunks.count()).max(1)
+    }
+}
+
+/// Reserves room, so that a full disk is known before the first byte is written.
+fn reserve(draft: &Draft, len: u64, fallbacks: &mut Vec<String>) -> Result<()> {
+    match draft.file().allocate(0, len) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
+            fallbacks.push(String::from("room was not reserved: this file system cannot"));
+            Ok(())
+        }
+        Err(error) => {
+            Err(Error::io(Operation::Write, draft.path(), error).at(Extent::between(0, len)))
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! One running write: threads that take chunk after chunk.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use swath_os::writeback::start_writeback;
+use swath_plan::chunk::ChunkPlan;
+use swath_plan::extent::Extent;
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::sink::draft::Draft;
+use crate::sink::fs::write_all_at;
+
+/// Shared by the workers of one write.
+pub(super) struct Job<'w> {
+    draft: &'w Draft,
+    bytes: &'w [u8],
+    chunks: ChunkPlan,
+    observer: Observer,
+    /// The chunk that is given out next; beyond the last once something failed.
+    next: AtomicU64,
+    failure: Mutex<Option<Error>>,
+    /// Begin to write to the device at once: somebody will wait for it.
+    is_eager: bool,
+}
+
+impl<'w> Job<'w> {
+    pub(super) fn new(
+        draft: &'w Draft,
+        bytes: &'w [u8],
+        chunks: ChunkPlan,
+        observer: Observer,
+        is_eager: bool,
+    ) -> Self {
+        let next = AtomicU64::new(0);
+        Self { draft, bytes, chunks, observer, next, failure: Mutex::default(), is_eager }
+    }
+
+    /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
+    pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<String>) -> Result<u64> {
+        let mut started = 1;
+        thread::scope(|scope| {
+            while started < workers {
+                let builder = thread::Builder::new().name(format!("swath-{started}"));
+                if let Err(error) = builder.spawn_scoped(scope, || self.work()) {
+                    fallbacks.push(format!("worker {started} not started ({error})"));
+                    break;
+                }
+                started += 1;
+            }
+            self.work();
+        });
+        match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Some(error) => Err(error),
+            None => Ok(started),
+        }
+    }
+
+    fn work(&self) {
+        loop {
+            // Relaxed: it gives each chunk to one worker, and publishes nothing else.
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(chunk) = self.chunks.chunk(index) else { return };
+            if let Err(error) = self.write_chunk(chunk) {
+                self.next.store(self.chunks.count(), Ordering::Relaxed);
+                let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+                failure.get_or_insert(error);
+                return;
+            }
+        }
+    }
+
+    fn write_chunk(&self, chunk: Extent) -> Result<()> {
+        if self.observer.is_cancelled() {
+            return Err(Error::new(Operation::Write, Reason::Cancelled, self.draft.path())
+                .at(chunk)
+                .detail("cancelled"));
+        }
+        let file = self.draft.file();
+        // Chunks are cut from the length of these bytes, so both ends fit.
+        let at = |offset| usize::try_from(offset).unwrap_or(self.bytes.len());
+        let bytes = &self.bytes[at(chunk.offset())..at(chunk.end())];
+        write_all_at(&**file, bytes, chunk.offset()).map_err(|(error, done)| {
+            Error::io(Operation::Write, self.draft.path(), error)
+                .at(Extent::between(chunk.offset() + done, chunk.end()))
+        })?;
+        if let (true, Some(descriptor)) = (self.is_eager, file.descriptor()) {
+            // A failure shows again when the file is synced.
+            let _ = start_writeback(descriptor, chunk.offset(), chunk.len());
+        }
+        self.observer.delivered(chunk.len());
+        Ok(())
+    }
+}

@@ -1,0 +1,156 @@
+//! The disk of a simulated machine: its files and folders, and the calls that were made.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Component, Path, PathBuf};
+
+use swath::sink::{Facts, Kind};
+
+use crate::world::{FileNode, FolderNode, Inode, Node, World};
+
+/// What goes wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fault {
+    /// The call does nothing and gives this error number.
+    Error(i32),
+    /// The call does what it should, and gives this error number: an answer that was lost.
+    ErrorAfter(i32),
+    /// A write takes only half; other calls are not affected.
+    Short,
+    /// The power fails: this call and all behind it do nothing.
+    Crash,
+}
+
+/// One call that was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Read,
+    Lock,
+    Create,
+    Write,
+    SetLen,
+    Allocate,
+    Attributes,
+    Sync,
+    Link,
+    Rename,
+    Remove,
+    List,
+    SyncFolder,
+}
+
+/// One disk, and what is planned for it.
+#[derive(Debug)]
+pub(crate) struct Disk {
+    pub(crate) world: World,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) faults: Vec<(usize, Fault)>,
+    pub(crate) is_crashed: bool,
+    pub(crate) locked: Vec<PathBuf>,
+}
+
+/// The kernel's error of this number.
+pub(crate) fn number(errno: i32) -> io::Error {
+    io::Error::from_raw_os_error(errno)
+}
+
+pub(crate) const ENOENT: i32 = 2;
+pub(crate) const EIO: i32 = 5;
+pub(crate) const EEXIST: i32 = 17;
+pub(crate) const ENOTDIR: i32 = 20;
+pub(crate) const EISDIR: i32 = 21;
+pub(crate) const ENOTEMPTY: i32 = 39;
+
+impl Disk {
+    pub(crate) fn fault_at(&self, index: usize) -> Option<Fault> {
+        self.faults.iter().find(|(at, _)| *at == index).map(|(_, fault)| *fault)
+    }
+
+    pub(crate) fn folder_at(&mut self, path: &Path) -> io::Result<&mut FolderNode> {
+        let inode = self.find(path)?.ok_or_else(|| number(ENOENT))?;
+        match &mut self.world.nodes[inode] {
+            Node::Folder(folder) => Ok(folder),
+            Node::File(_) => Err(number(ENOTDIR)),
+        }
+    }
+
+    pub(crate) fn file(&mut self, inode: Inode) -> &mut FileNode {
+        match &mut self.world.nodes[inode] {
+            Node::File(file) => file,
+            Node::Folder(_) => unreachable!("opened as a file"),
+        }
+    }
+
+    /// The folder that `path` is in, and its name there.
+    pub(crate) fn parent(&mut self, path: &Path) -> io::Result<(&mut FolderNode, OsString)> {
+        let name = path.file_name().ok_or_else(|| number(EISDIR))?.to_owned();
+        let folder = self.folder_at(path.parent().unwrap_or(Path::new("/")))?;
+        Ok((folder, name))
+    }
+
+    pub(crate) fn find(&self, path: &Path) -> io::Result<Option<Inode>> {
+        let mut inode = 0;
+        for part in path.components() {
+            let Component::Normal(name) = part else { continue };
+            let Node::Folder(folder) = &self.world.nodes[inode] else {
+                return Err(number(ENOTDIR));
+            };
+            match folder.names.get(name) {
+                Some(&next) => inode = next,
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(inode))
+    }
+
+    pub(crate) fn add(&mut self, path: &Path, node: Node) -> io::Result<Inode> {
+        let inode = self.world.nodes.len();
+        let (folder, name) = self.parent(path)?;
+        if folder.names.contains_key(&name) {
+            return Err(number(EEXIST));
+        }
+        folder.add(name, inode);
+        self.world.nodes.push(node);
+        Ok(inode)
+    }
+
+    pub(crate) fn facts(&self, inode: Inode) -> Facts {
+        let names = self.world.nodes.iter().filter_map(|node| match node {
+            Node::Folder(folder) => Some(folder.names.values()),
+            Node::File(_) => None,
+        });
+        let links = names.flatten().filter(|&&named| named == inode).count() as u64;
+        let (kind, len) = match &self.world.nodes[inode] {
+            Node::File(file) => (Kind::File, file.bytes.len() as u64),
+            Node::Folder(_) => (Kind::Folder, 0),
+        };
+        Facts { kind, len, links, identity: (1, inode as u64), writable: true }
+    }
+
+    pub(crate) fn rename(
+        &mut self,
+        from: &Path,
+        to: &Path,
+        may_replace: bool,
+    ) -> io::Result<()> {
+        let inode = self.find(from)?.ok_or_else(|| number(ENOENT))?;
+        let from = from.file_name().expect("it was found").to_owned();
+        if let Some(there) = self.find(to)? {
+            let ours_is_folder = matches!(self.world.nodes[inode], Node::Folder(_));
+            match &self.world.nodes[there] {
+                _ if !may_replace => return Err(number(EEXIST)),
+                Node::Folder(_) if !ours_is_folder => return Err(number(EISDIR)),
+                Node::Folder(folder) if !folder.names.is_empty() => {
+                    return Err(number(ENOTEMPTY));
+                }
+                Node::File(_) if ours_is_folder => return Err(number(ENOTDIR)),
+                _ => {}
+            }
+        }
+        // Writers of one target stay in its folder; a rename across folders would be two changes.
+        let (folder, to) = self.parent(to)?;
+        assert_eq!(folder.names.get(&from), Some(&inode), "renamed within one folder");
+        folder.rename(from, to, inode);
+        Ok(())
+    }
+}

@@ -1,0 +1,17 @@
+//! What is left when a writer fails, is killed, or loses power, at any moment.
+//!
+//! ```text
+//! world      what the page cache shows, and what of it could be on the disk
+//! disk       its files and folders, and the calls that were made
+//! simulated  a file system on it that fails or loses power at the k-th call
+//! attack     each fault at each call of a writer; every disk that could be left
+//! written    the real thing under attack
+//! planted    writers with a bug that the attack must find
+//! ```
+
+mod attack;
+mod disk;
+mod planted;
+mod simulated;
+mod world;
+mod written;

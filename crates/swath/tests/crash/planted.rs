@@ -1,0 +1,379 @@
+//! Writers with a bug: the attack finds each of them, or it proves nothing.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use swath::sink::{Fs, FsFile};
+
+use crate::attack::{Failure, Reached, State, Subject, attack, target};
+use crate::simulated::{Abilities, SimulatedFs};
+
+const OLD: &[u8] = b"the old bytes, longer than one block";
+const NEW: &[u8] = b"NEW BYTES THAT ARE LONGER THAN THE OLD ONES WERE";
+
+fn failed(error: io::Error) -> Failure {
+    Failure::NotDone(error.to_string())
+}
+
+fn unknown(error: io::Error) -> Failure {
+    Failure::Unknown(error.to_string())
+}
+
+fn fill(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
+    let mut done = 0;
+    while done < bytes.len() {
+        let end = bytes.len().min(done + 16);
+        match file.write_at(&bytes[done..end], done as u64)? {
+            0 => return Err(io::ErrorKind::WriteZero.into()),
+            written => done += written,
+        }
+    }
+    Ok(())
+}
+
+fn remove_if_there(fs: &dyn Fs, path: &Path) -> io::Result<()> {
+    match fs.remove(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
+
+/// An error of a rename may come although it was made: then nobody knows.
+fn rename(fs: &dyn Fs, from: &Path, to: &Path) -> Result<(), Failure> {
+    fs.rename(from, to).map_err(|error| match fs.facts(from) {
+        Ok(Some(_)) => failed(error),
+        _ => unknown(error),
+    })
+}
+
+/// What a careful writer of one file does, and what it can be made to forget.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Forgets {
+    Nothing,
+    /// Writes under the final name.
+    Hiding,
+    SyncOfFile,
+    SyncOfFolder,
+    /// Tries a failed sync again.
+    ThatSyncFailsOnce,
+    /// Renames first, syncs then.
+    SyncBeforeRename,
+    /// Leaves the hidden name after an error.
+    Strays,
+    /// Never looks for the hidden name of a run that was killed.
+    StraysOfOthers,
+    /// Takes a write for whole.
+    ShortWrites,
+    /// Takes an error of the last sync for "not done".
+    UnknownOutcomes,
+    /// Takes every error for an unknown outcome.
+    ToKnow,
+}
+
+struct Careless(Forgets);
+
+impl Careless {
+    fn give_name(&self, fs: &dyn Fs, file: &dyn FsFile) -> Result<(), Failure> {
+        let (hidden, out) = (target(".out.hidden"), target("out"));
+        if self.0 != Forgets::SyncBeforeRename && self.0 != Forgets::SyncOfFile {
+            let mut synced = file.sync();
+            if self.0 == Forgets::ThatSyncFailsOnce {
+                synced = synced.or_else(|_| file.sync());
+            }
+            synced.map_err(failed)?;
+        }
+        rename(fs, &hidden, &out)?;
+        let settle = |error| match self.0 {
+            Forgets::UnknownOutcomes => failed(error),
+            _ => unknown(error),
+        };
+        if self.0 == Forgets::SyncBeforeRename {
+            file.sync().map_err(settle)?;
+        }
+        if self.0 != Forgets::SyncOfFolder {
+            fs.sync_folder(Path::new("/d")).map_err(settle)?;
+        }
+        Ok(())
+    }
+
+    fn write_hidden(&self, fs: &dyn Fs) -> Result<(), Failure> {
+        let hidden = target(".out.hidden");
+        if self.0 != Forgets::StraysOfOthers {
+            remove_if_there(fs, &hidden).map_err(failed)?;
+        }
+        let file = fs.create_new(&hidden).map_err(failed)?;
+        let written = match self.0 {
+            Forgets::ShortWrites => file.write_at(NEW, 0).map(|_| ()),
+            _ => fill(&*file, NEW),
+        };
+        let done =
+            written.map_err(failed).and_then(|()| Careless(self.0).give_name(fs, &*file));
+        if done.is_err() && self.0 != Forgets::Strays {
+            let _ = remove_if_there(fs, &hidden);
+        }
+        done
+    }
+
+    fn write_in_place(fs: &dyn Fs) -> Result<(), Failure> {
+        let out = target("out");
+        remove_if_there(fs, &out).map_err(failed)?;
+        let file = fs.create_new(&out).map_err(failed)?;
+        fill(&*file, NEW).map_err(failed)?;
+        file.sync().map_err(failed)?;
+        fs.sync_folder(Path::new("/d")).map_err(unknown)
+    }
+}
+
+impl Subject for Careless {
+    fn prepare(&self, fs: &SimulatedFs) {
+        fs.prepare(&target("out"), OLD);
+    }
+
+    fn states(&self) -> Vec<State> {
+        vec![Some(OLD.to_vec()), Some(NEW.to_vec())]
+    }
+
+    fn write(&self, fs: Arc<dyn Fs>, _: &Reached) -> Result<(), Failure> {
+        match self.0 {
+            Forgets::Hiding => Self::write_in_place(&*fs),
+            Forgets::ToKnow => self.write_hidden(&*fs).map_err(|error| match error {
+                Failure::NotDone(why) | Failure::Unknown(why) => Failure::Unknown(why),
+            }),
+            forgets => Careless(forgets).write_hidden(&*fs),
+        }
+    }
+
+    fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
+        Ok(fs.read(&target("out")))
+    }
+
+    fn names(&self, _: &State) -> Vec<String> {
+        vec![String::from("out")]
+    }
+}
+
+#[track_caller]
+fn finds(forgets: Forgets, wrong: &str) {
+    let found = attack(&Careless(forgets), Abilities::ALL);
+    let found = found.expect_err("the attack finds it");
+    assert!(found.contains(wrong), "{found}");
+}
+
+#[test]
+fn a_careful_writer_is_not_accused() {
+    attack(&Careless(Forgets::Nothing), Abilities::ALL).expect("nothing is wrong");
+}
+
+#[test]
+fn a_writer_that_writes_under_the_final_name_is_found() {
+    finds(Forgets::Hiding, "a reader finds");
+}
+
+#[test]
+fn a_commit_without_a_sync_of_the_file_is_found() {
+    finds(Forgets::SyncOfFile, "a reader finds no state at all");
+}
+
+#[test]
+fn a_commit_without_a_sync_of_the_folder_is_found() {
+    finds(Forgets::SyncOfFolder, "a reader finds state 0");
+}
+
+#[test]
+fn a_failed_sync_that_is_tried_again_is_found() {
+    finds(
+        Forgets::ThatSyncFailsOnce,
+        "(Some(Sync))] ended well: a reader finds no state at all",
+    );
+}
+
+#[test]
+fn a_rename_before_the_sync_is_found() {
+    finds(Forgets::SyncBeforeRename, "a reader finds no state at all");
+}
+
+#[test]
+fn a_stray_after_an_error_is_found() {
+    finds(Forgets::Strays, ".out.hidden is left");
+}
+
+#[test]
+fn a_stray_of_a_killed_run_is_found() {
+    finds(Forgets::StraysOfOthers, "then the next run");
+}
+
+#[test]
+fn a_short_write_taken_for_whole_is_found() {
+    finds(Forgets::ShortWrites, "Short");
+}
+
+#[test]
+fn an_unknown_outcome_that_is_not_told_is_found() {
+    finds(Forgets::UnknownOutcomes, "a reader finds state 1, allowed are 0..=0");
+}
+
+#[test]
+fn a_known_outcome_that_is_not_told_is_found() {
+    finds(Forgets::ToKnow, "it is known that nothing was named");
+}
+
+/// A folder of segments, as `Folder` writes one: each line of the manifest names a segment.
+struct CarelessFolder {
+    /// Renames the manifest before the segments are synced.
+    manifest_first: bool,
+    /// Does not sync the names of the segments before the manifest's.
+    forgets_names: bool,
+    /// Uses the names of segments again.
+    reuses_names: bool,
+}
+
+impl CarelessFolder {
+    fn commit(&self, fs: &dyn Fs) -> Result<(), Failure> {
+        let (folder, out) = (Path::new("/d"), target("out"));
+        remove_if_there(fs, &target(".manifest")).map_err(failed)?;
+        let generation =
+            if self.reuses_names || !exists(fs, &target("2a"))? { "2" } else { "3" };
+        let mut manifest = String::new();
+        let mut segments = Vec::new();
+        for part in ["a", "b"] {
+            let name = format!("{generation}{part}");
+            remove_if_there(fs, &target(&name)).map_err(failed)?;
+            let segment = fs.create_new(&target(&name)).map_err(failed)?;
+            fill(&*segment, NEW).map_err(failed)?;
+            manifest.push_str(&name);
+            manifest.push('\n');
+            segments.push(segment);
+        }
+        let sync_all = || segments.iter().try_for_each(|segment| segment.sync());
+        if !self.manifest_first {
+            sync_all().map_err(failed)?;
+        }
+        let file = fs.create_new(&target(".manifest")).map_err(failed)?;
+        fill(&*file, manifest.as_bytes()).map_err(failed)?;
+        file.sync().map_err(failed)?;
+        if !self.forgets_names {
+            fs.sync_folder(folder).map_err(failed)?;
+        }
+        rename(fs, &target(".manifest"), &out)?;
+        if self.manifest_first {
+            sync_all().map_err(unknown)?;
+        }
+        fs.sync_folder(folder).map_err(unknown)
+    }
+}
+
+fn exists(fs: &dyn Fs, path: &Path) -> Result<bool, Failure> {
+    fs.facts(path).map(|facts| facts.is_some()).map_err(failed)
+}
+
+impl Subject for CarelessFolder {
+    fn prepare(&self, fs: &SimulatedFs) {
+        fs.prepare(&target("2a"), OLD);
+        fs.prepare(&target("out"), b"2a\n");
+    }
+
+    fn states(&self) -> Vec<State> {
+        vec![Some(OLD.to_vec()), Some([NEW, NEW].concat())]
+    }
+
+    fn write(&self, fs: Arc<dyn Fs>, _: &Reached) -> Result<(), Failure> {
+        self.commit(&*fs)
+    }
+
+    fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
+        let Some(manifest) = fs.read(&target("out")) else { return Ok(None) };
+        let manifest = String::from_utf8(manifest).map_err(|error| error.to_string())?;
+        let mut bytes = Vec::new();
+        for name in manifest.lines() {
+            let segment = fs.read(&target(name)).ok_or_else(|| format!("no {name}"))?;
+            bytes.extend(segment);
+        }
+        Ok(Some(bytes))
+    }
+
+    /// Segments of any generation may stay: this one is about the order of syncs.
+    fn names(&self, _: &State) -> Vec<String> {
+        ["out", "2a", "2b", "3a", "3b", ".manifest"].map(String::from).to_vec()
+    }
+}
+
+const CAREFUL: CarelessFolder =
+    CarelessFolder { manifest_first: false, forgets_names: false, reuses_names: false };
+
+#[track_caller]
+fn finds_in_folder(folder: &CarelessFolder) {
+    let found = attack(folder, Abilities::ALL).expect_err("the attack finds it");
+    assert!(found.contains("torn") || found.contains("no state at all"), "{found}");
+}
+
+#[test]
+fn a_careful_folder_is_not_accused() {
+    attack(&CAREFUL, Abilities::ALL).expect("nothing is wrong");
+}
+
+#[test]
+fn a_manifest_that_is_renamed_before_its_segments_are_synced_is_found() {
+    finds_in_folder(&CarelessFolder { manifest_first: true, ..CAREFUL });
+}
+
+#[test]
+fn a_manifest_that_is_renamed_before_the_names_are_synced_is_found() {
+    finds_in_folder(&CarelessFolder { forgets_names: true, ..CAREFUL });
+}
+
+#[test]
+fn a_segment_whose_name_is_used_again_is_found() {
+    finds_in_folder(&CarelessFolder { reuses_names: true, ..CAREFUL });
+}
+
+/// Two states, one after the other, each by a careful commit; the first is said to be durable.
+struct CarelessLog(Forgets);
+
+impl CarelessLog {
+    fn checkpoint(&self, fs: &dyn Fs, forgets: Forgets, bytes: &[u8]) -> Result<(), Failure> {
+        let hidden = target(".out.hidden");
+        remove_if_there(fs, &hidden).map_err(failed)?;
+        let file = fs.create_new(&hidden).map_err(failed)?;
+        let done = fill(&*file, bytes).map_err(failed);
+        let done = done.and_then(|()| Careless(forgets).give_name(fs, &*file));
+        if done.is_err() {
+            let _ = remove_if_there(fs, &hidden);
+        }
+        done
+    }
+}
+
+impl Subject for CarelessLog {
+    fn prepare(&self, _: &SimulatedFs) {}
+
+    fn states(&self) -> Vec<State> {
+        vec![None, Some(OLD.to_vec()), Some(NEW.to_vec())]
+    }
+
+    fn write(&self, fs: Arc<dyn Fs>, reached: &Reached) -> Result<(), Failure> {
+        self.checkpoint(&*fs, self.0, OLD)?;
+        reached.durable(1);
+        self.checkpoint(&*fs, Forgets::Nothing, NEW)
+    }
+
+    fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
+        Ok(fs.read(&target("out")))
+    }
+
+    fn names(&self, _: &State) -> Vec<String> {
+        vec![String::from("out")]
+    }
+}
+
+#[test]
+fn a_careful_log_is_not_accused() {
+    attack(&CarelessLog(Forgets::Nothing), Abilities::ALL).expect("nothing is wrong");
+}
+
+#[test]
+fn a_checkpoint_that_is_not_durable_is_found() {
+    for forgets in [Forgets::SyncOfFile, Forgets::SyncOfFolder] {
+        attack(&CarelessLog(forgets), Abilities::ALL).expect_err("the attack finds it");
+    }
+}

@@ -1,0 +1,147 @@
+//! The real thing: `write`, `create` and what follows, under attack.
+
+use std::sync::Arc;
+
+use swath::WriteOptions;
+use swath::sink::{Fs, Replace, Sync};
+
+use crate::attack::{Durability, Failure, Reached, State, Subject};
+use crate::attack::{attack, fail_everywhere, target};
+use crate::disk::Call;
+use crate::simulated::{Abilities, SimulatedFs};
+
+/// One file, from old to new.
+struct OneFile<W> {
+    old: State,
+    new: Vec<u8>,
+    write: W,
+}
+
+impl<W: Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>> Subject for OneFile<W> {
+    fn prepare(&self, fs: &SimulatedFs) {
+        fs.prepare(&target("other"), b"of somebody else");
+        if let Some(old) = &self.old {
+            fs.prepare(&target("out"), old);
+        }
+    }
+
+    fn states(&self) -> Vec<State> {
+        vec![self.old.clone(), Some(self.new.clone())]
+    }
+
+    fn write(&self, fs: Arc<dyn Fs>, _: &Reached) -> Result<(), Failure> {
+        (self.write)(fs, &self.new)
+    }
+
+    fn read(&self, fs: &SimulatedFs) -> Result<State, String> {
+        match fs.read(&target("other")) {
+            Some(bytes) if bytes == b"of somebody else" => Ok(fs.read(&target("out"))),
+            other => Err(format!("another file is {other:?}")),
+        }
+    }
+
+    fn names(&self, state: &State) -> Vec<String> {
+        let out = state.as_ref().map(|_| String::from("out"));
+        out.into_iter().chain([String::from("other")]).collect()
+    }
+}
+
+const OLD: &[u8] = b"the old bytes, longer than one block";
+
+fn bytes(len: u8) -> Vec<u8> {
+    (1..=len).collect()
+}
+
+fn everywhere(write: impl Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>) {
+    for abilities in Abilities::KINDS {
+        for old in [None, Some(OLD.to_vec())] {
+            for len in [0, 1, 36, 50] {
+                let write = &write;
+                let subject = OneFile { old: old.clone(), new: bytes(len), write };
+                let found = attack(&subject, abilities);
+                found.unwrap_or_else(|wrong| panic!("{abilities:?}, {len} bytes: {wrong}"));
+            }
+        }
+    }
+}
+
+fn options(fs: Arc<dyn Fs>) -> WriteOptions {
+    WriteOptions::new().with_fs(fs).with_workers(1).with_chunk_size(16)
+}
+
+#[test]
+fn a_written_buffer_survives_every_failure_and_every_crash() {
+    everywhere(|fs, bytes| Ok(options(fs).write(target("out"), bytes).map(|_| ())?));
+}
+
+#[test]
+fn a_file_written_in_any_order_survives_every_failure_and_every_crash() {
+    everywhere(|fs, bytes| {
+        let out = options(fs).create(target("out"), bytes.len() as u64)?;
+        for (index, piece) in bytes.chunks(20).enumerate().rev() {
+            out.write_at(piece, 20 * index as u64)?;
+        }
+        Ok(out.commit()?)
+    });
+}
+
+#[test]
+fn a_file_that_must_be_new_survives_every_failure_and_every_crash() {
+    for abilities in [Abilities::ALL, Abilities::FEW] {
+        // The next run may find it there, which is no failure.
+        let write = |fs: Arc<dyn Fs>, bytes: &[u8]| {
+            let options = options(fs).with_replace(Replace::Refused);
+            match options.write(target("out"), bytes) {
+                Err(error) if error.io_kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+                written => Ok(written.map(|_| ())?),
+            }
+        };
+        let subject = OneFile { old: None, new: bytes(50), write };
+        attack(&subject, abilities).unwrap_or_else(|wrong| panic!("{abilities:?}: {wrong}"));
+    }
+}
+
+#[test]
+fn without_durability_every_failure_still_leaves_the_old_file_or_the_new() {
+    for abilities in Abilities::KINDS {
+        let write = |fs: Arc<dyn Fs>, bytes: &[u8]| {
+            let options = options(fs).with_sync(Sync::None);
+            Ok(options.write(target("out"), bytes).map(|_| ())?)
+        };
+        let subject = OneFile { old: Some(OLD.to_vec()), new: bytes(50), write };
+        let found = fail_everywhere(&subject, abilities, Durability::NotPromised);
+        found.unwrap_or_else(|wrong| panic!("{abilities:?}: {wrong}"));
+    }
+}
+
+/// The calls that make bytes and names durable, in their order.
+fn order_of_a_commit(old: Option<&[u8]>, sync: Sync) -> Vec<Call> {
+    let fs = SimulatedFs::new(Abilities::ALL);
+    fs.prepare_folder(&target(""));
+    if let Some(old) = old {
+        fs.prepare(&target("out"), old);
+    }
+    let options = options(Arc::new(fs.clone())).with_sync(sync);
+    options.write(target("out"), b"new").expect("written");
+    let matters = [Call::Write, Call::Attributes, Call::Sync, Call::Link, Call::Rename];
+    let mut calls = fs.calls();
+    calls.retain(|call| matters.contains(call) || *call == Call::SyncFolder);
+    calls
+}
+
+/// That the file is synced last cannot be seen in what is left: XFS tells only there that it has
+/// lost the rename.
+#[test]
+fn a_commit_makes_its_calls_in_the_order_of_the_design() {
+    use Call::{Attributes, Link, Rename, Sync as SyncFile, SyncFolder, Write};
+    assert_eq!(
+        order_of_a_commit(None, Sync::Full),
+        [Write, SyncFile, Link, SyncFolder, SyncFile]
+    );
+    assert_eq!(
+        order_of_a_commit(Some(OLD), Sync::Full),
+        [Write, Attributes, SyncFile, Link, Rename, SyncFolder, SyncFile]
+    );
+    assert_eq!(order_of_a_commit(None, Sync::None), [Write, Link]);
+    assert_eq!(order_of_a_commit(Some(OLD), Sync::None), [Write, Attributes, Link, Rename]);
+}

@@ -1,0 +1,253 @@
+//! Ordered mode: whoever finishes first, in whatever order, the bytes are those of the serial loop.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+use swath::append::{Direct, Ordered, OrderedOptions, Written, ordered, ordered_to};
+use swath_reference::{bytes, splitmix};
+
+const MIB: usize = 1 << 20;
+const EDGES: [usize; 9] = [0, 1, 511, 512, 4095, 4096, 4097, MIB, MIB + 1];
+
+/// Chunks at the edges of blocks and at random, a few of them long.
+fn chunks(seed: u64, count: usize) -> Vec<Vec<u8>> {
+    let mut next = splitmix(seed);
+    let mut below = move |limit: usize| usize::try_from(next()).expect("64 bits") % limit;
+    let all = bytes(seed, 2 * MIB);
+    let chunk = |_| {
+        let len = match below(4) {
+            0 => below(20_000),
+            1 => below(9),
+            _ if below(4) > 0 => EDGES[below(7)],
+            _ => EDGES[below(9)],
+        };
+        let start = below(all.len() - len);
+        all[start..start + len].to_vec()
+    };
+    (0..count).map(chunk).collect()
+}
+
+/// A stream that says if two write to it at one time.
+#[derive(Clone, Default)]
+struct Collected {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    busy: Arc<AtomicBool>,
+}
+
+impl Write for Collected {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        assert!(!self.busy.swap(true, Ordering::SeqCst), "two writers at one time");
+        // Short writes, as a pipe makes them.
+        let len = bytes.len().min(70_000);
+        self.bytes.lock().expect("alone").extend_from_slice(&bytes[..len]);
+        self.busy.store(false, Ordering::SeqCst);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where a run leaves its bytes.
+enum Target {
+    File(tempfile::TempDir, Direct),
+    Stream(Collected),
+}
+
+impl Target {
+    fn all() -> Vec<Target> {
+        let folder = |at: &Path| tempfile::tempdir_in(at).expect("a folder");
+        let mut all = vec![
+            Target::Stream(Collected::default()),
+            Target::File(folder(&std::env::temp_dir()), Direct::No),
+            Target::File(folder(&std::env::temp_dir()), Direct::Yes),
+        ];
+        let memory = Path::new("/dev/shm");
+        if memory.is_dir() {
+            all.push(Target::File(folder(memory), Direct::No));
+            all.push(Target::File(folder(memory), Direct::Yes));
+        }
+        all
+    }
+
+    fn path(&self) -> PathBuf {
+        match self {
+            Self::File(folder, _) => folder.path().join("out"),
+            Self::Stream(_) => PathBuf::from("<stream>"),
+        }
+    }
+
+    fn begin(&self, options: OrderedOptions) -> Ordered {
+        match self {
+            Self::File(_, direct) => {
+                let out = ordered(self.path(), options.with_direct(*direct));
+                out.expect("nobody else writes there")
+            }
+            Self::Stream(stream) => ordered_to(stream.clone(), &self.path(), options),
+        }
+    }
+
+    fn check(&self, written: &Written, chunks: &[Vec<u8>]) {
+        let serial = chunks.concat();
+        let found = match self {
+            Self::File(folder, _) => {
+                let names = std::fs::read_dir(folder.path()).expect("a folder");
+                assert_eq!(names.count(), 1, "nothing but the file is left");
+                std::fs::read(self.path()).expect("committed")
+            }
+            Self::Stream(stream) => std::mem::take(&mut *stream.bytes.lock().expect("ended")),
+        };
+        assert_eq!(found.len(), serial.len());
+        assert!(found == serial, "the bytes differ");
+        assert_eq!(written.bytes, serial.len() as u64);
+        assert_eq!(written.chunks, chunks.len() as u64);
+        if matches!(self, Self::File(_, Direct::Yes)) && written.fallbacks.is_empty() {
+            assert_eq!(written.direct_bytes, written.bytes / 4096 * 4096);
+        } else if !matches!(self, Self::File(_, Direct::Yes)) {
+            assert_eq!(written.direct_bytes, 0);
+        }
+    }
+}
+
+#[test]
+fn every_target_and_number_of_threads_and_window_gives_the_serial_bytes() {
+    for target in Target::all() {
+        for threads in 1..=8 {
+            for window in [0, 1, 2, 5] {
+                let seed = threads as u64 * 10 + window as u64;
+                eprintln!(
+                    "{} threads {threads} window {window} seed {seed}",
+                    target.path().display()
+                );
+                let chunks = chunks(seed, 40);
+                let out = target.begin(OrderedOptions::new().with_window(window));
+                let (open, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+                let mapped = out.map_ordered(&chunks, threads, |chunk, ticket| {
+                    most.fetch_max(open.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    let (left, right) = chunk.split_at(chunk.len() / 3);
+                    ticket.write_all(left)?;
+                    ticket.buffer().extend_from_slice(right);
+                    open.fetch_sub(1, Ordering::SeqCst);
+                    io::Result::Ok(())
+                });
+                mapped.expect("nothing fails");
+                let written = out.commit().expect("complete");
+                target.check(&written, &chunks);
+                let window = if window == 0 { (2 * threads).max(2 * cores()) } else { window };
+                assert!(written.buffers <= window as u64, "{} buffers", written.buffers);
+                assert!(most.into_inner() <= window);
+            }
+        }
+    }
+}
+
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[test]
+fn tickets_may_be_done_in_any_order_by_one_thread() {
+    for target in Target::all() {
+        for (seed, window) in [(1, 1), (2, 2), (3, 7), (4, 16)] {
+            for backwards in [false, true] {
+                eprintln!("{} seed {seed} window {window}", target.path().display());
+                let chunks = chunks(seed, 48);
+                let out = target.begin(OrderedOptions::new().with_window(window));
+                let mut next = splitmix(seed);
+                for group in chunks.chunks(window) {
+                    let mut tickets: Vec<_> = group
+                        .iter()
+                        .map(|chunk| (out.ticket().expect("room"), chunk))
+                        .collect();
+                    if backwards {
+                        tickets.reverse();
+                    } else {
+                        tickets.sort_by_cached_key(|_| next());
+                    }
+                    for (mut ticket, chunk) in tickets {
+                        ticket.write_all(chunk).expect("memory");
+                        ticket.done().expect("never waits");
+                    }
+                }
+                let written = out.commit().expect("complete");
+                assert!(written.buffers <= window as u64);
+                target.check(&written, &chunks);
+            }
+        }
+    }
+}
+
+#[test]
+fn tickets_may_be_done_in_any_order_by_several_threads() {
+    for target in Target::all() {
+        for seed in 0..6 {
+            eprintln!("{} seed {seed}", target.path().display());
+            let chunks = chunks(seed, 60);
+            let out = target.begin(OrderedOptions::new().with_window(60));
+            let mut tickets: Vec<_> =
+                chunks.iter().map(|chunk| (out.ticket().expect("room"), chunk)).collect();
+            let mut next = splitmix(seed);
+            tickets.sort_by_cached_key(|_| next());
+            let tickets = Mutex::new(tickets);
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| {
+                        loop {
+                            let taken = tickets.lock().expect("no panic").pop();
+                            let Some((mut ticket, chunk)) = taken else { break };
+                            ticket.write_all(chunk).expect("memory");
+                            ticket.done().expect("never waits");
+                        }
+                    });
+                }
+            });
+            target.check(&out.commit().expect("complete"), &chunks);
+        }
+    }
+}
+
+#[test]
+fn nothing_written_is_an_empty_file() {
+    for target in Target::all() {
+        let written = target.begin(OrderedOptions::new()).commit().expect("complete");
+        target.check(&written, &[]);
+        let out = target.begin(OrderedOptions::new());
+        out.ticket().expect("room").done().expect("empty");
+        target.check(&out.commit().expect("complete"), &[Vec::new()]);
+    }
+}
+
+#[test]
+fn a_file_that_grows_past_every_reservation_is_cut_to_its_length() {
+    use std::os::unix::fs::MetadataExt;
+    for target in Target::all() {
+        let chunks = vec![bytes(7, 8 * MIB + 13); 3];
+        let out = target.begin(OrderedOptions::new());
+        let mapped = out.map_ordered(&chunks, 2, |chunk, ticket| ticket.write_all(chunk));
+        mapped.expect("nothing fails");
+        target.check(&out.commit().expect("complete"), &chunks);
+        if let Target::File(..) = target {
+            let facts = std::fs::metadata(target.path()).expect("there");
+            let spare = (facts.blocks() * 512).saturating_sub(facts.len());
+            assert!(spare < MIB as u64, "{spare} bytes of room are left behind");
+        }
+    }
+}
+
+#[test]
+fn who_makes_a_place_known_writes_what_was_left_behind_and_makes_room() {
+    let target = &Target::all()[1];
+    let out = target.begin(OrderedOptions::new().with_window(2));
+    let (first, mut second) = (out.ticket().expect("room"), out.ticket().expect("room"));
+    second.write_all(b"second").expect("memory");
+    second.done().expect("left behind");
+    std::thread::scope(|scope| {
+        let third = scope.spawn(|| out.ticket());
+        first.done().expect("empty");
+        third.join().expect("no panic").expect("room").done().expect("empty");
+    });
+    target.check(&out.commit().expect("complete"), &[vec![], b"second".to_vec(), vec![]]);
+}
