@@ -6,9 +6,11 @@
 //! simulated  a file system on it that fails or loses power at the k-th call
 //! attack     each fault at each call of a writer; every disk that could be left
 //! written    the real thing under attack
+//! appended   the same for what strands and tickets write
 //! planted    writers with a bug that the attack must find
 //! ```
 
+mod appended;
 mod attack;
 mod disk;
 mod planted;
