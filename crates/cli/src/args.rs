@@ -12,6 +12,7 @@
 //! # Ok::<(), clap::Error>(())
 //! ```
 
+pub mod copy;
 pub mod read;
 pub mod size;
 pub mod verbs;
@@ -19,6 +20,7 @@ mod words;
 
 use clap::{Parser, Subcommand};
 
+use self::copy::Cp;
 use self::verbs::{Cat, Completions, Demo, Gen, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
@@ -40,7 +42,8 @@ Examples:
   swath demo                              measure this machine
   swath read data.bin                     load a file and say how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
-  swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe";
+  swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
+  swath cp data.bin backup/               a copy that is whole or absent";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -53,6 +56,8 @@ pub enum Verb {
     Scan(Scan),
     /// Write a file to standard output, reading ahead in parallel
     Cat(Cat),
+    /// Copy a file in parallel, whole or not at all
+    Cp(Cp),
     /// Make a reproducible input
     Gen(Gen),
     /// Measure every engine on inputs of its own, beside the limits of this machine

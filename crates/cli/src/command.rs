@@ -5,6 +5,7 @@
 
 mod cat;
 mod consume;
+mod cp;
 mod demo;
 mod generate;
 mod manual;
@@ -73,6 +74,7 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Sum(args) => sum::run(args),
         Verb::Scan(args) => scan::run(args),
         Verb::Cat(args) => cat::run(args),
+        Verb::Cp(args) => cp::run(args),
         Verb::Gen(args) => generate::run(args),
         Verb::Demo(args) => demo::run(args),
         Verb::Completions(args) => manual::completions(args),

@@ -25,12 +25,21 @@ struct Shown {
 impl Bar {
     /// Adds a bar to `options`, if `wanted` and standard error is a terminal.
     pub(crate) fn attach(options: ReadOptions, wanted: bool) -> (ReadOptions, Self) {
-        if !(wanted && io::stderr().is_terminal()) {
-            return (options, Self { shown: None });
+        match Self::watch(wanted) {
+            (Some(watch), bar) => (options.with_progress(watch), bar),
+            (None, bar) => (options, bar),
         }
-        let shown = Arc::new(Shown { start: Instant::now(), bar: Mutex::new(None) });
-        let bar = Self { shown: Some(Arc::clone(&shown)) };
-        (options.with_progress(move |progress| shown.update(progress)), bar)
+    }
+
+    /// The callback that moves the bar, `None` if nobody would see it.
+    pub(crate) fn watch(
+        wanted: bool,
+    ) -> (Option<impl Fn(Progress) + Send + Sync + 'static>, Self) {
+        let seen = wanted && io::stderr().is_terminal();
+        let shown =
+            seen.then(|| Arc::new(Shown { start: Instant::now(), bar: Mutex::new(None) }));
+        let bar = Self { shown: shown.clone() };
+        (shown.map(|shown| move |progress| shown.update(progress)), bar)
     }
 }
 

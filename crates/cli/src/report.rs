@@ -181,7 +181,8 @@ fn usage_text(usage: &Usage) -> String {
     )
 }
 
-fn counted(count: u64, noun: &str) -> String {
+/// Returns a count and its noun, in the plural where that is due.
+pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }

@@ -25,6 +25,7 @@
 //! | mode, owner and attributes of another file | [`attributes`] |
 //! | the limit of file sizes and its signal | [`limits`] |
 //! | one value from one thread to another | [`handoff`] |
+//! | which permissions new files lack | [`umask`] |
 //! | faults, context switches, time and peak memory | [`usage`] |
 //! | how urgent a thread's input and output is | [`priority`] |
 //!
@@ -60,5 +61,6 @@ pub mod numa;
 pub mod priority;
 pub mod residency;
 pub mod ring;
+pub mod umask;
 pub mod usage;
 pub mod writeback;

@@ -37,6 +37,7 @@ compile_error!("Swath is for 64-bit Linux");
 
 pub mod append;
 mod buffer;
+mod copy;
 mod engine;
 mod error;
 mod observe;
@@ -51,6 +52,7 @@ mod survey;
 mod write;
 
 pub use buffer::{Buffer, BufferPool};
+pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
 pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};

@@ -164,7 +164,7 @@ impl ReadOptions {
     }
 
     /// The policy's decision for a scan, and whether it reads whole leases at once.
-    fn scan_decision(&self, facts: &Facts) -> (Decision, bool) {
+    pub(crate) fn scan_decision(&self, facts: &Facts) -> (Decision, bool) {
         let mut wishes = Wishes { ..self.wishes };
         let mut fallbacks = Vec::new();
         if wishes.chunk_size == 0 {
@@ -231,7 +231,12 @@ impl ReadOptions {
     }
 
     /// Bytes a worker needs: a chunk, or a lease and a unit at either end.
-    fn scratch_size(&self, decision: &Decision, extent: Extent, by_lease: bool) -> usize {
+    pub(crate) fn scratch_size(
+        &self,
+        decision: &Decision,
+        extent: Extent,
+        by_lease: bool,
+    ) -> usize {
         let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
         let bytes = match by_lease || direct {
             true => decision.cut.size.get(),
@@ -285,7 +290,7 @@ impl ReadOptions {
         Ok(Scanned { value, report })
     }
 
-    fn scratch(&self, source: &Opened, len: usize) -> Result<Buffer> {
+    pub(crate) fn scratch(&self, source: &Opened, len: usize) -> Result<Buffer> {
         let pages = self.pool.take(len);
         let pages =
             pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;

@@ -207,7 +207,7 @@ pub struct Man {
     pub verb: Option<String>,
 }
 
-fn input() -> impl TypedValueParser<Value = Input> {
+pub(super) fn input() -> impl TypedValueParser<Value = Input> {
     OsStringValueParser::new()
         .try_map(|word: OsString| -> Result<Input, InputError> { Input::parse(&word) })
 }

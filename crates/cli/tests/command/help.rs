@@ -2,7 +2,8 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 8] = ["read", "sum", "scan", "cat", "gen", "demo", "completions", "man"];
+const VERBS: [&str; 9] =
+    ["read", "sum", "scan", "cat", "cp", "gen", "demo", "completions", "man"];
 
 #[test]
 fn every_help_has_examples() {

@@ -4,6 +4,7 @@ mod changing_files;
 mod checksums;
 mod child;
 mod closed_pipes;
+mod cp;
 mod demo;
 mod exit_codes;
 mod few_resources;

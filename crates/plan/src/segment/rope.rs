@@ -113,6 +113,16 @@ impl<P: Piece> Rope<P> {
         self.last.extend(left_over);
     }
 
+    /// Lets `grow` lengthen the last piece, if there is one, and returns whether it did: whether
+    /// it returned `true`.
+    pub fn grow_last(&mut self, grow: impl FnOnce(&mut P) -> bool) -> bool {
+        let Some(last) = self.last.last_mut() else { return false };
+        let before = last.len();
+        let has_grown = grow(last);
+        self.len += last.len() - before;
+        has_grown
+    }
+
     /// Appends `right` behind everything in `self`, in O(1).
     ///
     /// To be called by the strand that forked, after both branches have ended. PLIO inserts at
@@ -256,6 +266,20 @@ mod tests {
             let count = if read { rope.into_pieces().len() } else { 1_700_000 };
             assert_eq!(count, 1_700_000);
         }
+    }
+
+    #[test]
+    fn the_last_piece_can_grow_in_place() {
+        let mut rope = Rope::new();
+        assert!(!rope.grow_last(|_| true), "there is none");
+        rope.push(extent(0, 0, 4));
+        assert!(rope.grow_last(|last| {
+            last.len += 3;
+            true
+        }));
+        assert!(!rope.grow_last(|_| false));
+        assert_eq!(rope.len(), 7);
+        assert_eq!(rope.into_pieces(), [extent(0, 0, 7)]);
     }
 
     #[test]

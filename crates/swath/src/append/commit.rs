@@ -11,7 +11,7 @@ use crate::append::output::{Root, dropped};
 use crate::append::part::Part;
 use crate::append::sequence::End;
 use crate::append::shared::{Counters, Shared, Target};
-use crate::append::strand::Strand;
+use crate::append::strand::{Parts, Strand};
 use crate::error::{Error, Operation, Reason, Result};
 
 /// What was left, and how it got there.
@@ -79,8 +79,8 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
     let target = shared.target().take();
     match (shared.mode, target) {
         (Mode::Plain, Some(Target::File(draft))) => {
-            land(shared, taken.parts, base + taken.landed)?;
             let len = base + taken.len;
+            land(shared, taken, base)?;
             draft.commit(len)?;
             Ok(report(shared, len, 1))
         }
@@ -107,11 +107,12 @@ fn names(manifest: &Manifest) -> Vec<String> {
     manifest.segments().iter().map(|segment| String::from(&*segment.name)).collect()
 }
 
-/// Moves all parts to their places, several at one time if that is much.
-fn land(shared: &Shared, parts: Vec<Part>, first: u64) -> Result<()> {
+/// Moves all to their places, several parts at one time if that is much.
+fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
     const MUCH: u64 = 4 << 20;
-    let len: u64 = parts.iter().map(Piece::len).sum();
-    let places = parts.into_iter().scan(first, |offset, part| {
+    shared.place(&taken.tail, base + taken.len - taken.tail.len() as u64)?;
+    let len: u64 = taken.parts.iter().map(Piece::len).sum();
+    let places = taken.parts.into_iter().scan(base + taken.landed, |offset, part| {
         let here = *offset;
         *offset += part.len();
         Some((part, here))
@@ -152,7 +153,7 @@ pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> 
     let len = base + taken.len;
     let extents = match &mut *shared.target() {
         Some(Target::File(draft)) => {
-            land(shared, taken.parts, base + taken.landed)?;
+            land(shared, taken, base)?;
             draft.checkpoint(len).map_err(|error| shared.fail(error))?;
             1
         }

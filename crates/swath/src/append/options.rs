@@ -32,8 +32,9 @@ pub enum Mode {
     /// [`seek_to`](super::Writer::seek_to). Where strands write the same bytes, either may win.
     Local,
     /// A folder with a file for each thread that writes (Cheerio's *local* mode, a file each):
-    /// the bytes of a strand stay together, the order of strands is that of arrival.
-    /// [`open`](super::open) reads the files one behind the other.
+    /// records, as in [`Global`](Self::Global), stay whole; those of one strand come in its order,
+    /// perhaps with those of others between. [`open`](super::open) reads the files one behind the
+    /// other.
     LocalFiles,
 }
 
@@ -46,6 +47,11 @@ impl Mode {
         ("local", Self::Local),
         ("local-files", Self::LocalFiles),
     ];
+
+    /// Whether what is written comes in the order of arrival, record by record.
+    pub(super) fn has_records(self) -> bool {
+        matches!(self, Self::Global | Self::LocalFiles)
+    }
 
     pub(super) fn is_folder(self) -> bool {
         matches!(self, Self::Segments | Self::LocalFiles)

@@ -1,33 +1,76 @@
 //! What a strand's rope consists of.
 
+use swath_os::memory::Pages;
 use swath_plan::segment::rope::{LogExtent, Piece};
 
 /// Bytes of one strand that have no place in the file yet, or never will have.
 #[derive(Debug)]
 pub(super) enum Part {
-    /// Still in memory.
+    /// Still in memory, and few.
     Memory(Vec<u8>),
+    /// Still in memory: the first `len` bytes of pages. Fresh ones cost a third of what a `Vec`
+    /// costs, because they are huge.
+    Pages { pages: Pages, len: usize },
     /// In a log, with their CRC-32C (0 where nobody will ask).
     Log { extent: LogExtent, crc: u32 },
 }
 
-/// Parts in memory are joined up to this size.
-const SMALL: usize = 64 << 10;
+impl Part {
+    /// Returns the bytes that are in memory.
+    pub(super) fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Memory(bytes) => bytes,
+            Self::Pages { pages, len } => &pages[..*len],
+            Self::Log { .. } => &[],
+        }
+    }
+
+    /// How much memory it takes, whether it is full or not.
+    pub(super) fn footprint(&self) -> u64 {
+        match self {
+            Self::Memory(bytes) => bytes.capacity() as u64,
+            Self::Pages { pages, .. } => pages.len() as u64,
+            Self::Log { .. } => 0,
+        }
+    }
+
+    /// Which log it is in.
+    pub(super) fn log(&self) -> Option<u32> {
+        match self {
+            Self::Log { extent, .. } => Some(extent.log),
+            Self::Memory(_) | Self::Pages { .. } => None,
+        }
+    }
+
+    /// Copies `bytes` behind those in memory, if there is room for all.
+    pub(super) fn push(&mut self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Pages { pages, len } => {
+                let Some(room) = pages.get_mut(*len..*len + bytes.len()) else { return false };
+                room.copy_from_slice(bytes);
+                *len += bytes.len();
+                true
+            }
+            Self::Memory(already) if already.capacity() - already.len() >= bytes.len() => {
+                already.extend_from_slice(bytes);
+                true
+            }
+            Self::Memory(_) | Self::Log { .. } => false,
+        }
+    }
+}
 
 impl Piece for Part {
     fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
+            Self::Pages { len, .. } => *len as u64,
             Self::Log { extent, .. } => extent.len,
         }
     }
 
     fn absorb(&mut self, next: Self) -> Option<Self> {
         match (&mut *self, next) {
-            (Self::Memory(bytes), Self::Memory(more)) if bytes.len() + more.len() <= SMALL => {
-                bytes.extend_from_slice(&more);
-                None
-            }
             (Self::Log { extent, crc }, Self::Log { extent: more, crc: more_crc }) => {
                 let left_over = extent.absorb(more);
                 if left_over.is_none() {

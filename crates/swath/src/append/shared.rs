@@ -6,8 +6,9 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use swath_os::machine::memory_at_hand;
+use swath_os::memory::Pages;
 use swath_plan::extent::Extent;
-use swath_plan::segment::rope::LogExtent;
+use swath_plan::segment::rope::{LogExtent, Rope};
 
 use crate::append::options::{AppendOptions, Checksums, Mode};
 use crate::append::part::Part;
@@ -82,8 +83,9 @@ pub(super) struct Shared {
     logs: Mutex<Logs>,
     log_count: AtomicU32,
     memory: u64,
+    /// Bytes of memory that parts without a place take.
     in_memory: AtomicU64,
-    spare: Mutex<Vec<Vec<u8>>>,
+    spare_pages: Mutex<Vec<Pages>>,
     pub(super) counters: Counters,
     /// What the first failure was, for everybody who comes later.
     failed: OnceLock<String>,
@@ -91,8 +93,8 @@ pub(super) struct Shared {
     untold: Mutex<Option<Error>>,
 }
 
-/// Buffers kept for reuse: enough for the strands that end while others begin.
-const SPARE_BUFFERS: usize = 64;
+/// Parts that wait in memory take this much each, but for small ones: one huge page.
+const PAGES_LEN: usize = 2 << 20;
 
 impl Shared {
     pub(super) fn new(options: &AppendOptions, path: &Path, target: Target, base: u64) -> Self {
@@ -113,7 +115,7 @@ impl Shared {
             log_count: AtomicU32::new(0),
             memory: memory(options.memory),
             in_memory: AtomicU64::new(0),
-            spare: Mutex::default(),
+            spare_pages: Mutex::default(),
             counters: Counters::default(),
             failed: OnceLock::new(),
             untold: Mutex::default(),
@@ -148,44 +150,65 @@ impl Shared {
         lock(&self.untold).take().or_else(|| self.check().err())
     }
 
-    /// Returns an empty buffer, used ones first.
-    pub(super) fn buffer(&self) -> Vec<u8> {
-        lock(&self.spare).pop().unwrap_or_default()
-    }
-
-    pub(super) fn recycle(&self, mut buffer: Vec<u8>) {
-        if buffer.capacity() >= self.buffer_size / 2
-            && buffer.capacity() <= 2 * self.buffer_size
-        {
-            buffer.clear();
-            let mut spare = lock(&self.spare);
-            if spare.len() < SPARE_BUFFERS {
-                spare.push(buffer);
+    /// Puts bytes without a place behind `rope`: in memory while there is room, else spilled.
+    /// Segments always go to a log.
+    pub(super) fn keep(&self, rope: &mut Rope<Part>, bytes: &[u8]) -> Result<()> {
+        if !self.mode.is_folder() {
+            if rope.grow_last(|last| last.push(bytes)) {
+                return Ok(());
+            }
+            if let Some(mut pages) = self.take_memory(bytes.len()) {
+                pages.push(bytes);
+                rope.push(pages);
+                return Ok(());
             }
         }
+        let mut last = None;
+        rope.grow_last(|part| {
+            last = part.log();
+            false
+        });
+        rope.push(self.log(bytes, last)?);
+        Ok(())
     }
 
-    /// Turns bytes without a place into a part: kept in memory while there is room, else spilled.
-    /// Segments always go to a log.
-    pub(super) fn keep(&self, bytes: Vec<u8>) -> Result<Part> {
-        let len = bytes.len() as u64;
+    /// Returns an empty part with room for `len` bytes, `None` if too much waits already.
+    fn take_memory(&self, len: usize) -> Option<Part> {
         // Relaxed: a bound that may be missed by what is on its way.
-        if !self.mode.is_folder()
-            && self.in_memory.fetch_add(len, Ordering::Relaxed) + len <= self.memory
-        {
-            return Ok(Part::Memory(bytes));
+        if self.in_memory.load(Ordering::Relaxed) + len as u64 > self.memory {
+            return None;
         }
-        if !self.mode.is_folder() {
-            self.in_memory.fetch_sub(len, Ordering::Relaxed);
+        let part = if len < PAGES_LEN / 32 {
+            Part::Memory(Vec::with_capacity(len))
+        } else {
+            Part::Pages { pages: self.take_pages(len.max(PAGES_LEN))?, len: 0 }
+        };
+        self.in_memory.fetch_add(part.footprint(), Ordering::Relaxed);
+        Some(part)
+    }
+
+    fn take_pages(&self, len: usize) -> Option<Pages> {
+        let used = lock(&self.spare_pages).pop();
+        if let Some(pages) = used.filter(|pages| pages.len() >= len) {
+            return Some(pages);
         }
-        let part = self.log(&bytes)?;
-        self.recycle(bytes);
-        Ok(part)
+        let pages = Pages::map(len).ok()?;
+        // Refused by kernels without huge pages: slower, not wrong.
+        let _ = pages.advise_huge();
+        Some(pages)
+    }
+
+    /// A part in memory is no longer needed.
+    fn give_back(&self, part: Part) {
+        self.in_memory.fetch_sub(part.footprint(), Ordering::Relaxed);
+        if let Part::Pages { pages, .. } = part {
+            lock(&self.spare_pages).push(pages);
+        }
     }
 
     /// Appends bytes to a log that nobody else holds.
-    pub(super) fn log(&self, bytes: &[u8]) -> Result<Part> {
-        let mut log = self.take_log()?;
+    pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Part> {
+        let mut log = self.take_log(last)?;
         let written = write_all_at(&*log.file, bytes, log.len);
         let extent = LogExtent { log: log.index, offset: log.len, len: bytes.len() as u64 };
         log.len += extent.len;
@@ -209,10 +232,15 @@ impl Shared {
         logs.all.get(index as usize).map_or_else(String::new, |log| log.name.clone())
     }
 
-    fn take_log(&self) -> Result<Log> {
-        if let Some(log) = lock(&self.logs).free.pop() {
+    /// Returns the log `last`, so that what is written there goes on where it ended, else any.
+    fn take_log(&self, last: Option<u32>) -> Result<Log> {
+        let mut logs = lock(&self.logs);
+        let same = logs.free.iter().position(|log| Some(log.index) == last);
+        if let Some(log) = same.map(|at| logs.free.swap_remove(at)).or_else(|| logs.free.pop())
+        {
             return Ok(log);
         }
+        drop(logs);
         let made = match &*lock(&self.target) {
             Some(Target::Folder(folder)) => folder.create_segment(),
             Some(Target::File(draft)) => draft.scratch().map(|file| (String::new(), file)),
@@ -260,13 +288,12 @@ impl Shared {
     /// Moves a part to its place.
     pub(super) fn land(&self, part: Part, offset: u64) -> Result<()> {
         match part {
-            Part::Memory(bytes) => {
-                let placed = self.place(&bytes, offset);
-                self.in_memory.fetch_sub(bytes.len() as u64, Ordering::Relaxed);
-                self.recycle(bytes);
-                placed
-            }
             Part::Log { extent, .. } => self.land_log(extent, offset),
+            part => {
+                self.place(part.bytes(), offset)?;
+                self.give_back(part);
+                Ok(())
+            }
         }
     }
 

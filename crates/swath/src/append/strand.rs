@@ -33,7 +33,7 @@ pub(super) struct Strand {
     origin: Arc<Origin>,
     /// Local mode: where the tail goes.
     position: u64,
-    /// Global mode: bytes of the tail up to here are whole records; the rest is being written.
+    /// Modes of records: bytes of the tail up to here are whole records; the rest is being written.
     record_start: Option<usize>,
     forks: u64,
 }
@@ -84,7 +84,7 @@ impl Strand {
     #[inline(never)]
     fn write_slowly(&mut self, shared: &Shared, mut bytes: &[u8]) -> Result<()> {
         shared.check()?;
-        if shared.mode == Mode::Global {
+        if shared.mode.has_records() {
             return self.write_record(shared, bytes);
         }
         while bytes.len() > self.limit - self.tail.len() {
@@ -113,7 +113,7 @@ impl Strand {
                 self.position += now.len() as u64;
                 shared.extend_to(self.position);
             }
-            Mode::Segments | Mode::LocalFiles => self.rope.push(shared.log(now)?),
+            Mode::Segments | Mode::LocalFiles => shared.keep(&mut self.rope, now)?,
             Mode::Plain | Mode::Global => match self.land(shared)? {
                 Some(next) => {
                     shared.place(now, next)?;
@@ -121,7 +121,7 @@ impl Strand {
                 }
                 None => {
                     now = &bytes[..self.limit];
-                    self.rope.push(shared.keep(now.to_vec())?);
+                    shared.keep(&mut self.rope, now)?;
                 }
             },
         }
@@ -138,19 +138,10 @@ impl Strand {
         match shared.mode {
             Mode::Plain => match self.land(shared)? {
                 Some(next) => shared.place(&self.tail, next)?,
-                None => {
-                    let fresh = self.next_tail(shared);
-                    let part = shared.keep(mem::replace(&mut self.tail, fresh))?;
-                    self.rope.push(part);
-                    return Ok(());
-                }
+                None => return self.keep_tail(shared),
             },
-            Mode::Segments | Mode::LocalFiles => {
-                self.rope.push(shared.log(&self.tail)?);
-                self.tail.clear();
-                return Ok(());
-            }
-            Mode::Global => return self.shed_records(shared),
+            Mode::Segments => return self.keep_tail(shared),
+            Mode::Global | Mode::LocalFiles => return self.shed_records(shared),
             Mode::Local => {
                 shared.place(&self.tail, self.position)?;
                 self.position += len;
@@ -162,23 +153,35 @@ impl Strand {
         Ok(())
     }
 
-    /// Global mode: leaves the records that are whole at the end of the file.
+    /// Modes of records: leaves the records that are whole at the end of the file.
     fn shed_records(&mut self, shared: &Shared) -> Result<()> {
         let whole = self.record_start.unwrap_or(self.tail.len());
         if whole > 0 {
-            shared.place(&self.tail[..whole], shared.reserve(whole as u64))?;
-            self.tail.drain(..whole);
+            let mut tail = mem::take(&mut self.tail);
+            let left = self.leave_records(shared, &tail[..whole]);
+            tail.drain(..whole);
+            self.tail = tail;
             self.record_start = self.record_start.map(|_| 0);
-            self.landed += whole as u64;
+            left?;
         }
         Ok(())
     }
 
-    /// A strand that filled one buffer will fill another.
-    fn next_tail(&self, shared: &Shared) -> Vec<u8> {
-        let mut tail = shared.buffer();
-        tail.reserve_exact(self.limit);
-        tail
+    /// Leaves whole records where the next ones go, in one piece.
+    fn leave_records(&mut self, shared: &Shared, records: &[u8]) -> Result<()> {
+        if shared.mode == Mode::LocalFiles {
+            return shared.keep(&mut self.rope, records);
+        }
+        let len = records.len() as u64;
+        shared.place(records, shared.reserve(len))?;
+        self.landed += len;
+        Ok(())
+    }
+
+    fn keep_tail(&mut self, shared: &Shared) -> Result<()> {
+        shared.keep(&mut self.rope, &self.tail)?;
+        self.tail.clear();
+        Ok(())
     }
 
     /// Plain mode: moves the rope to its place, if that is known; returns then where the next
@@ -193,20 +196,18 @@ impl Strand {
         Ok(Some(base + self.landed))
     }
 
-    /// Global mode: a record that does not fit behind the others.
+    /// Modes of records: a record that does not fit behind the others.
     fn write_record(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
         self.shed(shared)?;
         if self.record_start.is_none() && bytes.len() >= self.limit {
-            let offset = shared.reserve(bytes.len() as u64);
-            self.landed += bytes.len() as u64;
-            return shared.place(bytes, offset);
+            return self.leave_records(shared, bytes);
         }
         // A record that is still being written stays in one piece, however long it gets.
         self.tail.extend_from_slice(bytes);
         Ok(())
     }
 
-    /// Global mode: what is written up to [`end_record`](Self::end_record) stays together.
+    /// Modes of records: what is written up to [`end_record`](Self::end_record) stays together.
     /// Returns whether this call began it.
     pub(super) fn begin_record(&mut self) -> bool {
         let begins = self.record_start.is_none();
@@ -220,9 +221,9 @@ impl Strand {
         self.record_start = None;
     }
 
-    /// Global mode: a record that a panic cut short is not left.
+    /// Modes of records: a record that a panic cut short is not left.
     fn drop_torn_record(&mut self, shared: &Shared) {
-        if let (Mode::Global, Some(start)) = (shared.mode, self.record_start.take()) {
+        if let (true, Some(start)) = (shared.mode.has_records(), self.record_start.take()) {
             self.tail.truncate(start);
         }
     }
@@ -256,7 +257,6 @@ impl Strand {
         let is_small = right.len() == right.tail.len() as u64;
         if is_small && right.tail.len() <= self.limit.saturating_sub(self.tail.len()) {
             self.tail.extend_from_slice(&right.tail);
-            shared.recycle(mem::take(&mut right.tail));
             return Ok(());
         }
         self.shed(shared)?;
@@ -267,23 +267,23 @@ impl Strand {
             self.landed += right.landed;
         }
         self.rope.concat(mem::take(&mut right.rope));
-        shared.recycle(mem::replace(&mut self.tail, mem::take(&mut right.tail)));
+        self.tail = mem::take(&mut right.tail);
         Ok(())
     }
 
-    /// Takes everything out, in order: to be committed. The tail is the last part.
+    /// Takes everything out, in order: to be committed.
     pub(super) fn into_parts(mut self, shared: &Shared) -> Result<Parts> {
         Counters::add(&shared.counters.forks, self.forks);
         self.drop_torn_record(shared);
         if !matches!(shared.mode, Mode::Plain) {
             self.shed(shared)?;
         }
-        let len = self.len();
-        let mut parts = mem::take(&mut self.rope).into_pieces();
-        if !self.tail.is_empty() {
-            parts.push(Part::Memory(mem::take(&mut self.tail)));
-        }
-        Ok(Parts { len, landed: self.landed, parts })
+        Ok(Parts {
+            len: self.len(),
+            landed: self.landed,
+            parts: self.rope.into_pieces(),
+            tail: self.tail,
+        })
     }
 }
 
@@ -294,6 +294,8 @@ pub(super) struct Parts {
     pub(super) len: u64,
     /// Bytes of these that are at the front and in their place already.
     pub(super) landed: u64,
-    /// The rest, in order.
+    /// Those behind them, in order.
     pub(super) parts: Vec<Part>,
+    /// The last ones, in memory; none in a folder.
+    pub(super) tail: Vec<u8>,
 }

@@ -174,6 +174,12 @@ impl FsFile for LocalFile {
 }
 
 impl LocalFs {
+    /// A file that is open already, to be read: what is copied from it need not pass through
+    /// this process.
+    pub(crate) fn readable(file: File) -> Arc<dyn FsFile> {
+        Arc::new(LocalFile { file, writable: false })
+    }
+
     fn wrap(file: File) -> Arc<dyn FsFile> {
         Arc::new(LocalFile { file, writable: true })
     }

@@ -1,23 +1,22 @@
-//! Ordered mode on a file system whose k-th call fails, for every k: whole, or what was before.
+//! The kernel's file system, one call of which fails.
 
 use std::any::Any;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::append::{OrderedOptions, ordered};
 use swath::sink::{Facts, Fs, FsFile, LocalFs, Lock};
 use swath::{Error, Reason};
 
 /// Counts calls that change something, and fails one of them.
 #[derive(Debug)]
-struct Fault {
-    calls: AtomicU64,
-    fails_at: u64,
-    number: i32,
+pub(crate) struct Fault {
+    pub(crate) calls: AtomicU64,
+    pub(crate) fails_at: u64,
+    pub(crate) number: i32,
 }
 
 impl Fault {
@@ -31,13 +30,14 @@ impl Fault {
 
 /// The kernel's file system, with a fault.
 #[derive(Clone, Debug)]
-struct Faulty(Arc<Fault>);
+pub(crate) struct Faulty(pub(crate) Arc<Fault>);
 
 #[derive(Debug)]
 struct FaultyFile(Arc<dyn FsFile>, Arc<Fault>);
 
+/// The file without its fault. Sources of a copy have none.
 fn inner(file: &dyn FsFile) -> &dyn FsFile {
-    &*file.as_any().downcast_ref::<FaultyFile>().expect("made here").0
+    file.as_any().downcast_ref::<FaultyFile>().map_or(file, |file| &*file.0)
 }
 
 impl Faulty {
@@ -142,66 +142,42 @@ impl Fs for Faulty {
     }
 }
 
-const CHUNK: usize = 700_001;
-const CHUNKS: usize = 8;
-
-fn write(path: &Path, fault: &Arc<Fault>, workers: usize) -> Result<(), Error> {
-    let fs = Arc::new(Faulty(Arc::clone(fault)));
-    let out = ordered(path, OrderedOptions::new().with_fs(fs))?;
-    out.map_ordered(0..CHUNKS, workers, |index, ticket| {
-        let byte = u8::try_from(index).expect("few");
-        ticket.write_all(&[byte; CHUNK]).expect("memory");
-        Ok::<_, Error>(())
-    })?;
-    out.commit().map(drop)
-}
-
-#[test]
-fn whichever_call_fails_the_target_is_the_old_one_or_the_new_one() {
-    let new: Vec<u8> = (0..8).flat_map(|byte| vec![byte; CHUNK]).collect();
-    for (old, workers) in [(None, 1), (None, 3), (Some(b"old"), 1), (Some(b"old"), 3)] {
-        let mut failures = 0;
+/// Runs `write` with a fault at every call that it makes, once without and once with an old target.
+/// It must leave `new`, or the old target with the fault told; nothing else in the folder.
+pub(crate) fn strike_everywhere(
+    number: i32,
+    new: &[u8],
+    write: impl Fn(&Path, Arc<dyn Fs>) -> Result<(), Error>,
+) -> u64 {
+    let mut failures = 0;
+    for old in [None, Some(&b"old"[..])] {
         for fails_at in 0.. {
             let folder = tempfile::tempdir().expect("a folder");
             let path = folder.path().join("out");
             if let Some(old) = old {
                 std::fs::write(&path, old).expect("room");
             }
-            let fault = Fault { calls: 0.into(), fails_at, number: [5, 28][workers % 2] };
-            let fault = Arc::new(fault);
-            let ended = write(&path, &fault, workers);
+            let fault = Arc::new(Fault { calls: 0.into(), fails_at, number });
+            let ended = write(&path, Arc::new(Faulty(Arc::clone(&fault))));
             let found = std::fs::read(&path).ok();
             let count = std::fs::read_dir(folder.path()).expect("a folder").count();
             assert_eq!(count, usize::from(found.is_some()), "call {fails_at} leaves something");
+            failures += u64::from(ended.is_err());
             match ended {
-                Ok(()) => assert!(found.as_ref() == Some(&new), "call {fails_at}"),
+                Ok(()) => assert!(found.as_deref() == Some(new), "call {fails_at}"),
                 Err(error) if error.reason() == Reason::OutcomeUnknown => {
-                    assert!(found.as_ref() == Some(&new), "call {fails_at}: {error:?}");
-                    failures += 1;
+                    assert!(found.as_deref() == Some(new), "call {fails_at}: {error:?}");
                 }
                 Err(error) => {
-                    assert_eq!(found.as_deref(), old.map(|old| &old[..]), "call {fails_at}");
-                    assert_eq!(error.raw_os_error(), Some(fault.number), "{error:?}");
+                    assert_eq!(found.as_deref(), old, "call {fails_at}");
+                    assert_eq!(error.raw_os_error(), Some(number), "{error:?}");
                     assert_eq!(error.path(), path);
-                    failures += 1;
                 }
             }
             if fault.calls.load(Ordering::SeqCst) <= fails_at {
                 break;
             }
         }
-        assert!(failures > 60, "{failures} of its calls failed");
     }
-}
-
-#[test]
-fn a_failed_write_is_told_with_the_bytes_of_its_chunk() {
-    let folder = tempfile::tempdir().expect("a folder");
-    // Lock, nameless file, and the chunk at 0 in many halves.
-    let fault = Arc::new(Fault { calls: 0.into(), fails_at: 30, number: 28 });
-    let error = write(&folder.path().join("out"), &fault, 1).expect_err("the disk is full");
-    let (offset, len) = error.extent().expect("it was about bytes");
-    assert_eq!((offset % CHUNK as u64, len), (0, CHUNK as u64));
-    let text = format!("{error:?}");
-    assert!(text.starts_with("cannot write ") && text.contains("No space left"), "{text}");
+    failures
 }

@@ -1,0 +1,34 @@
+//! Which permissions this process takes from the files that it makes.
+
+use std::fs;
+
+/// Returns the umask of this process; `None` where `/proc` does not say.
+///
+/// Read, not set and set back as umask(2) wants it: other threads may be making files.
+///
+/// ```
+/// if let Some(umask) = swath_os::umask::umask() {
+///     assert_eq!(umask & !0o777, 0);
+/// }
+/// ```
+pub fn umask() -> Option<u32> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Umask:"))?;
+    u32::from_str_radix(line.trim(), 8).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn a_new_file_lacks_what_the_umask_takes() {
+        let Some(umask) = umask() else { return swath_reference::skip("proc", "not mounted") };
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("new");
+        fs::write(&path, b"").expect("written");
+        let mode = fs::metadata(&path).expect("there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o666 & !umask);
+    }
+}

@@ -1,0 +1,279 @@
+//! Copies a file in parallel, whole or not at all.
+//!
+//! ```text
+//! reflink      one call, no byte moves        where the file system shares blocks
+//! kernel       copy_file_range                where a server does it: network, FUSE
+//! read-write   workers read, and write        everywhere else; on ext4 faster than the kernel
+//! ```
+//!
+//! Holes stay holes. The source is looked at before and after: if it changed meanwhile, there is
+//! no copy. The target appears in one step when all of it is there, as with everything that Swath
+//! writes.
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("copy");
+//! let copied = swath::copy("/etc/passwd", &path)?;
+//! assert_eq!(std::fs::read("/etc/passwd").unwrap(), std::fs::read(&path).unwrap());
+//! println!("{} bytes by {}", copied.bytes, copied.how);
+//! # Ok::<(), swath::Error>(())
+//! ```
+
+mod holes;
+mod leave;
+mod options;
+mod permissions;
+
+use std::fmt;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use swath_plan::extent::Extent;
+use swath_plan::policy::Storage;
+
+use crate::engine::stream::Stream;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::sink::LocalFs;
+use crate::sink::draft::Draft;
+use crate::sink::fs::{FsFile, write_all_at};
+use crate::source::{Growth, Kind, Opened, Source};
+use crate::survey::{STREAM_SIZE, cancelled_before};
+
+pub use options::{CopyOptions, Reflink};
+
+/// Who moved the bytes of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum How {
+    /// Nobody: both files have the same blocks until one is written to.
+    Reflink,
+    /// The kernel, or the server behind it.
+    Kernel,
+    /// Workers, through memory.
+    ReadWrite,
+}
+
+impl fmt::Display for How {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Reflink => "reflink",
+            Self::Kernel => "kernel",
+            Self::ReadWrite => "read-write",
+        })
+    }
+}
+
+/// What was copied, and how.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Copied {
+    /// Length of the copy, holes included.
+    pub bytes: u64,
+    /// Bytes in holes, which were not copied; 0 for a reflink, which has the same holes.
+    pub hole_bytes: u64,
+    /// Who moved the rest.
+    pub how: How,
+    /// Threads that did, the caller's included; 1 where none was needed.
+    pub workers: u64,
+    /// From the call to the commit, which is included.
+    pub elapsed: Duration,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+/// Copies `from` to the file `to`, durably: new, or in place of the one that is there.
+///
+/// A new file gets the permissions of the source, less the umask; one that is replaced keeps its
+/// own, as with cp(1). Owner, times and extended attributes are not copied. A source without a
+/// length (a pipe, a file that the kernel makes) is read until it ends.
+///
+/// # Errors
+///
+/// If the source is a folder, cannot be read, or changed meanwhile; if both are the same file; if
+/// the target cannot be written, is a folder, or is being written by somebody else. With any of
+/// them the target is what it was.
+pub fn copy(from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
+    CopyOptions::new().copy(from, to)
+}
+
+impl CopyOptions {
+    /// As [`copy`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`copy`]; and if a reflink is asked for that the file system cannot give.
+    pub fn copy(&self, from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
+        let (started, to) = (Instant::now(), to.as_ref());
+        let source = Arc::new(Opened::open(from.into())?);
+        self.refuse_same(&source, to)?;
+        let draft = Draft::begin(to, &self.draft)?;
+        permissions::take(&source, &draft)?;
+        let mut copied = match source.kind() {
+            Kind::Sized(len) => self.copy_sized(&source, len, &draft)?,
+            Kind::Stream | Kind::Made => self.copy_stream(&source, &draft)?,
+        };
+        draft.commit(copied.bytes)?;
+        copied.elapsed = started.elapsed();
+        Ok(copied)
+    }
+
+    /// A file that is replaced by its own copy is a mistake, even if nothing would be lost.
+    fn refuse_same(&self, source: &Opened, to: &Path) -> Result<()> {
+        let Some(from) = source.file().and_then(|file| file.metadata().ok()) else {
+            return Ok(());
+        };
+        let fs = &self.draft.fs;
+        // What cannot be looked at now is an error of the draft.
+        let there = fs.resolve(to).and_then(|target| fs.facts(&target));
+        let there = there.ok().flatten();
+        if there.is_none_or(|there| there.identity != (from.dev(), from.ino())) {
+            return Ok(());
+        }
+        let error = Error::new(Operation::Create, Reason::Invalid, to);
+        let source = source.name().display();
+        Err(error
+            .detail(format!("it is the same file as {source}"))
+            .hint("copy to another name"))
+    }
+
+    fn copy_sized(&self, source: &Arc<Opened>, len: u64, draft: &Draft) -> Result<Copied> {
+        let extent = Extent::between(0, len);
+        let observer = Observer::new(self.reading.hooks.clone(), Some(len));
+        cancelled_before(&observer, source, extent)?;
+        let mut copied = Copied::new(len);
+        if self.reflink(source, extent, draft)? {
+            copied.how = How::Reflink;
+            observer.delivered(len);
+        } else {
+            let data = holes::data(source, extent)?;
+            copied.hole_bytes = len - data.iter().map(|part| part.len()).sum::<u64>();
+            observer.delivered(copied.hole_bytes);
+            holes::reserve(draft, &data)?;
+            if kernel(source, &data, draft, &observer)? {
+                copied.how = How::Kernel;
+            } else {
+                self.leave(source, extent, &data, (draft, &observer), &mut copied)?;
+            }
+        }
+        source.check_unchanged(extent, Growth::Refused)?;
+        Ok(copied)
+    }
+
+    /// Whether all of it could be shared.
+    fn reflink(&self, source: &Opened, extent: Extent, draft: &Draft) -> Result<bool> {
+        if self.reflink == Reflink::Never || extent.is_empty() {
+            return Ok(false);
+        }
+        let shared = match descriptor(source)? {
+            Some(from) => draft.file().clone_range(&*from, 0, 0, extent.len()),
+            None => Err(ErrorKind::Unsupported.into()),
+        };
+        match shared {
+            Ok(()) => Ok(true),
+            Err(error)
+                if error.raw_os_error().is_some_and(|number| LASTING.contains(&number)) =>
+            {
+                Err(Error::io(Operation::Write, draft.path(), error).at(extent))
+            }
+            // The file system, its settings or these files do not allow it.
+            Err(_) if self.reflink == Reflink::Auto => Ok(false),
+            Err(_) => {
+                let error = Error::new(Operation::Write, Reason::Invalid, draft.path());
+                Err(error
+                    .detail("these two files cannot share blocks")
+                    .hint("let it be copied where it cannot be shared (`--reflink auto`)"))
+            }
+        }
+    }
+
+    /// Copies what comes in order.
+    fn copy_stream(&self, source: &Opened, draft: &Draft) -> Result<Copied> {
+        let observer = Observer::new(self.reading.hooks.clone(), None);
+        let mut stream = Stream::new(source, &observer, None);
+        let mut block = self.reading.scratch(source, STREAM_SIZE)?;
+        let mut copied = Copied::new(0);
+        loop {
+            let came = stream.fill(&mut block)?;
+            write(draft, &block[..came], copied.bytes)?;
+            copied.bytes += came as u64;
+            if came < block.len() {
+                return Ok(copied);
+            }
+        }
+    }
+}
+
+impl Copied {
+    fn new(bytes: u64) -> Self {
+        Self {
+            bytes,
+            hole_bytes: 0,
+            how: How::ReadWrite,
+            workers: 1,
+            elapsed: Duration::ZERO,
+            fallbacks: Vec::new(),
+        }
+    }
+}
+
+/// What a copy would meet as well: `EIO`, `ENOMEM`, `ENOSPC`, `EDQUOT`.
+const LASTING: [i32; 4] = [5, 12, 28, 122];
+/// Bytes of one call of the kernel: between two of them somebody may cancel.
+const KERNEL_SIZE: u64 = 64 << 20;
+
+/// Whether the kernel could copy it. Only asked where a server may do it: through the page cache
+/// of this machine, the kernel copies page by page, and slower than reading and writing.
+fn kernel(
+    source: &Opened,
+    data: &[Extent],
+    draft: &Draft,
+    observer: &Observer,
+) -> Result<bool> {
+    if !matches!(source.place().storage, Storage::Network | Storage::Fuse) {
+        return Ok(false);
+    }
+    let Some(from) = descriptor(source)? else { return Ok(false) };
+    let mut delivered = 0;
+    for &part in data {
+        let mut at = part.offset();
+        while at < part.end() {
+            let rest = Extent::between(at, part.end());
+            cancelled_before(observer, source, rest)?;
+            match draft.file().copy_range(&*from, at, at, rest.len().min(KERNEL_SIZE)) {
+                Ok(0) => return Err(source.shrunk(rest)),
+                Ok(more) => {
+                    at += more;
+                    delivered += more;
+                    observer.delivered(more);
+                }
+                Err(error) if error.kind() == ErrorKind::Unsupported && delivered == 0 => {
+                    return Ok(false);
+                }
+                Err(error) => {
+                    return Err(Error::io(Operation::Write, draft.path(), error).at(rest));
+                }
+            }
+        }
+    }
+    Ok(true)
+}
+
+/// The source as the kernel is told of it, if it has a descriptor.
+fn descriptor(source: &Opened) -> Result<Option<Arc<dyn FsFile>>> {
+    let cloned = source.file().map(File::try_clone).transpose();
+    let cloned = cloned.map_err(|error| Error::io(Operation::Open, source.name(), error))?;
+    Ok(cloned.map(LocalFs::readable))
+}
+
+/// Writes one block at its place.
+fn write(draft: &Draft, bytes: &[u8], offset: u64) -> Result<()> {
+    write_all_at(&**draft.file(), bytes, offset).map_err(|(error, done)| {
+        let extent = Extent::between(offset + done, offset + bytes.len() as u64);
+        Error::io(Operation::Write, draft.path(), error).at(extent)
+    })
+}

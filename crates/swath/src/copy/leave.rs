@@ -1,0 +1,108 @@
+//! Bytes that are read by workers and left in the copy.
+
+use std::sync::Arc;
+
+use swath_plan::extent::Extent;
+use swath_plan::policy::in_order;
+use swath_plan::schedule::{Lease, Way};
+
+use super::holes::only_data;
+use super::{Copied, CopyOptions, write};
+use crate::buffer::Buffer;
+use crate::engine::fill::Hands;
+use crate::engine::{Job, Trouble, Visit, worker};
+use crate::error::Result;
+use crate::observe::Observer;
+use crate::sink::draft::Draft;
+use crate::source::Opened;
+use crate::survey;
+
+/// Writes each lease where it was read.
+struct Leave<'l> {
+    job: &'l Job<'l>,
+    options: &'l CopyOptions,
+    draft: &'l Draft,
+    chunk_size: usize,
+    room: usize,
+    /// Read a lease at once: fewer, larger reads for a device.
+    by_lease: bool,
+}
+
+impl CopyOptions {
+    /// Reads as a scan does, and writes what was read.
+    pub(super) fn leave(
+        &self,
+        source: &Arc<Opened>,
+        extent: Extent,
+        data: &[Extent],
+        (draft, observer): (&Draft, &Observer),
+        copied: &mut Copied,
+    ) -> Result<()> {
+        if data.is_empty() {
+            return Ok(());
+        }
+        let facts = survey::facts(source, extent, &self.reading, survey::WINDOWS);
+        let (decision, by_lease) = self.reading.scan_decision(&facts);
+        let mut decision = in_order(decision, extent);
+        for queue in &mut decision.queues {
+            *queue = only_data(queue, data);
+        }
+        let workers = decision.workers.len();
+        let scheduler = survey::scheduler(&decision, &self.reading, None);
+        let manner = survey::manner(&decision, &facts, &self.reading);
+        let job = Job::new(Arc::clone(source), extent, scheduler, manner, observer.clone());
+        let visit = Leave {
+            job: &job,
+            options: self,
+            draft,
+            chunk_size: usize::try_from(decision.chunk_size.get()).unwrap_or(usize::MAX),
+            room: self.reading.scratch_size(&decision, extent, by_lease),
+            by_lease,
+        };
+        worker::run(&job, &visit, workers, None);
+        copied.workers = workers as u64;
+        copied.fallbacks.append(&mut decision.fallbacks);
+        if let Some(error) = job.failure() {
+            return Err(error);
+        }
+        copied.fallbacks.extend(job.summary().1);
+        Ok(())
+    }
+}
+
+impl Visit for Leave<'_> {
+    type Scratch = Buffer;
+
+    fn scratch(&self) -> Result<Buffer> {
+        self.options.reading.scratch(&self.job.source, self.room)
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        scratch: &mut Buffer,
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        if lease.way == Way::Direct {
+            let skip = hands.fill_widened(lease.extent, scratch)?;
+            return self.write(&scratch[skip..skip + len], lease.extent.offset());
+        }
+        let step = if self.by_lease { len } else { self.chunk_size };
+        let mut at = lease.extent.offset();
+        while at < lease.extent.end() {
+            let left = usize::try_from(lease.extent.end() - at).unwrap_or(usize::MAX);
+            let bytes = &mut scratch[..left.min(step)];
+            hands.fill_at_once(at, bytes)?;
+            self.write(bytes, at)?;
+            at += bytes.len() as u64;
+        }
+        Ok(())
+    }
+}
+
+impl Leave<'_> {
+    fn write(&self, bytes: &[u8], offset: u64) -> std::result::Result<(), Trouble> {
+        write(self.draft, bytes, offset).map_err(Trouble::fatal)
+    }
+}

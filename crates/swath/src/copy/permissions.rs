@@ -1,0 +1,63 @@
+//! Who may do what with a copy, as with cp(1).
+
+use std::fs::Permissions;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+use swath_os::umask::umask;
+
+use crate::error::{Error, Operation, Result};
+use crate::sink::draft::Draft;
+use crate::source::Opened;
+
+/// Gives a new target the permissions of its source, less what new files lack here. One that is
+/// replaced keeps its own: the commit sees to that. What comes from a pipe or device is an
+/// ordinary new file.
+pub(super) fn take(source: &Opened, draft: &Draft) -> Result<()> {
+    let (None, Some(from), Some(to)) =
+        (draft.existing(), source.file(), draft.file().descriptor())
+    else {
+        return Ok(());
+    };
+    let failed = |error| Error::io(Operation::Inspect, source.name(), error);
+    let facts = from.metadata().map_err(failed)?;
+    if !(facts.is_file() || facts.file_type().is_block_device()) {
+        return Ok(());
+    }
+    let created = |error| Error::io(Operation::Create, draft.path(), error);
+    let made = to.metadata().map_err(created)?.permissions().mode();
+    let mode = mode_of_copy(facts.permissions().mode(), made, umask().unwrap_or(0));
+    if mode != made & 0o7777 {
+        to.set_permissions(Permissions::from_mode(mode)).map_err(created)?;
+    }
+    Ok(())
+}
+
+/// What both the source and the folder allow. New files are made without the right to execute
+/// them: whoever may not read the new one does not get it either.
+fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
+    let readers = (made & 0o444) >> 2;
+    source & ((made & 0o666) | (readers & !umask & 0o111))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_may_do_what_its_source_may_less_the_umask() {
+        for (source, umask, expected) in [
+            (0o644, 0o022, 0o644),
+            (0o755, 0o022, 0o755),
+            (0o777, 0o027, 0o750),
+            (0o600, 0o022, 0o600),
+            (0o4755, 0o022, 0o755),
+            (0o666, 0o077, 0o600),
+            (0o777, 0o111, 0o666),
+            (0o000, 0o022, 0o000),
+        ] {
+            let made = 0o666 & !umask;
+            assert_eq!(mode_of_copy(source, made, umask), expected, "{source:o} {umask:o}");
+        }
+        assert_eq!(mode_of_copy(0o777, 0o660, 0), 0o770, "the folder's list allows no others");
+    }
+}

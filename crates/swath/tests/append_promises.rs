@@ -1,0 +1,461 @@
+//! What `append` promises besides the order: modes, handles, checkpoints, reading back.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+
+use rayon::iter::IntoParallelIterator;
+use swath::append::{self, AppendOptions, AppendTo, Checksums, Mode, Writer};
+use swath::sink::{Replace, Sync};
+use swath::{Operation, Reason};
+
+struct Place {
+    folder: tempfile::TempDir,
+}
+
+impl Place {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("out")
+    }
+
+    /// Names in the folder, hidden ones too.
+    fn names(&self) -> Vec<String> {
+        let entries = fs::read_dir(self.folder.path()).expect("it is a folder");
+        let mut names: Vec<String> = entries
+            .map(|it| it.expect("readable").file_name().to_string_lossy().into_owned())
+            .collect();
+        names.sort();
+        names
+    }
+}
+
+fn quick() -> AppendOptions {
+    AppendOptions::new().with_sync(Sync::None)
+}
+
+fn read_back(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    append::open(path).expect("committed").read_to_end(&mut bytes).expect("readable");
+    bytes
+}
+
+/// Writes lines from `from` on, forking.
+fn lines(w: &mut Writer<'_>, from: u32, to: u32) -> io::Result<()> {
+    if to - from <= 3 {
+        return (from..to).try_for_each(|number| writeln!(w, "line {number}"));
+    }
+    let middle = from + (to - from) / 2;
+    w.join(|w| lines(w, from, middle), |w| lines(w, middle, to)).map(|_| ())
+}
+
+fn expected_lines(to: u32) -> Vec<u8> {
+    (0..to).flat_map(|number| format!("line {number}\n").into_bytes()).collect()
+}
+
+#[test]
+fn nothing_is_visible_before_the_commit_and_nothing_is_left_without_one() {
+    for mode in [Mode::Plain, Mode::Segments, Mode::Global, Mode::Local, Mode::LocalFiles] {
+        let place = Place::new();
+        let out = append::create(place.path(), quick().with_mode(mode).with_buffer_size(8));
+        let out = out.expect("it can be created");
+        out.scope(|w| lines(w, 0, 100)).expect("written");
+        assert!(!place.path().exists(), "{mode:?}");
+        drop(out);
+        assert_eq!(place.names(), [""; 0], "{mode:?}");
+
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+            out.scope(|w| {
+                w.write_all(b"a prefix")?;
+                std::panic::resume_unwind(Box::new("planned"));
+                #[allow(unreachable_code, reason = "for its type")]
+                Ok::<(), io::Error>(())
+            })
+            .expect("it panics");
+        }));
+        assert!(panicked.is_err());
+        assert_eq!(place.names(), [""; 0], "{mode:?} after a panic");
+    }
+}
+
+#[test]
+fn what_was_there_stays_whole_until_the_commit_replaces_it() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let place = Place::new();
+        let write = |text: &[u8], commit: bool| {
+            let out = append::create(place.path(), quick().with_mode(mode).with_buffer_size(4));
+            let mut out = out.expect("created");
+            out.write_all(text).expect("written");
+            if commit {
+                out.commit().expect("committed");
+            }
+        };
+        write(b"the first version", true);
+        write(b"the second, abandoned", false);
+        assert_eq!(read_back(&place.path()), b"the first version", "{mode:?}");
+        write(b"the third", true);
+        assert_eq!(read_back(&place.path()), b"the third", "{mode:?}");
+        assert_eq!(place.names(), ["out"]);
+        if mode == Mode::Segments {
+            let names = fs::read_dir(place.path()).expect("a folder").count();
+            assert_eq!(names, 2, "a manifest and one segment: old ones are gone");
+        }
+    }
+}
+
+#[test]
+fn the_second_writer_of_a_target_is_told() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let place = Place::new();
+        let first = append::create(place.path(), quick().with_mode(mode)).expect("created");
+        let second = append::create(place.path(), quick().with_mode(mode));
+        assert_eq!(second.expect_err("the first is writing").reason(), Reason::Busy);
+        first.commit().expect("committed");
+        append::create(place.path(), quick().with_mode(mode)).expect("the first is done");
+        let refused = append::create(
+            place.path(),
+            quick().with_mode(mode).with_replace(Replace::Refused),
+        );
+        let error = refused.expect_err("it exists");
+        assert_eq!(error.io_kind(), io::ErrorKind::AlreadyExists, "{error:?}");
+    }
+}
+
+#[test]
+fn a_handle_within_its_own_scope_is_busy_not_stuck() {
+    let place = Place::new();
+    let out = append::create(place.path(), quick()).expect("created");
+    let error = out
+        .scope(|_| out.scope(|w| w.write_all(b"never").map_err(|_| unreachable())))
+        .expect_err("another strand is writing");
+    assert_eq!((error.operation(), error.reason()), (Operation::Write, Reason::Busy));
+    (&out).write_all(b"after").expect("now it is free");
+    out.commit().expect("committed");
+    assert_eq!(read_back(&place.path()), b"after");
+}
+
+fn unreachable() -> swath::Error {
+    unreachable!("nothing is written")
+}
+
+#[test]
+fn owned_forks_keep_their_places_in_any_order_of_finishing() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let place = Place::new();
+        let options = quick().with_mode(mode).with_buffer_size(16);
+        let mut out = append::create(place.path(), options).expect("created");
+        let mut forks = Vec::new();
+        for number in 0..50 {
+            write!(out, "<{number}>").expect("written");
+            forks.push((number, out.fork().expect("free")));
+        }
+        out.write_all(b"end").expect("written");
+        std::thread::scope(|threads| {
+            for (number, mut fork) in forks.into_iter().rev() {
+                threads.spawn(move || {
+                    write!(fork, "{number} begins,").expect("written");
+                    let mut inner = fork.fork();
+                    write!(fork, "{number} ends").expect("written");
+                    inner.with(|w| lines(w, 0, number % 7)).expect("written");
+                    inner.finish().expect("finished");
+                    fork.finish().expect("finished");
+                });
+            }
+        });
+        out.commit().expect("committed");
+        let mut expected = Vec::new();
+        for number in 0..50 {
+            expected.extend(format!("<{number}>{number} begins,").into_bytes());
+            expected.extend(expected_lines(number % 7));
+            expected.extend(format!("{number} ends").into_bytes());
+        }
+        expected.extend(b"end");
+        assert_eq!(read_back(&place.path()), expected);
+    }
+}
+
+#[test]
+fn an_open_fork_is_busy_and_a_dropped_one_poisons() {
+    let place = Place::new();
+    let out = append::create(place.path(), quick()).expect("created");
+    let open = out.fork().expect("free");
+    assert_eq!(out.checkpoint().expect_err("a fork is open").reason(), Reason::Busy);
+    assert_eq!(out.commit().expect_err("a fork is open").reason(), Reason::Busy);
+    drop(open);
+
+    let out = append::create(place.path(), quick()).expect("created");
+    drop(out.fork().expect("free"));
+    let error = out.commit().expect_err("what follows the fork has no place");
+    assert_eq!(error.reason(), Reason::Poisoned);
+    let out = append::create(place.path(), quick()).expect("created");
+    let mut outer = out.fork().expect("free");
+    drop(outer.fork());
+    assert_eq!(outer.finish().expect_err("an inner one").reason(), Reason::Poisoned);
+    assert_eq!(out.commit().expect_err("so it is").reason(), Reason::Poisoned);
+    assert_eq!(place.names(), [""; 0]);
+}
+
+#[test]
+fn global_mode_keeps_records_whole_in_some_order() {
+    let place = Place::new();
+    let options = quick().with_mode(Mode::Global).with_buffer_size(64);
+    let out = append::create(place.path(), options).expect("created");
+    let long = "x".repeat(100);
+    (0..2000_u32)
+        .into_par_iter()
+        .append_to(&out, |number, w| {
+            write!(w, "{number}:")?;
+            w.write_all(&long.as_bytes()[..number as usize % 100])?;
+            w.write_all(b"\n")
+        })
+        .expect("written");
+    out.scope(|w| {
+        w.join(|w| writeln!(w, "{}:{long}", 5000), |w| writeln!(w, "{}:{long}", 5001))
+            .map(|_| ())
+    })
+    .expect("written");
+    out.commit().expect("committed");
+    let text = fs::read_to_string(place.path()).expect("text");
+    let mut seen = BTreeSet::new();
+    for line in text.lines() {
+        let (number, rest) = line.split_once(':').expect("a whole record");
+        let number: usize = number.parse().expect("a number");
+        let len = if number < 2000 { number % 100 } else { 100 };
+        assert_eq!(rest, &long[..len], "record {number}");
+        assert!(seen.insert(number), "record {number} twice");
+    }
+    assert_eq!(seen.len(), 2002);
+}
+
+#[test]
+fn local_mode_gives_each_strand_its_own_position() {
+    let place = Place::new();
+    let out = append::create(place.path(), quick().with_mode(Mode::Local)).expect("created");
+    out.scope(|w| {
+        w.write_all(b"head")?;
+        w.join(
+            |w| {
+                assert_eq!(w.position(), 4);
+                w.write_all(b"LEFT")
+            },
+            |w| {
+                assert_eq!(w.position(), 4, "a copy of the position at the fork");
+                w.seek_to(10)?;
+                w.write_all(b"RIGHT")
+            },
+        )?;
+        assert_eq!(w.position(), 4, "and there again after the join");
+        w.seek_to(20)?;
+        w.write_all(b"tail")
+    })
+    .expect("written");
+    assert_eq!(out.commit().expect("committed").bytes, 24);
+    assert_eq!(read_back(&place.path()), b"headLEFT\0\0RIGHT\0\0\0\0\0tail");
+
+    let plain = append::create(place.path(), quick()).expect("created");
+    let error = plain.scope(|w| w.seek_to(1)).expect_err("the order decides");
+    assert_eq!((error.operation(), error.reason()), (Operation::Seek, Reason::Invalid));
+}
+
+#[test]
+fn local_files_hold_every_strands_bytes() {
+    let place = Place::new();
+    let options = quick().with_mode(Mode::LocalFiles).with_buffer_size(32);
+    let out = append::create(place.path(), options).expect("created");
+    out.scope(|w| lines(w, 0, 500)).expect("written");
+    out.commit().expect("committed");
+    let mut lines: Vec<String> = String::from_utf8(read_back(&place.path()))
+        .expect("text")
+        .lines()
+        .map(String::from)
+        .collect();
+    lines.sort();
+    let mut expected: Vec<String> = (0..500).map(|number| format!("line {number}")).collect();
+    expected.sort();
+    assert_eq!(lines, expected);
+}
+
+#[test]
+fn appending_to_existing_puts_new_bytes_behind_old_ones() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let place = Place::new();
+        for round in 0..4_u32 {
+            let options = quick().with_mode(mode).with_buffer_size(16);
+            let out = append::append_to_existing(place.path(), options).expect("begun");
+            out.scope(|w| lines(w, 100 * round, 100 * (round + 1))).expect("written");
+            let committed = out.commit().expect("committed");
+            let expected = expected_lines(100 * (round + 1));
+            assert_eq!(committed.bytes, expected.len() as u64);
+            assert_eq!(read_back(&place.path()), expected, "{mode:?} round {round}");
+        }
+        let out = append::append_to_existing(place.path(), quick().with_mode(mode));
+        let mut out = out.expect("begun");
+        out.write_all(b"abandoned").expect("written");
+        drop(out);
+        assert_eq!(read_back(&place.path()), expected_lines(400), "{mode:?}");
+    }
+}
+
+#[test]
+fn a_checkpoint_leaves_everything_before_it_and_writing_goes_on() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let place = Place::new();
+        let options = AppendOptions::new().with_mode(mode).with_buffer_size(16);
+        let out = append::create(place.path(), options).expect("created");
+        for round in 0..4_u32 {
+            out.scope(|w| lines(w, 50 * round, 50 * (round + 1))).expect("written");
+            let fork = out.fork().expect("free");
+            fork.finish().expect("finished");
+            let committed = out.checkpoint().expect("durable");
+            let expected = expected_lines(50 * (round + 1));
+            assert_eq!(committed.bytes, expected.len() as u64);
+            assert_eq!(read_back(&place.path()), expected, "{mode:?} round {round}");
+            (&out).write_all(b"").expect("nothing");
+        }
+        (&out).write_all(b"lost with the drop").expect("written");
+        drop(out);
+        assert_eq!(read_back(&place.path()), expected_lines(200), "{mode:?}");
+        assert_eq!(place.names(), ["out"]);
+    }
+    let place = Place::new();
+    let out = append::create(place.path(), quick().with_mode(Mode::Global)).expect("created");
+    assert_eq!(out.checkpoint().expect_err("no order").reason(), Reason::Invalid);
+}
+
+#[test]
+fn segments_are_read_by_position_and_seek_like_one_file() {
+    let place = Place::new();
+    let options = quick().with_mode(Mode::Segments).with_buffer_size(8);
+    let out = append::create(place.path(), options).expect("created");
+    out.scope(|w| lines(w, 0, 300)).expect("written");
+    out.commit().expect("committed");
+    let expected = expected_lines(300);
+    let mut back = append::open(place.path()).expect("committed");
+    assert_eq!(back.len(), expected.len() as u64);
+    back.verify().expect("whole");
+    for offset in (0..expected.len()).step_by(37) {
+        let mut bytes = [0; 50];
+        let read = back.read_at(&mut bytes, offset as u64).expect("readable");
+        let end = (offset + 50).min(expected.len());
+        assert_eq!(&bytes[..read], &expected[offset..end]);
+        back.seek(SeekFrom::Start(offset as u64)).expect("within");
+        let mut rest = Vec::new();
+        back.read_to_end(&mut rest).expect("readable");
+        assert_eq!(rest, &expected[offset..]);
+    }
+    assert!(back.seek(SeekFrom::End(-1_000_000)).is_err());
+    assert_eq!(back.read_at(&mut [0; 4], 1 << 60).expect("behind the end"), 0);
+    let source = swath::Source::custom(std::sync::Arc::new(back));
+    let all = swath::ReadOptions::new().read(source).expect("every verb reads it");
+    assert_eq!(&all.buffer[..], expected);
+}
+
+#[test]
+fn damage_to_segments_is_told_with_path_and_bytes() {
+    let place = Place::new();
+    let write = |checksums| {
+        let options = quick().with_mode(Mode::Segments).with_checksums(checksums);
+        let mut out = append::create(place.path(), options).expect("created");
+        out.write_all(&expected_lines(100)).expect("written");
+        out.commit().expect("committed");
+        let names = fs::read_dir(place.path()).expect("a folder");
+        names
+            .map(|it| it.expect("readable").path())
+            .find(|path| !path.ends_with("MANIFEST"))
+            .expect("one segment")
+    };
+    let segment = write(Checksums::Extents);
+    let mut bytes = fs::read(&segment).expect("readable");
+    bytes[77] ^= 1;
+    fs::write(&segment, &bytes).expect("writable");
+    let back = append::open(place.path()).expect("its length is right");
+    let error = back.verify().expect_err("one bit is wrong");
+    assert_eq!(error.reason(), Reason::Corrupt);
+    assert_eq!(error.path(), segment);
+    assert_eq!(error.extent(), Some((0, bytes.len() as u64)));
+    let error =
+        back.clone().read_to_end(&mut Vec::new()).expect_err("reading all shows it too");
+    assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+
+    fs::write(&segment, &bytes[..500]).expect("writable");
+    let error = append::open(place.path()).expect_err("it is too short");
+    assert_eq!((error.reason(), error.path()), (Reason::Truncated, segment.as_path()));
+    fs::remove_file(&segment).expect("removable");
+    let error = append::open(place.path()).expect_err("it is gone");
+    assert_eq!((error.io_kind(), error.path()), (io::ErrorKind::NotFound, segment.as_path()));
+
+    let segment = write(Checksums::None);
+    fs::write(&segment, bytes).expect("writable");
+    append::open(place.path()).expect("whole").verify().expect("nothing to compare with");
+    let manifest = place.path().join("MANIFEST");
+    let mut bytes = fs::read(&manifest).expect("readable");
+    bytes[20] ^= 4;
+    fs::write(&manifest, bytes).expect("writable");
+    let error = append::open(place.path()).expect_err("damaged");
+    assert_eq!((error.reason(), error.path()), (Reason::Corrupt, manifest.as_path()));
+    fs::remove_file(manifest).expect("removable");
+    assert_eq!(
+        append::open(place.path()).expect_err("no manifest").io_kind(),
+        io::ErrorKind::NotFound
+    );
+}
+
+#[test]
+fn empty_outputs_and_empty_strands_cost_nothing() {
+    for mode in [Mode::Plain, Mode::Segments, Mode::Global, Mode::Local, Mode::LocalFiles] {
+        let place = Place::new();
+        let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+        out.scope(|w| {
+            w.join(|_| Ok::<(), io::Error>(()), |w| w.write_all(b""))?;
+            w.scope(|s| {
+                s.spawn(|_| Ok(()));
+                Ok::<(), io::Error>(())
+            })
+        })
+        .expect("nothing to do");
+        let committed = out.commit().expect("committed");
+        assert_eq!(committed.bytes, 0, "{mode:?}");
+        assert_eq!(read_back(&place.path()), b"", "{mode:?}");
+    }
+}
+
+#[test]
+fn an_exported_folder_is_the_plain_file_and_damage_is_not_exported() {
+    for checksums in [Checksums::Extents, Checksums::None] {
+        let place = Place::new();
+        let options =
+            quick().with_mode(Mode::Segments).with_buffer_size(100).with_checksums(checksums);
+        let out = append::create(place.path(), options).expect("created");
+        out.scope(|w| lines(w, 0, 3000)).expect("written");
+        let long = vec![b'x'; 40 << 20];
+        (&out).write_all(&long).expect("written");
+        out.commit().expect("committed");
+        let plain = place.folder.path().join("plain");
+        let back = append::open(place.path()).expect("committed");
+        let len = back.export(&plain, &quick()).expect("exported");
+        let expected = [expected_lines(3000), long].concat();
+        assert_eq!(len, expected.len() as u64);
+        assert!(fs::read(&plain).expect("readable") == expected);
+
+        let segments = fs::read_dir(place.path()).expect("a folder");
+        let longest = segments
+            .map(|it| it.expect("readable").path())
+            .max_by_key(|path| path.metadata().expect("there").len())
+            .expect("segments");
+        let mut bytes = fs::read(&longest).expect("readable");
+        *bytes.last_mut().expect("long") ^= 1;
+        fs::write(&longest, bytes).expect("writable");
+        let other = place.folder.path().join("other");
+        let exported = append::open(place.path()).expect("opened").export(&other, &quick());
+        if checksums == Checksums::Extents {
+            assert_eq!(exported.expect_err("one bit is wrong").reason(), Reason::Corrupt);
+            assert!(!other.exists());
+        }
+    }
+}

@@ -1,0 +1,325 @@
+//! Copies: the bytes of the source, its holes and permissions, or what was there before.
+
+use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
+use std::os::unix::fs::{FileExt, MetadataExt, PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use swath::sink::{HardLinks, Replace, Sync};
+use swath::{
+    CancelToken, CopyOptions, Error, How, Operation, ReadAt, Reason, Reflink, Source,
+    SourceFacts, copy,
+};
+use swath_reference::{bytes, skip};
+
+const MIB: u64 = 1 << 20;
+
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Self {
+        Self(tempfile::tempdir().expect("a folder"))
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.path(name);
+        std::fs::write(&path, bytes).expect("room");
+        path
+    }
+
+    fn names(&self) -> usize {
+        std::fs::read_dir(self.0.path()).expect("a folder").count()
+    }
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).expect("it is there")
+}
+
+fn mode(path: &Path) -> u32 {
+    std::fs::metadata(path).expect("there").permissions().mode() & 0o7777
+}
+
+/// A source that fails differently has a mistake in it.
+fn refused(ended: Result<swath::Copied, Error>) -> Error {
+    ended.expect_err("refused")
+}
+
+#[test]
+fn every_length_and_number_of_workers_and_chunk_size_gives_the_bytes() {
+    let place = Place::new();
+    let mut folders = vec![place.path("")];
+    let memory = tempfile::tempdir_in("/dev/shm").ok();
+    folders.extend(memory.as_ref().map(|folder| folder.path().to_owned()));
+    for folder in folders {
+        for len in [0, 1, 4095, 4096, 4097, 65_536, 65_537, 3_000_001] {
+            let whole = bytes(len as u64, len);
+            let (from, to) = (folder.join("from"), folder.join("to"));
+            std::fs::write(&from, &whole).expect("room");
+            for workers in [0, 1, 3] {
+                for chunk_size in [0, 1000, 4096, 1 << 20] {
+                    let options = CopyOptions::new()
+                        .with_workers(workers)
+                        .with_chunk_size(chunk_size)
+                        .with_sync(Sync::None);
+                    let copied = options.copy(&from, &to).expect("copied");
+                    assert!(read(&to) == whole, "{len} bytes, {workers} × {chunk_size}");
+                    assert_eq!((copied.bytes, copied.hole_bytes), (len as u64, 0));
+                    assert!(workers == 0 || copied.workers <= workers as u64);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn holes_stay_holes() {
+    let place = Place::new();
+    let from = place.put("from", b"");
+    let file = std::fs::OpenOptions::new().write(true).open(&from).expect("ours");
+    file.set_len(64 * MIB + 5).expect("a hole");
+    for offset in [0, 10 * MIB, 33 * MIB + 4096] {
+        file.write_all_at(&bytes(offset, 100_000), offset).expect("room");
+    }
+    let sparse = std::fs::metadata(&from).expect("there").blocks();
+    if sparse * 512 > MIB {
+        return skip("holes", "this file system has none");
+    }
+    for workers in [1, 4] {
+        let to = place.path("to");
+        let options = CopyOptions::new().with_workers(workers).with_reflink(Reflink::Never);
+        let copied = options.copy(&from, &to).expect("copied");
+        assert!(read(&to) == read(&from));
+        assert_eq!(copied.bytes, 64 * MIB + 5);
+        let data = copied.bytes - copied.hole_bytes;
+        assert!((300_000..MIB).contains(&data), "{data} bytes of data");
+        let blocks = std::fs::metadata(&to).expect("there").blocks();
+        assert!(blocks * 512 <= MIB, "{blocks} blocks");
+    }
+    let empty = place.put("empty", b"");
+    std::fs::OpenOptions::new().write(true).open(&empty).expect("ours").set_len(MIB).expect("");
+    let options = CopyOptions::new().with_reflink(Reflink::Never);
+    let copied = options.copy(&empty, place.path("to")).expect("copied");
+    assert_eq!((copied.bytes, copied.hole_bytes), (MIB, MIB));
+    assert!(read(&place.path("to")) == vec![0; 1 << 20]);
+    copy(&from, place.path("to")).expect("copied, or shared");
+    assert!(read(&place.path("to")) == read(&from));
+    assert!(std::fs::metadata(place.path("to")).expect("there").blocks() * 512 <= MIB);
+}
+
+#[test]
+fn a_reflink_is_used_where_it_can_be_and_an_error_where_it_must() {
+    let place = Place::new();
+    let whole = bytes(3, 3_000_001);
+    let (from, to) = (place.put("from", &whole), place.path("to"));
+    let never = CopyOptions::new().with_reflink(Reflink::Never).copy(&from, &to);
+    assert_ne!(never.expect("copied").how, How::Reflink);
+    let always = CopyOptions::new().with_reflink(Reflink::Always);
+    match always.copy(&from, place.path("linked")) {
+        Ok(copied) => {
+            assert_eq!(copied.how, How::Reflink);
+            assert!(read(&place.path("linked")) == whole);
+        }
+        Err(error) => {
+            assert_eq!(
+                (error.reason(), error.operation()),
+                (Reason::Invalid, Operation::Write)
+            );
+            assert!(error.to_string().contains("cannot share blocks"), "{error}");
+            assert!(!place.path("linked").exists());
+            skip("reflink", "this file system has none");
+        }
+    }
+    assert!(read(&to) == whole);
+}
+
+#[test]
+fn a_new_file_gets_the_permissions_of_its_source_and_a_replaced_one_keeps_its_own() {
+    let place = Place::new();
+    let from = place.put("from", b"#!/bin/sh\n");
+    let plain = mode(&from);
+    for (wanted, expected) in
+        [(0o700, 0o700), (0o600, 0o600), (0o4755, plain | 0o111 & (plain >> 2))]
+    {
+        std::fs::set_permissions(&from, PermissionsExt::from_mode(wanted)).expect("ours");
+        let to = place.path(&format!("to-{wanted:o}"));
+        copy(&from, &to).expect("copied");
+        assert_eq!(mode(&to), expected, "{wanted:o}");
+    }
+    let old = place.put("old", b"old");
+    std::fs::set_permissions(&old, PermissionsExt::from_mode(0o640)).expect("ours");
+    copy(&from, &old).expect("copied");
+    assert_eq!((mode(&old), read(&old)), (0o640, b"#!/bin/sh\n".to_vec()));
+}
+
+#[test]
+fn a_file_is_not_copied_over_itself() {
+    let place = Place::new();
+    let from = place.put("from", b"bytes");
+    symlink(&from, place.path("link")).expect("linked");
+    std::fs::hard_link(&from, place.path("hard")).expect("linked");
+    for to in ["from", "link", "hard"] {
+        let error = refused(copy(&from, place.path(to)));
+        assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*place.path(to)));
+        assert!(error.to_string().contains("is the same file as"), "{error}");
+    }
+    assert_eq!((read(&from), place.names()), (b"bytes".to_vec(), 3));
+}
+
+#[test]
+fn folders_and_missing_files_are_refused_on_either_side() {
+    let place = Place::new();
+    let from = place.put("from", b"bytes");
+    let error = refused(copy(place.path(""), place.path("to")));
+    assert_eq!((error.operation(), error.raw_os_error()), (Operation::Read, Some(21)));
+    let error = refused(copy(&from, place.path("")));
+    assert_eq!((error.operation(), error.raw_os_error()), (Operation::Create, Some(21)));
+    let error = refused(copy(place.path("missing"), place.path("to")));
+    assert_eq!((error.operation(), error.io_kind()), (Operation::Open, ErrorKind::NotFound));
+    let error = refused(copy(&from, place.path("missing/to")));
+    assert_eq!((error.operation(), error.io_kind()), (Operation::Create, ErrorKind::NotFound));
+    assert_eq!(place.names(), 1);
+}
+
+#[test]
+fn a_target_that_must_not_be_replaced_is_not() {
+    let place = Place::new();
+    let (from, to) = (place.put("from", b"new"), place.put("to", b"old"));
+    let refusing = CopyOptions::new().with_replace(Replace::Refused);
+    let error = refused(refusing.copy(&from, &to));
+    assert_eq!(error.io_kind(), ErrorKind::AlreadyExists);
+    refusing.copy(&from, place.path("new")).expect("it is new");
+    std::fs::hard_link(&to, place.path("other")).expect("linked");
+    assert_eq!(refused(copy(&from, &to)).reason(), Reason::Invalid);
+    assert_eq!(read(&to), b"old");
+    CopyOptions::new().with_hard_links(HardLinks::Broken).copy(&from, &to).expect("broken");
+    assert_eq!((read(&to), read(&place.path("other"))), (b"new".to_vec(), b"old".to_vec()));
+}
+
+#[test]
+fn a_pipe_is_copied_until_it_ends_and_a_file_of_the_kernel_too() {
+    let place = Place::new();
+    let whole = bytes(5, 3_000_001);
+    let (reader, mut writer) = io::pipe().expect("a pipe");
+    let copied = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            writer.write_all(&whole).expect("somebody reads");
+            drop(writer);
+        });
+        let source = std::fs::File::from(std::os::fd::OwnedFd::from(reader));
+        copy(Source::file(source, "<pipe>"), place.path("piped")).expect("copied")
+    });
+    assert!(read(&place.path("piped")) == whole);
+    assert_eq!((copied.bytes, copied.how, copied.workers), (3_000_001, How::ReadWrite, 1));
+    copy("/proc/version", place.path("version")).expect("copied");
+    assert_eq!(read(&place.path("version")), read(Path::new("/proc/version")));
+    copy("/dev/null", place.path("null")).expect("copied");
+    assert_eq!(read(&place.path("null")), b"");
+}
+
+#[test]
+fn the_position_of_an_open_source_is_neither_used_nor_moved() {
+    let place = Place::new();
+    let from = place.put("from", b"");
+    let mut file = std::fs::File::options().read(true).write(true).open(&from).expect("ours");
+    file.set_len(9 * MIB).expect("a hole");
+    file.write_all_at(b"data", 4 * MIB).expect("room");
+    file.seek(SeekFrom::Start(77)).expect("anywhere");
+    let source = Source::file(file.try_clone().expect("a descriptor"), "file");
+    copy(source, place.path("to")).expect("copied");
+    assert_eq!(file.stream_position().expect("known"), 77);
+    assert!(read(&place.path("to")) == read(&from));
+}
+
+/// Says another version each time, or fails at its second half.
+struct Unsteady(AtomicU64, Option<ErrorKind>);
+
+impl ReadAt for Unsteady {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        let version = self.0.fetch_add(1, Ordering::Relaxed);
+        let version = if self.1.is_some() { 0 } else { version };
+        Ok(SourceFacts::new(Some(4 * MIB)).with_validator([version, 0, 0, 0]))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        match self.1 {
+            Some(kind) if offset >= 2 * MIB => Err(kind.into()),
+            _ => {
+                target.fill(1);
+                Ok(target.len())
+            }
+        }
+    }
+}
+
+#[test]
+fn a_source_that_changes_or_fails_leaves_the_target_as_it_was() {
+    let place = Place::new();
+    let to = place.put("to", b"old");
+    let changed = refused(copy(Source::custom(Arc::new(Unsteady(0.into(), None))), &to));
+    assert_eq!(changed.reason(), Reason::Changed);
+    let broken = Unsteady(0.into(), Some(ErrorKind::PermissionDenied));
+    let failed = refused(copy(Source::custom(Arc::new(broken)), &to));
+    assert_eq!(
+        (failed.operation(), failed.io_kind()),
+        (Operation::Read, ErrorKind::PermissionDenied)
+    );
+    assert!(failed.extent().is_some_and(|(offset, _)| offset >= 2 * MIB));
+    assert_eq!((read(&to), place.names()), (b"old".to_vec(), 1));
+}
+
+#[test]
+fn a_source_that_is_written_to_while_it_is_copied_is_an_error() {
+    let place = Place::new();
+    let from = place.put("from", &bytes(1, 4 << 20));
+    let to = place.put("to", b"old");
+    for shorter in [false, true] {
+        let file = std::fs::File::options().write(true).open(&from).expect("ours");
+        let options = CopyOptions::new().with_workers(1).with_progress(move |progress| {
+            if progress.bytes == progress.total.unwrap_or(0) || shorter {
+                file.set_len(if shorter { 10 } else { 5 << 20 }).expect("ours");
+            }
+        });
+        // A reflink is a copy of one moment, but its source is not what it was before either.
+        let error = refused(options.copy(&from, &to));
+        assert!(
+            matches!(error.reason(), Reason::Changed | Reason::Truncated),
+            "shorter {shorter}: {error:?}"
+        );
+        assert_eq!(error.path(), from);
+    }
+    assert_eq!((read(&to), place.names()), (b"old".to_vec(), 2));
+}
+
+#[test]
+fn progress_reaches_the_length_and_who_cancels_leaves_nothing() {
+    let place = Place::new();
+    let from = place.put("from", &bytes(1, 5_000_000));
+    let most = Arc::new(Mutex::new(0));
+    let seen = Arc::clone(&most);
+    let options = CopyOptions::new().with_progress(move |progress| {
+        assert_eq!(progress.total, Some(5_000_000));
+        let mut most = seen.lock().expect("no panic");
+        *most = progress.bytes.max(*most);
+    });
+    options.copy(&from, place.path("to")).expect("copied");
+    assert_eq!(*most.lock().expect("no panic"), 5_000_000);
+    let token = CancelToken::new();
+    token.cancel();
+    let cancelled = CopyOptions::new().with_cancel(token);
+    assert_eq!(refused(cancelled.copy(&from, place.path("none"))).reason(), Reason::Cancelled);
+    let token = CancelToken::new();
+    let late = token.clone();
+    let cancelled = CopyOptions::new()
+        .with_workers(1)
+        .with_reflink(Reflink::Never)
+        .with_progress(move |_| late.cancel())
+        .with_cancel(token);
+    assert_eq!(refused(cancelled.copy(&from, place.path("none"))).reason(), Reason::Cancelled);
+    assert_eq!(place.names(), 2);
+}

@@ -1,0 +1,5 @@
+//! What writes, on a file system whose k-th call fails, for every k: whole, or what was before.
+
+mod copy;
+mod faulty;
+mod ordered;
