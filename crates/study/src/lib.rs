@@ -14,8 +14,10 @@
 
 pub mod cache;
 pub mod facts;
+pub mod fib;
 pub mod harness;
 pub mod limits;
+pub mod order;
 pub mod peers;
 pub mod random;
 pub mod stats;

@@ -34,6 +34,7 @@
 //! other.
 
 mod commit;
+mod export;
 mod iter;
 mod manifest;
 mod opened;

@@ -65,4 +65,5 @@ pub use swath_os::guard::Guard;
 pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
+pub use swath_plan::segment::index::Index as ExtentIndex;
 pub use write::{Positional, WriteOptions, Written, write};

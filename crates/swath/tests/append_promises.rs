@@ -424,3 +424,38 @@ fn empty_outputs_and_empty_strands_cost_nothing() {
         assert_eq!(read_back(&place.path()), b"", "{mode:?}");
     }
 }
+
+#[test]
+fn an_exported_folder_is_the_plain_file_and_damage_is_not_exported() {
+    for checksums in [Checksums::Extents, Checksums::None] {
+        let place = Place::new();
+        let options =
+            quick().with_mode(Mode::Segments).with_buffer_size(100).with_checksums(checksums);
+        let out = append::create(place.path(), options).expect("created");
+        out.scope(|w| lines(w, 0, 3000)).expect("written");
+        let long = vec![b'x'; 40 << 20];
+        (&out).write_all(&long).expect("written");
+        out.commit().expect("committed");
+        let plain = place.folder.path().join("plain");
+        let back = append::open(place.path()).expect("committed");
+        let len = back.export(&plain, &quick()).expect("exported");
+        let expected = [expected_lines(3000), long].concat();
+        assert_eq!(len, expected.len() as u64);
+        assert!(fs::read(&plain).expect("readable") == expected);
+
+        let segments = fs::read_dir(place.path()).expect("a folder");
+        let longest = segments
+            .map(|it| it.expect("readable").path())
+            .max_by_key(|path| path.metadata().expect("there").len())
+            .expect("segments");
+        let mut bytes = fs::read(&longest).expect("readable");
+        *bytes.last_mut().expect("long") ^= 1;
+        fs::write(&longest, bytes).expect("writable");
+        let other = place.folder.path().join("other");
+        let exported = append::open(place.path()).expect("opened").export(&other, &quick());
+        if checksums == Checksums::Extents {
+            assert_eq!(exported.expect_err("one bit is wrong").reason(), Reason::Corrupt);
+            assert!(!other.exists());
+        }
+    }
+}

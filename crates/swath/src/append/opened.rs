@@ -43,14 +43,14 @@ struct Inner {
 }
 
 /// One extent, and where its bytes lie.
-struct Placed {
+pub(super) struct Placed {
     file: u32,
     /// In the whole output.
-    start: u64,
+    pub(super) start: u64,
     /// In its file.
-    offset: u64,
-    len: u64,
-    crc32c: Option<u32>,
+    pub(super) offset: u64,
+    pub(super) len: u64,
+    pub(super) crc32c: Option<u32>,
 }
 
 impl fmt::Debug for Opened {
@@ -219,6 +219,18 @@ impl Opened {
     /// Extents that it consists of; 1 for a file.
     pub fn extents(&self) -> usize {
         self.inner.extents.len()
+    }
+
+    pub(super) fn extent(&self, at: usize) -> &Placed {
+        &self.inner.extents[at]
+    }
+
+    pub(super) fn file_of(&self, at: usize) -> &dyn FsFile {
+        &*self.inner.files[self.inner.extents[at].file as usize].1
+    }
+
+    pub(super) fn corrupt(&self, at: usize) -> Error {
+        self.inner.corrupt(at)
     }
 
     /// Reads up to `into.len()` bytes at `offset`; 0 from the end on. O(log extents) to find.

@@ -33,7 +33,7 @@ pub(super) struct Strand {
     origin: Arc<Origin>,
     /// Local mode: where the tail goes.
     position: u64,
-    /// Global mode: bytes of the tail up to here are whole records; the rest is being written.
+    /// Modes of records: bytes of the tail up to here are whole records; the rest is being written.
     record_start: Option<usize>,
     forks: u64,
 }
@@ -84,7 +84,7 @@ impl Strand {
     #[inline(never)]
     fn write_slowly(&mut self, shared: &Shared, mut bytes: &[u8]) -> Result<()> {
         shared.check()?;
-        if shared.mode == Mode::Global {
+        if shared.mode.has_records() {
             return self.write_record(shared, bytes);
         }
         while bytes.len() > self.limit - self.tail.len() {
@@ -140,8 +140,8 @@ impl Strand {
                 Some(next) => shared.place(&self.tail, next)?,
                 None => return self.keep_tail(shared),
             },
-            Mode::Segments | Mode::LocalFiles => return self.keep_tail(shared),
-            Mode::Global => return self.shed_records(shared),
+            Mode::Segments => return self.keep_tail(shared),
+            Mode::Global | Mode::LocalFiles => return self.shed_records(shared),
             Mode::Local => {
                 shared.place(&self.tail, self.position)?;
                 self.position += len;
@@ -153,15 +153,28 @@ impl Strand {
         Ok(())
     }
 
-    /// Global mode: leaves the records that are whole at the end of the file.
+    /// Modes of records: leaves the records that are whole at the end of the file.
     fn shed_records(&mut self, shared: &Shared) -> Result<()> {
         let whole = self.record_start.unwrap_or(self.tail.len());
         if whole > 0 {
-            shared.place(&self.tail[..whole], shared.reserve(whole as u64))?;
-            self.tail.drain(..whole);
+            let mut tail = mem::take(&mut self.tail);
+            let left = self.leave_records(shared, &tail[..whole]);
+            tail.drain(..whole);
+            self.tail = tail;
             self.record_start = self.record_start.map(|_| 0);
-            self.landed += whole as u64;
+            left?;
         }
+        Ok(())
+    }
+
+    /// Leaves whole records where the next ones go, in one piece.
+    fn leave_records(&mut self, shared: &Shared, records: &[u8]) -> Result<()> {
+        if shared.mode == Mode::LocalFiles {
+            return shared.keep(&mut self.rope, records);
+        }
+        let len = records.len() as u64;
+        shared.place(records, shared.reserve(len))?;
+        self.landed += len;
         Ok(())
     }
 
@@ -183,20 +196,18 @@ impl Strand {
         Ok(Some(base + self.landed))
     }
 
-    /// Global mode: a record that does not fit behind the others.
+    /// Modes of records: a record that does not fit behind the others.
     fn write_record(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
         self.shed(shared)?;
         if self.record_start.is_none() && bytes.len() >= self.limit {
-            let offset = shared.reserve(bytes.len() as u64);
-            self.landed += bytes.len() as u64;
-            return shared.place(bytes, offset);
+            return self.leave_records(shared, bytes);
         }
         // A record that is still being written stays in one piece, however long it gets.
         self.tail.extend_from_slice(bytes);
         Ok(())
     }
 
-    /// Global mode: what is written up to [`end_record`](Self::end_record) stays together.
+    /// Modes of records: what is written up to [`end_record`](Self::end_record) stays together.
     /// Returns whether this call began it.
     pub(super) fn begin_record(&mut self) -> bool {
         let begins = self.record_start.is_none();
@@ -206,13 +217,17 @@ impl Strand {
         begins
     }
 
-    pub(super) fn end_record(&mut self) {
+    /// A record that is not whole is not left, where records are what is kept.
+    pub(super) fn end_record(&mut self, shared: &Shared, is_whole: bool) {
+        if !is_whole {
+            self.drop_torn_record(shared);
+        }
         self.record_start = None;
     }
 
-    /// Global mode: a record that a panic cut short is not left.
+    /// Modes of records: a record that a failure or panic cut short is not left.
     fn drop_torn_record(&mut self, shared: &Shared) {
-        if let (Mode::Global, Some(start)) = (shared.mode, self.record_start.take()) {
+        if let (true, Some(start)) = (shared.mode.has_records(), self.record_start.take()) {
             self.tail.truncate(start);
         }
     }

@@ -1,0 +1,216 @@
+//! Structures that keep items in a serial order while items are inserted anywhere.
+//!
+//! Study E (*Fast Serial-Append*, PLIO) needs one: many workers append at the same time, each
+//! somewhere in the middle of what will be one file, and later somebody seeks in it. It used a
+//! doubly linked list, improved it to a skip list that knows ranks, and named trees and packed
+//! arrays as future work. All of them stand here behind one trait, to be compared with what
+//! Swath does instead: no shared structure while writing, and one flat index afterwards.
+//!
+//! ```text
+//!                        insert after     search by rank, by offset     after each other
+//! flat::Flat             O(n)             O(1), O(1) expected           O(1)
+//! linked::LinkedList     O(1)             O(n)                          O(1)
+//! skip::SkipList         O(log n)         O(log n)                      O(1)
+//! tree::BTree            O(log n)         O(log n)                      O(1)
+//! packed::Packed         O(log² n)        O(log n)                      O(log n)
+//! ```
+//!
+//! The skip list alone takes insertions from many threads at one time.
+//!
+//! ```
+//! use swath_study::order::{Item, Order, linked::LinkedList};
+//!
+//! let item = |segment| Item { segment, offset: 0, len: 10 };
+//! let mut list = LinkedList::new();
+//! let first = list.push(item(0));
+//! list.push(item(1));
+//! let between = list.insert_after(first, item(2)).expect("the first is there");
+//! let found = list.seek(15).expect("there are 30 bytes");
+//! assert_eq!((found.handle, found.within), (between, 5));
+//! assert_eq!(list.place(between).expect("still there").rank, 1);
+//! ```
+
+mod arena;
+pub mod flat;
+pub mod linked;
+pub mod packed;
+pub mod skip;
+#[cfg(test)]
+mod tests;
+pub mod tree;
+
+use std::ops::{Add, AddAssign, Sub, SubAssign};
+
+/// What is kept in order: bytes of a segment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Item {
+    /// Which segment; of no meaning to a structure.
+    pub segment: u32,
+    /// Where in the segment; of no meaning to a structure.
+    pub offset: u64,
+    /// How many bytes; may be 0.
+    pub len: u64,
+}
+
+/// Names one item of one structure for as long as it is there, wherever it moves.
+///
+/// The handle of a deleted item is refused by the structure that gave it, also when its place has
+/// been taken by another item since. Given to another structure, it names anything or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Handle {
+    index: u32,
+    generation: u32,
+}
+
+/// Where a byte is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The item that holds it.
+    pub handle: Handle,
+    /// The same.
+    pub item: Item,
+    /// Bytes of the item before it.
+    pub within: u64,
+}
+
+/// Where an item is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Items before it.
+    pub rank: usize,
+    /// Bytes before it.
+    pub offset: u64,
+}
+
+/// How much lies between two places. What a structure's inner nodes add up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Span {
+    count: usize,
+    bytes: u64,
+}
+
+impl Span {
+    const fn of(item: &Item) -> Self {
+        Self { count: 1, bytes: item.len }
+    }
+
+    const fn place(self) -> Place {
+        Place { rank: self.count, offset: self.bytes }
+    }
+}
+
+impl Add for Span {
+    type Output = Self;
+
+    fn add(self, other: Self) -> Self {
+        Self { count: self.count + other.count, bytes: self.bytes + other.bytes }
+    }
+}
+
+impl Sub for Span {
+    type Output = Self;
+
+    fn sub(self, other: Self) -> Self {
+        Self { count: self.count - other.count, bytes: self.bytes - other.bytes }
+    }
+}
+
+impl AddAssign for Span {
+    fn add_assign(&mut self, other: Self) {
+        *self = *self + other;
+    }
+}
+
+impl SubAssign for Span {
+    fn sub_assign(&mut self, other: Self) {
+        *self = *self - other;
+    }
+}
+
+mod sealed {
+    /// The structures of this module, so that the trait may grow.
+    pub trait Sealed {}
+}
+
+/// Items in a serial order.
+///
+/// Ranks count from 0; offsets are in bytes, as if all items lay one behind the other. Costs are
+/// those of each structure, in the table of the [module](self). A structure holds fewer than
+/// `u32::MAX` items, and together they have at most `u64::MAX` bytes: more is a mistake of the
+/// caller, and panics.
+pub trait Order: sealed::Sealed {
+    /// Returns a structure without items.
+    fn new() -> Self
+    where
+        Self: Sized;
+
+    /// Returns a structure with these items, in this order: O(n), if its own docs do not differ.
+    fn from_items(items: impl IntoIterator<Item = Item>) -> Self
+    where
+        Self: Sized,
+    {
+        let mut order = Self::new();
+        for item in items {
+            order.push(item);
+        }
+        order
+    }
+
+    /// How many items there are.
+    fn len(&self) -> usize;
+
+    /// Whether there is none.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of all items together.
+    fn bytes(&self) -> u64;
+
+    /// Puts `item` behind all others.
+    fn push(&mut self, item: Item) -> Handle;
+
+    /// Puts `item` directly behind another; `None` if that is no longer there.
+    fn insert_after(&mut self, handle: Handle, item: Item) -> Option<Handle>;
+
+    /// Puts `item` in front of the one that has this rank now, or behind all if it is their
+    /// count; `None` if there are fewer.
+    fn insert_at(&mut self, rank: usize, item: Item) -> Option<Handle>;
+
+    /// Takes an item out; `None` if it is no longer there.
+    fn delete(&mut self, handle: Handle) -> Option<Item>;
+
+    /// Puts another item into the place of one, under the same handle, and returns the old one;
+    /// `None` if it is no longer there.
+    fn update(&mut self, handle: Handle, item: Item) -> Option<Item>;
+
+    /// Returns an item; `None` if it is no longer there.
+    fn get(&self, handle: Handle) -> Option<Item>;
+
+    /// Returns the item with this many before it; `None` from [`len`](Self::len) on.
+    fn at_rank(&self, rank: usize) -> Option<Handle>;
+
+    /// Returns the item that holds byte `offset`; `None` from [`bytes`](Self::bytes) on. Items of
+    /// length 0 are never found.
+    fn seek(&self, offset: u64) -> Option<Found>;
+
+    /// Returns how much lies before an item; `None` if it is no longer there.
+    fn place(&self, handle: Handle) -> Option<Place>;
+
+    /// Returns the item behind; `None` behind the last one and if `handle` is no longer there.
+    fn next(&self, handle: Handle) -> Option<Handle>;
+
+    /// Returns the item in front; `None` in front of the first one and if `handle` is no longer
+    /// there.
+    fn previous(&self, handle: Handle) -> Option<Handle>;
+
+    /// Goes through all items in order.
+    fn iter(&self) -> impl Iterator<Item = (Handle, Item)> + '_ {
+        let mut next = self.at_rank(0);
+        std::iter::from_fn(move || {
+            let handle = next?;
+            next = self.next(handle);
+            Some((handle, self.get(handle)?))
+        })
+    }
+}

@@ -1,0 +1,82 @@
+//! Things that keep their handle while they move, until they are taken out.
+
+use super::Handle;
+
+/// Slots in a row. A slot that is emptied is used again, with the next generation.
+#[derive(Debug)]
+pub(super) struct Arena<T> {
+    slots: Vec<Slot<T>>,
+    free: Vec<u32>,
+}
+
+#[derive(Debug)]
+struct Slot<T> {
+    generation: u32,
+    value: Option<T>,
+}
+
+impl<T> Arena<T> {
+    pub(super) const fn new() -> Self {
+        Self { slots: Vec::new(), free: Vec::new() }
+    }
+
+    /// How many things there are.
+    pub(super) fn len(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Keeps `value`, in O(1) amortised.
+    pub(super) fn insert(&mut self, value: T) -> Handle {
+        if let Some(index) = self.free.pop() {
+            let slot = &mut self.slots[index as usize];
+            slot.value = Some(value);
+            return Handle { index, generation: slot.generation };
+        }
+        let index = u32::try_from(self.slots.len()).expect("fewer than u32::MAX items");
+        assert!(index < u32::MAX, "fewer than u32::MAX items");
+        self.slots.push(Slot { generation: 0, value: Some(value) });
+        Handle { index, generation: 0 }
+    }
+
+    /// Takes a thing out, in O(1).
+    pub(super) fn remove(&mut self, handle: Handle) -> Option<T> {
+        let slot = self.slots.get_mut(handle.index as usize)?;
+        if slot.generation != handle.generation {
+            return None;
+        }
+        let value = slot.value.take()?;
+        slot.generation = slot.generation.wrapping_add(1);
+        self.free.push(handle.index);
+        Some(value)
+    }
+
+    pub(super) fn get(&self, handle: Handle) -> Option<&T> {
+        let slot = self.slots.get(handle.index as usize)?;
+        slot.value.as_ref().filter(|_| slot.generation == handle.generation)
+    }
+
+    pub(super) fn get_mut(&mut self, handle: Handle) -> Option<&mut T> {
+        let slot = self.slots.get_mut(handle.index as usize)?;
+        slot.value.as_mut().filter(|_| slot.generation == handle.generation)
+    }
+
+    /// Returns the handle of what is in slot `index`, which is not empty.
+    pub(super) fn handle(&self, index: u32) -> Handle {
+        Handle { index, generation: self.slots[index as usize].generation }
+    }
+}
+
+/// The thing in slot `index`, for structures that refer to their own items by index alone.
+impl<T> std::ops::Index<u32> for Arena<T> {
+    type Output = T;
+
+    fn index(&self, index: u32) -> &T {
+        self.slots[index as usize].value.as_ref().expect("a structure knows its own items")
+    }
+}
+
+impl<T> std::ops::IndexMut<u32> for Arena<T> {
+    fn index_mut(&mut self, index: u32) -> &mut T {
+        self.slots[index as usize].value.as_mut().expect("a structure knows its own items")
+    }
+}

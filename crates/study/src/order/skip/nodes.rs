@@ -1,0 +1,192 @@
+//! The lowest level of the skip list: every item, linked in both directions.
+
+use crate::order::{Item, Span};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// The node that holds no item, in front of the first and behind the last.
+pub(super) const HEAD: u32 = 0;
+
+/// A node that is no tower.
+const NO_TOWER: u32 = u32::MAX;
+
+/// Nodes of the first chunk; each further one has twice as many.
+const FIRST_CHUNK: u32 = 64;
+const CHUNKS: usize = 26;
+/// `FIRST_CHUNK` times one less than two to the power of `CHUNKS`.
+const NODES_MAX: u32 = u32::MAX - 63;
+
+/// One item. Its fields are read without a lock, and written
+/// - `next`, and `previous` of the next node, under the lock of the node,
+/// - the item under the lock of the node,
+/// - `tower` by whoever holds the levels alone.
+#[derive(Debug)]
+pub(super) struct Node {
+    /// Whether the item is there: linked, and not deleted.
+    is_there: Mutex<bool>,
+    next: AtomicU32,
+    previous: AtomicU32,
+    tower: AtomicU32,
+    segment: AtomicU32,
+    offset: AtomicU64,
+    len: AtomicU64,
+}
+
+impl Node {
+    fn new() -> Self {
+        Self {
+            is_there: Mutex::new(false),
+            next: AtomicU32::new(HEAD),
+            previous: AtomicU32::new(HEAD),
+            tower: AtomicU32::new(NO_TOWER),
+            segment: AtomicU32::new(0),
+            offset: AtomicU64::new(0),
+            len: AtomicU64::new(0),
+        }
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, bool> {
+        self.is_there.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn next(&self) -> u32 {
+        self.next.load(SeqCst)
+    }
+
+    pub(super) fn previous(&self) -> u32 {
+        self.previous.load(SeqCst)
+    }
+
+    /// The link of the lowest of the levels, if the node has any.
+    pub(super) fn tower(&self) -> Option<u32> {
+        Some(self.tower.load(SeqCst)).filter(|&tower| tower != NO_TOWER)
+    }
+
+    pub(super) fn set_tower(&self, tower: Option<u32>) {
+        self.tower.store(tower.unwrap_or(NO_TOWER), SeqCst);
+    }
+
+    /// The item; of one moment only if the node is locked.
+    pub(super) fn item(&self) -> Item {
+        Item {
+            segment: self.segment.load(SeqCst),
+            offset: self.offset.load(SeqCst),
+            len: self.len.load(SeqCst),
+        }
+    }
+
+    pub(super) fn set_item(&self, item: Item) {
+        self.segment.store(item.segment, SeqCst);
+        self.offset.store(item.offset, SeqCst);
+        self.len.store(item.len, SeqCst);
+    }
+}
+
+/// All nodes that ever were; they never move, so a thread may hold one while others add.
+#[derive(Debug)]
+pub(super) struct Nodes {
+    chunks: [OnceLock<Box<[Node]>>; CHUNKS],
+    count: AtomicU32,
+}
+
+impl Nodes {
+    pub(super) fn new() -> Self {
+        let nodes =
+            Self { chunks: [const { OnceLock::new() }; CHUNKS], count: AtomicU32::new(0) };
+        let head = nodes.add(Item::default());
+        *nodes.at(head).lock() = true;
+        nodes.at(head).set_tower(Some(0));
+        nodes
+    }
+
+    /// Makes a node that is not linked yet.
+    pub(super) fn add(&self, item: Item) -> u32 {
+        let more = |count: u32| (count < NODES_MAX).then(|| count + 1);
+        let index = self.count.fetch_update(SeqCst, SeqCst, more);
+        let index = index.expect("fewer than u32::MAX items");
+        let (chunk, _) = locate(index);
+        self.chunks[chunk].get_or_init(|| {
+            let len = (FIRST_CHUNK as usize) << chunk;
+            (0..len).map(|_| Node::new()).collect()
+        });
+        self.at(index).set_item(item);
+        index
+    }
+
+    pub(super) fn at(&self, index: u32) -> &Node {
+        self.get(index).expect("a list knows its own nodes")
+    }
+
+    pub(super) fn get(&self, index: u32) -> Option<&Node> {
+        let (chunk, within) = locate(index);
+        self.chunks.get(chunk)?.get()?.get(within)
+    }
+
+    /// What a node adds to the spans above it: nothing if it is the head.
+    pub(super) fn span(&self, index: u32) -> Span {
+        let count = usize::from(index != HEAD);
+        Span { count, bytes: self.at(index).len.load(SeqCst) }
+    }
+
+    /// Links `index` in behind `previous`, if that is there and `accepts` what follows it.
+    pub(super) fn link_behind(
+        &self,
+        previous: u32,
+        index: u32,
+        accepts: impl FnOnce(u32) -> bool,
+    ) -> Option<()> {
+        let (before, node) = (self.at(previous), self.at(index));
+        let is_there = before.lock();
+        let next = before.next();
+        if !*is_there || !accepts(next) {
+            return None;
+        }
+        node.previous.store(previous, SeqCst);
+        node.next.store(next, SeqCst);
+        *node.lock() = true;
+        // From here on others may find it, from behind and from in front.
+        self.at(next).previous.store(index, SeqCst);
+        before.next.store(index, SeqCst);
+        Some(())
+    }
+
+    /// Takes a node out. Nobody else may link or unlink meanwhile.
+    pub(super) fn unlink(&self, node: &Node) {
+        self.at(node.previous()).next.store(node.next(), SeqCst);
+        self.at(node.next()).previous.store(node.previous(), SeqCst);
+    }
+}
+
+/// The chunk of a node, and its index there.
+fn locate(index: u32) -> (usize, usize) {
+    let shifted = u64::from(index) + u64::from(FIRST_CHUNK);
+    let chunk = shifted.ilog2() - FIRST_CHUNK.ilog2();
+    let within = shifted - (u64::from(FIRST_CHUNK) << chunk);
+    (chunk as usize, usize::try_from(within).expect("a chunk fits into memory"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_lie_one_behind_the_other_up_to_the_last_node() {
+        assert_eq!(
+            [0, 63, 64, 191, 192].map(locate),
+            [(0, 0), (0, 63), (1, 0), (1, 127), (2, 0)]
+        );
+        let last = (FIRST_CHUNK as usize) << (CHUNKS - 1);
+        assert_eq!(locate(NODES_MAX - 1), (CHUNKS - 1, last - 1));
+    }
+
+    #[test]
+    fn a_node_is_linked_only_in_front_of_what_is_accepted() {
+        let nodes = Nodes::new();
+        let [first, second] = [1, 2].map(|len| nodes.add(Item { len, ..Item::default() }));
+        assert_eq!(nodes.link_behind(HEAD, first, |next| next != HEAD), None);
+        assert_eq!(nodes.link_behind(HEAD, first, |next| next == HEAD), Some(()));
+        assert_eq!(nodes.link_behind(HEAD, second, |next| next == HEAD), None);
+        assert_eq!(nodes.link_behind(second, second, |_| true), None, "it is not there");
+        assert_eq!((nodes.at(HEAD).next(), nodes.at(HEAD).previous()), (first, first));
+    }
+}
