@@ -12,6 +12,7 @@
 //! # Ok::<(), clap::Error>(())
 //! ```
 
+pub mod append;
 pub mod copy;
 pub mod read;
 pub mod size;
@@ -20,12 +21,13 @@ mod words;
 
 use clap::{Parser, Subcommand};
 
+use self::append::{Export, Fib};
 use self::copy::Cp;
 use self::verbs::{Cat, Completions, Demo, Gen, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
 ///
-/// A PATH is a file, `-` for standard input, or a file:// URI. Sizes are bytes: 4096, 4KiB,
+/// A PATH is a file, `-` for standard input, a file:// URI, or a folder of segments. Sizes are bytes: 4096, 4KiB,
 /// 1.5GiB, 64MB.
 ///
 /// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done.
@@ -58,6 +60,10 @@ pub enum Verb {
     Cat(Cat),
     /// Copy a file in parallel, whole or not at all
     Cp(Cp),
+    /// Leave a folder of segments as one plain file
+    Export(Export),
+    /// Run study E's benchmark: a Fibonacci tree whose every call writes
+    Fib(Fib),
     /// Make a reproducible input
     Gen(Gen),
     /// Measure every engine on inputs of its own, beside the limits of this machine

@@ -7,6 +7,8 @@ mod cat;
 mod consume;
 mod cp;
 mod demo;
+mod export;
+mod fib;
 mod generate;
 mod manual;
 mod read;
@@ -17,8 +19,9 @@ mod sum;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use clap::Parser;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::args::{Cli, Verb};
 use crate::failure::describe;
@@ -75,11 +78,19 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Scan(args) => scan::run(args),
         Verb::Cat(args) => cat::run(args),
         Verb::Cp(args) => cp::run(args),
+        Verb::Export(args) => export::run(args),
+        Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),
         Verb::Demo(args) => demo::run(args),
         Verb::Completions(args) => manual::completions(args),
         Verb::Man(args) => manual::man(args),
     }
+}
+
+/// The threads of commands that fork and join; 0 is one for each core.
+fn pool(workers: usize) -> Result<ThreadPool> {
+    let built = ThreadPoolBuilder::new().num_threads(workers).build();
+    built.context("cannot start the threads; try: fewer `--workers`")
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

@@ -8,9 +8,10 @@
 //!
 //! Every run is checked against the bytes that were generated. What a row is compared with is
 //! measured in the same minutes on the same file: the limits of the machine, and
-//! `std::fs::read`.
+//! `std::fs::read` or `std::fs::write`.
 
 mod consume;
+mod leave;
 mod load;
 mod peer;
 mod rounds;
@@ -31,7 +32,7 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 3] = [peer::rows, load::rows, consume::rows];
+const CAPABILITIES: [Rows; 4] = [peer::rows, load::rows, consume::rows, leave::rows];
 
 /// Makes the rows of one capability.
 type Rows = fn(&Stage) -> Result<Vec<Row>>;
@@ -49,6 +50,8 @@ enum State {
     Warm,
     /// On the device only.
     Cold,
+    /// Not there yet.
+    New,
 }
 
 /// Where the bytes go.
@@ -123,7 +126,7 @@ pub(crate) fn measure(size: u64, folder: Option<&Path>) -> Result<Findings> {
     rows.sort_by_key(|row| (row.capability, row.state));
     if let Err(error) = cache::make_cold(&stage.path, ColdBy::DontNeed) {
         notes.push(format!("no cold reads: {error:#}; try: --dir on a disk"));
-        rows.retain(|row| row.state == State::Warm);
+        rows.retain(|row| row.state != State::Cold);
     }
     let rows = rounds::interleave(&stage, rows, &mut notes)?;
     for row in rows.iter().filter(|row| !row.is_right) {

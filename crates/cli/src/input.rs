@@ -4,6 +4,7 @@
 //! data.bin  ./a://b  \xff    any path, UTF-8 or not
 //! -                          standard input; a file of that name is ./-
 //! file:///tmp/a%20file       /tmp/a file
+//! folder/                    segments that `append` left there, as one file
 //! s3://…  https://…          refused, with what to try
 //! ```
 
@@ -14,8 +15,10 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use swath::Source;
+use swath::append::{self, Opened};
 use thiserror::Error;
 
 /// Something to read.
@@ -95,15 +98,33 @@ impl Input {
         }
     }
 
-    /// Returns it as the library takes it; paths are opened later, by the verb that reads.
+    /// Returns it as the library takes it; paths are opened later, by the verb that reads. A
+    /// folder of segments is opened here and reads as the one file that it stands for.
     ///
     /// # Errors
     ///
-    /// If there is no standard input.
+    /// If there is no standard input; what makes a folder of segments unreadable.
     pub fn source(&self) -> io::Result<Source> {
         match self {
             Self::Stdin => Source::stdin(),
-            Self::Path(path) => Ok(Source::from(path)),
+            Self::Path(path) => match self.segments()? {
+                Some(opened) => Ok(Source::custom(Arc::new(opened))),
+                None => Ok(Source::from(path)),
+            },
+        }
+    }
+
+    /// Opens it if it is a folder of segments that `append` has committed.
+    ///
+    /// # Errors
+    ///
+    /// If the manifest or a segment is damaged or cannot be opened.
+    pub fn segments(&self) -> io::Result<Option<Opened>> {
+        match self {
+            Self::Path(path) if path.is_dir() && path.join("MANIFEST").exists() => {
+                Ok(Some(append::open(path)?))
+            }
+            Self::Stdin | Self::Path(_) => Ok(None),
         }
     }
 }

@@ -19,6 +19,30 @@ pub fn file_size_limit() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
+/// Returns how many of `len` bytes at `offset` the limit leaves room for: a prefix.
+///
+/// # Errors
+///
+/// `EFBIG`, in the kernel's place, if that is none of them.
+///
+/// ```
+/// assert_eq!(swath_os::limits::within_file_size_limit(0, 0)?, 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+pub fn within_file_size_limit(offset: u64, len: u64) -> io::Result<u64> {
+    within(file_size_limit(), offset, len)
+}
+
+fn within(limit: Option<u64>, offset: u64, len: u64) -> io::Result<u64> {
+    match limit {
+        Some(limit) if offset >= limit && len > 0 => {
+            Err(io::Error::from_raw_os_error(libc::EFBIG))
+        }
+        Some(limit) => Ok(len.min(limit.saturating_sub(offset))),
+        None => Ok(len),
+    }
+}
+
 /// Makes the kernel answer `EFBIG` at the limit of file sizes, and not end the process.
 ///
 /// For commands, at their start: it changes what the whole process, and whatever it starts, does
@@ -52,6 +76,20 @@ mod tests {
             .env("SWATH_LIMITED", "1")
             .status();
         assert!(status.expect("a shell").success());
+    }
+
+    #[test]
+    fn a_prefix_is_left_up_to_the_limit() {
+        let within = |offset, len| within(Some(100), offset, len).ok();
+        assert_eq!(
+            [within(0, 100), within(0, 101), within(99, 9)],
+            [Some(100), Some(100), Some(1)]
+        );
+        assert_eq!(
+            [within(100, 0), within(100, 1), within(u64::MAX, 1)],
+            [Some(0), None, None]
+        );
+        assert_eq!(super::within(None, u64::MAX, u64::MAX).ok(), Some(u64::MAX));
     }
 
     #[test]

@@ -58,7 +58,7 @@ pub struct Cp {
     pub json: bool,
 }
 
-const SYNC: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
+pub(super) const SYNC: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 
 const HARD_LINKS: &[(&str, HardLinks)] =
     &[("refuse", HardLinks::Refused), ("break", HardLinks::Broken)];

@@ -46,6 +46,9 @@ pub(super) fn consume(
     options: &ReadOptions,
     (kernel, engine): (Kernel, Engine),
 ) -> Result<Scanned<u64>> {
+    if input.segments()?.is_some() {
+        return Ok(kernel.of_source(options, input.source()?)?);
+    }
     let Ok(file) = input.open() else {
         // The library opens it again, and says better what is wrong with it.
         return Ok(kernel.of_source(options, input.source()?)?);

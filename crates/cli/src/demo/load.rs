@@ -78,7 +78,7 @@ fn row(way: &'static Way, reused: &BufferPool) -> Row {
         state: way.state,
         memory: way.memory,
         limit: match way.state {
-            State::Warm => Limit::Copy,
+            State::Warm | State::New => Limit::Copy,
             State::Cold => Limit::DirectRead,
         },
         is_peer: false,

@@ -95,6 +95,7 @@ fn run_once(stage: &Stage, row: &mut Row) -> Result<super::Run> {
     match row.state {
         State::Warm => cache::make_warm(&stage.path)?,
         State::Cold => cache::make_cold(&stage.path, ColdBy::DontNeed)?,
+        State::New => {}
     }
     if row.memory == Memory::Fresh {
         // Else the first who takes memory that this machine gave back to its host pays for all.

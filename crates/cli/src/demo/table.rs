@@ -10,10 +10,10 @@ use crate::report::size_text;
 
 const MEANING: &str = "\
 \"of limit\": 1.00 is as fast as this machine can; \"× std\": times as fast as std::fs::read, \
-warm or cold alike.
+warm or cold alike, or as std::fs::write, nothing synced.
 Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
 bypass leaves it cold.
-Try next: swath read --repeat 5 FILE, swath sum FILE, swath demo --size 2GiB --dir DISK\n";
+Try next: swath read --repeat 5 FILE, swath sum FILE, swath cp A B, swath demo --size 2GiB --dir DISK\n";
 
 impl Limit {
     const ALL: [Self; 3] = [Self::MemorySum, Self::Copy, Self::DirectRead];
@@ -48,6 +48,7 @@ impl State {
         match self {
             Self::Warm => "warm",
             Self::Cold => "cold",
+            Self::New => "new",
         }
     }
 }
@@ -147,7 +148,7 @@ struct RowJson {
     limit: &'static str,
     /// `null`: this machine refuses what the limit is measured by.
     ratio_to_limit: Option<f64>,
-    ratio_to_std_fs_read: Option<f64>,
+    ratio_to_std: Option<f64>,
     verified: bool,
 }
 
@@ -167,7 +168,7 @@ pub(crate) fn json(findings: &Findings) -> impl Serialize {
         bytes_per_s: row.bytes_per_s(findings.size),
         limit: row.limit.name(),
         ratio_to_limit: findings.ratio_to_limit(row),
-        ratio_to_std_fs_read: findings.ratio_to_peer(row),
+        ratio_to_std: findings.ratio_to_peer(row),
         verified: row.is_right,
     };
     Json {

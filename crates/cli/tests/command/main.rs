@@ -1,5 +1,6 @@
 //! What the `swath` command promises: a file for each promise.
 
+mod append;
 mod changing_files;
 mod checksums;
 mod child;

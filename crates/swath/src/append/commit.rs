@@ -96,7 +96,7 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
             }
             let manifest = root.entries.manifest(shared)?;
             folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))?;
-            folder.finish()?;
+            folder.finish();
             Ok(report(shared, manifest.len(), manifest.extents().len()))
         }
         _ => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),

@@ -25,7 +25,8 @@ pub enum Mode {
     ///
     /// A record is what one call of `write_all` or `write!` leaves, or what one item of
     /// [`append_to`](super::AppendTo::append_to), or one call of
-    /// [`record`](super::Writer::record), writes.
+    /// [`record`](super::Writer::record), writes. What a branch has left stays, also if one before
+    /// it in serial order fails later: without an order there is nothing to undo.
     Global,
     /// One file, and a position for each strand (Cheerio's *local* mode): a fork gives both
     /// branches the position of the fork, and after the join it is there again. See

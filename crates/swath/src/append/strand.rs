@@ -217,11 +217,15 @@ impl Strand {
         begins
     }
 
-    pub(super) fn end_record(&mut self) {
+    /// A record that is not whole is not left, where records are what is kept.
+    pub(super) fn end_record(&mut self, shared: &Shared, is_whole: bool) {
+        if !is_whole {
+            self.drop_torn_record(shared);
+        }
         self.record_start = None;
     }
 
-    /// Modes of records: a record that a panic cut short is not left.
+    /// Modes of records: a record that a failure or panic cut short is not left.
     fn drop_torn_record(&mut self, shared: &Shared) {
         if let (true, Some(start)) = (shared.mode.has_records(), self.record_start.take()) {
             self.tail.truncate(start);

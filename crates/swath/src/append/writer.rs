@@ -217,8 +217,9 @@ impl<'a> Writer<'a> {
         }
     }
 
-    /// Makes one record of everything that `write` writes: in [`Mode::Global`] it stays in one
-    /// piece. In other modes this does nothing else than calling `write`.
+    /// Makes one record of everything that `write` writes: in [`Mode::Global`] and
+    /// [`Mode::LocalFiles`] it stays in one piece, or is not left at all if `write` fails. In other
+    /// modes this does nothing else than calling `write`.
     ///
     /// # Errors
     ///
@@ -230,7 +231,7 @@ impl<'a> Writer<'a> {
         let begins = self.strand.as_mut().is_some_and(|strand| strand.begin_record());
         let result = write(self);
         if begins && let Some(strand) = &mut self.strand {
-            strand.end_record();
+            strand.end_record(self.shared, result.is_ok());
         }
         result
     }

@@ -51,8 +51,10 @@ pub(crate) struct Folder {
     place: PathBuf,
     is_new: bool,
     made: Mutex<Vec<Made>>,
-    /// Segments of the manifest that is, or may be, on the device.
+    /// Segments of the manifest that is, or may be, on the device, as far as we know it: all of
+    /// them after a commit.
     named: BTreeSet<String>,
+    has_committed: bool,
     /// A sync has failed, or nobody knows whether a name was given: no further commit.
     is_poisoned: bool,
     claim: Claim,
@@ -96,6 +98,7 @@ impl Folder {
             is_new,
             made: Mutex::default(),
             named: BTreeSet::new(),
+            has_committed: false,
             is_poisoned: false,
             claim,
         })
@@ -208,7 +211,7 @@ impl Folder {
             self.name_folder()?;
         }
         self.named = named;
-        self.is_poisoned = false;
+        (self.has_committed, self.is_poisoned) = (true, false);
         Ok(())
     }
 
@@ -333,17 +336,11 @@ impl Folder {
 
     /// Removes the segments that the committed manifest does not name; the folder is done.
     ///
+    /// What cannot be removed stays until the next writer: the commit stands, so this is no error.
     /// Readers that began with the old manifest and have not opened all of its segments yet will
     /// not find them.
-    ///
-    /// # Errors
-    ///
-    /// Those of listing and removing: the commit stands, and the next writer tries again.
-    pub(crate) fn finish(self) -> Result<()> {
-        if self.is_new || self.is_poisoned {
-            return Ok(());
-        }
-        self.sweep()
+    pub(crate) fn finish(self) {
+        drop(self);
     }
 
     fn sweep(&self) -> Result<()> {
@@ -354,7 +351,6 @@ impl Folder {
                 fs.remove(&self.place.join(&name)).map_err(failed)?;
             }
         }
-        self.made().retain(|made| self.named.contains(&made.name));
         Ok(())
     }
 
@@ -372,6 +368,11 @@ impl Drop for Folder {
             return;
         }
         let _ = remove_if_there(&self.options, &self.place.join(NEW_MANIFEST));
+        if self.has_committed {
+            let _ = self.sweep();
+            return;
+        }
+        // The old manifest may name segments that we were not told of: only our own go.
         for made in self.made().iter().filter(|made| !self.named.contains(&made.name)) {
             let _ = fs.remove(&self.place.join(&made.name));
         }

@@ -69,17 +69,6 @@ fn unsupported() -> io::Error {
     io::ErrorKind::Unsupported.into()
 }
 
-/// How much of `len` bytes at `offset` the limit of file sizes leaves.
-///
-/// Asked before each write: at the limit the kernel raises a signal that ends the process.
-fn within_limit(offset: u64, len: u64) -> io::Result<u64> {
-    match limits::file_size_limit() {
-        Some(limit) if offset >= limit && len > 0 => Err(too_large()),
-        Some(limit) => Ok(len.min(limit - offset.min(limit))),
-        None => Ok(len),
-    }
-}
-
 fn facts_of(metadata: &Metadata, writable: bool) -> Facts {
     let kind = if metadata.is_file() {
         Kind::File
@@ -104,7 +93,8 @@ fn names_this(path: &Path, file: &File) -> io::Result<bool> {
 
 impl FsFile for LocalFile {
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
-        let allowed = within_limit(offset, bytes.len() as u64)?;
+        // At the limit of file sizes the kernel would raise a signal that ends the process.
+        let allowed = limits::within_file_size_limit(offset, bytes.len() as u64)?;
         // No more than `bytes.len()`, so it fits.
         let allowed = usize::try_from(allowed).unwrap_or(bytes.len());
         uninterrupted(|| self.file.write_at(&bytes[..allowed], offset))
@@ -138,7 +128,7 @@ impl FsFile for LocalFile {
         len: u64,
     ) -> io::Result<()> {
         let from = from.descriptor().ok_or_else(unsupported)?;
-        if within_limit(to_offset, len)? < len {
+        if limits::within_file_size_limit(to_offset, len)? < len {
             return Err(too_large());
         }
         copy::clone_range(from, &self.file, Transfer { from_offset, to_offset, len })
@@ -152,7 +142,7 @@ impl FsFile for LocalFile {
         len: u64,
     ) -> io::Result<u64> {
         let from = from.descriptor().ok_or_else(unsupported)?;
-        let len = within_limit(to_offset, len)?;
+        let len = limits::within_file_size_limit(to_offset, len)?;
         copy::copy_range(from, &self.file, Transfer { from_offset, to_offset, len })
     }
 

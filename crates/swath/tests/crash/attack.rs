@@ -4,11 +4,12 @@
 //! | --- | --- | --- |
 //! | success | the new state, also after a crash | nothing |
 //! | an error | the last state that was reported as durable | nothing |
-//! | an error with an unknown outcome | the old or the new state, whole | nothing |
+//! | an error with an unknown outcome | the old or the new state, whole | nothing; in a folder, the segments of both |
 //! | a crash at any call | one of the states, not older than the last durable one | nothing, once somebody has written again |
 
 use std::cell::Cell;
 use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -33,6 +34,13 @@ impl From<swath::Error> for Failure {
             swath::Reason::OutcomeUnknown => Self::Unknown(format!("{error:?}")),
             _ => Self::NotDone(format!("{error:?}")),
         }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    /// Of a write: no commit has begun.
+    fn from(error: std::io::Error) -> Self {
+        Self::NotDone(format!("{error:?}"))
     }
 }
 
@@ -70,6 +78,23 @@ pub(crate) trait Subject {
 
     /// The names that may stand in the folder when the state is this.
     fn names(&self, state: &State) -> Vec<String>;
+
+    /// What is left that is neither the state nor somebody else's.
+    fn strays(&self, fs: &SimulatedFs, state: &State) -> Vec<String> {
+        let allowed = self.names(state);
+        let names = fs.names(&self.folder());
+        names.into_iter().filter(|name| !allowed.contains(name)).collect()
+    }
+
+    /// Whether both states are kept whole while nobody knows which of them counts.
+    fn keeps_both(&self) -> bool {
+        false
+    }
+
+    /// Makes the last state out of whatever a crash has left.
+    fn write_again(&self, fs: Arc<dyn Fs>) -> Result<(), Failure> {
+        self.write(fs, &Reached::default())
+    }
 }
 
 /// One attempt: what was planned, and what came of it.
@@ -145,9 +170,7 @@ impl<'s> Attempt<'s> {
     }
 
     fn check_names(&self, fs: &SimulatedFs, state: &State) -> Result<(), String> {
-        let (names, allowed) = (fs.names(&self.subject.folder()), self.subject.names(state));
-        let stray = names.iter().find(|name| !allowed.contains(name));
-        match stray {
+        match self.subject.strays(fs, state).first() {
             Some(stray) => Err(self.complain(&format!("{stray} is left"))),
             None => Ok(()),
         }
@@ -195,7 +218,7 @@ impl<'s> Attempt<'s> {
 
     /// Whoever writes next is not hindered by what was left, and removes it.
     fn check_next_run(&self, fs: &SimulatedFs) -> Result<(), String> {
-        let ended = self.subject.write(Arc::new(fs.clone()), &Reached::default());
+        let ended = self.subject.write_again(Arc::new(fs.clone()));
         ended.map_err(|error| self.complain(&format!("then the next run: {error:?}")))?;
         let last = self.subject.states().len() - 1;
         let state = self.check_state(fs, last..=last)?;
@@ -203,13 +226,20 @@ impl<'s> Attempt<'s> {
     }
 }
 
-/// What distinguishes two disks.
-fn fingerprint(world: &World) -> String {
-    let node = |node: &Node| match node {
-        Node::File(file) => format!("{:?}", file.bytes),
-        Node::Folder(folder) => format!("{:?}", folder.names),
-    };
-    world.nodes.iter().map(node).collect::<Vec<_>>().join("\n")
+/// What distinguishes two disks: what can be reached on them.
+fn fingerprint(world: &World) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let mut ways = vec![0];
+    while let Some(inode) = ways.pop() {
+        match &world.nodes[inode] {
+            Node::File(file) => (inode, &file.bytes).hash(&mut hasher),
+            Node::Folder(folder) => {
+                (inode, &folder.names).hash(&mut hasher);
+                ways.extend(folder.names.values());
+            }
+        }
+    }
+    hasher.finish()
 }
 
 const EIO: i32 = 5;
@@ -249,8 +279,11 @@ pub(crate) fn fail_everywhere(
             let attempt = Attempt::new(subject, abilities, &[(index, fault)]);
             attempt.check_knowledge(index, fault)?;
             // Nobody can remove what will not be removed; the next run does.
-            let is_remove = attempt.fs.calls().get(index) == Some(&Call::Remove);
-            attempt.check_visible(is_remove)?;
+            let failed = attempt.fs.calls().get(index).copied();
+            let is_removing = matches!(failed, Some(Call::Remove | Call::List));
+            let keeps_both =
+                subject.keeps_both() && matches!(attempt.ended, Err(Failure::Unknown(_)));
+            attempt.check_visible(is_removing || keeps_both)?;
             if durability == Durability::Promised {
                 attempt.check_crash(attempt.allowed())?;
             }
@@ -278,7 +311,8 @@ pub(crate) fn crash_everywhere(
         disks += Attempt::new(subject, abilities, &[(crash, Fault::Crash)]).check_killed()?;
     }
     for error in 0..count {
-        for crash in error + 1.. {
+        // What cleans up makes few calls; what goes on in spite of it was looked at above.
+        for crash in error + 1..error + 8 {
             let faults = [(error, Fault::Error(EIO)), (crash, Fault::Crash)];
             let attempt = Attempt::new(subject, abilities, &faults);
             if crash >= attempt.fs.calls().len() {

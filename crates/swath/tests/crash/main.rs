@@ -6,12 +6,18 @@
 //! simulated  a file system on it that fails or loses power at the k-th call
 //! attack     each fault at each call of a writer; every disk that could be left
 //! written    the real thing under attack
+//! appended   the same for what strands and tickets write
+//! kill       a process that is killed at random moments, on the real file system
+//! slow       that file system with time between its calls
 //! planted    writers with a bug that the attack must find
 //! ```
 
+mod appended;
 mod attack;
 mod disk;
+mod kill;
 mod planted;
 mod simulated;
+mod slow;
 mod world;
 mod written;

@@ -105,6 +105,16 @@ impl SimulatedFs {
         disk.parent(path).expect("there").0.synced();
     }
 
+    /// Everything that was done so far has always been there.
+    pub(crate) fn settle(&self) {
+        for node in &mut self.disk().world.nodes {
+            match node {
+                Node::File(file) => file.synced(),
+                Node::Folder(folder) => folder.synced(),
+            }
+        }
+    }
+
     /// What a reader sees: `None` if nothing is there.
     pub(crate) fn read(&self, path: &Path) -> Option<Vec<u8>> {
         let mut disk = self.disk();

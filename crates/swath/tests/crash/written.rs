@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use swath::WriteOptions;
 use swath::sink::{Fs, Replace, Sync};
+use swath::{CopyOptions, WriteOptions};
 
 use crate::attack::{Durability, Failure, Reached, State, Subject};
 use crate::attack::{attack, fail_everywhere, target};
@@ -48,6 +48,8 @@ impl<W: Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>> Subject for OneFile<W> {
 
 const OLD: &[u8] = b"the old bytes, longer than one block";
 
+const LENGTHS: [u8; 4] = [0, 1, 36, 50];
+
 fn bytes(len: u8) -> Vec<u8> {
     (1..=len).collect()
 }
@@ -55,7 +57,7 @@ fn bytes(len: u8) -> Vec<u8> {
 fn everywhere(write: impl Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>) {
     for abilities in Abilities::KINDS {
         for old in [None, Some(OLD.to_vec())] {
-            for len in [0, 1, 36, 50] {
+            for len in LENGTHS {
                 let write = &write;
                 let subject = OneFile { old: old.clone(), new: bytes(len), write };
                 let found = attack(&subject, abilities);
@@ -82,6 +84,23 @@ fn a_file_written_in_any_order_survives_every_failure_and_every_crash() {
             out.write_at(piece, 20 * index as u64)?;
         }
         Ok(out.commit()?)
+    });
+}
+
+#[test]
+fn a_copy_survives_every_failure_and_every_crash() {
+    // Made once: the real file system is the slow part.
+    let sources = LENGTHS.map(|len| {
+        let source = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR"));
+        let source = source.expect("a temporary file");
+        std::fs::write(source.path(), bytes(len)).expect("written");
+        source
+    });
+    everywhere(|fs, bytes| {
+        let index = LENGTHS.iter().position(|&len| usize::from(len) == bytes.len());
+        let source = sources[index.expect("one of them")].path();
+        let options = CopyOptions::new().with_fs(fs).with_workers(1).with_chunk_size(16);
+        Ok(options.copy(source, target("out")).map(|_| ())?)
     });
 }
 

@@ -1,0 +1,117 @@
+//! What the commands about parallel appends take.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use swath::append::{AppendOptions, Mode};
+use swath::sink::{Replace, Sync};
+
+use super::size::{parse_memory_size, parse_size};
+use super::verbs::input;
+use super::words::words;
+use crate::input::Input;
+
+/// `swath export`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath export out.segments/ out.bin
+  swath cat out.segments/ | less            without a copy
+  swath sum out.segments/                   every command reads a folder of segments")]
+pub struct Export {
+    /// The folder of segments that `append` left
+    #[arg(value_name = "FOLDER", value_parser = input(), value_hint = ValueHint::DirPath)]
+    pub from: Input,
+
+    /// The plain file; it appears in one step when all of it is there
+    #[arg(value_name = "TO", value_hint = ValueHint::FilePath)]
+    pub to: PathBuf,
+
+    /// Do not replace an existing file
+    #[arg(long)]
+    pub no_clobber: bool,
+
+    /// How it is left.
+    #[command(flatten)]
+    pub leave: LeaveArgs,
+}
+
+/// `swath fib`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath fib 23 --bytes 10KiB -o fib.bin
+  swath fib 23 --bytes 10KiB --mode segments --workers 4 -o fib.segments
+  swath fib 17 --verify -o fib.bin          compares with the serial program")]
+pub struct Fib {
+    /// Which Fibonacci number: 23 makes 92,735 calls
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(..=60))]
+    pub n: u32,
+
+    /// Bytes that every call writes when it begins
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "10KiB", allow_negative_numbers = true)]
+    pub bytes: usize,
+
+    /// Where to write; replaced when all is written
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub output: PathBuf,
+
+    /// Where the bytes of parallel strands go: plain, segments, or without an order global,
+    /// local, local-files
+    #[arg(long, value_name = "MODE", value_parser = words(FIB_MODES), default_value = "plain")]
+    pub mode: Mode,
+
+    /// Bytes of stolen strands that may wait in memory for their place; 0 chooses
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
+    pub memory: u64,
+
+    /// Read it back and compare it with what the serial program writes
+    #[arg(long)]
+    pub verify: bool,
+
+    /// How it is left.
+    #[command(flatten)]
+    pub leave: LeaveArgs,
+}
+
+/// Local mode is left out: every call would write the same place.
+const FIB_MODES: &[(&str, Mode)] = &[
+    ("plain", Mode::Plain),
+    ("segments", Mode::Segments),
+    ("global", Mode::Global),
+    ("local-files", Mode::LocalFiles),
+];
+
+/// What all commands that append in parallel take.
+#[derive(Debug, Args)]
+pub struct LeaveArgs {
+    /// Wait until the device has it, so that a power cut does not undo it
+    #[arg(long, value_name = "SYNC", value_parser = words(super::copy::SYNC), default_value = "full")]
+    pub sync: Sync,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Export {
+    /// Returns the library's options for these words.
+    pub fn options(&self) -> AppendOptions {
+        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
+        AppendOptions::new().with_sync(self.leave.sync).with_replace(replace)
+    }
+}
+
+impl Fib {
+    /// Returns the library's options for these words.
+    pub fn options(&self) -> AppendOptions {
+        AppendOptions::new()
+            .with_sync(self.leave.sync)
+            .with_mode(self.mode)
+            .with_memory(self.memory)
+    }
+}

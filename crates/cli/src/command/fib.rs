@@ -1,0 +1,201 @@
+//! `swath fib`: study E's benchmark. A Fibonacci tree whose every call writes.
+
+use std::io::{self, Read, Write};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use serde::Serialize;
+use swath::append::{self, Committed, Mode, Writer};
+use swath_study::fib::{Call, Fib, fill};
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::{Outcome, pool};
+use crate::args::append as args;
+use crate::failure::Refused;
+use crate::output::{complain, print, print_json};
+use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    bytes: u64,
+    elapsed_s: f64,
+    commit_s: f64,
+    bytes_per_s: f64,
+    workers: usize,
+    work_calls: u64,
+    span_calls: u64,
+    parallelism: f64,
+    forks: u64,
+    steals: u64,
+    extents: u64,
+    logs: u64,
+    in_place_bytes: u64,
+    logged_bytes: u64,
+    cloned_bytes: u64,
+    copied_bytes: u64,
+    is_serial: Option<bool>,
+}
+
+/// How it went.
+struct Ran {
+    committed: Committed,
+    elapsed: Duration,
+    commit: Duration,
+}
+
+pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
+    let Some(tree) = Fib::new(args.n, args.bytes as u64) else {
+        let text = format!("cannot count the bytes of fib({})", args.n);
+        return Err(Refused::new(text, "a smaller number").into());
+    };
+    let pool = pool(args.leave.workers)?;
+    let begun = Instant::now();
+    let out = append::create(&args.output, args.options())?;
+    out.scope(|w| pool.install(|| branch(&tree, tree.root(), w)))?;
+    let written = begun.elapsed();
+    let committed = pool.install(|| out.commit())?;
+    let elapsed = begun.elapsed();
+    let ran = Ran { committed, elapsed, commit: elapsed - written };
+    let difference = if args.verify { Some(first_difference(args, &tree)?) } else { None };
+    let workers = pool.current_num_threads();
+    if args.leave.json {
+        let is_serial = difference.map(|difference| difference.is_none());
+        print_json(&Json { is_serial, ..json(args, &tree, &ran, workers) })?;
+    } else {
+        print(text(args, &tree, &ran, workers))?;
+    }
+    match difference {
+        Some(Some(offset)) => {
+            let path = args.output.display();
+            complain(format!(
+                "{path} is not what the serial program writes from byte {offset} on"
+            ));
+            Ok(Outcome::Differs)
+        }
+        Some(None) if !args.leave.json => {
+            print(match args.mode {
+                Mode::Global | Mode::LocalFiles => "  what every call wrote is there, whole\n",
+                _ => "  byte for byte what the serial program writes\n",
+            })?;
+            Ok(Outcome::Done)
+        }
+        _ => Ok(Outcome::Done),
+    }
+}
+
+/// One call: writes, forks, calls, joins.
+fn branch(tree: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
+    write_call(tree, call, w)?;
+    match tree.branches(call) {
+        None => Ok(()),
+        Some([left, right]) => {
+            w.join(|w| branch(tree, left, w), |w| branch(tree, right, w)).map(|_| ())
+        }
+    }
+}
+
+/// Not inlined: its buffer is not to lie on the stack once for each call above.
+#[inline(never)]
+fn write_call(tree: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
+    /// Most calls write less than this, and then nothing is allocated for it.
+    const SMALL: usize = 16 << 10;
+    let len = usize::try_from(tree.bytes_per_call()).unwrap_or(usize::MAX);
+    let mut small = [0; SMALL];
+    if let Some(bytes) = small.get_mut(..len) {
+        fill(call.index, bytes);
+        return w.write_all(bytes);
+    }
+    let mut large = vec![0; len];
+    fill(call.index, &mut large);
+    w.write_all(&large)
+}
+
+/// Where the output differs from the serial program's, if it does. Without an order it is the
+/// calls' records that are compared, and where they end that is told.
+fn first_difference(args: &args::Fib, tree: &Fib) -> io::Result<Option<u64>> {
+    let mut back = append::open(&args.output)?;
+    if !matches!(args.mode, Mode::Global | Mode::LocalFiles) {
+        return tree.first_difference(back);
+    }
+    let mut bytes = vec![0; args.bytes];
+    let mut expected = Vec::new();
+    for call in tree.serial() {
+        fill(call.index, &mut bytes);
+        expected.push(xxh3_64(&bytes));
+    }
+    let mut actual = Vec::with_capacity(expected.len());
+    while actual.len() < expected.len() {
+        match back.read_exact(&mut bytes) {
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
+            other => other?,
+        }
+        actual.push(xxh3_64(&bytes));
+    }
+    expected.sort_unstable();
+    actual.sort_unstable();
+    let is_same = expected == actual && back.read(&mut [0])? == 0;
+    Ok(if is_same { None } else { Some(actual.len() as u64 * args.bytes as u64) })
+}
+
+fn json(args: &args::Fib, tree: &Fib, ran: &Ran, workers: usize) -> Json {
+    let Ran { committed, elapsed, commit } = *ran;
+    Json {
+        path: args.output.as_os_str().into(),
+        bytes: committed.bytes,
+        elapsed_s: elapsed.as_secs_f64(),
+        commit_s: commit.as_secs_f64(),
+        bytes_per_s: bytes_per_s(committed.bytes, elapsed),
+        workers,
+        work_calls: tree.calls(),
+        span_calls: tree.span(),
+        parallelism: tree.parallelism(),
+        forks: committed.forks,
+        steals: committed.steals,
+        extents: committed.extents,
+        logs: committed.logs,
+        in_place_bytes: committed.in_place,
+        logged_bytes: committed.logged,
+        cloned_bytes: committed.cloned,
+        copied_bytes: committed.copied,
+        is_serial: None,
+    }
+}
+
+fn text(args: &args::Fib, tree: &Fib, ran: &Ran, workers: usize) -> String {
+    let Ran { committed, elapsed, commit } = *ran;
+    let speed = bytes_per_s(committed.bytes, elapsed) / 1e9;
+    let mut text = format!(
+        "{}: {} in {}, {speed:.2} GB/s\n  {}, the commit took {}\n",
+        args.output.display(),
+        size_text(committed.bytes),
+        time_text(elapsed),
+        counted(workers as u64, "worker"),
+        time_text(commit),
+    );
+    text += &format!(
+        "  {} of work, {} of span: parallelism {:.0}\n  {}, {}, {}",
+        counted(tree.calls(), "call"),
+        counted(tree.span(), "call"),
+        tree.parallelism(),
+        counted(committed.forks, "fork"),
+        counted(committed.steals, "steal"),
+        counted(committed.extents, "extent"),
+    );
+    if committed.logs > 0 {
+        text += &format!(" in {}", counted(committed.logs, "log"));
+    }
+    text.push('\n');
+    for (bytes, what) in [
+        (committed.in_place, "written in place"),
+        (committed.logged, "written to logs"),
+        (committed.cloned, "moved by sharing blocks"),
+        (committed.copied, "moved by copying"),
+    ] {
+        if bytes > 0 {
+            text += &format!("  {} {what}\n", size_text(bytes));
+        }
+    }
+    text
+}

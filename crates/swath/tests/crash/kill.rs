@@ -1,0 +1,289 @@
+//! A writer that is killed at random moments, with the real file system under it.
+//!
+//! The child is this test program again, told by the environment what to write. It writes version
+//! after version of one target; a version says its own number and length, so that the parent sees
+//! whether what it finds is whole.
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use swath::append::{self, AppendOptions, Mode, OrderedOptions};
+use swath::sink::{Fs, Sync};
+use swath::{Reason, WriteOptions};
+
+use crate::slow::SlowFs;
+
+const HOW: &str = "SWATH_KILLED_WRITER";
+const WHERE: &str = "SWATH_KILLED_TARGET";
+const KILLS: u32 = 80;
+
+type Written = Result<(), Box<dyn std::error::Error>>;
+
+/// Version `number`: its number, its length, and bytes that follow from both.
+fn version(number: u64) -> Vec<u8> {
+    let len = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) % 200_000;
+    let mut bytes = Vec::from(number.to_le_bytes());
+    bytes.extend(len.to_le_bytes());
+    bytes.extend((0..len).map(|index| (number ^ index).to_le_bytes()[0]));
+    bytes
+}
+
+/// Which version these bytes are; `None` if they are torn.
+fn number_of(bytes: &[u8]) -> Option<u64> {
+    let number = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
+    (bytes == version(number)).then_some(number)
+}
+
+/// A way of writing a whole version, by name.
+fn write(how: &str, path: &Path, number: u64) -> Written {
+    let bytes = version(number);
+    // A kill loses nothing that the kernel has; now and then the syncs are there all the same.
+    let sync = if number.is_multiple_of(8) { Sync::Full } else { Sync::None };
+    let slow: Arc<dyn Fs> = Arc::new(SlowFs { nameless: how != "named" });
+    match how {
+        "plain" | "named" => {
+            let options = WriteOptions::new().with_sync(sync).with_fs(slow);
+            options.with_chunk_size(65536).with_workers(2).write(path, bytes)?;
+        }
+        "quick" => {
+            WriteOptions::new().with_sync(sync).write(path, bytes)?;
+        }
+        "strands" => strands(path, &bytes, Mode::Plain, (slow, sync))?,
+        "segments" => strands(path, &bytes, Mode::Segments, (slow, sync))?,
+        "tickets" => {
+            let options = OrderedOptions::new().with_sync(sync).with_fs(slow);
+            let out = append::ordered(path, options)?;
+            out.map_ordered(bytes.chunks(30_000), 2, |chunk, ticket| ticket.write_all(chunk))?;
+            out.commit()?;
+        }
+        "naive" => naive(path, &bytes)?,
+        other => panic!("no such way: {other}"),
+    }
+    Ok(())
+}
+
+fn strands(path: &Path, bytes: &[u8], mode: Mode, (fs, sync): (Arc<dyn Fs>, Sync)) -> Written {
+    let options = AppendOptions::new().with_mode(mode).with_fs(fs).with_sync(sync);
+    let out = append::create(path, options.with_memory(1).with_buffer_size(10_000))?;
+    let mut forks = Vec::new();
+    for chunk in bytes.chunks(60_000) {
+        forks.push((out.fork()?, chunk));
+    }
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = forks
+            .into_iter()
+            .map(|(mut fork, chunk)| {
+                scope.spawn(move || fork.write_all(chunk).map(|()| fork.finish()))
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| -> std::io::Result<()> {
+            Ok(thread.join().expect("no panic")??)
+        })
+    })?;
+    out.commit()?;
+    Ok(())
+}
+
+/// What everybody does who does not know better.
+fn naive(path: &Path, bytes: &[u8]) -> Written {
+    let file = fs::File::create(path)?;
+    for (index, chunk) in bytes.chunks(20_000).enumerate() {
+        file.write_all_at(chunk, 20_000 * index as u64)?;
+        std::thread::sleep(Duration::from_micros(100));
+    }
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Option<Vec<u8>>, String> {
+    if !path.exists() {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    let mut opened = append::open(path).map_err(|error| format!("{error:?}"))?;
+    opened.read_to_end(&mut bytes).map_err(|error| format!("{error:?}"))?;
+    Ok(Some(bytes))
+}
+
+/// The child's part; without being told to, nothing.
+#[test]
+fn a_writer_writes_on_and_on_when_told_to() {
+    let (Ok(how), Some(path)) = (std::env::var(HOW), std::env::var_os(WHERE)) else { return };
+    let path = Path::new(&path);
+    let found = read(path).expect("the parent has looked").unwrap_or_default();
+    let mut number = number_of(&found).unwrap_or(0);
+    let held = (how == "holder").then(|| WriteOptions::new().create(path, 1 << 20));
+    // libtest has begun a line.
+    println!("\nready");
+    std::io::stdout().flush().expect("the parent reads");
+    while held.is_some() {
+        std::thread::park();
+    }
+    loop {
+        number += 1;
+        write(&how, path, number).unwrap_or_else(|error| panic!("{how}: {error:?}"));
+    }
+}
+
+fn start(how: &str, path: &Path) -> Child {
+    let program = std::env::current_exe().expect("this program");
+    let mut child = Command::new(program)
+        .args(["--exact", "kill::a_writer_writes_on_and_on_when_told_to", "--nocapture"])
+        .env(HOW, how)
+        .env(WHERE, path)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("started");
+    let lines = BufReader::new(child.stdout.take().expect("piped")).lines();
+    let ready = lines.map_while(Result::ok).find(|line| line == "ready");
+    assert!(ready.is_some(), "{how}: {:?}", child.wait());
+    child
+}
+
+/// A generator of small waits; its seed is printed.
+struct Random(u64);
+
+impl Random {
+    fn new() -> Self {
+        let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+        let seed = now.as_secs() << 20 | u64::from(now.subsec_micros());
+        println!("seed {seed}");
+        Self(seed | 1)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % end
+    }
+}
+
+/// What the kills did.
+#[derive(Debug, Default)]
+struct Outcome {
+    versions: u64,
+    /// Kills that left something beside the target.
+    strays: u32,
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).expect("listed");
+    let name = |entry: fs::DirEntry| entry.file_name().to_string_lossy().into_owned();
+    let mut names: Vec<String> = entries.map(|entry| name(entry.expect("an entry"))).collect();
+    names.sort();
+    names
+}
+
+/// Kills a writer again and again.
+///
+/// # Errors
+///
+/// With what is torn, lost or left.
+fn kill_again_and_again(how: &str) -> Result<Outcome, String> {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let path = folder.path().join("out");
+    let mut random = Random::new();
+    let mut outcome = Outcome::default();
+    for kill in 0..KILLS {
+        let mut child = start(how, &path);
+        std::thread::sleep(Duration::from_micros(random.below(12_000)));
+        child.kill().expect("it runs until it is killed");
+        child.wait().expect("killed");
+        let found = read(&path).map_err(|torn| format!("kill {kill}: {torn}"))?;
+        let number = match &found {
+            Some(bytes) => number_of(bytes)
+                .ok_or_else(|| format!("kill {kill}: {} bytes are torn", bytes.len()))?,
+            None if outcome.versions == 0 => 0,
+            None => return Err(format!("kill {kill}: nothing is left")),
+        };
+        if number < outcome.versions {
+            return Err(format!("kill {kill}: {number} behind {}", outcome.versions));
+        }
+        outcome.versions = number;
+        outcome.strays += u32::from(names(folder.path()) != ["out"]);
+        if kill % 4 == 3 {
+            outcome.versions += 1;
+            write(how, &path, outcome.versions)
+                .map_err(|error| format!("kill {kill}: then the next run: {error:?}"))?;
+            check_clean(folder.path(), &path)?;
+        }
+    }
+    Ok(outcome)
+}
+
+/// After a run that ended well.
+fn check_clean(folder: &Path, path: &Path) -> Result<(), String> {
+    let left = names(folder);
+    if left != ["out"] {
+        return Err(format!("after the next run: {left:?}"));
+    }
+    if path.is_dir() {
+        let manifest = fs::read(path.join("MANIFEST")).expect("there");
+        let manifest =
+            swath_plan::segment::manifest::Manifest::decode(&manifest, crc32c::crc32c_append);
+        let named = manifest.expect("it was read before").segments().len();
+        let left = names(path);
+        if left.len() != named + 1 {
+            return Err(format!("after the next run, {named} segments: {left:?}"));
+        }
+    }
+    Ok(())
+}
+
+fn survives(how: &str) {
+    let outcome = kill_again_and_again(how).unwrap_or_else(|wrong| panic!("{how}: {wrong}"));
+    println!("{how}: {outcome:?}");
+    assert!(outcome.versions > u64::from(KILLS) / 2, "it wrote, {outcome:?}");
+}
+
+#[test]
+fn a_killed_writer_of_a_buffer_leaves_a_whole_version() {
+    survives("plain");
+    survives("quick");
+}
+
+#[test]
+fn a_killed_writer_whose_files_must_have_names_leaves_a_whole_version() {
+    survives("named");
+}
+
+#[test]
+fn killed_strands_leave_a_whole_version() {
+    survives("strands");
+}
+
+#[test]
+fn a_killed_writer_of_segments_leaves_a_whole_version() {
+    survives("segments");
+}
+
+#[test]
+fn killed_tickets_leave_a_whole_version() {
+    survives("tickets");
+}
+
+#[test]
+fn a_writer_under_the_final_name_is_found_when_it_is_killed() {
+    let wrong = kill_again_and_again("naive").expect_err("a torn version");
+    assert!(wrong.contains("torn"), "{wrong}");
+}
+
+/// The lock of a killed process is free, whatever is left of it.
+#[test]
+fn a_killed_holder_locks_nobody_out() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let path = folder.path().join("out");
+    let mut child = start("holder", &path);
+    let error = swath::write(&path, b"too early").expect_err("the second writer is told");
+    assert_eq!(error.reason(), Reason::Busy, "{error:?}");
+    child.kill().expect("it runs until it is killed");
+    child.wait().expect("killed");
+    swath::write(&path, b"free").expect("free at once");
+    assert_eq!(names(folder.path()), ["out"]);
+}

@@ -1,0 +1,168 @@
+//! Every way of writing, and what must hold after a refusal.
+
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::Path;
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use swath::append::{self, AppendOptions, Direct, Mode, OrderedOptions};
+use swath::{Error, Reason, WriteOptions};
+
+/// A way of leaving bytes under a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Write,
+    Positional,
+    Strands,
+    /// Little memory, so that strands spill.
+    Spilling,
+    Segments,
+    Tickets,
+    DirectTickets,
+    Copy,
+}
+
+impl Way {
+    pub(crate) const ALL: [Way; 8] = [
+        Way::Write,
+        Way::Positional,
+        Way::Strands,
+        Way::Spilling,
+        Way::Segments,
+        Way::Tickets,
+        Way::DirectTickets,
+        Way::Copy,
+    ];
+
+    pub(crate) fn is_folder(self) -> bool {
+        self == Way::Segments
+    }
+
+    /// Makes `path` hold `bytes`.
+    ///
+    /// # Errors
+    ///
+    /// The library's own, out of whatever `std::io` put around it.
+    pub(crate) fn leave(self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
+        match self {
+            Way::Write => WriteOptions::new()
+                .with_workers(3)
+                .with_chunk_size(50_000)
+                .write(path, bytes)
+                .map(|_| ()),
+            Way::Positional => {
+                let out = WriteOptions::new().create(path, bytes.len() as u64)?;
+                for (index, chunk) in bytes.chunks(50_000).enumerate().rev() {
+                    out.write_at(chunk, 50_000 * index as u64)?;
+                }
+                out.commit()
+            }
+            Way::Strands => strands(path, bytes, AppendOptions::new()),
+            Way::Spilling => strands(path, bytes, AppendOptions::new().with_memory(1)),
+            Way::Segments => {
+                strands(path, bytes, AppendOptions::new().with_mode(Mode::Segments))
+            }
+            Way::Tickets => tickets(path, bytes, Direct::No),
+            Way::DirectTickets => tickets(path, bytes, Direct::Yes),
+            Way::Copy => swath::copy(source(bytes).path(), path).map(|_| ()),
+        }
+    }
+}
+
+/// A file to copy, made where anybody may make one, and without the limit of file sizes.
+fn source(bytes: &[u8]) -> tempfile::NamedTempFile {
+    let source = tempfile::NamedTempFile::new().expect("a temporary file");
+    let limit = getrlimit(Resource::Fsize);
+    let none = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    setrlimit(Resource::Fsize, none).expect("up to the maximum");
+    fs::write(source.path(), bytes).expect("room for the source");
+    setrlimit(Resource::Fsize, limit).expect("lower");
+    source
+}
+
+/// The library's error inside one of `std::io`.
+fn ours(error: io::Error) -> Error {
+    let text = error.to_string();
+    let inner = error.into_inner().and_then(|inner| inner.downcast::<Error>().ok());
+    *inner.unwrap_or_else(|| panic!("not an error of ours: {text}"))
+}
+
+fn strands(path: &Path, bytes: &[u8], options: AppendOptions) -> Result<(), Error> {
+    let out = append::create(path, options.with_buffer_size(40_000))?;
+    let (first, second) = bytes.split_at(bytes.len() / 2);
+    let (mut one, mut two) = (out.fork()?, out.fork()?);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| two.write_all(second).map_err(ours));
+        let here = one.write_all(first).map_err(ours);
+        let there = other.join().expect("no panic");
+        // The other one may be told only that the first has failed.
+        match (here, there) {
+            (Err(error), there) if error.reason() == Reason::Poisoned => there.and(Err(error)),
+            (here, there) => here.and(there),
+        }
+    })?;
+    one.finish()?;
+    two.finish()?;
+    out.commit().map(|_| ())
+}
+
+fn tickets(path: &Path, bytes: &[u8], direct: Direct) -> Result<(), Error> {
+    let options = OrderedOptions::new().with_direct(direct).with_chunk_size(50_000);
+    let out = append::ordered(path, options)?;
+    out.map_ordered(bytes.chunks(50_000), 2, |chunk, ticket| -> Result<(), Error> {
+        ticket.write_all(chunk).map_err(ours)
+    })?;
+    out.commit().map(|_| ())
+}
+
+pub(crate) fn bytes(len: usize) -> Vec<u8> {
+    (0..len).map(|index| u8::try_from(index * 31 % 251).expect("below 251")).collect()
+}
+
+/// What a reader finds under a name, a folder of segments included.
+pub(crate) fn read(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut opened = append::open(path).expect("it is there");
+    opened.read_to_end(&mut bytes).expect("it is whole");
+    bytes
+}
+
+/// The names in a folder and in the folders of it, without `lost+found`.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).expect("listed") {
+        let entry = entry.expect("an entry");
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if name != "lost+found" {
+            names.push(name);
+        }
+    }
+    names.sort();
+    names
+}
+
+/// Leaves `bytes` in every way, over nothing and over old bytes, and checks that each is refused
+/// with this number, and everything is what it was.
+#[track_caller]
+pub(crate) fn all_refuse(folder: &Path, bytes: &[u8], number: i32) {
+    for way in Way::ALL {
+        let path = folder.join("new");
+        let before = names(folder);
+        let error = way.leave(&path, bytes).expect_err("refused");
+        assert_eq!(error.raw_os_error(), Some(number), "{way:?}: {error:?}");
+        assert!(!error.what_to_try().is_empty(), "{way:?}: {error:?}");
+        assert_eq!(names(folder), before, "{way:?}");
+
+        let path = folder.join(format!("old of {way:?}"));
+        way.leave(&path, b"old").unwrap_or_else(|error| panic!("{way:?}: {error:?}"));
+        let (before, inside) = (names(folder), inner_names(&path));
+        let error = way.leave(&path, bytes).expect_err("refused");
+        assert_eq!(error.raw_os_error(), Some(number), "{way:?}: {error:?}");
+        assert_eq!(read(&path), b"old", "{way:?}");
+        assert_eq!((names(folder), inner_names(&path)), (before, inside), "{way:?}");
+    }
+}
+
+fn inner_names(path: &Path) -> Vec<String> {
+    if path.is_dir() { names(path) } else { Vec::new() }
+}
