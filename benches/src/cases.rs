@@ -1,9 +1,11 @@
 //! The table of cases: one file per group.
 
 mod cold;
+mod insert;
 mod memory;
 mod reader;
 mod regret;
+mod seek;
 mod small;
 mod sum;
 mod warm;
@@ -16,28 +18,39 @@ use anyhow::{Result, ensure};
 /// How a case is put together from its input.
 type Build = for<'b> fn(&'b Bench, &'b Input, Size) -> Result<Case<'b>>;
 
-/// What the input consists of.
+/// How a case is put together that reads no file but keeps this many items in order.
+type BuildOfItems = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
+
+/// What the input consists of, and what is done with it.
 #[derive(Clone, Copy)]
-enum Contents {
-    Bytes,
-    Numbers,
+enum What {
+    Bytes(Size, Build),
+    Numbers(Size, Build),
+    Items(BuildOfItems),
 }
 
-/// One case: a group's name and a size.
+/// One case: a group's name and what it measures.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     group: &'static str,
-    size: Size,
-    contents: Contents,
-    build: Build,
+    what: What,
 }
 
 const fn bytes(group: &'static str, size: Size, build: Build) -> Entry {
-    Entry { group, size, contents: Contents::Bytes, build }
+    Entry { group, what: What::Bytes(size, build) }
 }
 
 const fn numbers(group: &'static str, size: Size, build: Build) -> Entry {
-    Entry { group, size, contents: Contents::Numbers, build }
+    Entry { group, what: What::Numbers(size, build) }
+}
+
+const fn items(group: &'static str, build: BuildOfItems) -> Entry {
+    Entry { group, what: What::Items(build) }
+}
+
+/// How many items are kept in order, and how people call that.
+const fn item_count(quick: bool) -> (usize, &'static str) {
+    if quick { (1000, "1k") } else { (1_000_000, "1M") }
 }
 
 const ALL: &[Entry] = &[
@@ -62,6 +75,9 @@ const ALL: &[Entry] = &[
     bytes("regret-half", Size::Large, regret::build_half),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
+    items("seek", seek::build),
+    items("insert", insert::build),
+    items("order-at-once", insert::build_at_once),
 ];
 
 impl Entry {
@@ -71,7 +87,11 @@ impl Entry {
     }
 
     fn id_of(&self, quick: bool) -> String {
-        format!("{}-{}", self.group, self.size.label(quick))
+        let label = match self.what {
+            What::Bytes(size, _) | What::Numbers(size, _) => size.label(quick),
+            What::Items(_) => item_count(quick).1,
+        };
+        format!("{}-{label}", self.group)
     }
 
     /// Makes the input, runs the case and says what came of it.
@@ -80,11 +100,14 @@ impl Entry {
     }
 
     fn try_run(&self, bench: &Bench) -> Result<Outcome> {
-        let input = match self.contents {
-            Contents::Bytes => bench.bytes(self.size)?,
-            Contents::Numbers => bench.numbers(self.size)?,
+        let (input, size, build) = match self.what {
+            What::Bytes(size, build) => (bench.bytes(size)?, size, build),
+            What::Numbers(size, build) => (bench.numbers(size)?, size, build),
+            What::Items(build) => {
+                return build(bench, item_count(bench.quick).0)?.run(bench.rounds);
+            }
         };
-        (self.build)(bench, &input, self.size)?.run(bench.rounds)
+        build(bench, &input, size)?.run(bench.rounds)
     }
 }
 
