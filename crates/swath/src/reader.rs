@@ -130,6 +130,11 @@ impl Reader {
         self.next - (self.block.len() - self.at) as u64 - self.first()
     }
 
+    /// What messages call its source: the path, for standard input `<stdin>`.
+    pub fn path(&self) -> &Path {
+        self.source.name()
+    }
+
     fn first(&self) -> u64 {
         if self.seekable { self.base } else { 0 }
     }

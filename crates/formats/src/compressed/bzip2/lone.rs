@@ -1,0 +1,101 @@
+//! One block of a stream, decoded as if it were a stream of its own.
+//!
+//! ```text
+//! the block's bits, from any bit on     |mark|checksum|data ..|
+//! a stream of nothing else        BZh9  |mark|checksum|data ..|end|checksum|
+//! ```
+
+use bzip2::{Decompress, Status};
+
+use super::bits::{END, aligned};
+
+/// A block decodes to less than this: 900 kB, of which runs of 255 are told in five bytes.
+const MOST: usize = 64 << 20;
+/// Output grows by so much.
+const GROWTH: usize = 1 << 20;
+/// What a stream begins with; the largest block fits it.
+const HEADER: [u8; 4] = *b"BZh9";
+/// Bytes of a mark and a checksum.
+pub(crate) const HEAD: u64 = 10;
+
+/// The checksum behind a mark, which `aligned` bytes begin with.
+pub(crate) fn checksum(aligned: &[u8]) -> u32 {
+    match aligned {
+        [_, _, _, _, _, _, c0, c1, c2, c3, ..] => u32::from_be_bytes([*c0, *c1, *c2, *c3]),
+        _ => 0,
+    }
+}
+
+/// Returns the stream of one block, `len` bits of `bytes` from bit `skip` on.
+fn stream(bytes: &[u8], skip: u64, len: u64) -> Vec<u8> {
+    let block = aligned(bytes, skip, len);
+    let mut out = Vec::with_capacity(block.len() + 16);
+    out.extend_from_slice(&HEADER);
+    out.extend_from_slice(&block);
+    // The end goes right behind the last bit. A stream's checksum is its only block's.
+    let over = len % 8;
+    let last = if over == 0 { 0 } else { out.pop().unwrap_or(0) };
+    let end = u128::from(END) << 32 | u128::from(checksum(&block));
+    let end = u128::from(last) << 120 | end << (48 - over);
+    let bytes = usize::try_from((80 + over).div_ceil(8)).unwrap_or(0);
+    out.extend_from_slice(&end.to_be_bytes()[..bytes]);
+    out
+}
+
+/// Appends what the block decodes to. Returns its checksum if these are all of its bits and no
+/// more, and the data is what the checksum says; else `out` holds nothing of use.
+pub(crate) fn decode(bytes: &[u8], skip: u64, len: u64, out: &mut Vec<u8>) -> Option<u32> {
+    if len < 8 * HEAD {
+        return None;
+    }
+    let stream = stream(bytes, skip, len);
+    let begin = out.len();
+    let mut decoder = Decompress::new(false);
+    let mut used = 0;
+    loop {
+        if out.len() == out.capacity() {
+            if out.len() - begin >= MOST {
+                return None;
+            }
+            out.try_reserve(GROWTH).ok()?;
+        }
+        let before = (used, out.len());
+        let status = decoder.decompress_vec(&stream[used..], out);
+        used = usize::try_from(decoder.total_in()).ok()?;
+        match status {
+            Ok(Status::StreamEnd) => {
+                let whole = used == stream.len();
+                return whole.then(|| checksum(&stream[HEADER.len()..]));
+            }
+            Ok(_) if (used, out.len()) != before => {}
+            Ok(_) | Err(_) => return None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compressed::bzip2::Encoder;
+    use crate::compressed::codec::Encode;
+
+    #[test]
+    fn the_only_block_of_a_stream_is_that_stream_again() {
+        let plain = swath_reference::bytes(1, 10_000);
+        let mut packed = Vec::new();
+        Encoder::new(9).unwrap().encode(&plain, &mut packed).unwrap();
+        // The end is somewhere in the last 11 bytes: only one length is the right one.
+        let bits = 8 * (packed.len() as u64 - 4);
+        let mut found = 0;
+        for len in bits - 90..=bits - 80 {
+            let mut out = Vec::new();
+            if let Some(checksum) = decode(&packed[4..], 0, len, &mut out) {
+                assert_eq!(out, plain);
+                assert_eq!(checksum.to_be_bytes(), packed[10..14]);
+                found += 1;
+            }
+        }
+        assert_eq!(found, 1);
+        assert_eq!(decode(&packed[4..], 0, 79, &mut Vec::new()), None);
+    }
+}

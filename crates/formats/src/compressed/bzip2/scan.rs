@@ -1,0 +1,209 @@
+//! Cuts bzip2 streams at every mark, without decoding.
+//!
+//! ```text
+//! BZh9 |block |block   |end      BZh9 |block |end
+//!      |------|--------|--------------|------|---|    segments
+//! ```
+//!
+//! A mark can be found where none is: about once in 30 TB. So segments are candidates, and
+//! [`search`](super::search) finds out what they are when their turn comes.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+
+use super::bits::{BLOCK, END, Finder, MARK, aligned};
+use super::lone::HEAD;
+use crate::compressed::supply::Supply;
+use crate::error::Result;
+
+/// No block has more compressed bytes.
+pub(crate) const MOST: usize = 4 << 20;
+
+/// What lies between two marks.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) index: u64,
+    pub(crate) kind: Kind,
+    /// Bits of the stream before it, and before its end.
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    /// All bytes that it has bits of.
+    pub(crate) bytes: Vec<u8>,
+    /// It lies behind what looks like the end of everything, so it may be no part of a stream.
+    pub(crate) doubtful: bool,
+}
+
+/// What a segment seems to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Block,
+    /// The end of a stream, and what follows it.
+    End(After),
+    /// What follows so many bytes without a mark.
+    Unmarked,
+}
+
+/// What follows the end of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum After {
+    /// Another stream.
+    Stream,
+    Nothing,
+    /// Something else, from this byte on.
+    Other(u64),
+    /// The stream ends before its end is complete.
+    Cut,
+}
+
+impl Segment {
+    /// Bits before it in its first byte.
+    pub(crate) fn skip(&self) -> u64 {
+        self.start % 8
+    }
+
+    /// Its first `len` bits, or all if it has fewer.
+    pub(crate) fn head(&self, len: u64) -> Vec<u8> {
+        aligned(&self.bytes, self.skip(), len.min(self.end - self.start))
+    }
+}
+
+pub(crate) struct Scanner {
+    supply: Supply,
+    finder: Finder,
+    /// Bytes from the one on in which the segment starts that is being read.
+    bytes: Vec<u8>,
+    start: u64,
+    mark: Option<u64>,
+    doubtful: bool,
+    ended: bool,
+    next_index: u64,
+    /// Found, and not handed out yet.
+    pending: VecDeque<Arc<Segment>>,
+    /// Found, and not forgotten yet.
+    recent: BTreeMap<u64, Arc<Segment>>,
+}
+
+impl Scanner {
+    /// Begins behind the header of the first stream.
+    pub(crate) fn new(mut supply: Supply) -> Result<Self> {
+        let head = supply.peek(10)?;
+        let (there, mark) = (head.len(), head.get(4..10).unwrap_or_default());
+        let begins = [BLOCK, END].iter().any(|known| known.to_be_bytes()[2..] == *mark);
+        if there < 10 {
+            return Err(supply.truncated(0, "bzip2 stream"));
+        }
+        if !begins {
+            return Err(supply.corrupt(4, "no bzip2 block begins here"));
+        }
+        supply.consume(4);
+        Ok(Self {
+            supply,
+            finder: Finder::default(),
+            bytes: Vec::new(),
+            start: 32,
+            mark: None,
+            doubtful: false,
+            ended: false,
+            next_index: 0,
+            pending: VecDeque::new(),
+            recent: BTreeMap::new(),
+        })
+    }
+
+    pub(crate) fn supply(&self) -> &Supply {
+        &self.supply
+    }
+
+    /// The next segment in order; `None` at the end.
+    pub(crate) fn next(&mut self) -> Result<Option<Arc<Segment>>> {
+        match self.pending.pop_front() {
+            Some(segment) => Ok(Some(segment)),
+            None => self.scan(),
+        }
+    }
+
+    /// A segment that is not forgotten, or the one behind all that were found so far.
+    pub(crate) fn look_at(&mut self, index: u64) -> Result<Option<Arc<Segment>>> {
+        if index == self.next_index {
+            let found = self.scan()?;
+            self.pending.extend(found);
+        }
+        Ok(self.recent.get(&index).cloned())
+    }
+
+    /// Forgets the segments before `index`.
+    pub(crate) fn forget_before(&mut self, index: u64) {
+        self.recent = self.recent.split_off(&index);
+    }
+
+    fn scan(&mut self) -> Result<Option<Arc<Segment>>> {
+        while !self.ended {
+            let chunk = self.supply.some()?;
+            if chunk.is_empty() {
+                self.ended = true;
+                return Ok(self.mark.map(|_| self.cut(None)));
+            }
+            let found = self.finder.find(chunk);
+            let used = found.map_or(chunk.len(), |(index, _)| index + 1);
+            self.bytes.extend_from_slice(&chunk[..used]);
+            self.supply.consume(used);
+            let Some((_, found)) = found else {
+                if self.bytes.len() > MOST {
+                    return Ok(Some(self.cut(None)));
+                }
+                continue;
+            };
+            let at = 8 * self.supply.offset() - found.behind - MARK;
+            if self.mark.is_some() {
+                return Ok(Some(self.cut(Some((at, found.mark)))));
+            }
+            // The very first one is where it was seen to be.
+            self.mark = Some(found.mark);
+        }
+        Ok(None)
+    }
+
+    /// Ends the segment at a mark, or where the bytes end; another begins there.
+    fn cut(&mut self, at: Option<(u64, u64)>) -> Arc<Segment> {
+        let (end, mark) = at.unwrap_or((8 * self.supply.offset(), 0));
+        let kind = match self.mark {
+            Some(BLOCK) => Kind::Block,
+            Some(END) => Kind::End(self.after(end, at.is_some())),
+            _ => Kind::Unmarked,
+        };
+        let first = self.start / 8;
+        let index_of = |byte: u64| usize::try_from(byte - first).unwrap_or(usize::MAX);
+        let rest = self.bytes[index_of(end / 8)..].to_vec();
+        self.bytes.truncate(index_of(end.div_ceil(8)));
+        let segment = Arc::new(Segment {
+            index: self.next_index,
+            kind,
+            start: self.start,
+            end,
+            bytes: std::mem::replace(&mut self.bytes, rest),
+            doubtful: self.doubtful,
+        });
+        self.doubtful |= matches!(kind, Kind::End(After::Other(_)));
+        (self.start, self.mark) = (end, Some(mark));
+        self.recent.insert(self.next_index, Arc::clone(&segment));
+        self.next_index += 1;
+        segment
+    }
+
+    /// What follows the end of the stream that the segment seems to be, if it ends at bit `end`.
+    fn after(&self, end: u64, at_mark: bool) -> After {
+        let behind = (self.start + 8 * HEAD).div_ceil(8);
+        if end < 8 * behind {
+            return After::Cut;
+        }
+        let first = self.start / 8;
+        let rest = usize::try_from(behind - first).ok().and_then(|at| self.bytes.get(at..));
+        match rest {
+            Some([b'B', b'Z', b'h', b'1'..=b'9', ..]) if at_mark && end == 8 * behind + 32 => {
+                After::Stream
+            }
+            Some([]) if self.ended => After::Nothing,
+            _ => After::Other(behind),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! Decodes the segments of bzip2 streams on any thread, and settles in order what they were.
+//!
+//! A block that decodes to what its checksum says is believed at once. One that does not waits
+//! until all before it are settled; if it really begins where they end, a mark inside it was none,
+//! and it is tried again together with the segments behind it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+
+use super::lone::{self, HEAD};
+use super::scan::{After, Kind, MOST, Scanner, Segment};
+use crate::compressed::gzip::split::skipped;
+use crate::compressed::supply::Supply;
+use crate::compressed::work::{Split, Tally, Work};
+use crate::error::{Error, Reason, Result};
+
+/// False marks in one block, above which somebody put them there.
+const MOST_FALSE_MARKS: u64 = 64;
+
+/// One bzip2 file: its segments, and how far they are settled.
+pub(crate) struct BlockSearch {
+    path: PathBuf,
+    scanner: Mutex<Scanner>,
+    chain: Mutex<Chain>,
+    turn: Condvar,
+}
+
+/// What is known for certain.
+#[derive(Debug)]
+struct Chain {
+    /// The segment to be settled next.
+    next: u64,
+    /// Bits that are settled.
+    at: u64,
+    /// Of the blocks of this stream so far.
+    checksum: u32,
+    blocks: u64,
+    /// The last stream has ended; what follows, from this byte on, is none.
+    over: Option<After>,
+    failed: bool,
+    /// Decoded, or ends, and waiting for their turn.
+    known: BTreeMap<u64, Known>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    start: u64,
+    end: u64,
+    checksum: u32,
+    /// `None`: a block whose bytes are written already.
+    ends: Option<After>,
+}
+
+impl BlockSearch {
+    pub(crate) fn new(supply: Supply) -> Result<Self> {
+        let path = supply.path().to_owned();
+        let chain = Chain {
+            next: 0,
+            at: 32,
+            checksum: 0,
+            blocks: 0,
+            over: None,
+            failed: false,
+            known: BTreeMap::new(),
+        };
+        let scanner = Mutex::new(Scanner::new(supply)?);
+        Ok(Self { path, scanner, chain: Mutex::new(chain), turn: Condvar::new() })
+    }
+
+    /// Appends what `segment` decodes to; nothing if it turns out to be no block.
+    pub(crate) fn decode(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<()> {
+        let Segment { index, start, end, .. } = *segment;
+        match segment.kind {
+            Kind::End(after) => {
+                let checksum = lone::checksum(&segment.head(8 * HEAD));
+                self.settle(index, Known { start, end, checksum, ends: Some(after) })
+            }
+            Kind::Block => {
+                let checksum = lone::decode(&segment.bytes, segment.skip(), end - start, out);
+                match checksum {
+                    Some(checksum) if !segment.doubtful => {
+                        self.settle(index, Known { start, end, checksum, ends: None })
+                    }
+                    _ => self.in_turn(segment, checksum, out),
+                }
+            }
+            Kind::Unmarked => self.in_turn(segment, None, out),
+        }
+    }
+
+    /// Waits until everything before `segment` is settled; then it is clear what it is.
+    fn in_turn(
+        &self,
+        segment: &Segment,
+        checksum: Option<u32>,
+        out: &mut Vec<u8>,
+    ) -> Result<()> {
+        let Segment { index, start, .. } = *segment;
+        let waiting = |chain: &mut Chain| chain.next < index && !chain.failed;
+        let chain = self.turn.wait_while(self.chain(), waiting);
+        let mut chain = chain.unwrap_or_else(PoisonError::into_inner);
+        if chain.failed {
+            out.clear();
+            return Ok(());
+        }
+        if chain.over.is_some() || chain.at > start {
+            // Behind the end of everything, or a part of a block before it.
+            out.clear();
+            chain.next = index + 1;
+            return self.go_on(chain);
+        }
+        drop(chain);
+        let (checksum, end) = match checksum {
+            Some(checksum) => (checksum, segment.end),
+            None => self.decode_across(segment, out)?,
+        };
+        self.settle(index, Known { start, end, checksum, ends: None })
+    }
+
+    /// Decodes the block that begins with `segment` and goes on behind marks that are none.
+    fn decode_across(&self, segment: &Segment, out: &mut Vec<u8>) -> Result<(u32, u64)> {
+        let first = segment.start / 8;
+        let mut bytes = segment.bytes.clone();
+        for step in 1..=MOST_FALSE_MARKS {
+            let next = self.scanner().look_at(segment.index + step)?;
+            let Some(next) = next.filter(|_| segment.kind == Kind::Block) else {
+                if step == 1 && segment.kind == Kind::Block {
+                    return Err(self.truncated(segment.start));
+                }
+                break;
+            };
+            // Both have the byte in which the one ends and the other begins.
+            bytes.truncate(usize::try_from(next.start / 8 - first).unwrap_or(usize::MAX));
+            bytes.extend_from_slice(&next.bytes);
+            if bytes.len() > MOST {
+                break;
+            }
+            out.clear();
+            let len = next.end - segment.start;
+            if let Some(checksum) = lone::decode(&bytes, segment.skip(), len, out) {
+                return Ok((checksum, next.end));
+            }
+        }
+        Err(self.corrupt(segment.start, "the bzip2 block that begins here is damaged"))
+    }
+
+    /// Notes what a segment is, and settles all whose turn it is.
+    fn settle(&self, index: u64, known: Known) -> Result<()> {
+        let mut chain = self.chain();
+        chain.known.insert(index, known);
+        self.go_on(chain)
+    }
+
+    fn go_on(&self, mut chain: MutexGuard<'_, Chain>) -> Result<()> {
+        let mut outcome = Ok(());
+        while let Some(known) = {
+            let next = chain.next;
+            chain.known.remove(&next)
+        } {
+            chain.next += 1;
+            outcome = self.apply(&mut chain, known);
+            if outcome.is_err() {
+                chain.failed = true;
+                break;
+            }
+        }
+        let next = chain.next;
+        drop(chain);
+        self.turn.notify_all();
+        self.scanner().forget_before(next);
+        outcome
+    }
+
+    fn apply(&self, chain: &mut Chain, known: Known) -> Result<()> {
+        if chain.over.is_some() || chain.at > known.start {
+            return match known.ends {
+                Some(_) => Ok(()),
+                // A block inside a block, or behind the end. Nobody but an attacker makes one.
+                None => {
+                    Err(self.corrupt(known.start, "there is a second block within a block"))
+                }
+            };
+        }
+        chain.at = known.end;
+        let Some(after) = known.ends else {
+            chain.checksum = chain.checksum.rotate_left(1) ^ known.checksum;
+            chain.blocks += 1;
+            return Ok(());
+        };
+        if after == After::Cut {
+            return Err(self.truncated(known.start));
+        }
+        if known.checksum != chain.checksum {
+            let what = "the checksum of the bzip2 stream that ends here is wrong";
+            return Err(self.corrupt(known.start, what));
+        }
+        chain.checksum = 0;
+        chain.over = (after != After::Stream).then_some(after);
+        Ok(())
+    }
+
+    /// Fails if the last stream has no end.
+    pub(crate) fn check_end(&self) -> Result<()> {
+        let chain = self.chain();
+        match chain.over {
+            Some(_) => Ok(()),
+            None => Err(self.truncated(chain.at)),
+        }
+    }
+
+    /// Lets those go who wait: a segment before theirs is an error.
+    pub(crate) fn fail(&self) {
+        self.chain().failed = true;
+        self.turn.notify_all();
+    }
+
+    fn corrupt(&self, bit: u64, what: &str) -> Error {
+        Error::decompressing(&self.path, Reason::Corrupt, what).at(bit / 8)
+    }
+
+    fn truncated(&self, bit: u64) -> Error {
+        let what = "the bzip2 stream is not complete";
+        Error::decompressing(&self.path, Reason::Truncated, what).at(bit / 8)
+    }
+
+    fn chain(&self) -> MutexGuard<'_, Chain> {
+        self.chain.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn scanner(&self) -> MutexGuard<'_, Scanner> {
+        self.scanner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Split for Arc<BlockSearch> {
+    fn next(&mut self) -> Result<Option<Work>> {
+        let segment: Option<Arc<Segment>> = self.scanner().next()?;
+        Ok(segment.map(Work::Segment))
+    }
+
+    fn tally(&self) -> Tally {
+        let bytes_in = self.scanner().supply().offset();
+        let chain = self.chain();
+        let notes = match chain.over {
+            Some(After::Other(at)) => vec![skipped(bytes_in - at, at)],
+            _ => Vec::new(),
+        };
+        Tally { bytes_in, frames: chain.blocks, notes }
+    }
+}

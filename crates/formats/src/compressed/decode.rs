@@ -1,0 +1,306 @@
+//! The verb `decompress`: frames are found in order, decoded by whoever is free, written in order.
+//!
+//! ```text
+//! split   frame by frame, without decoding     a frame too long for one worker is decoded here
+//! decode  any worker                           trim: only the bytes that were asked for
+//! output  in order
+//! ```
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
+use swath::{ReadOptions, Source};
+
+use super::bzip2::search::BlockSearch;
+use super::encode::workers;
+
+use super::seekable::index::Index;
+use super::seekable::picked::Picked;
+use super::spare::Spare;
+use super::supply::{Supply, no_memory};
+use super::trim::Trim;
+use super::work::{Decode, Split, Work, decode_into, decoder};
+use super::{Format, gzip, zstd};
+use crate::error::{Error, Reason, Result};
+
+/// First bytes that tell the format.
+const HEAD: usize = 18;
+
+/// How to decompress. Every setter returns the options, none can fail; 0 means "choose for me".
+#[derive(Clone, Debug, Default)]
+pub struct DecompressOptions {
+    workers: usize,
+    offset: u64,
+    len: Option<u64>,
+    read: ReadOptions,
+}
+
+/// How a decompression went.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Decompressed {
+    /// What it was.
+    pub format: Format,
+    /// Compressed bytes read.
+    pub bytes_in: u64,
+    /// Bytes written.
+    pub bytes_out: u64,
+    /// Frames, members or blocks read.
+    pub frames: u64,
+    /// Threads that decoded.
+    pub workers: usize,
+    /// From the call to the end of the commit.
+    pub elapsed: Duration,
+    /// Bytes that were skipped, and why.
+    pub notes: Vec<String>,
+    /// Wishes about the output that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+impl DecompressOptions {
+    /// All of the stream, one worker for each core.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Threads that decode, the caller's among them. Default 0: one for each core.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Where in the decompressed bytes to start. Default 0.
+    ///
+    /// With an index only the frames that are needed are read; without one, everything before
+    /// them is decoded and thrown away.
+    #[must_use]
+    pub fn with_offset(mut self, offset: u64) -> Self {
+        self.offset = offset;
+        self
+    }
+
+    /// How many decompressed bytes; a stream that has fewer behind the offset is an error.
+    /// Default: to the end.
+    #[must_use]
+    pub fn with_len(mut self, len: u64) -> Self {
+        self.len = Some(len);
+        self
+    }
+
+    /// How the compressed bytes are read: how fast, with whose progress and cancellation. Its
+    /// offset and length count compressed bytes.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Decompresses `source` into `output`, and commits that. The first bytes tell the format.
+    ///
+    /// Memory: at most 64 MiB a worker for frames of up to 32 MiB, usually a tenth of that; longer
+    /// ones take what their window asks for, at most 128 MiB. No size that the stream claims is
+    /// believed before as many bytes of it are there.
+    ///
+    /// # Errors
+    ///
+    /// With the offset in the compressed stream: [`Reason::UnknownFormat`], [`Reason::Corrupt`],
+    /// [`Reason::Truncated`], [`Reason::Unsupported`]; else what reading and writing say. Then
+    /// there is no output.
+    pub fn decompress(
+        &self,
+        source: impl Into<Source>,
+        output: Ordered,
+    ) -> Result<Decompressed> {
+        let start = Instant::now();
+        let mut supply = Supply::new(self.read.reader(source)?);
+        let format = format_of(&mut supply)?;
+        let (spare, path) = (Spare::new(), supply.path().to_owned());
+        let (plan, supply) = self.plan(supply, format)?;
+        let mut search = None;
+        let mut trim = None;
+        let split: Box<dyn Split + '_> = match (plan, format) {
+            (Plan::Frames(index, frames, wanted), _) => {
+                Box::new(Picked::new(supply, &spare, index, (frames, wanted))?)
+            }
+            (Plan::FromStart(cut), format) => {
+                trim = cut;
+                match format {
+                    Format::Zstd => Box::new(zstd::split::Splitter::new(supply, &spare)),
+                    Format::Gzip | Format::Bgzf => {
+                        Box::new(gzip::split::Splitter::new(supply, &spare))
+                    }
+                    Format::Bzip2 => {
+                        let found = Arc::new(BlockSearch::new(supply)?);
+                        search = Some(Arc::clone(&found));
+                        Box::new(found)
+                    }
+                }
+            }
+        };
+        let workers = workers(self.workers);
+        let job = Job { format, path, spare: &spare, decoders: Spare::new(), search, trim };
+        let mut items = Items { split, next: 0, trim: job.trim.as_ref(), ended: false };
+        output.map_ordered(&mut items, workers, |item, ticket| job.run(item, ticket))?;
+        job.check_end()?;
+        let tally = items.split.tally();
+        let written = output.commit()?;
+        Ok(Decompressed {
+            format,
+            bytes_in: tally.bytes_in,
+            bytes_out: written.bytes,
+            frames: tally.frames,
+            workers,
+            elapsed: start.elapsed(),
+            notes: tally.notes,
+            fallbacks: written.fallbacks,
+        })
+    }
+
+    /// As [`decompress`](Self::decompress), into the file at `path`, which is replaced.
+    ///
+    /// # Errors
+    ///
+    /// As [`decompress`](Self::decompress); and if the file cannot be made.
+    pub fn decompress_file(
+        &self,
+        source: impl Into<Source>,
+        path: impl AsRef<Path>,
+    ) -> Result<Decompressed> {
+        self.decompress(source, ordered(path, OrderedOptions::new())?)
+    }
+
+    /// Which frames are to be decoded, and what of them is to be kept.
+    fn plan(&self, mut supply: Supply, format: Format) -> Result<(Plan, Supply)> {
+        if self.offset == 0 && self.len.is_none() {
+            return Ok((Plan::FromStart(None), supply));
+        }
+        if let Some(index) = Index::load(&mut supply, format)? {
+            let (frames, wanted) = index.frames_of(supply.path(), self.offset, self.len)?;
+            if index.are_short(&frames) {
+                return Ok((Plan::Frames(index, frames, wanted), supply));
+            }
+        }
+        if supply.offset() > 0 {
+            supply.seek(0)?;
+        }
+        Ok((Plan::FromStart(Some(Trim::new(self.offset, self.len))), supply))
+    }
+}
+
+/// What is decoded.
+enum Plan {
+    /// Some frames, of which these decoded bytes are wanted.
+    Frames(Index, Range<usize>, Range<u64>),
+    /// Everything, of which some is cut off.
+    FromStart(Option<Trim>),
+}
+
+/// Tells the format, without taking anything.
+pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
+    let head = supply.peek(HEAD)?;
+    if let Some(format) = Format::detect(head) {
+        return Ok(format);
+    }
+    let what = match head {
+        [] => "it is empty",
+        _ => "its first bytes are those of no format that is known here",
+    };
+    Err(Error::decompressing(supply.path(), Reason::UnknownFormat, what).at(0))
+}
+
+/// Hands out the work, each with its place in the order.
+struct Items<'j> {
+    split: Box<dyn Split + 'j>,
+    next: u64,
+    trim: Option<&'j Trim>,
+    ended: bool,
+}
+
+impl Iterator for Items<'_> {
+    type Item = (u64, Result<Work>);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.ended || self.trim.is_some_and(Trim::has_enough) {
+            return None;
+        }
+        let work = self.split.next().transpose();
+        self.ended = !matches!(work, Some(Ok(_)));
+        let index = self.next;
+        self.next += 1;
+        work.map(|work| (index, work))
+    }
+}
+
+/// One decompression.
+struct Job<'j> {
+    format: Format,
+    path: PathBuf,
+    spare: &'j Spare<Vec<u8>>,
+    decoders: Spare<Box<dyn Decode>>,
+    search: Option<Arc<BlockSearch>>,
+    trim: Option<Trim>,
+}
+
+impl Job<'_> {
+    fn run(&self, (index, work): (u64, Result<Work>), ticket: &mut Ticket) -> Result<()> {
+        let out = ticket.buffer();
+        let failing = Failing(self);
+        self.decode(work?, out)?;
+        if let Some(trim) = &self.trim {
+            trim.cut(index, out);
+        }
+        std::mem::forget(failing);
+        Ok(())
+    }
+
+    fn decode(&self, work: Work, out: &mut Vec<u8>) -> Result<()> {
+        match work {
+            Work::Encoded(encoded) => {
+                let decoder = self.decoders.take().or_else(|| decoder(self.format));
+                let mut decoder = decoder.ok_or_else(|| no_memory(&self.path))?;
+                decode_into(&mut *decoder, &encoded, out, &self.path)?;
+                self.decoders.put(decoder);
+                self.spare.put(encoded.bytes);
+            }
+            Work::Decoded(mut bytes) => {
+                std::mem::swap(out, &mut bytes);
+                self.spare.put(bytes);
+            }
+            Work::Segment(segment) => {
+                if let Some(search) = &self.search {
+                    search.decode(&segment, out)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if the stream, or what was asked for of it, is not complete.
+    fn check_end(&self) -> Result<()> {
+        if let Some(trim) = &self.trim {
+            if trim.has_enough() {
+                return Ok(());
+            }
+            trim.check_end(&self.path)?;
+        }
+        self.search.as_ref().map_or(Ok(()), |search| search.check_end())
+    }
+}
+
+/// Lets those go who wait for an item, however that failed.
+struct Failing<'j>(&'j Job<'j>);
+
+impl Drop for Failing<'_> {
+    fn drop(&mut self) {
+        if let Some(trim) = &self.0.trim {
+            trim.fail();
+        }
+        if let Some(search) = &self.0.search {
+            search.fail();
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! gzip: members that stand alone and say how long they are.
+//!
+//! ```text
+//! member  |1f 8b 08 04 .. | XLEN | 'I''G' 4 size | deflate .. | CRC-32 | ISIZE |
+//! BGZF    |1f 8b 08 04 .. | XLEN | 'B''C' 2 size - 1 | ..
+//! ```
+//!
+//! Tools that do not know a field skip it. `IG` is the one of Python's `pgzip`, so that it reads
+//! these files with several threads too.
+
+pub(super) mod header;
+pub(super) mod index;
+pub(super) mod inflate;
+pub(super) mod split;
+
+use libdeflater::{CompressionLvl, Compressor, crc32};
+
+use super::codec::{Encode, Frame, size32};
+
+/// The first bytes of a member: deflate, an extra field, no time, an unknown system.
+pub(super) const START: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff];
+/// Bytes of CRC-32 and length behind the data.
+pub(super) const TRAILER: usize = 8;
+
+/// The most input of a BGZF member, as `bgzip` has it: even stored it stays below 64 KiB.
+pub(super) const MOST_BGZF: usize = 0xff00;
+
+/// The empty member at the end of every BGZF file.
+pub(super) const BGZF_END: [u8; 28] = [
+    0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff, 6, 0, b'B', b'C', 2, 0, 27, 0, 3, 0, 0, 0, 0, 0, 0,
+    0, 0, 0,
+];
+
+/// How a member says how long it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// In 32 bits.
+    Sized,
+    /// In 16 bits.
+    Bgzf,
+}
+
+pub(super) struct Encoder {
+    compressor: Compressor,
+    kind: Kind,
+}
+
+impl Encoder {
+    pub(super) fn new(level: i32, kind: Kind) -> Result<Self, String> {
+        let level = CompressionLvl::new(level).map_err(|_| "libdeflate has no such level")?;
+        Ok(Self { compressor: Compressor::new(level), kind })
+    }
+}
+
+impl Encode for Encoder {
+    fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String> {
+        let before = out.len();
+        out.extend_from_slice(&START);
+        out.extend_from_slice(match self.kind {
+            Kind::Sized => b"\x08\0IG\x04\0\0\0\0\0",
+            Kind::Bgzf => b"\x06\0BC\x02\0\0\0",
+        });
+        let size_end = out.len();
+        out.resize(size_end + self.compressor.deflate_compress_bound(block.len()), 0);
+        let deflated = self.compressor.deflate_compress(block, &mut out[size_end..]);
+        let len = deflated.map_err(|_| "libdeflate found no room")?;
+        out.truncate(size_end + len);
+        let checksum = crc32(block);
+        out.extend_from_slice(&checksum.to_le_bytes());
+        out.extend_from_slice(&size32(block.len())?.to_le_bytes());
+
+        let packed = size32(out.len() - before)?;
+        match self.kind {
+            Kind::Sized => {
+                out[size_end - 4..size_end].copy_from_slice(&packed.to_le_bytes());
+            }
+            Kind::Bgzf => {
+                let size = u16::try_from(packed - 1).map_err(|_| "a member exceeds 64 KiB")?;
+                out[size_end - 2..size_end].copy_from_slice(&size.to_le_bytes());
+            }
+        }
+        Ok(Frame { packed, plain: size32(block.len())?, checksum })
+    }
+}
+
+/// Whether the first member of a stream is one of BGZF's.
+pub(super) fn is_bgzf(head: &[u8]) -> bool {
+    matches!(header::parse(head), header::Parsed::Header(header) if header.bgzf)
+}

@@ -1,0 +1,129 @@
+//! Decodes members, and checks what their trailers say.
+//!
+//! libdeflate is faster, but does not say where a stream ended, and so would pass over bytes that
+//! `gzip` decodes or refuses.
+
+use flate2::{Decompress, FlushDecompress, Status};
+use libdeflater::crc32;
+
+use super::TRAILER;
+use super::header::{Parsed, parse};
+use crate::compressed::work::{Decode, Encoded, Wrong};
+
+/// Decodes whole members, one behind the other.
+pub(crate) struct Decoder(Decompress);
+
+impl Decoder {
+    pub(crate) fn new() -> Self {
+        Self(Decompress::new(false))
+    }
+
+    /// Decodes the member at the start of `bytes`; returns its length.
+    fn member(&mut self, bytes: &[u8], out: &mut Vec<u8>) -> Result<usize, Wrong> {
+        let wrong = |what: &str| Err(Wrong::corrupt(0, what));
+        let mut at = match parse(bytes) {
+            Parsed::Header(header) => header.len,
+            Parsed::Short => return wrong("the member's header is not complete"),
+            Parsed::Foreign(what) => return wrong(what),
+        };
+        let begin = out.len();
+        self.0.reset(false);
+        loop {
+            let before = (self.0.total_in(), out.len());
+            let status = self.0.decompress_vec(&bytes[at..], out, FlushDecompress::Finish);
+            let used = self.0.total_in() - before.0;
+            at += usize::try_from(used).unwrap_or(usize::MAX);
+            match status {
+                Ok(Status::StreamEnd) => break,
+                Ok(_) if used > 0 || out.len() > before.1 => {}
+                Ok(_) if out.len() == out.capacity() => {
+                    return wrong("the member is longer than it says");
+                }
+                Ok(_) => return wrong("the member is not as long as its header says"),
+                Err(_) => return wrong("the deflate stream is damaged"),
+            }
+        }
+        let Some(trailer) = bytes[at..].first_chunk::<TRAILER>() else {
+            return wrong("the member is not as long as its header says");
+        };
+        let decoded = &out[begin..];
+        check(*trailer, crc32(decoded), decoded.len() as u64)
+            .map_err(|what| Wrong::corrupt(0, what))?;
+        Ok(at + TRAILER)
+    }
+}
+
+/// Compares a trailer with what was decoded.
+pub(crate) fn check(trailer: [u8; TRAILER], crc: u32, len: u64) -> Result<(), &'static str> {
+    let [c0, c1, c2, c3, l0, l1, l2, l3] = trailer;
+    if u32::from_le_bytes([c0, c1, c2, c3]) != crc {
+        return Err("the member's checksum is wrong");
+    }
+    // The length is kept modulo 2^32.
+    if u64::from(u32::from_le_bytes([l0, l1, l2, l3])) != len & u64::from(u32::MAX) {
+        return Err("the member has another length than it says");
+    }
+    Ok(())
+}
+
+impl Decode for Decoder {
+    fn decode(&mut self, encoded: &Encoded, out: &mut Vec<u8>) -> Result<(), Wrong> {
+        // A little room is left, so that a stream that just fits can end.
+        out.try_reserve(encoded.most + 64).map_err(|_| Wrong::no_memory())?;
+        let mut at = 0;
+        while at < encoded.bytes.len() {
+            let member = self.member(&encoded.bytes[at..], out);
+            at += member.map_err(|wrong| Wrong { at: at + wrong.at, ..wrong })?;
+        }
+        match out.len() > encoded.most {
+            true => Err(Wrong::corrupt(0, "the member is longer than it says")),
+            false => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compressed::codec::Encode;
+    use crate::compressed::gzip::{Encoder, Kind};
+
+    fn decoded(bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, Wrong> {
+        let mut out = Vec::new();
+        Decoder::new().decode(&Encoded { offset: 0, bytes, most, cut: None }, &mut out)?;
+        Ok(out)
+    }
+
+    fn member(block: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        Encoder::new(6, Kind::Sized).unwrap().encode(block, &mut out).unwrap();
+        out
+    }
+
+    #[test]
+    fn members_one_behind_the_other_are_decoded_as_one() {
+        let bytes = [member(b"one "), member(b""), member(b"two")].concat();
+        assert_eq!(decoded(bytes, 7).expect("three members"), b"one two");
+    }
+
+    #[test]
+    fn a_member_that_is_not_what_it_says_is_refused() {
+        let whole = member(b"some text, some text");
+        for at in 20..whole.len() {
+            let mut wrong = whole.clone();
+            wrong[at] ^= 0x10;
+            // Bits that only fill a byte up mean nothing.
+            match decoded(wrong, 20) {
+                Ok(plain) => assert_eq!(plain, b"some text, some text", "{at}"),
+                Err(wrong) => assert_eq!(wrong.at, 0),
+            }
+        }
+        for len in 0..whole.len() {
+            let short = decoded(whole[..len].to_vec(), 20);
+            assert!(if len == 0 { short.is_ok() } else { short.is_err() }, "{len}");
+        }
+        assert!(decoded(whole.clone(), 19).is_err(), "more than was announced");
+        let hidden = [&whole[..], b"\0"].concat();
+        assert_eq!(decoded(hidden, 20).expect_err("a byte behind it").at, whole.len());
+    }
+}

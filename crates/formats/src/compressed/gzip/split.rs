@@ -1,0 +1,206 @@
+//! Finds the members of a gzip stream that say how long they are, and decodes the others.
+
+use flate2::{Crc, Decompress, FlushDecompress, Status};
+
+use super::header::{Parsed, parse};
+use super::inflate::check;
+use super::{TRAILER, header};
+use crate::compressed::spare::Spare;
+use crate::compressed::supply::{Supply, no_memory};
+use crate::compressed::work::{Encoded, MOST_DECODED, MOST_ENCODED, STEP, Split, Tally, Work};
+use crate::error::Result;
+
+/// Enough for nearly every header.
+const USUAL_HEADER: usize = 256;
+/// Names and comments may be of any length; nobody needs longer ones.
+const MOST_HEADER: usize = 1 << 20;
+/// A member has at least so many bytes beside its header.
+const LEAST_BODY: usize = 2 + TRAILER;
+
+pub(crate) struct Splitter<'s> {
+    supply: Supply,
+    spare: &'s Spare<Vec<u8>>,
+    inflate: Decompress,
+    /// A member that is being decoded here.
+    long: Option<Long>,
+    tally: Tally,
+}
+
+struct Long {
+    offset: u64,
+    crc: Crc,
+    len: u64,
+}
+
+impl<'s> Splitter<'s> {
+    pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Self {
+        let inflate = Decompress::new(false);
+        Self { supply, spare, inflate, long: None, tally: Tally::default() }
+    }
+
+    /// Takes members that say how long they are, and decode to a step together. `None` if the next
+    /// one does not, or is not to be believed.
+    fn gather(&mut self) -> Result<Option<Encoded>> {
+        let offset = self.supply.offset();
+        let (mut len, mut most) = (0, 0);
+        while len < STEP && most < STEP {
+            let Some((size, decoded)) = self.sized_member(len)? else { break };
+            if len + size > MOST_ENCODED || most + decoded > MOST_DECODED {
+                break;
+            }
+            len += size;
+            most += decoded;
+            self.tally.frames += 1;
+        }
+        if len == 0 {
+            return Ok(None);
+        }
+        let mut bytes = self.spare.buffer();
+        self.supply.take(len, &mut bytes);
+        Ok(Some(Encoded { offset, bytes, most, cut: None }))
+    }
+
+    /// The length of the member `at` bytes ahead and of what it decodes to, if it says so and what
+    /// follows it looks as if that were true.
+    fn sized_member(&mut self, at: usize) -> Result<Option<(usize, usize)>> {
+        let ahead = self.supply.peek(at + USUAL_HEADER)?;
+        let Some(size) = sized(ahead.get(at..).unwrap_or_default()) else { return Ok(None) };
+        if size > MOST_ENCODED {
+            return Ok(None);
+        }
+        let end = at + size;
+        let ahead = self.supply.peek(end + 2)?;
+        let plausible =
+            matches!(ahead.get(end..), Some([] | [0, ..] | [0x1f] | [0x1f, 0x8b, ..]));
+        let length = ahead.get(end - 4..end).and_then(<[u8]>::first_chunk);
+        let decoded = length.and_then(|len| usize::try_from(u32::from_le_bytes(*len)).ok());
+        Ok(decoded.filter(|_| plausible).map(|decoded| (size, decoded)))
+    }
+
+    /// Steps over the header of a member that is to be decoded here.
+    fn begin_long(&mut self) -> Result<Long> {
+        let offset = self.supply.offset();
+        let mut needs = USUAL_HEADER;
+        let len = loop {
+            let head = self.supply.peek(needs)?;
+            let there = head.len();
+            match parse(head) {
+                Parsed::Header(header) => break header.len,
+                Parsed::Short if there < needs => {
+                    return Err(self.supply.truncated(offset, "member"));
+                }
+                Parsed::Short if needs < MOST_HEADER => needs *= 2,
+                Parsed::Short => {
+                    return Err(self
+                        .supply
+                        .corrupt(offset, "the member's header does not end"));
+                }
+                Parsed::Foreign(what) => return Err(self.supply.corrupt(offset, what)),
+            }
+        };
+        self.supply.consume(len);
+        self.inflate.reset(false);
+        self.tally.frames += 1;
+        Ok(Long { offset, crc: Crc::new(), len: 0 })
+    }
+
+    /// Decodes the next bytes of a long member.
+    fn go_on(&mut self, mut long: Long) -> Result<Work> {
+        let mut bytes = self.spare.buffer();
+        bytes.try_reserve(STEP).map_err(|_| no_memory(self.supply.path()))?;
+        let mut ended = false;
+        while !ended && bytes.len() < STEP {
+            let packed = self.supply.some()?;
+            if packed.is_empty() {
+                return Err(self.supply.truncated(long.offset, "member"));
+            }
+            let before = self.inflate.total_in();
+            let status = self.inflate.decompress_vec(packed, &mut bytes, FlushDecompress::None);
+            let used = usize::try_from(self.inflate.total_in() - before).unwrap_or(0);
+            match status {
+                Ok(Status::StreamEnd) => ended = true,
+                Ok(_) => {}
+                Err(_) => {
+                    let what = "the deflate stream of the member that begins here is damaged";
+                    return Err(self.supply.corrupt(long.offset, what));
+                }
+            }
+            self.supply.consume(used);
+        }
+        long.crc.update(&bytes);
+        long.len += bytes.len() as u64;
+        match ended {
+            true => self.end_long(&long)?,
+            false => self.long = Some(long),
+        }
+        Ok(Work::Decoded(bytes))
+    }
+
+    fn end_long(&mut self, long: &Long) -> Result<()> {
+        let Some(&trailer) = self.supply.peek(TRAILER)?.first_chunk() else {
+            return Err(self.supply.truncated(long.offset, "member"));
+        };
+        check(trailer, long.crc.sum(), long.len)
+            .map_err(|what| self.supply.corrupt(long.offset, what))?;
+        self.supply.consume(TRAILER);
+        Ok(())
+    }
+
+    /// Skips what is no member: zeros in silence, as tapes are padded with them; else with a note.
+    fn skip_rest(&mut self) -> Result<()> {
+        let offset = self.supply.offset();
+        let mut zeros = true;
+        loop {
+            let rest = self.supply.some()?;
+            let len = rest.len();
+            if len == 0 {
+                break;
+            }
+            zeros &= rest.iter().all(|&byte| byte == 0);
+            self.supply.consume(len);
+        }
+        if !zeros {
+            let len = self.supply.offset() - offset;
+            self.tally.notes.push(skipped(len, offset));
+        }
+        Ok(())
+    }
+}
+
+/// The note about bytes behind the end.
+pub(crate) fn skipped(len: u64, offset: u64) -> String {
+    let plural = if len == 1 { "" } else { "s" };
+    format!(
+        "{len} byte{plural} from byte {offset} on are not part of the stream and were skipped"
+    )
+}
+
+/// The length of the member at the start of `bytes`, if it says so and can be so short.
+fn sized(bytes: &[u8]) -> Option<usize> {
+    let Parsed::Header(header::Header { len, size: Some(size), .. }) = parse(bytes) else {
+        return None;
+    };
+    (size >= len + LEAST_BODY).then_some(size)
+}
+
+impl Split for Splitter<'_> {
+    fn next(&mut self) -> Result<Option<Work>> {
+        if let Some(long) = self.long.take() {
+            return self.go_on(long).map(Some);
+        }
+        let head = self.supply.peek(2)?;
+        if self.tally.frames > 0 && !head.starts_with(&[0x1f, 0x8b]) {
+            self.skip_rest()?;
+            return Ok(None);
+        }
+        if let Some(encoded) = self.gather()? {
+            return Ok(Some(Work::Encoded(encoded)));
+        }
+        let long = self.begin_long()?;
+        self.go_on(long).map(Some)
+    }
+
+    fn tally(&self) -> Tally {
+        Tally { bytes_in: self.supply.offset(), ..self.tally.clone() }
+    }
+}

@@ -1,0 +1,156 @@
+//! Random access to a compressed file: only the frames that are needed are read and decoded.
+
+pub(super) mod index;
+pub(super) mod picked;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath::{ReadOptions, Source};
+
+use self::index::Index;
+use super::Format;
+use super::decode::format_of;
+use super::spare::Spare;
+use super::supply::{Supply, no_memory};
+use super::work::{Decode, decode_into, decoder};
+use crate::error::{Error, Reason, Result};
+
+/// A compressed file with an index, read by position in what it decompresses to.
+///
+/// Reads from any thread. The last frame that was decoded is kept, so small reads one behind the
+/// other decode it once.
+///
+/// ```
+/// use swath_formats::compressed::{CompressOptions, Format, Seekable};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("passwd.zst");
+/// CompressOptions::new(Format::Zstd).compress_file("/etc/passwd", &path)?;
+/// let packed = Seekable::open(&path)?;
+/// let mut four = [0; 4];
+/// assert_eq!(packed.read_at(&mut four, 0)?, 4);
+/// assert_eq!(&four, b"root");
+/// assert_eq!(packed.len(), std::fs::metadata("/etc/passwd")?.len());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Seekable {
+    source: Source,
+    path: PathBuf,
+    format: Format,
+    index: Index,
+    decoders: Spare<Box<dyn Decode>>,
+    /// The frame that was decoded last.
+    last: Mutex<Option<(usize, Arc<Vec<u8>>)>>,
+}
+
+impl std::fmt::Debug for Seekable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Seekable")
+            .field("path", &self.path)
+            .field("format", &self.format)
+            .field("len", &self.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Seekable {
+    /// Opens a file and reads its index: the seek table of zstd's seekable format, or ours of gzip.
+    ///
+    /// An index that was damaged is noticed, except in a seek table that another program wrote:
+    /// that has no checksum, so only what contradicts the file, or a frame that is read, is.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::NoIndex`] if it has none, as BGZF and bzip2 never have; [`Reason::Corrupt`] if it
+    /// contradicts the file; [`Reason::UnknownFormat`]; what reading says.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref();
+        Self::of(match File::open(path) {
+            // All reads are of the same file, whatever becomes of its name.
+            Ok(file) => Source::file(file, path),
+            // Fails again, and says how.
+            Err(_) => Source::from(path),
+        })
+    }
+
+    fn of(source: Source) -> Result<Self> {
+        let mut supply = Supply::new(ReadOptions::new().reader(source.clone())?);
+        let path = supply.path().to_owned();
+        let format = format_of(&mut supply)?;
+        let index = Index::load(&mut supply, format)?.ok_or_else(|| {
+            let what = format!("this {format} file has no index to find a position with");
+            Error::decompressing(&path, Reason::NoIndex, what)
+        })?;
+        Ok(Self { source, path, format, index, decoders: Spare::new(), last: Mutex::new(None) })
+    }
+
+    /// Bytes that it decompresses to, as the index says.
+    pub fn len(&self) -> u64 {
+        self.index.len()
+    }
+
+    /// Whether it decompresses to nothing.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What it is.
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Frames that can be decoded on their own.
+    pub fn frames(&self) -> usize {
+        self.index.frame_count()
+    }
+
+    /// Reads decompressed bytes from `offset` on and returns how many: all of `target`, fewer only
+    /// at the end.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Corrupt`] if a frame is damaged or is not what the index says;
+    /// [`Reason::Unsupported`] if one is longer than 32 MiB; what reading says.
+    pub fn read_at(&self, target: &mut [u8], offset: u64) -> Result<usize> {
+        let there = self.len().saturating_sub(offset).min(target.len() as u64);
+        let (frames, wanted) =
+            self.index.frames_of(&self.path, offset.min(self.len()), Some(there))?;
+        let mut done = 0;
+        for frame in frames {
+            let bytes = self.frame(frame)?;
+            let keep = self.index.encoded(frame..frame + 1, Vec::new(), &wanted).cut;
+            let part = keep.map_or(&bytes[..], |cut| &bytes[cut.keep]);
+            target[done..done + part.len()].copy_from_slice(part);
+            done += part.len();
+        }
+        Ok(done)
+    }
+
+    /// All bytes of a frame.
+    fn frame(&self, frame: usize) -> Result<Arc<Vec<u8>>> {
+        let last = self.last.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some((_, bytes)) = last.filter(|&(index, _)| index == frame) {
+            return Ok(bytes);
+        }
+        let (offset, len) = self.index.packed(&(frame..frame + 1));
+        if !self.index.are_short(&(frame..frame + 1)) {
+            let error =
+                Error::decompressing(&self.path, Reason::Unsupported, "the frame is too long");
+            return Err(error.at(offset).hint("decompress all of it"));
+        }
+        let read = ReadOptions::new().with_offset(offset).with_len(len);
+        let packed = read.read(self.source.clone())?.buffer;
+        let encoded = self.index.encoded(frame..frame + 1, packed.to_vec(), &(0..u64::MAX));
+        let decoder = self.decoders.take().or_else(|| decoder(self.format));
+        let mut decoder = decoder.ok_or_else(|| no_memory(&self.path))?;
+        let mut out = Vec::new();
+        decode_into(&mut *decoder, &encoded, &mut out, &self.path)?;
+        self.decoders.put(decoder);
+        let bytes = Arc::new(out);
+        let kept = (frame, Arc::clone(&bytes));
+        *self.last.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+        Ok(bytes)
+    }
+}

@@ -1,0 +1,282 @@
+//! Where each frame begins, compressed and decompressed, without decoding any.
+
+use std::ops::Range;
+use std::path::Path;
+
+use crate::compressed::codec::Frame;
+use crate::compressed::gzip::index as gzip_index;
+use crate::compressed::supply::Supply;
+use crate::compressed::trim::too_short;
+use crate::compressed::work::{Cut, Encoded, MOST_DECODED, MOST_ENCODED, STEP};
+use crate::compressed::zstd::seek_table;
+use crate::compressed::{Format, zstd};
+use crate::error::{Error, Reason, Result};
+
+/// The longest table that is read into memory: of twenty million frames.
+const MOST_TABLE: u64 = 256 << 20;
+
+/// The frames of one file.
+#[derive(Debug)]
+pub(crate) struct Index {
+    /// Where each begins, and behind them where the last one ends.
+    starts: Vec<Place>,
+    /// The lower half of each content's XXH64, if the index has them.
+    checksums: Option<Vec<u32>>,
+}
+
+/// The same place in the compressed stream and in what it decodes to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Place {
+    packed: u64,
+    plain: u64,
+}
+
+impl Index {
+    /// Looks for the index of a file; `None` if it has none, or is a stream.
+    ///
+    /// The lengths that BGZF's members end with would do too, but nothing but decoding tells
+    /// whether they are right, and a wrong one shifts all that follows. Afterwards the position of
+    /// `supply` is anywhere.
+    pub(crate) fn load(supply: &mut Supply, format: Format) -> Result<Option<Self>> {
+        let Some(len) = supply.len() else { return Ok(None) };
+        match format {
+            Format::Zstd => Self::of_zstd(supply, len),
+            Format::Gzip => Self::of_gzip(supply, len),
+            Format::Bgzf | Format::Bzip2 => Ok(None),
+        }
+    }
+
+    fn of_zstd(supply: &mut Supply, len: u64) -> Result<Option<Self>> {
+        let Some(at) = len.checked_sub(seek_table::FOOTER as u64) else { return Ok(None) };
+        let tail = bytes_at(supply, at, seek_table::FOOTER)?;
+        let footer = tail.first_chunk().and_then(seek_table::Footer::parse);
+        let Some(footer) = footer else { return Ok(None) };
+        let table_len = footer.table_len();
+        let Some(start) = len.checked_sub(table_len) else {
+            return Err(supply.corrupt(at, "the seek table says it is longer than the file"));
+        };
+        let table = table_at(supply, start, table_len)?;
+        let Some((frames, with_checksums)) = footer.frames(table) else {
+            return Err(supply.corrupt(start, "the seek table contradicts itself"));
+        };
+        let index = Self::of_frames(&frames, with_checksums);
+        let guard = seek_table::guard(table, index.len());
+        let guard_at = start.checked_sub(guard.len() as u64);
+        let packed = index.end().packed;
+        let is_guarded = match guard_at.filter(|&at| at == packed) {
+            Some(at) => bytes_at(supply, at, guard.len())?.starts_with(&guard),
+            None => false,
+        };
+        // Tables that others wrote have nothing before them that vouches for them.
+        match is_guarded || packed == start {
+            true => Ok(Some(index)),
+            false => Err(supply.corrupt(start, "the seek table is not that of this file")),
+        }
+    }
+
+    fn of_gzip(supply: &mut Supply, len: u64) -> Result<Option<Self>> {
+        let Some(at) = len.checked_sub(gzip_index::FOOTER_LEN as u64) else { return Ok(None) };
+        let tail = bytes_at(supply, at, gzip_index::FOOTER_LEN)?;
+        let tail = tail.get(..gzip_index::FOOTER_LEN).and_then(gzip_index::Footer::parse);
+        let Some(footer) = tail else { return Ok(None) };
+        let Some(tables_len) = at.checked_sub(footer.offset) else {
+            return Err(supply.corrupt(at, "the index says it begins behind its end"));
+        };
+        let tables = table_at(supply, footer.offset, tables_len)?;
+        let frames = footer.frames(tables);
+        let index = frames.map(|frames| Self::of_frames(&frames, false));
+        let whole = Place { packed: footer.offset, plain: footer.plain };
+        match index {
+            Some(index) if index.end() == whole => Ok(Some(index)),
+            _ => Err(supply.corrupt(footer.offset, "the index is not that of this file")),
+        }
+    }
+
+    fn of_frames(frames: &[Frame], with_checksums: bool) -> Self {
+        let mut here = Place::default();
+        let mut starts = Vec::with_capacity(frames.len() + 1);
+        starts.push(here);
+        for frame in frames {
+            // Fewer than 2^32 frames of fewer than 2^32 bytes: the sums cannot overflow.
+            here.packed += u64::from(frame.packed);
+            here.plain += u64::from(frame.plain);
+            starts.push(here);
+        }
+        let checksums = frames.iter().map(|frame| frame.checksum);
+        Self { starts, checksums: with_checksums.then(|| checksums.collect()) }
+    }
+
+    fn end(&self) -> Place {
+        self.starts.last().copied().unwrap_or_default()
+    }
+
+    /// Bytes that the whole file decodes to.
+    pub(crate) fn len(&self) -> u64 {
+        self.end().plain
+    }
+
+    pub(crate) fn frame_count(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    /// The frames that hold these decoded bytes; an error if there are not so many.
+    pub(crate) fn frames_of(
+        &self,
+        path: &Path,
+        offset: u64,
+        len: Option<u64>,
+    ) -> Result<(Range<usize>, Range<u64>)> {
+        let wanted = len.unwrap_or(self.len().saturating_sub(offset));
+        let end = offset.checked_add(wanted).filter(|&end| end <= self.len());
+        let Some(end) = end else { return Err(too_short(path, self.len())) };
+        // Frames that hold nothing are passed over at both ends.
+        let first = self.starts.partition_point(|place| place.plain <= offset);
+        let last = self.starts.partition_point(|place| place.plain < end);
+        let frames = match offset < end {
+            true => first - 1..last,
+            false => 0..0,
+        };
+        Ok((frames, offset..end))
+    }
+
+    /// Whether every one of `frames` is short enough to be decoded as a whole.
+    pub(crate) fn are_short(&self, frames: &Range<usize>) -> bool {
+        frames.clone().all(|frame| {
+            let (packed, plain) = self.sizes(frame..frame + 1);
+            packed <= MOST_ENCODED as u64 && plain <= MOST_DECODED as u64
+        })
+    }
+
+    /// Bytes of `frames`, compressed and decompressed.
+    fn sizes(&self, frames: Range<usize>) -> (u64, u64) {
+        let (start, end) = (self.starts[frames.start], self.starts[frames.end]);
+        (end.packed - start.packed, end.plain - start.plain)
+    }
+
+    /// As many of `frames`, from the first on, as decode to a step together.
+    pub(crate) fn batch(&self, frames: &Range<usize>) -> Range<usize> {
+        let mut end = frames.start + 1;
+        while end < frames.end {
+            let (packed, plain) = self.sizes(frames.start..end + 1);
+            if packed.max(plain) > STEP as u64 {
+                break;
+            }
+            end += 1;
+        }
+        frames.start..end
+    }
+
+    /// Where `frames` lie in the compressed stream: offset and length.
+    pub(crate) fn packed(&self, frames: &Range<usize>) -> (u64, u64) {
+        (self.starts[frames.start].packed, self.sizes(frames.clone()).0)
+    }
+
+    /// What is to be decoded of `frames`, whose compressed bytes these are, to have `wanted`.
+    pub(crate) fn encoded(
+        &self,
+        frames: Range<usize>,
+        bytes: Vec<u8>,
+        wanted: &Range<u64>,
+    ) -> Encoded {
+        let start = self.starts[frames.start];
+        let to_usize = |len: u64| usize::try_from(len).unwrap_or(MOST_DECODED);
+        let len = self.sizes(frames.clone()).1;
+        let within = |position: u64| to_usize(position.saturating_sub(start.plain).min(len));
+        let keep = within(wanted.start)..within(wanted.end);
+        let checksum = match (&self.checksums, frames.len()) {
+            (Some(checksums), 1) => checksums.get(frames.start).copied(),
+            _ => None,
+        };
+        let cut = Some(Cut { len: to_usize(len), keep, checksum });
+        Encoded { offset: start.packed, bytes, most: to_usize(len), cut }
+    }
+}
+
+/// `len` bytes at `offset`, or as many as there are.
+fn bytes_at(supply: &mut Supply, offset: u64, len: usize) -> Result<&[u8]> {
+    supply.seek(offset)?;
+    supply.peek(len)
+}
+
+fn table_at(supply: &mut Supply, offset: u64, len: u64) -> Result<&[u8]> {
+    if len > MOST_TABLE {
+        let what = format!("its index has {len} bytes, more than {MOST_TABLE}");
+        let error = Error::decompressing(supply.path(), Reason::Unsupported, what);
+        return Err(error.at(offset).hint("decompress all of it"));
+    }
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let bytes = bytes_at(supply, offset, len)?;
+    Ok(&bytes[..len.min(bytes.len())])
+}
+
+/// Whether the content of a whole frame has this checksum. Frames of ours end with theirs, which
+/// their decoder has compared already.
+pub(crate) fn has_checksum(checksum: u32, packed: &[u8], plain: &[u8]) -> bool {
+    let own = match zstd::frame::start(packed) {
+        zstd::frame::Start::Frame(header) if header.has_checksum => packed.last_chunk(),
+        _ => None,
+    };
+    match own {
+        Some(own) => u32::from_le_bytes(*own) == checksum,
+        None => {
+            xxhash_rust::xxh64::xxh64(plain, 0) & u64::from(u32::MAX) == u64::from(checksum)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn index(plain: &[u32]) -> Index {
+        let frame = |&plain: &u32| Frame { packed: 10, plain, checksum: plain };
+        Index::of_frames(&plain.iter().map(frame).collect::<Vec<_>>(), true)
+    }
+
+    fn frames(index: &Index, offset: u64, len: Option<u64>) -> Option<Range<usize>> {
+        index.frames_of(Path::new("x"), offset, len).ok().map(|(frames, _)| frames)
+    }
+
+    #[test]
+    fn an_extent_needs_the_frames_that_hold_it_and_no_others() {
+        let index = index(&[5, 0, 5, 0]);
+        for (offset, len, wanted) in [
+            (0, Some(5), 0..1),
+            (0, Some(6), 0..3),
+            (4, Some(1), 0..1),
+            (5, Some(1), 2..3),
+            (5, None, 2..3),
+            (0, None, 0..3),
+            (9, Some(1), 2..3),
+            (3, Some(0), 0..0),
+            (10, None, 0..0),
+        ] {
+            assert_eq!(frames(&index, offset, len), Some(wanted), "{len:?} at {offset}");
+        }
+        for (offset, len) in [(0, Some(11)), (11, None), (10, Some(1)), (1, Some(u64::MAX))] {
+            assert_eq!(frames(&index, offset, len), None, "{len:?} at {offset}");
+        }
+        assert_eq!(frames(&self::index(&[]), 0, None), Some(0..0));
+    }
+
+    #[test]
+    fn what_is_kept_of_some_frames_is_counted_from_their_start() {
+        let index = index(&[5, 5, 5]);
+        let cut = |frames, wanted| index.encoded(frames, Vec::new(), &wanted).cut;
+        let first = cut(0..1, 3..12).expect("always");
+        assert_eq!((first.len, first.keep, first.checksum), (5, 3..5, Some(5)));
+        let rest = cut(1..3, 3..12).expect("always");
+        assert_eq!((rest.len, rest.keep, rest.checksum), (10, 0..7, None));
+        assert_eq!(index.packed(&(1..3)), (10, 20));
+    }
+
+    #[test]
+    fn small_frames_are_decoded_together() {
+        let size = u32::try_from(STEP).expect("it is small") / 4;
+        let index = index(&[size, size, size, size, size]);
+        assert_eq!(index.batch(&(0..5)), 0..4);
+        assert_eq!(index.batch(&(3..5)), 3..5);
+        assert!(index.are_short(&(0..5)));
+        assert!(!self::index(&[5, u32::MAX]).are_short(&(0..2)));
+    }
+}

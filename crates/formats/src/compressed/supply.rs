@@ -1,0 +1,128 @@
+//! Compressed bytes in order, with a look ahead.
+
+use std::io::{BufRead, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use swath::Reader;
+
+use crate::error::{Error, Reason, Result};
+
+/// A reader that can be looked into before bytes are taken from it.
+///
+/// Holds what was looked at, and one block of the reader.
+pub(super) struct Supply {
+    reader: Reader,
+    path: PathBuf,
+    held: Vec<u8>,
+    /// How much of `held` has been taken.
+    taken: usize,
+    /// Of the next byte, in the compressed stream.
+    offset: u64,
+}
+
+impl Supply {
+    pub(super) fn new(reader: Reader) -> Self {
+        let path = reader.path().to_owned();
+        Self { reader, path, held: Vec::new(), taken: 0, offset: 0 }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Of the next byte, from the start of the stream.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Looks at the next bytes without taking them: at least `len`, fewer only at the end.
+    pub(super) fn peek(&mut self, len: usize) -> Result<&[u8]> {
+        if self.held.len() - self.taken < len {
+            self.held.drain(..self.taken);
+            self.taken = 0;
+        }
+        while self.held.len() - self.taken < len && self.more()? {}
+        Ok(&self.held[self.taken..])
+    }
+
+    /// Looks at whatever is there already; empty only at the end.
+    pub(super) fn some(&mut self) -> Result<&[u8]> {
+        self.peek(1)
+    }
+
+    /// Takes `len` bytes that were looked at.
+    pub(super) fn consume(&mut self, len: usize) {
+        self.taken += len;
+        self.offset += len as u64;
+        debug_assert!(self.taken <= self.held.len());
+    }
+
+    /// Moves `len` bytes that were looked at behind those of `target`.
+    pub(super) fn take(&mut self, len: usize, target: &mut Vec<u8>) {
+        target.extend_from_slice(&self.held[self.taken..self.taken + len]);
+        self.consume(len);
+    }
+
+    /// Goes on `len` bytes further; says how many there were.
+    pub(super) fn skip(&mut self, len: u64) -> Result<u64> {
+        let mut left = len;
+        while left > 0 {
+            let there = self.some()?.len();
+            let step = usize::try_from(left).unwrap_or(usize::MAX).min(there);
+            if step == 0 {
+                break;
+            }
+            self.consume(step);
+            left -= step as u64;
+        }
+        Ok(len - left)
+    }
+
+    /// Reads another block; `false` at the end.
+    fn more(&mut self) -> Result<bool> {
+        let block = match self.reader.fill_buf() {
+            Ok(block) => block,
+            Err(error) => return Err(Error::from_io(error, &self.path)),
+        };
+        let len = block.len();
+        let room = self.held.try_reserve(len);
+        room.map_err(|_| no_memory(&self.path))?;
+        self.held.extend_from_slice(block);
+        self.reader.consume(len);
+        Ok(len > 0)
+    }
+
+    /// Bytes of the stream; `None` if only reading it to its end would tell.
+    pub(super) fn len(&mut self) -> Option<u64> {
+        let here = self.reader.position();
+        let end = self.reader.seek(SeekFrom::End(0)).ok()?;
+        self.reader.seek(SeekFrom::Start(here)).ok()?;
+        Some(end)
+    }
+
+    /// Goes to `offset`; only for a stream that has a [`len`](Self::len).
+    pub(super) fn seek(&mut self, offset: u64) -> Result<()> {
+        self.held.clear();
+        self.taken = 0;
+        self.offset = offset;
+        let moved = self.reader.seek(SeekFrom::Start(offset));
+        moved.map(drop).map_err(|error| Error::from_io(error, &self.path))
+    }
+
+    /// The error for bytes that are not what they should be, `offset` of them from the start.
+    pub(super) fn corrupt(&self, offset: u64, what: impl Into<String>) -> Error {
+        Error::decompressing(&self.path, Reason::Corrupt, what).at(offset)
+    }
+
+    /// The error for a frame at `offset` whose end is missing.
+    pub(super) fn truncated(&self, offset: u64, what: &str) -> Error {
+        let text = format!("the {what} that begins here is not complete");
+        Error::decompressing(&self.path, Reason::Truncated, text).at(offset)
+    }
+}
+
+/// The error for memory that is not there.
+pub(super) fn no_memory(path: &Path) -> Error {
+    let error = Error::decompressing(path, Reason::Unsupported, "there is not enough memory");
+    error.hint("use fewer workers")
+}

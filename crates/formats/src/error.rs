@@ -1,0 +1,209 @@
+//! What is wrong with a stream, and at which of its bytes.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// The result of everything in this crate that can fail.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why, as far as a program may want to know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Reason {
+    /// Reading or writing failed; [`Error::library`] says how.
+    Library,
+    /// The bytes are damaged, or were made to harm.
+    Corrupt,
+    /// The stream ends before it is complete.
+    Truncated,
+    /// It is none of the formats that this crate reads.
+    UnknownFormat,
+    /// It is valid, but not to be decoded here: a dictionary is missing, or it wants too much memory.
+    Unsupported,
+    /// The options contradict each other, the format or the stream.
+    Invalid,
+    /// It has no index, so it cannot be read from the middle.
+    NoIndex,
+}
+
+/// Something that was not done.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Error(#[from] Inner);
+
+#[derive(Debug, thiserror::Error)]
+enum Inner {
+    #[error(transparent)]
+    Library(swath::Error),
+    #[error(transparent)]
+    Stream(Box<Stream>),
+}
+
+#[derive(Debug, thiserror::Error)]
+struct Stream {
+    doing: &'static str,
+    reason: Reason,
+    path: PathBuf,
+    offset: Option<u64>,
+    detail: String,
+    hint: &'static str,
+}
+
+impl fmt::Display for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "cannot {} {}", self.doing, self.path.display())?;
+        if let Some(offset) = self.offset {
+            write!(f, " at byte {offset}")?;
+        }
+        write!(f, ": {}", self.detail)?;
+        match self.hint {
+            "" => Ok(()),
+            hint => write!(f, "; {hint}"),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn compressing(path: &Path, reason: Reason, detail: impl Into<String>) -> Self {
+        Self::stream("compress", path, reason, detail.into())
+    }
+
+    pub(crate) fn decompressing(
+        path: &Path,
+        reason: Reason,
+        detail: impl Into<String>,
+    ) -> Self {
+        Self::stream("decompress", path, reason, detail.into())
+    }
+
+    fn stream(doing: &'static str, path: &Path, reason: Reason, detail: String) -> Self {
+        let (path, offset, hint) = (path.to_owned(), None, hint_for(reason));
+        Self(Inner::Stream(Box::new(Stream { doing, reason, path, offset, detail, hint })))
+    }
+
+    /// Says at which byte of the compressed stream.
+    pub(crate) fn at(mut self, offset: u64) -> Self {
+        if let Inner::Stream(stream) = &mut self.0 {
+            stream.offset = Some(offset);
+        }
+        self
+    }
+
+    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
+        if let Inner::Stream(stream) = &mut self.0 {
+            stream.hint = hint;
+        }
+        self
+    }
+
+    /// Finds the library's error again, which the standard traits wrap.
+    pub(crate) fn from_io(error: io::Error, path: &Path) -> Self {
+        let text = error.to_string();
+        match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
+            Some(Ok(error)) => Self::from(*error),
+            // Nothing but a `swath::Reader` is read here, whose errors are the library's.
+            Some(Err(_)) | None => Self::decompressing(path, Reason::Library, text),
+        }
+    }
+
+    /// Why it was not done.
+    pub fn reason(&self) -> Reason {
+        match &self.0 {
+            Inner::Library(_) => Reason::Library,
+            Inner::Stream(stream) => stream.reason,
+        }
+    }
+
+    /// The stream; for standard input `<stdin>`.
+    pub fn path(&self) -> &Path {
+        match &self.0 {
+            Inner::Library(error) => error.path(),
+            Inner::Stream(stream) => &stream.path,
+        }
+    }
+
+    /// The byte of the compressed stream that it is about: the first of a frame, member or block.
+    pub fn offset(&self) -> Option<u64> {
+        match &self.0 {
+            Inner::Library(error) => error.extent().map(|(offset, _)| offset),
+            Inner::Stream(stream) => stream.offset,
+        }
+    }
+
+    /// The library's error, if reading or writing failed.
+    pub fn library(&self) -> Option<&swath::Error> {
+        match &self.0 {
+            Inner::Library(error) => Some(error),
+            Inner::Stream(_) => None,
+        }
+    }
+
+    /// What to try, or "".
+    pub fn what_to_try(&self) -> &'static str {
+        match &self.0 {
+            Inner::Library(error) => error.what_to_try(),
+            Inner::Stream(stream) => stream.hint,
+        }
+    }
+}
+
+impl From<swath::Error> for Error {
+    fn from(error: swath::Error) -> Self {
+        Self(Inner::Library(error))
+    }
+}
+
+/// For `Read` and `Write`: keeps kind and text.
+impl From<Error> for io::Error {
+    fn from(error: Error) -> Self {
+        let kind = match error.reason() {
+            Reason::Corrupt | Reason::UnknownFormat => io::ErrorKind::InvalidData,
+            Reason::Truncated => io::ErrorKind::UnexpectedEof,
+            Reason::Unsupported | Reason::NoIndex => io::ErrorKind::Unsupported,
+            Reason::Invalid => io::ErrorKind::InvalidInput,
+            Reason::Library => {
+                error.library().map_or(io::ErrorKind::Other, swath::Error::io_kind)
+            }
+        };
+        io::Error::new(kind, error)
+    }
+}
+
+fn hint_for(reason: Reason) -> &'static str {
+    match reason {
+        Reason::Corrupt => "fetch it again, or take it from a backup",
+        Reason::Truncated => "fetch the rest of it",
+        Reason::UnknownFormat => "name a zstd, gzip or bzip2 file",
+        Reason::NoIndex => "decompress all of it, or compress it with `swath compress`",
+        Reason::Library | Reason::Unsupported | Reason::Invalid => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_text_says_what_to_what_at_which_byte_and_what_to_try() {
+        let error = Error::decompressing(Path::new("a.zst"), Reason::Corrupt, "wrong checksum");
+        let error = error.at(4096);
+        assert_eq!(
+            error.to_string(),
+            "cannot decompress a.zst at byte 4096: wrong checksum; \
+             fetch it again, or take it from a backup"
+        );
+        assert_eq!((error.offset(), error.path()), (Some(4096), Path::new("a.zst")));
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn the_library_s_error_is_found_again() {
+        let error = swath::read("/nonexistent/file").expect_err("it is not there");
+        let wrapped = Error::from_io(io::Error::from(error), Path::new("x"));
+        assert_eq!(wrapped.reason(), Reason::Library);
+        assert_eq!(wrapped.library().and_then(swath::Error::raw_os_error), Some(2));
+        assert_eq!(wrapped.path(), Path::new("/nonexistent/file"));
+        assert_eq!(wrapped.what_to_try(), "check the path");
+    }
+}

@@ -1,0 +1,227 @@
+//! Streams that were made to harm: sizes that lie, indexes that lie, bombs.
+
+use swath_formats::Reason;
+use swath_formats::compressed::{DecompressOptions, Format, Seekable};
+
+use crate::around::{packed_small, source, text, unpacked, unpacked_by};
+
+const RAW: u32 = 0;
+const RUN: u32 = 1;
+
+/// A zstd frame without a checksum: a header, and blocks of a kind and a size.
+fn zstd_frame(descriptor: u8, fields: &[u8], blocks: &[(u32, u32, &[u8])]) -> Vec<u8> {
+    let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, descriptor];
+    frame.extend_from_slice(fields);
+    for (index, &(kind, size, bytes)) in blocks.iter().enumerate() {
+        let last = u32::from(index + 1 == blocks.len());
+        frame.extend_from_slice(&(size << 3 | kind << 1 | last).to_le_bytes()[..3]);
+        frame.extend_from_slice(bytes);
+    }
+    frame
+}
+
+/// A window of 128 KiB.
+const WINDOW: u8 = 7 << 3;
+
+#[test]
+fn a_frame_that_claims_2_to_the_60_bytes_gets_no_memory_for_them() {
+    let claim = (1_u64 << 60).to_le_bytes();
+    let frame = zstd_frame(0xc0, &[&[WINDOW], &claim[..]].concat(), &[(RAW, 3, b"abc")]);
+    let error = unpacked(&frame).expect_err("it holds three bytes");
+    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(0)), "{error}");
+    // The same as one segment, whose window is as long.
+    let frame = zstd_frame(0xe0, &claim, &[(RAW, 3, b"abc")]);
+    unpacked(&frame).expect_err("it holds three bytes");
+}
+
+#[test]
+fn a_window_that_is_too_large_is_refused_where_it_would_be_needed() {
+    let short = vec![(RAW, 3, &b"abc"[..])];
+    let long = vec![(RUN, 128 << 10, &b"x"[..]); 300];
+    // 256 MiB. One short block needs no window.
+    assert_eq!(unpacked(&zstd_frame(0, &[18 << 3], &short)).expect("harmless"), b"abc");
+    // And 2 TiB.
+    for frame in [
+        zstd_frame(0, &[18 << 3], &long),
+        zstd_frame(0, &[31 << 3], &long),
+        zstd_frame(0, &[31 << 3], &short),
+    ] {
+        let error = unpacked(&frame).expect_err("too large");
+        assert_eq!(error.reason(), Reason::Unsupported, "{error}");
+        assert!(error.what_to_try().contains("--long=31"), "{error}");
+    }
+}
+
+#[test]
+fn a_bomb_costs_time_and_no_memory() {
+    // A few kB that decode to 200 MB: more than is ever handed out at one time.
+    let runs = vec![(RUN, 128 << 10, &b"x"[..]); 1600];
+    let bomb = zstd_frame(0, &[WINDOW], &runs);
+    assert!(bomb.len() < 7_000);
+    let before = peak();
+    let options = DecompressOptions::new().with_workers(2);
+    let folder = tempfile::tempdir().expect("a folder");
+    let report = options.decompress_file(source(&bomb), folder.path().join("x"));
+    assert_eq!(report.expect("valid").bytes_out, 1600 * (128 << 10));
+    assert!(peak() - before < 100 << 10, "{} KiB", peak() - before);
+}
+
+/// The most memory that this process had, in KiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is this process's");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is listed");
+    line.split_whitespace().nth(1).and_then(|word| word.parse().ok()).expect("a number")
+}
+
+#[test]
+fn a_skippable_frame_that_claims_4_gib_is_truncated() {
+    let mut bytes = packed_small(Format::Zstd, b"text");
+    let len = bytes.len() as u64;
+    bytes.extend_from_slice(b"\x5a\x2a\x4d\x18\xff\xff\xff\xff and little more");
+    let error = unpacked(&bytes).expect_err("it is not there");
+    assert_eq!((error.reason(), error.offset()), (Reason::Truncated, Some(len)));
+}
+
+#[test]
+fn a_frame_that_needs_a_dictionary_says_which() {
+    let frame = zstd_frame(3, &[WINDOW, 7, 0, 0, 0], &[(RAW, 3, b"abc")]);
+    let error = unpacked(&frame).expect_err("it is not here");
+    assert_eq!(error.reason(), Reason::Unsupported);
+    assert!(error.to_string().contains("dictionary 7"), "{error}");
+}
+
+#[test]
+fn a_block_of_no_kind_or_too_large_is_corrupt_where_it_is() {
+    for block in [(3, 3, &b"abc"[..]), (RAW, (128 << 10) + 1, b"abc")] {
+        let frame = zstd_frame(0, &[WINDOW], &[(RAW, 2, b"ab"), block]);
+        let error = unpacked(&frame).expect_err("no such block");
+        assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(11)), "{error}");
+    }
+}
+
+/// Changes the size that the first member says it has.
+fn with_size(bytes: &[u8], size: u32) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    bytes[16..20].copy_from_slice(&size.to_le_bytes());
+    bytes
+}
+
+#[test]
+fn a_member_whose_size_lies_is_decoded_as_it_is_or_refused() {
+    let plain = text(1, 12_000);
+    let bytes = packed_small(Format::Gzip, &plain);
+    let size = u32::from_le_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
+    for wrong in [0, 1, 20, 28, size - 1, size + 1, size + 30, 1 << 20, u32::MAX] {
+        match unpacked(&with_size(&bytes, wrong)) {
+            Ok(there) => assert!(there == plain, "{wrong}"),
+            Err(error) => assert_eq!(error.reason(), Reason::Corrupt, "{wrong}: {error}"),
+        }
+    }
+    // Two members that say they are one are decoded as the two that they are, or refused.
+    let second = &bytes[usize::try_from(size).unwrap()..];
+    let both = size + u32::from_le_bytes([second[16], second[17], second[18], second[19]]);
+    if let Ok(there) = unpacked(&with_size(&bytes, both)) {
+        assert!(there == plain);
+    }
+}
+
+#[test]
+fn a_member_whose_length_lies_gets_no_memory_for_it() {
+    let bytes = packed_small(Format::Gzip, &text(2, 4_000));
+    let size = u32::from_le_bytes([bytes[16], bytes[17], bytes[18], bytes[19]]);
+    let end = usize::try_from(size).unwrap();
+    for claim in [0, 1, 3_999, 4_001, u32::MAX] {
+        let mut bytes = bytes.clone();
+        bytes[end - 4..end].copy_from_slice(&claim.to_le_bytes());
+        let error = unpacked(&bytes).expect_err("it lies");
+        assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(0)), "{claim}");
+    }
+}
+
+#[test]
+fn a_name_that_does_not_end_is_corrupt_and_not_read_for_ever() {
+    let mut bytes = b"\x1f\x8b\x08\x08\0\0\0\0\0\x03".to_vec();
+    bytes.resize(4 << 20, b'a');
+    let error = unpacked(&bytes).expect_err("no end");
+    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(0)));
+    bytes.truncate(1000);
+    assert_eq!(unpacked(&bytes).expect_err("no end").reason(), Reason::Truncated);
+}
+
+/// What the two ways to read the middle say of a file.
+fn reasons(bytes: &[u8]) -> [Result<usize, Reason>; 2] {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("packed");
+    std::fs::write(&path, bytes).expect("written");
+    let mut target = [0; 100];
+    let seekable = Seekable::open(&path).and_then(|it| it.read_at(&mut target, 9_000));
+    let options = DecompressOptions::new().with_offset(9_000).with_len(100);
+    let (report, there) = unpacked_by(&options, source(bytes));
+    [
+        seekable.map_err(|error| error.reason()),
+        report.map(|_| there.len()).map_err(|error| error.reason()),
+    ]
+}
+
+#[test]
+fn a_seek_table_that_lies_is_corrupt() {
+    let bytes = packed_small(Format::Zstd, &text(3, 20_000));
+    let table = bytes.len() - (17 + 5 * 12);
+    let count = bytes.len() - 9;
+    assert_eq!(reasons(&bytes), [Ok(100), Ok(100)]);
+    // The guard is left out, as in a table that somebody else wrote.
+    let foreign = |at: usize, number: u32| {
+        let mut bytes = bytes.clone();
+        bytes[at..at + 4].copy_from_slice(&number.to_le_bytes());
+        bytes.drain(table - 28..table);
+        bytes
+    };
+    assert_eq!(reasons(&foreign(table, 0x184d_2a5e)), [Ok(100), Ok(100)], "as it was");
+    for (at, number, what) in [
+        (table + 8, 1, "a shorter frame"),
+        (table + 8, u32::MAX, "a longer frame"),
+        (table + 12 + 24, 4097, "the frame that is read decodes to more"),
+        (table + 12 + 24, u32::MAX, "to 4 GiB"),
+        (table + 16 + 24, 1, "another checksum"),
+        (count, 4, "fewer frames"),
+        (count, 6, "more frames"),
+        (count, u32::MAX, "2^32 frames"),
+        (table + 4, 1, "another length"),
+        (table, 0x184d_2a5d, "another frame"),
+    ] {
+        for reason in reasons(&foreign(at, number)) {
+            let refused = matches!(reason, Err(Reason::Corrupt | Reason::Unsupported));
+            // Without an index that can be used, everything is decoded.
+            assert!(refused || reason == Ok(100), "{what}: {reason:?}");
+        }
+        assert_ne!(reasons(&foreign(at, number))[0], Ok(100), "{what}");
+    }
+    // Ours says what is in it, so even a frame before those that are read may not differ.
+    let mut guarded = bytes.clone();
+    guarded[table + 12] ^= 1;
+    assert_eq!(reasons(&guarded), [Err(Reason::Corrupt), Err(Reason::Corrupt)]);
+}
+
+#[test]
+fn an_index_that_is_ours_and_lies_is_corrupt() {
+    let bytes = packed_small(Format::Gzip, &text(4, 20_000));
+    let footer = bytes.len() - 55;
+    let table = footer - (27 + 5 * 8);
+    assert_eq!(reasons(&bytes), [Ok(100), Ok(100)]);
+    // Inside the last member: kind, offset, count, plain bytes, checksum.
+    let numbers = footer + 17;
+    for (at, what) in [
+        (table + 17, "a member is longer"),
+        (table + 21, "a member decodes to more"),
+        (numbers, "the tables are elsewhere"),
+        (numbers + 7, "far elsewhere"),
+        (numbers + 8, "another count"),
+        (numbers + 15, "2^56 members"),
+        (numbers + 16, "another length"),
+        (numbers + 24, "another checksum"),
+    ] {
+        let mut bytes = bytes.clone();
+        bytes[at] ^= 1;
+        assert_eq!(reasons(&bytes), [Err(Reason::Corrupt), Err(Reason::Corrupt)], "{what}");
+    }
+}
