@@ -1,6 +1,7 @@
 //! The table of cases: one file per group.
 
 mod cold;
+mod fork;
 mod insert;
 mod memory;
 mod reader;
@@ -21,12 +22,16 @@ type Build = for<'b> fn(&'b Bench, &'b Input, Size) -> Result<Case<'b>>;
 /// How a case is put together that reads no file but keeps this many items in order.
 type BuildOfItems = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
 
+/// How a case is put together that reads no file but forks on so many threads.
+type BuildOfForks = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
+
 /// What the input consists of, and what is done with it.
 #[derive(Clone, Copy)]
 enum What {
     Bytes(Size, Build),
     Numbers(Size, Build),
     Items(BuildOfItems),
+    Forks(BuildOfForks, usize),
 }
 
 /// One case: a group's name and what it measures.
@@ -46,6 +51,10 @@ const fn numbers(group: &'static str, size: Size, build: Build) -> Entry {
 
 const fn items(group: &'static str, build: BuildOfItems) -> Entry {
     Entry { group, what: What::Items(build) }
+}
+
+const fn forks(group: &'static str, threads: usize, build: BuildOfForks) -> Entry {
+    Entry { group, what: What::Forks(build, threads) }
 }
 
 /// How many items are kept in order, and how people call that.
@@ -75,6 +84,12 @@ const ALL: &[Entry] = &[
     bytes("regret-half", Size::Large, regret::build_half),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
+    forks("fib", 1, fork::build_fib),
+    forks("fib", 2, fork::build_fib),
+    forks("fib", 4, fork::build_fib),
+    forks("join", 1, fork::build_join),
+    forks("join", 2, fork::build_join),
+    forks("stitch", 2, fork::build_stitch),
     items("seek", seek::build),
     items("insert", insert::build),
     items("order-at-once", insert::build_at_once),
@@ -90,6 +105,10 @@ impl Entry {
         let label = match self.what {
             What::Bytes(size, _) | What::Numbers(size, _) => size.label(quick),
             What::Items(_) => item_count(quick).1,
+            What::Forks(_, threads) => {
+                let noun = if threads == 1 { "thread" } else { "threads" };
+                return format!("{}-{threads}-{noun}", self.group);
+            }
         };
         format!("{}-{label}", self.group)
     }
@@ -103,6 +122,7 @@ impl Entry {
         let (input, size, build) = match self.what {
             What::Bytes(size, build) => (bench.bytes(size)?, size, build),
             What::Numbers(size, build) => (bench.numbers(size)?, size, build),
+            What::Forks(build, threads) => return build(bench, threads)?.run(bench.rounds),
             What::Items(build) => {
                 return build(bench, item_count(bench.quick).0)?.run(bench.rounds);
             }

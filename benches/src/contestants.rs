@@ -5,6 +5,7 @@
 //! checksum afterwards is of what this run has read and not of what the last run left.
 
 pub(crate) mod control;
+pub(crate) mod fork;
 pub(crate) mod limit;
 pub(crate) mod order;
 pub(crate) mod peer;
