@@ -13,6 +13,7 @@
 //! ```
 
 pub mod append;
+pub mod compress;
 pub mod copy;
 pub mod read;
 pub mod size;
@@ -22,6 +23,7 @@ mod words;
 use clap::{Parser, Subcommand};
 
 use self::append::{Export, Fib};
+use self::compress::{Compress, Decompress};
 use self::copy::Cp;
 use self::verbs::{Cat, Completions, Demo, Gen, Man, Read, Scan, Sum};
 
@@ -45,7 +47,8 @@ Examples:
   swath read data.bin                     load a file and say how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
-  swath cp data.bin backup/               a copy that is whole or absent";
+  swath cp data.bin backup/               a copy that is whole or absent
+  swath compress data.bin                 data.bin.zst, by all cores";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -60,6 +63,10 @@ pub enum Verb {
     Cat(Cat),
     /// Copy a file in parallel, whole or not at all
     Cp(Cp),
+    /// Compress a file in parallel; zstd, gzip and bzip2 read the result
+    Compress(Compress),
+    /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
+    Decompress(Decompress),
     /// Leave a folder of segments as one plain file
     Export(Export),
     /// Run study E's benchmark: a Fibonacci tree whose every call writes

@@ -4,8 +4,10 @@
 //! pipe is no error.
 
 mod cat;
+mod compress;
 mod consume;
 mod cp;
+mod decompress;
 mod demo;
 mod export;
 mod fib;
@@ -15,8 +17,10 @@ mod read;
 mod scan;
 mod several;
 mod sum;
+mod target;
 
 use std::ffi::OsString;
+use std::io::ErrorKind;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
@@ -78,6 +82,8 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Scan(args) => scan::run(args),
         Verb::Cat(args) => cat::run(args),
         Verb::Cp(args) => cp::run(args),
+        Verb::Compress(args) => compress::run(args),
+        Verb::Decompress(args) => decompress::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),
@@ -94,5 +100,8 @@ fn pool(workers: usize) -> Result<ThreadPool> {
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let written =
+        error.downcast_ref::<swath_formats::Error>().and_then(|error| error.library());
     error.downcast_ref::<OutputError>().is_some_and(OutputError::is_closed)
+        || written.is_some_and(|error| error.io_kind() == ErrorKind::BrokenPipe)
 }

@@ -22,7 +22,7 @@
 mod holes;
 mod leave;
 mod options;
-mod permissions;
+pub(crate) mod permissions;
 
 use std::fmt;
 use std::fs::File;

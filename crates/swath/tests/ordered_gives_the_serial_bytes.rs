@@ -251,3 +251,17 @@ fn who_makes_a_place_known_writes_what_was_left_behind_and_makes_room() {
     });
     target.check(&out.commit().expect("complete"), &[vec![], b"second".to_vec(), vec![]]);
 }
+
+#[test]
+fn a_new_file_gets_permissions_and_one_that_is_replaced_keeps_its_own() {
+    use std::fs::Permissions;
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
+    let path = folder.path().join("out");
+    let mode = || std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o7777;
+    for (asked, kept) in [(0o600, 0o600), (0o640, 0o600), (0o400, 0o600)] {
+        let options = OrderedOptions::new().with_permissions(Permissions::from_mode(asked));
+        ordered(&path, options).and_then(Ordered::commit).expect("an empty file");
+        assert_eq!(mode(), kept, "{asked:o}");
+    }
+}

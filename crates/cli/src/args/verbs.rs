@@ -110,11 +110,20 @@ pub struct Scan {
 Examples:
   swath cat data.bin | zstd > data.zst
   swath cat --offset 1GiB --length 4KiB data.bin | xxd
-  swath cat --rate 50MiB/s --io-priority idle data.bin | ssh host 'cat > data.bin'")]
+  swath cat --rate 50MiB/s --io-priority idle data.bin | ssh host 'cat > data.bin'
+  swath cat --decompress --offset 1GiB --length 4KiB data.zst | xxd")]
 pub struct Cat {
     /// The file; `-` is standard input
     #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
     pub path: Input,
+
+    /// Write what a zstd, gzip or bzip2 file holds; --offset and --length count its bytes
+    ///
+    /// Without this a compressed file is written as it is, as any other. With an index, which
+    /// `swath compress` writes for zstd and gzip, only the frames that are needed are read;
+    /// without one, all before them is decoded too.
+    #[arg(long, short)]
+    pub decompress: bool,
 
     /// Which bytes.
     #[command(flatten)]

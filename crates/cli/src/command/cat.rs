@@ -6,12 +6,15 @@ use anyhow::Result;
 use swath::ReadOptions;
 use swath::append::Opened;
 
-use super::Outcome;
+use super::{Outcome, decompress};
 use crate::args::verbs;
 use crate::failure::Refused;
 use crate::output::{OutputError, unbuffered};
 
 pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
+    if args.decompress {
+        return decompress::cat(args);
+    }
     // With a rate it is read as any source is.
     if args.flow.rate.is_none()
         && let Some(opened) = args.path.segments()?

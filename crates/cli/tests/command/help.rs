@@ -2,8 +2,19 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 9] =
-    ["read", "sum", "scan", "cat", "cp", "gen", "demo", "completions", "man"];
+const VERBS: [&str; 11] = [
+    "read",
+    "sum",
+    "scan",
+    "cat",
+    "cp",
+    "compress",
+    "decompress",
+    "gen",
+    "demo",
+    "completions",
+    "man",
+];
 
 #[test]
 fn every_help_has_examples() {

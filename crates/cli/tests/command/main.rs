@@ -5,6 +5,7 @@ mod changing_files;
 mod checksums;
 mod child;
 mod closed_pipes;
+mod compress;
 mod cp;
 mod demo;
 mod exit_codes;

@@ -41,6 +41,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::append::ordered::shared::Shared;
+use crate::copy::permissions;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
@@ -58,6 +59,9 @@ pub use ticket::Ticket;
 /// ([`Reason::Busy`]), or if nothing can be made in its folder.
 pub fn ordered(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Ordered> {
     let draft = Draft::begin(path.as_ref(), &options.draft)?;
+    if let Some(permissions) = &options.permissions {
+        permissions::give(&draft, permissions)?;
+    }
     let file = Arc::clone(draft.file());
     let mut fallbacks = Vec::new();
     let direct = match (options.direct, file.descriptor()) {

@@ -9,23 +9,27 @@ use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
 use crate::source::Opened;
 
-/// Gives a new target the permissions of its source, less what new files lack here. One that is
-/// replaced keeps its own: the commit sees to that. What comes from a pipe or device is an
+/// Gives a new target the permissions of its source. What comes from a pipe or device is an
 /// ordinary new file.
 pub(super) fn take(source: &Opened, draft: &Draft) -> Result<()> {
-    let (None, Some(from), Some(to)) =
-        (draft.existing(), source.file(), draft.file().descriptor())
-    else {
-        return Ok(());
-    };
+    let Some(from) = source.file() else { return Ok(()) };
     let failed = |error| Error::io(Operation::Inspect, source.name(), error);
     let facts = from.metadata().map_err(failed)?;
     if !(facts.is_file() || facts.file_type().is_block_device()) {
         return Ok(());
     }
+    give(draft, &facts.permissions())
+}
+
+/// Gives a new target these permissions, less what new files lack here. One that is replaced keeps
+/// its own: the commit sees to that.
+pub(crate) fn give(draft: &Draft, permissions: &Permissions) -> Result<()> {
+    let (None, Some(to)) = (draft.existing(), draft.file().descriptor()) else {
+        return Ok(());
+    };
     let created = |error| Error::io(Operation::Create, draft.path(), error);
     let made = to.metadata().map_err(created)?.permissions().mode();
-    let mode = mode_of_copy(facts.permissions().mode(), made, umask().unwrap_or(0));
+    let mode = mode_of_copy(permissions.mode(), made, umask().unwrap_or(0));
     if mode != made & 0o7777 {
         to.set_permissions(Permissions::from_mode(mode)).map_err(created)?;
     }

@@ -1,5 +1,6 @@
 //! How to write in order: every choice a caller can make, each with its default.
 
+use std::fs::Permissions;
 use std::sync::Arc;
 
 use crate::observe::{CancelToken, Hooks, Progress};
@@ -26,6 +27,7 @@ pub struct OrderedOptions {
     pub(super) window: usize,
     pub(super) chunk_size: usize,
     pub(super) direct: Direct,
+    pub(super) permissions: Option<Permissions>,
     pub(super) hooks: Hooks,
 }
 
@@ -43,6 +45,7 @@ impl OrderedOptions {
             window: 0,
             chunk_size: 0,
             direct: Direct::No,
+            permissions: None,
             hooks: Hooks::default(),
         }
     }
@@ -89,6 +92,14 @@ impl OrderedOptions {
     #[must_use]
     pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
         self.draft.hard_links = hard_links;
+        self
+    }
+
+    /// Permissions of a new file, less what new files lack here (the umask). One that is replaced
+    /// keeps its own. Default: as any new file.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = Some(permissions);
         self
     }
 

@@ -1,0 +1,149 @@
+//! Where `compress` and `decompress` leave what they make.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+use swath::append::{Ordered, OrderedOptions, ordered, ordered_to};
+use swath::sink::Replace;
+
+use crate::args::compress::OutputArgs;
+use crate::failure::Refused;
+use crate::input::Input;
+use crate::output::{complain, print, print_json, unbuffered};
+
+/// A file, or standard output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Target {
+    Stdout,
+    Path(PathBuf),
+}
+
+impl Target {
+    /// What was named, or else `named` after the input. A folder gets the file under that name.
+    pub(super) fn choose(
+        from: &Input,
+        to: Option<&Input>,
+        named: impl Fn(&Path) -> Option<PathBuf>,
+    ) -> Result<Self> {
+        let nameless = |what: String| Refused::new(what, "name the output as well");
+        let default = match from {
+            Input::Stdin => None,
+            Input::Path(path) => named(path),
+        };
+        match (to, from) {
+            (Some(Input::Stdin), _) | (None, Input::Stdin) => Ok(Self::Stdout),
+            (Some(Input::Path(to)), _) if to.is_dir() => {
+                let name = default.as_deref().and_then(Path::file_name);
+                let what = || format!("cannot make a file in {}: it has no name", to.display());
+                ensure!(name.is_some(), nameless(what()));
+                Ok(Self::Path(name.map_or_else(|| to.clone(), |name| to.join(name))))
+            }
+            (Some(Input::Path(to)), _) => Ok(Self::Path(to.clone())),
+            (None, _) => {
+                let what = || format!("cannot name the output of {from} after it");
+                default.map(Self::Path).ok_or_else(|| nameless(what()).into())
+            }
+        }
+    }
+
+    /// Begins to write it. A new file gets the permissions of the input.
+    pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
+        let Self::Path(path) = self else {
+            let (out, name) = (unbuffered()?, Path::new("<stdout>"));
+            return Ok(ordered_to(out, name, OrderedOptions::new()));
+        };
+        let failed = |error| {
+            Refused::new(format!("cannot open {}", path.display()), "check the path")
+                .with_source(error)
+        };
+        // Pipes and devices are written as they are: nothing stands there that could be replaced.
+        if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+            let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
+            return Ok(ordered_to(file, path, OrderedOptions::new()));
+        }
+        let replace = if args.force { Replace::Allowed } else { Replace::Refused };
+        let mut options = OrderedOptions::new().with_replace(replace).with_sync(args.sync);
+        if let Some(permissions) = permissions(from) {
+            options = options.with_permissions(permissions);
+        }
+        ordered(path, options).map_err(|error| match error.io_kind() {
+            ErrorKind::AlreadyExists => {
+                let what = format!("cannot write {}: there is such a file", path.display());
+                Refused::new(what, "--force to replace it, or another name").into()
+            }
+            _ => error.into(),
+        })
+    }
+
+    /// What results call it.
+    pub(super) fn label(&self) -> OsString {
+        match self {
+            Self::Stdout => OsString::from("-"),
+            Self::Path(path) => path.clone().into_os_string(),
+        }
+    }
+
+    /// Prints a report: to standard error, and only if asked for, where the bytes themselves went
+    /// to standard output.
+    pub(super) fn report(
+        &self,
+        args: &OutputArgs,
+        json: &impl Serialize,
+        text: &str,
+    ) -> Result<()> {
+        match (self, args.json) {
+            // If standard error is gone too, nobody is left to tell.
+            (Self::Stdout, true) => {
+                let _ = writeln!(io::stderr(), "{}", serde_json::to_string(json)?);
+            }
+            (Self::Stdout, false) => {}
+            (Self::Path(_), true) => print_json(json)?,
+            (Self::Path(_), false) => print(text)?,
+        }
+        Ok(())
+    }
+}
+
+fn permissions(from: &Input) -> Option<Permissions> {
+    let Input::Path(path) = from else { return None };
+    let facts = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    Some(facts.permissions())
+}
+
+/// Says on standard error what was done other than asked for.
+pub(super) fn note_all(from: &Input, notes: &[String]) {
+    for note in notes {
+        complain(format!("note: {from}: {note}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chosen(from: &str, to: Option<&str>) -> Option<Target> {
+        let input = |word: &str| Input::parse(word.as_ref()).expect("a path");
+        let to = to.map(input);
+        let named = |path: &Path| (path != Path::new("odd")).then(|| path.with_extension("z"));
+        Target::choose(&input(from), to.as_ref(), named).ok()
+    }
+
+    #[test]
+    fn what_is_not_named_is_named_after_the_input() {
+        let path = |path: &str| Some(Target::Path(PathBuf::from(path)));
+        assert_eq!(chosen("a/b", None), path("a/b.z"));
+        assert_eq!(chosen("a/b", Some("c")), path("c"));
+        assert_eq!(chosen("a/b", Some("/tmp")), path("/tmp/b.z"));
+        assert_eq!(chosen("a/b", Some("-")), Some(Target::Stdout));
+        assert_eq!(chosen("-", None), Some(Target::Stdout));
+        assert_eq!(chosen("-", Some("c")), path("c"));
+        assert_eq!(chosen("odd", Some("c")), path("c"));
+        for (from, to) in [("odd", None), ("-", Some("/tmp")), ("odd", Some("/tmp"))] {
+            assert_eq!(chosen(from, to), None, "{from}");
+        }
+    }
+}

@@ -1,0 +1,311 @@
+//! What was compressed comes back, under the names that one expects, and nothing is lost by
+//! accident.
+
+use std::io::Read;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+use serde_json::Value;
+
+use crate::child::{code, file_of, run, run_with_input, shell, stderr, stdout, swath, word};
+
+const FORMATS: [(&str, &str); 4] =
+    [("zstd", "zst"), ("gzip", "gz"), ("bgzf", "gz"), ("bzip2", "bz2")];
+
+/// Lines of numbers.
+fn text(len: usize) -> Vec<u8> {
+    let mut next = swath_reference::splitmix(1);
+    let mut text: Vec<u8> = Vec::new();
+    while text.len() < len {
+        text.extend_from_slice(format!("{}\n", next() % 5000).as_bytes());
+    }
+    text.truncate(len);
+    text
+}
+
+fn setting(len: usize) -> (tempfile::TempDir, PathBuf, Vec<u8>) {
+    let bytes = text(len);
+    let (folder, path) = file_of(&bytes);
+    (folder, path, bytes)
+}
+
+fn read(path: &Path) -> Vec<u8> {
+    std::fs::read(path).expect("it is there")
+}
+
+fn behind(path: &Path, extension: &str) -> PathBuf {
+    PathBuf::from(format!("{}.{extension}", word(path)))
+}
+
+#[test]
+fn each_format_goes_there_and_back_beside_the_input() {
+    for (format, extension) in FORMATS {
+        let (_folder, path, bytes) = setting(500_000);
+        let output = run(["compress", "--format", format, word(&path)]);
+        assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+        let packed = behind(&path, extension);
+        let says = format!("{}: 488.3 KiB (500000 bytes) to ", packed.display());
+        assert!(stdout(&output).starts_with(&says), "{}", stdout(&output));
+        assert_eq!(read(&path), bytes, "the input is kept");
+        assert!(read(&packed).len() < bytes.len() / 2);
+
+        let output = run(["decompress", word(&packed)]);
+        assert_eq!(code(&output), 2, "the input is still there");
+        assert!(stderr(&output).contains("there is such a file; try: --force"), "{output:?}");
+        std::fs::remove_file(&path).expect("removed");
+        let output = run(["decompress", word(&packed)]);
+        assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+        assert!(stdout(&output).contains("488.3 KiB (500000 bytes) from "), "{output:?}");
+        assert!(read(&path) == bytes, "{format}");
+    }
+}
+
+#[test]
+fn streams_go_from_standard_input_to_standard_output() {
+    let bytes = text(300_000);
+    for (format, _) in FORMATS {
+        for words in [
+            &["compress", "-", "--format", format][..],
+            &["compress", "-", "-", "--format", format],
+        ] {
+            let packed = run_with_input(words, &bytes);
+            assert_eq!((code(&packed), stderr(&packed).as_str()), (0, ""));
+            let plain = run_with_input(&["decompress", "-"], &packed.stdout);
+            assert!(plain.stdout == bytes, "{format} {}", stderr(&plain));
+        }
+    }
+}
+
+#[test]
+fn the_output_is_the_same_for_every_worker_count_and_from_a_pipe() {
+    let (_folder, path, bytes) = setting(3_000_000);
+    for (format, _) in FORMATS {
+        let flags = ["compress", "--format", format, "--block-size", "60000", "--workers"];
+        let one = run(flags.iter().copied().chain(["1", word(&path), "-"])).stdout;
+        for workers in ["2", "7"] {
+            let same = run(flags.iter().copied().chain([workers, word(&path), "-"])).stdout;
+            let words: Vec<&str> = flags.iter().copied().chain([workers, "-"]).collect();
+            let piped = run_with_input(&words, &bytes).stdout;
+            assert!(same == one && piped == one, "{format} {workers}");
+        }
+    }
+}
+
+#[test]
+fn an_existing_file_is_replaced_only_by_force() {
+    let (_folder, path, _) = setting(1000);
+    let packed = behind(&path, "zst");
+    std::fs::write(&packed, "old").expect("written");
+    let output = run(["compress", word(&path)]);
+    assert_eq!(code(&output), 2);
+    let says =
+        format!("swath: cannot write {}: there is such a file; try: --force", packed.display());
+    assert!(stderr(&output).starts_with(&says), "{}", stderr(&output));
+    assert_eq!(read(&packed), b"old");
+    assert_eq!(code(&run(["compress", "--force", word(&path)])), 0);
+    assert_ne!(read(&packed), b"old");
+}
+
+#[test]
+fn the_name_of_the_output_tells_the_format() {
+    let (folder, path, bytes) = setting(1000);
+    for (name, magic) in [
+        ("a.gz", &b"\x1f\x8b"[..]),
+        ("b.bz2", b"BZh9"),
+        ("c.zst", b"\x28\xb5"),
+        ("d", b"\x28\xb5"),
+    ] {
+        let packed = folder.path().join(name);
+        assert_eq!(code(&run(["compress", word(&path), word(&packed)])), 0);
+        assert!(read(&packed).starts_with(magic), "{name}");
+        let plain = folder.path().join("plain");
+        assert_eq!(code(&run(["decompress", "-f", word(&packed), word(&plain)])), 0);
+        assert_eq!(read(&plain), bytes);
+    }
+    let output = run(["decompress", word(&folder.path().join("d"))]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("try: name the output as well"), "{output:?}");
+    let into = folder.path().join("into");
+    std::fs::create_dir(&into).expect("room");
+    assert_eq!(code(&run(["compress", word(&path), word(&into)])), 0);
+    assert!(into.join("input.zst").exists());
+}
+
+#[test]
+fn the_output_has_the_permissions_of_the_input() {
+    let (folder, path, _) = setting(1000);
+    for mode in [0o600, 0o640, 0o700] {
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(mode)).expect("set");
+        let (packed, plain) = (folder.path().join("p.gz"), folder.path().join("plain"));
+        assert_eq!(code(&run(["compress", word(&path), word(&packed)])), 0);
+        assert_eq!(code(&run(["decompress", word(&packed), word(&plain)])), 0);
+        for made in [packed, plain] {
+            let facts = std::fs::metadata(&made).expect("it is there");
+            assert_eq!(facts.permissions().mode() & 0o777, mode, "{}", made.display());
+            std::fs::remove_file(made).expect("removed");
+        }
+    }
+}
+
+#[test]
+fn cat_counts_decompressed_bytes_only_if_asked_to_decompress() {
+    let (_folder, path, bytes) = setting(400_000);
+    for (format, extension) in FORMATS {
+        let words =
+            ["compress", "-f", "--format", format, "--block-size", "16KiB", word(&path)];
+        assert_eq!(code(&run(words)), 0);
+        let packed = behind(&path, extension);
+        let raw = run(["cat", "--offset", "3", "--length", "5", word(&packed)]);
+        assert_eq!(raw.stdout, read(&packed)[3..8]);
+        let all = run(["cat", "--decompress", word(&packed)]);
+        assert!(all.stdout == bytes, "{format}");
+        let words = ["cat", "-d", "--offset", "100000", "--length", "33333", word(&packed)];
+        assert!(run(words).stdout == bytes[100_000..133_333], "{format}");
+        let piped = run_with_input(&["cat", "-d", "--offset", "399999", "-"], &read(&packed));
+        assert!(piped.stdout == bytes[399_999..], "{format}");
+        let output = run(["cat", "-d", "--offset", "399999", "--length", "2", word(&packed)]);
+        assert_eq!(code(&output), 2, "{format}");
+        assert!(stderr(&output).contains("it decompresses to 400000 bytes; try: ask for less"));
+    }
+}
+
+#[test]
+fn json_has_every_number_and_goes_where_the_bytes_do_not() {
+    let (_folder, path, bytes) = setting(100_000);
+    let output = run(["compress", "--json", "--level", "7", word(&path)]);
+    let value: Value = serde_json::from_str(&stdout(&output)).expect("one line of JSON");
+    let packed = behind(&path, "zst");
+    assert_eq!(value["path"], word(&packed));
+    assert_eq!(value["source"]["path"], word(&path));
+    assert_eq!((&value["bytes_in"], &value["level"]), (&100_000.into(), &7.into()));
+    assert_eq!(value["bytes_out"], read(&packed).len());
+    assert_eq!((&value["frames"], &value["format"]), (&1.into(), &"zstd".into()));
+    for key in ["ratio", "workers", "elapsed_s", "bytes_per_s", "block_size_bytes", "fallbacks"]
+    {
+        assert!(!value[key].is_null(), "{key} in {value}");
+    }
+    let output = run(["decompress", "--json", word(&packed), "-"]);
+    assert!(output.stdout == bytes);
+    let value: Value = serde_json::from_str(&stderr(&output)).expect("one line of JSON");
+    assert_eq!((&value["path"], &value["bytes_out"]), (&"-".into(), &100_000.into()));
+    for key in ["bytes_in", "ratio", "frames", "workers", "elapsed_s", "notes", "fallbacks"] {
+        assert!(!value[key].is_null(), "{key} in {value}");
+    }
+}
+
+#[test]
+fn what_is_damaged_or_unknown_is_2_and_leaves_no_file() {
+    let (folder, path, _) = setting(100_000);
+    assert_eq!(code(&run(["compress", "--format", "gzip", word(&path)])), 0);
+    let mut bytes = read(&behind(&path, "gz"));
+    let whole = bytes.clone();
+    bytes[5_000] ^= 1;
+    let packed = folder.path().join("damaged.gz");
+    for (bytes, says) in [
+        (&bytes[..], "damaged.gz at byte 0: "),
+        (&whole[..5_000], "is not complete; try: fetch the rest"),
+        (b"plain text", "at byte 0: its first bytes are those of no format"),
+        (b"", "it is empty; try: name a zstd, gzip or bzip2 file"),
+    ] {
+        std::fs::write(&packed, bytes).expect("written");
+        let output = run(["decompress", word(&packed)]);
+        assert_eq!(code(&output), 2);
+        assert!(
+            stderr(&output).starts_with("swath: cannot decompress "),
+            "{}",
+            stderr(&output)
+        );
+        assert!(stderr(&output).contains(says), "{}", stderr(&output));
+        assert!(!folder.path().join("damaged").exists());
+    }
+    for (words, says) in [
+        (["--level", "23"], "zstd has levels 1 to 22, not 23; try: leave it out"),
+        (["--level", "-5"], "zstd has levels 1 to 22, not -5"),
+        (["--block-size", "1"], "blocks of zstd have 4096 to 33554432 bytes, not 1"),
+        (["--format", "xz"], "[possible values: zstd, gzip, bgzf, bzip2]"),
+    ] {
+        let output = run(["compress"].iter().chain(&words).copied().chain([word(&path)]));
+        assert_eq!(code(&output), 2);
+        assert!(stderr(&output).contains(says), "{}", stderr(&output));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 3);
+}
+
+#[test]
+fn what_follows_the_end_is_skipped_with_a_note_and_1() {
+    let (folder, path, bytes) = setting(1000);
+    assert_eq!(code(&run(["compress", "--format", "gzip", word(&path)])), 0);
+    let packed = folder.path().join("longer.gz");
+    let whole = read(&behind(&path, "gz"));
+    std::fs::write(&packed, [&whole[..], b"garbage"].concat()).expect("written");
+    let output = run(["decompress", word(&packed)]);
+    assert_eq!(code(&output), 1, "{output:?}");
+    let note = format!(
+        "swath: note: {}: 7 bytes from byte {} on are not part of the stream and were skipped\n",
+        packed.display(),
+        whole.len()
+    );
+    assert_eq!(stderr(&output), note);
+    assert_eq!(read(&folder.path().join("longer")), bytes);
+    std::fs::write(&packed, [&whole[..], &[0; 512]].concat()).expect("written");
+    let output = run(["cat", "-d", word(&packed)]);
+    assert_eq!((code(&output), stderr(&output).as_str()), (0, ""));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error() {
+    let (_folder, path, _) = setting(4_000_000);
+    let packed = behind(&path, "gz");
+    assert_eq!(code(&run(["compress", word(&path), word(&packed)])), 0);
+    for words in [
+        &["compress", "--workers", "3", word(&path), "-"][..],
+        &["decompress", word(&packed), "-"],
+        &["cat", "--decompress", word(&packed)],
+    ] {
+        let mut command = swath();
+        command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("it starts");
+        let mut first = [0; 3];
+        let mut pipe = child.stdout.take().expect("it is piped");
+        pipe.read_exact(&mut first).expect("three bytes");
+        drop(pipe);
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(
+            (output.status.code(), stderr(&output).as_str()),
+            (Some(0), ""),
+            "{words:?}"
+        );
+    }
+}
+
+#[test]
+fn devices_and_full_devices_are_written_as_they_are() {
+    let (_folder, path, _) = setting(300_000);
+    let output = run(["compress", word(&path), "/dev/null"]);
+    assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{output:?}");
+    let output = run(["compress", word(&path), "/dev/full"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("cannot write /dev/full"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("No space left"), "{}", stderr(&output));
+    let output = shell(r#""$0" compress "$1" - > /dev/full"#, &[path.as_os_str()]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("cannot write <stdout>"), "{}", stderr(&output));
+}
+
+#[test]
+fn an_input_that_is_not_there_is_2_and_leaves_no_output() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for verb in ["compress", "decompress"] {
+        for missing in ["missing", "missing.gz"] {
+            let path = folder.path().join(missing);
+            let output = run([verb, word(&path), word(&folder.path().join("out"))]);
+            assert_eq!(code(&output), 2);
+            assert!(stderr(&output).contains("No such file"), "{}", stderr(&output));
+        }
+        let output = run([verb, word(folder.path()), word(&folder.path().join("out"))]);
+        assert_eq!(code(&output), 2);
+        assert!(stderr(&output).contains("Is a directory"), "{}", stderr(&output));
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
+}
