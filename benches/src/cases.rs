@@ -1,7 +1,9 @@
 //! The table of cases: one file per group.
 
 mod cold;
+mod copy;
 mod memory;
+mod ordered;
 mod reader;
 mod regret;
 mod small;
@@ -60,6 +62,9 @@ const ALL: &[Entry] = &[
     bytes("regret-cold", Size::Medium, regret::build_cold),
     bytes("regret-cold", Size::Large, regret::build_cold),
     bytes("regret-half", Size::Large, regret::build_half),
+    bytes("ordered", Size::Large, ordered::build),
+    bytes("ordered-memory", Size::Medium, ordered::build_memory),
+    bytes("cp", Size::Large, copy::build),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
 ];

@@ -8,3 +8,4 @@ pub(crate) mod limit;
 pub(crate) mod peer;
 pub(crate) mod swath;
 pub(crate) mod timing;
+pub(crate) mod write;
