@@ -1,9 +1,11 @@
 //! The table of cases: one file per group.
 
 mod cold;
+mod copy;
 mod fork;
 mod insert;
 mod memory;
+mod ordered;
 mod reader;
 mod regret;
 mod seek;
@@ -82,6 +84,9 @@ const ALL: &[Entry] = &[
     bytes("regret-cold", Size::Medium, regret::build_cold),
     bytes("regret-cold", Size::Large, regret::build_cold),
     bytes("regret-half", Size::Large, regret::build_half),
+    bytes("ordered", Size::Large, ordered::build),
+    bytes("ordered-memory", Size::Medium, ordered::build_memory),
+    bytes("cp", Size::Large, copy::build),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
     forks("fib", 1, fork::build_fib),

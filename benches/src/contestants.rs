@@ -11,3 +11,4 @@ pub(crate) mod order;
 pub(crate) mod peer;
 pub(crate) mod swath;
 pub(crate) mod timing;
+pub(crate) mod write;
