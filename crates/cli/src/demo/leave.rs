@@ -50,6 +50,7 @@ pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
             memory: Memory::Fresh,
             limit: Limit::Copy,
             is_peer: index == 0,
+            share: 1,
             run: Box::new(move |stage| run(stage, leave, check)),
         }
     };
@@ -114,7 +115,7 @@ fn tickets(stage: &Stage, path: &Path) -> Result<()> {
 }
 
 /// Two digits for each byte, as in a table of all pairs.
-fn digits(bytes: &[u8]) -> Vec<u8> {
+pub(super) fn digits(bytes: &[u8]) -> Vec<u8> {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = Vec::with_capacity(2 * bytes.len());
     for &byte in bytes {
