@@ -80,6 +80,10 @@ pub(crate) enum Consumer {
     Scan,
     /// Sums it through a map.
     ScanMap,
+    /// Writes as many bytes in ordered mode.
+    WriteOrdered,
+    /// The same, past the page cache.
+    WriteOrderedDirect,
 }
 
 #[cfg(test)]

@@ -164,6 +164,16 @@ impl Bench {
         shared_pages(input.len(), self.workers)
     }
 
+    /// Where inputs and outputs are.
+    pub(crate) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Names a folder beside the inputs, for what contestants write. Whoever writes makes it.
+    pub(crate) fn output(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
     /// Brings the page cache into a state, and checks it.
     pub(crate) fn bring(&self, input: &Input, residency: Residency) -> Result<()> {
         // Half of a tiny file has to do with smaller windows.

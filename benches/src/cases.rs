@@ -1,9 +1,14 @@
 //! The table of cases: one file per group.
 
 mod cold;
+mod copy;
+mod fork;
+mod insert;
 mod memory;
+mod ordered;
 mod reader;
 mod regret;
+mod seek;
 mod small;
 mod sum;
 mod warm;
@@ -16,28 +21,47 @@ use anyhow::{Result, ensure};
 /// How a case is put together from its input.
 type Build = for<'b> fn(&'b Bench, &'b Input, Size) -> Result<Case<'b>>;
 
-/// What the input consists of.
+/// How a case is put together that reads no file but keeps this many items in order.
+type BuildOfItems = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
+
+/// How a case is put together that reads no file but forks on so many threads.
+type BuildOfForks = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
+
+/// What the input consists of, and what is done with it.
 #[derive(Clone, Copy)]
-enum Contents {
-    Bytes,
-    Numbers,
+enum What {
+    Bytes(Size, Build),
+    Numbers(Size, Build),
+    Items(BuildOfItems),
+    Forks(BuildOfForks, usize),
 }
 
-/// One case: a group's name and a size.
+/// One case: a group's name and what it measures.
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     group: &'static str,
-    size: Size,
-    contents: Contents,
-    build: Build,
+    what: What,
 }
 
 const fn bytes(group: &'static str, size: Size, build: Build) -> Entry {
-    Entry { group, size, contents: Contents::Bytes, build }
+    Entry { group, what: What::Bytes(size, build) }
 }
 
 const fn numbers(group: &'static str, size: Size, build: Build) -> Entry {
-    Entry { group, size, contents: Contents::Numbers, build }
+    Entry { group, what: What::Numbers(size, build) }
+}
+
+const fn items(group: &'static str, build: BuildOfItems) -> Entry {
+    Entry { group, what: What::Items(build) }
+}
+
+const fn forks(group: &'static str, threads: usize, build: BuildOfForks) -> Entry {
+    Entry { group, what: What::Forks(build, threads) }
+}
+
+/// How many items are kept in order, and how people call that.
+const fn item_count(quick: bool) -> (usize, &'static str) {
+    if quick { (1000, "1k") } else { (1_000_000, "1M") }
 }
 
 const ALL: &[Entry] = &[
@@ -60,8 +84,20 @@ const ALL: &[Entry] = &[
     bytes("regret-cold", Size::Medium, regret::build_cold),
     bytes("regret-cold", Size::Large, regret::build_cold),
     bytes("regret-half", Size::Large, regret::build_half),
+    bytes("ordered", Size::Large, ordered::build),
+    bytes("ordered-memory", Size::Medium, ordered::build_memory),
+    bytes("cp", Size::Large, copy::build),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
+    forks("fib", 1, fork::build_fib),
+    forks("fib", 2, fork::build_fib),
+    forks("fib", 4, fork::build_fib),
+    forks("join", 1, fork::build_join),
+    forks("join", 2, fork::build_join),
+    forks("stitch", 2, fork::build_stitch),
+    items("seek", seek::build),
+    items("insert", insert::build),
+    items("order-at-once", insert::build_at_once),
 ];
 
 impl Entry {
@@ -71,7 +107,15 @@ impl Entry {
     }
 
     fn id_of(&self, quick: bool) -> String {
-        format!("{}-{}", self.group, self.size.label(quick))
+        let label = match self.what {
+            What::Bytes(size, _) | What::Numbers(size, _) => size.label(quick),
+            What::Items(_) => item_count(quick).1,
+            What::Forks(_, threads) => {
+                let noun = if threads == 1 { "thread" } else { "threads" };
+                return format!("{}-{threads}-{noun}", self.group);
+            }
+        };
+        format!("{}-{label}", self.group)
     }
 
     /// Makes the input, runs the case and says what came of it.
@@ -80,11 +124,15 @@ impl Entry {
     }
 
     fn try_run(&self, bench: &Bench) -> Result<Outcome> {
-        let input = match self.contents {
-            Contents::Bytes => bench.bytes(self.size)?,
-            Contents::Numbers => bench.numbers(self.size)?,
+        let (input, size, build) = match self.what {
+            What::Bytes(size, build) => (bench.bytes(size)?, size, build),
+            What::Numbers(size, build) => (bench.numbers(size)?, size, build),
+            What::Forks(build, threads) => return build(bench, threads)?.run(bench.rounds),
+            What::Items(build) => {
+                return build(bench, item_count(bench.quick).0)?.run(bench.rounds);
+            }
         };
-        (self.build)(bench, &input, self.size)?.run(bench.rounds)
+        build(bench, &input, size)?.run(bench.rounds)
     }
 }
 

@@ -5,6 +5,7 @@
 
 use crate::args::Consumer;
 use crate::contestants::swath::Scan;
+use crate::contestants::write::{self, Chunks, Writer};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
 use std::path::Path;
@@ -44,6 +45,7 @@ fn parse(text: &str) -> Result<Work> {
 
 /// Uses the file at `path` and prints bytes, sum, peak beyond the start, and times.
 pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()> {
+    let chunks = Chunks::of(std::fs::metadata(path)?.len());
     reset_peak_rss().context("cannot reset the peak of memory")?;
     let before = usage()?;
     let start = Instant::now();
@@ -56,6 +58,8 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
         }
         Consumer::Scan => scanned(Scan::Sum, &options, path)?,
         Consumer::ScanMap => scanned(Scan::SumMapped, &options, path)?,
+        Consumer::WriteOrdered => written(Writer::Ordered, &chunks, path, workers)?,
+        Consumer::WriteOrderedDirect => written(Writer::OrderedDirect, &chunks, path, workers)?,
     };
     let seconds = start.elapsed().as_secs_f64();
     let peak = after.peak_rss.saturating_sub(before.peak_rss);
@@ -68,6 +72,23 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
 fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(u64, u64, Usage)> {
     let scanned = scan.run(options, path)?;
     Ok((scanned.report.bytes, scanned.value, usage()?))
+}
+
+/// Writes as many bytes as the file at `path` has into a folder beside it; what the chunks are
+/// made from is there already.
+fn written(
+    writer: Writer,
+    chunks: &Chunks,
+    path: &Path,
+    workers: usize,
+) -> Result<(u64, u64, Usage)> {
+    let folder = path.with_extension("written");
+    std::fs::create_dir_all(&folder)?;
+    writer.write(chunks, &folder, workers)?;
+    let after = usage()?;
+    let (bytes, sum) = write::sum(&folder)?;
+    std::fs::remove_dir_all(&folder)?;
+    Ok((bytes, sum, after))
 }
 
 #[cfg(test)]

@@ -72,6 +72,9 @@ fn method(bench: &Bench) -> String {
          and given back, so that it is not the first to get it from the host. What is reused \
          is overwritten before each run. Neither is timed.\n\
          - Small files are read 1,000 times in one timed run.\n\
+         - Searches in and insertions into items in order are reported as seconds of a million, \
+         so as µs of one; slow structures do fewer, and their time is scaled. All structures but \
+         those made at once have grown by insertions at random places.\n\
          - Python loads in a process that stays alive and times the load itself; ripgrep is \
          timed from its start to its end.\n\
          - Bytes and checksum of every run were compared with what the file was made of; a \

@@ -15,6 +15,7 @@ mod leave;
 mod load;
 mod peer;
 mod rounds;
+mod squeeze;
 mod stage;
 mod table;
 
@@ -32,7 +33,8 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 4] = [peer::rows, load::rows, consume::rows, leave::rows];
+const CAPABILITIES: [Rows; 5] =
+    [peer::rows, load::rows, consume::rows, leave::rows, squeeze::rows];
 
 /// Makes the rows of one capability.
 type Rows = fn(&Stage) -> Result<Vec<Row>>;
@@ -86,6 +88,8 @@ struct Row {
     limit: Limit,
     /// Others of the same state are compared with it.
     is_peer: bool,
+    /// It is about one byte in so many of the input.
+    share: u64,
     run: Box<Work>,
 }
 

@@ -26,6 +26,7 @@
 //! | the limit of file sizes and its signal | [`limits`] |
 //! | one value from one thread to another | [`handoff`] |
 //! | which permissions new files lack | [`umask`] |
+//! | begin to write back what is dirty | [`writeback`] |
 //! | faults, context switches, time and peak memory | [`usage`] |
 //! | how urgent a thread's input and output is | [`priority`] |
 //!

@@ -41,6 +41,7 @@ use crate::observe::Observer;
 use crate::sink::LocalFs;
 use crate::sink::draft::Draft;
 use crate::sink::fs::{FsFile, write_all_at};
+use crate::sink::writeback;
 use crate::source::{Growth, Kind, Opened, Source};
 use crate::survey::{STREAM_SIZE, cancelled_before};
 
@@ -199,12 +200,25 @@ impl CopyOptions {
         let mut copied = Copied::new(0);
         loop {
             let came = stream.fill(&mut block)?;
-            write(draft, &block[..came], copied.bytes)?;
+            self.write(draft, &block[..came], copied.bytes)?;
             copied.bytes += came as u64;
             if came < block.len() {
                 return Ok(copied);
             }
         }
+    }
+}
+
+impl CopyOptions {
+    /// Writes one block at its place.
+    fn write(&self, draft: &Draft, bytes: &[u8], offset: u64) -> Result<()> {
+        let (file, end) = (&**draft.file(), offset + bytes.len() as u64);
+        write_all_at(file, bytes, offset).map_err(|(error, done)| {
+            let extent = Extent::between(offset + done, end);
+            Error::io(Operation::Write, draft.path(), error).at(extent)
+        })?;
+        writeback::written(file, Extent::between(offset, end), self.draft.sync);
+        Ok(())
     }
 }
 
@@ -268,12 +282,4 @@ fn descriptor(source: &Opened) -> Result<Option<Arc<dyn FsFile>>> {
     let cloned = source.file().map(File::try_clone).transpose();
     let cloned = cloned.map_err(|error| Error::io(Operation::Open, source.name(), error))?;
     Ok(cloned.map(LocalFs::readable))
-}
-
-/// Writes one block at its place.
-fn write(draft: &Draft, bytes: &[u8], offset: u64) -> Result<()> {
-    write_all_at(&**draft.file(), bytes, offset).map_err(|(error, done)| {
-        let extent = Extent::between(offset + done, offset + bytes.len() as u64);
-        Error::io(Operation::Write, draft.path(), error).at(extent)
-    })
 }

@@ -11,6 +11,7 @@
 //! folder  a folder of segments, and the commit of its manifest
 //! target  where chunks of known places go: a file or a stream
 //! direct  writes past the page cache
+//! writeback  bytes on their way to the device while others are written
 //! ```
 //!
 //! What is written, and in which order, is decided by the verbs.
@@ -27,6 +28,7 @@ mod names;
 pub(crate) mod place;
 mod publish;
 pub(crate) mod target;
+pub(crate) mod writeback;
 
 pub(crate) use draft::{Draft, DraftOptions};
 pub use draft::{HardLinks, Replace, Sync};

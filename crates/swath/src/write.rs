@@ -9,8 +9,8 @@
 //! # Ok::<(), swath::Error>(())
 //! ```
 //!
-//! The bytes go to a file without a name in the target's folder, cut into chunks that several
-//! threads write; then the file gets its name in one step. Readers, other processes and a power
+//! The bytes go to a file without a name in the target's folder, cut into chunks that one thread
+//! writes, or several where that is faster; then the file gets its name in one step. Readers, other processes and a power
 //! cut find the old file or the new one. [`WriteOptions::create`] is the same for bytes that are
 //! made piece by piece, in any order: [`Positional`].
 
@@ -22,7 +22,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swath_os::machine;
+use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
 use swath_plan::policy::MOST_IN_FLIGHT;
@@ -38,8 +38,9 @@ pub use positional::Positional;
 
 /// Bytes of one write, unless the caller chooses. The kernel copies about as fast in larger ones.
 const CHUNK_SIZE: NonZeroU64 = NonZeroU64::new(1 << 20).expect("positive");
-/// Most file systems let one thread at a time write to a file: more than a few only wait.
-const MOST_WORKERS: u64 = 4;
+/// Local file systems let one thread at a time into a file, where a second one only waits.
+/// Servers and FUSE take several writes at a time.
+const REMOTE_WORKERS: u64 = 4;
 /// What starting a thread must at least be worth.
 const BYTES_PER_WORKER: u64 = 8 << 20;
 
@@ -94,8 +95,8 @@ impl WriteOptions {
         Self::default()
     }
 
-    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, at most 4, and
-    /// one for each 8 MiB.
+    /// Threads, the caller's included, at most 1,024. Default 0: one, since local file systems let
+    /// one at a time into a file; over a network or FUSE up to 4, one for each 8 MiB.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = workers;
@@ -173,7 +174,7 @@ impl WriteOptions {
         let chunks = self.chunks(len);
         let draft = Draft::begin(path, &self.draft)?;
         let mut fallbacks = draft.fallbacks();
-        let workers = self.workers_for(len, &chunks, &mut fallbacks);
+        let workers = self.workers_for(&draft, &chunks, &mut fallbacks);
         // One write allocates as well as a reservation would.
         if chunks.count() > 1 {
             reserve(&draft, len, &mut fallbacks)?;
@@ -200,22 +201,36 @@ impl WriteOptions {
     }
 
     fn chunks(&self, len: u64) -> ChunkPlan {
-        let chunk_size = NonZeroU64::new(self.chunk_size as u64).unwrap_or(CHUNK_SIZE);
-        ChunkPlan::new(Extent::between(0, len), chunk_size)
+        ChunkPlan::new(Extent::between(0, len), self.chunk_size())
     }
 
-    fn workers_for(&self, len: u64, chunks: &ChunkPlan, fallbacks: &mut Vec<String>) -> u64 {
+    fn workers_for(
+        &self,
+        draft: &Draft,
+        chunks: &ChunkPlan,
+        fallbacks: &mut Vec<String>,
+    ) -> u64 {
         let mut workers = self.workers as u64;
         if workers > MOST_IN_FLIGHT {
             fallbacks.push(format!("workers {workers}: at most {MOST_IN_FLIGHT}, used that"));
             workers = MOST_IN_FLIGHT;
         }
-        if workers == 0 {
-            workers = (machine::usable_cpus() as u64).min(MOST_WORKERS);
-            workers = workers.min(len / BYTES_PER_WORKER);
+        if workers == 0 && chunks.count() > 1 && is_remote(draft) {
+            let len = chunks.count().saturating_mul(self.chunk_size().get());
+            workers = REMOTE_WORKERS.min(len / BYTES_PER_WORKER);
         }
         workers.min(chunks.count()).max(1)
     }
+
+    fn chunk_size(&self) -> NonZeroU64 {
+        NonZeroU64::new(self.chunk_size as u64).unwrap_or(CHUNK_SIZE)
+    }
+}
+
+/// Whether somebody else, over a network or in another process, takes the bytes.
+fn is_remote(draft: &Draft) -> bool {
+    let system = draft.file().descriptor().and_then(|file| file_system(file).ok());
+    matches!(system, Some(FileSystem::Network | FileSystem::Fuse))
 }
 
 /// Reserves room, so that a full disk is known before the first byte is written.

@@ -63,6 +63,9 @@ fn a_large_buffer_is_written_by_several_workers_and_durably() {
     let bytes = bytes(40 << 20);
     let seen = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&seen);
+    let alone = WriteOptions::new().with_sync(Sync::None).write(place.path("out"), &bytes);
+    // A local file system lets one thread at a time into a file.
+    assert_eq!(alone.expect("written").workers, 1);
     let options = WriteOptions::new().with_workers(3).with_progress(move |progress| {
         assert_eq!(progress.total, Some(40 << 20));
         counted.fetch_max(progress.bytes, Ordering::SeqCst);

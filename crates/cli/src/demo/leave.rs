@@ -1,7 +1,8 @@
-//! `write`: the input's bytes, written as a new file. Parallel strands, tickets, one buffer.
+//! `write` and `format`: new files, from one buffer and from a program that computes what it
+//! writes.
 
-use std::fs;
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 use std::time::Instant;
 
@@ -13,42 +14,57 @@ use swath::sink::Sync;
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
 
-/// Leaves the stage's bytes at a path where nothing is yet.
+/// Leaves something at a path where nothing is yet.
 type Leave = fn(&Stage, &Path) -> Result<()>;
 
-const WAYS: [(&str, &str, Leave); 5] = [
-    (STD, "one buffer", |stage, path| Ok(fs::write(path, &stage.bytes)?)),
+/// Whether what was left there is right.
+type Check = fn(&Stage, &mut dyn Read) -> io::Result<bool>;
+
+const WRITE: [(&str, &str, Leave); 2] = [
+    ("std::fs::write", "one buffer", |stage, path| Ok(fs::write(path, &stage.bytes)?)),
     ("write", "one buffer", |stage, path| {
         WriteOptions::new().with_sync(Sync::None).write(path, &stage.bytes)?;
         Ok(())
+    }),
+];
+
+/// A program that writes its input in hexadecimal digits.
+const FORMAT: [(&str, &str, Leave); 4] = [
+    ("serial", "BufWriter", |stage, path| {
+        let mut out = BufWriter::with_capacity(256 << 10, File::create(path)?);
+        halve(&stage.bytes, &mut |bytes| out.write_all(bytes))?;
+        Ok(out.flush()?)
     }),
     ("append", "forks, plain file", |stage, path| fork(stage, path, Mode::Plain)),
     ("append", "forks, segments", |stage, path| fork(stage, path, Mode::Segments)),
     ("append", "tickets of 1 MiB", tickets),
 ];
 
-const STD: &str = "std::fs::write";
-
 pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
-    let row = |(engine, way, leave): (_, _, Leave)| Row {
-        capability: "write",
-        engine,
-        way,
-        state: State::New,
-        memory: Memory::Fresh,
-        limit: Limit::Copy,
-        is_peer: engine == STD,
-        run: Box::new(move |stage| run(stage, leave)),
+    let of = |capability, check: Check| {
+        move |(index, (engine, way, leave)): (usize, (_, _, Leave))| Row {
+            capability,
+            engine,
+            way,
+            state: State::New,
+            memory: Memory::Fresh,
+            limit: Limit::Copy,
+            is_peer: index == 0,
+            share: 1,
+            run: Box::new(move |stage| run(stage, leave, check)),
+        }
     };
-    Ok(WAYS.map(row).into())
+    let write = WRITE.into_iter().enumerate().map(of("write", holds_bytes));
+    let format = FORMAT.into_iter().enumerate().map(of("format", holds_digits));
+    Ok(write.chain(format).collect())
 }
 
-fn run(stage: &Stage, leave: Leave) -> Result<Run> {
+fn run(stage: &Stage, leave: Leave, check: Check) -> Result<Run> {
     let path = stage.path.with_file_name("output");
     let start = Instant::now();
     leave(stage, &path)?;
     let elapsed = start.elapsed();
-    let is_right = holds(&path, &stage.bytes)?;
+    let is_right = check(stage, &mut append::open(&path)?)?;
     if path.is_dir() {
         fs::remove_dir_all(&path)?;
     } else {
@@ -57,46 +73,76 @@ fn run(stage: &Stage, leave: Leave) -> Result<Run> {
     Ok(Run { elapsed, is_right, fallbacks: Vec::new() })
 }
 
+/// Bytes of the input whose digits are made at one time.
+const LITTLE: usize = 32 << 10;
+
 fn fork(stage: &Stage, path: &Path, mode: Mode) -> Result<()> {
     let options = AppendOptions::new().with_mode(mode).with_sync(Sync::None);
     let out = append::create(path, options)?;
-    out.scope(|w| halve(&stage.bytes, w))?;
+    out.scope(|w| fork_halves(&stage.bytes, w))?;
     out.commit()?;
     Ok(())
 }
 
-/// Forks until little is left: half of the leaves may be stolen.
-fn halve(bytes: &[u8], w: &mut Writer<'_>) -> io::Result<()> {
-    const LITTLE: usize = 64 << 10;
+fn fork_halves(bytes: &[u8], w: &mut Writer<'_>) -> io::Result<()> {
     if bytes.len() <= LITTLE {
-        return w.write_all(bytes);
+        return w.write_all(&digits(bytes));
     }
     let (left, right) = bytes.split_at(bytes.len() / 2);
-    w.join(|w| halve(left, w), |w| halve(right, w)).map(|_| ())
+    w.join(|w| fork_halves(left, w), |w| fork_halves(right, w)).map(|_| ())
+}
+
+/// The same without forks.
+fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<()> {
+    if bytes.len() <= LITTLE {
+        return write(&digits(bytes));
+    }
+    let (left, right) = bytes.split_at(bytes.len() / 2);
+    halve(left, write)?;
+    halve(right, write)
 }
 
 fn tickets(stage: &Stage, path: &Path) -> Result<()> {
     let out = append::ordered(path, OrderedOptions::new().with_sync(Sync::None))?;
     out.map_ordered(stage.bytes.chunks(1 << 20), stage.workers, |chunk, ticket| {
-        ticket.buffer().extend_from_slice(chunk);
-        Ok::<(), swath::Error>(())
+        halve(chunk, &mut |bytes| {
+            ticket.buffer().extend_from_slice(bytes);
+            Ok(())
+        })
     })?;
     out.commit()?;
     Ok(())
 }
 
-fn holds(path: &Path, expected: &[u8]) -> io::Result<bool> {
-    let mut back = append::open(path)?;
-    let mut buffer = vec![0; 1 << 20];
-    for piece in expected.chunks(buffer.len()) {
-        let bytes = &mut buffer[..piece.len()];
-        match back.read_exact(bytes) {
+/// Two digits for each byte, as in a table of all pairs.
+pub(super) fn digits(bytes: &[u8]) -> Vec<u8> {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    let mut digits = Vec::with_capacity(2 * bytes.len());
+    for &byte in bytes {
+        digits.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+    digits
+}
+
+fn holds_bytes(stage: &Stage, back: &mut dyn Read) -> io::Result<bool> {
+    holds(stage.bytes.chunks(1 << 20).map(<[u8]>::to_vec), back)
+}
+
+fn holds_digits(stage: &Stage, back: &mut dyn Read) -> io::Result<bool> {
+    holds(stage.bytes.chunks(1 << 20).map(digits), back)
+}
+
+fn holds(expected: impl Iterator<Item = Vec<u8>>, back: &mut dyn Read) -> io::Result<bool> {
+    let mut buffer = Vec::new();
+    for piece in expected {
+        buffer.resize(piece.len(), 0);
+        match back.read_exact(&mut buffer) {
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(false),
             other => other?,
         }
-        if bytes != piece {
+        if buffer != piece {
             return Ok(false);
         }
     }
-    Ok(back.read(&mut buffer)? == 0)
+    Ok(back.read(&mut [0])? == 0)
 }

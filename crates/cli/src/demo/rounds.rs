@@ -22,6 +22,7 @@ pub(super) struct Timed {
     pub(super) memory: Memory,
     pub(super) limit: Limit,
     pub(super) is_peer: bool,
+    share: u64,
     pub(super) is_right: bool,
     seconds: Vec<f64>,
 }
@@ -35,7 +36,7 @@ impl Timed {
     /// Returns the median speed for an input of `size` bytes.
     pub(super) fn bytes_per_s(&self, size: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let size = size as f64;
+        let size = (size / self.share) as f64;
         size / self.median()
     }
 
@@ -47,9 +48,20 @@ impl Timed {
 
 impl From<&Row> for Timed {
     fn from(row: &Row) -> Self {
-        let &Row { capability, engine, way, state, memory, limit, is_peer, .. } = row;
+        let &Row { capability, engine, way, state, memory, limit, is_peer, share, .. } = row;
         let (is_right, seconds) = (true, Vec::new());
-        Self { capability, engine, way, state, memory, limit, is_peer, is_right, seconds }
+        Self {
+            capability,
+            engine,
+            way,
+            state,
+            memory,
+            limit,
+            is_peer,
+            share,
+            is_right,
+            seconds,
+        }
     }
 }
 

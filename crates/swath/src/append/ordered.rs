@@ -75,7 +75,8 @@ pub fn ordered(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Ordere
             .ok(),
     };
     let path = draft.path().to_owned();
-    let shared = Shared::new(path, Target::file(file, direct), &options, fallbacks);
+    let shared =
+        Shared::new(path, Target::file(file, direct, options.draft.sync), &options, fallbacks);
     Ok(Ordered { shared: Arc::new(shared), draft: Some(draft) })
 }
 

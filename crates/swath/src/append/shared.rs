@@ -13,7 +13,8 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, Checksums, Mode};
 use crate::append::part::Part;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::{Draft, Folder, FsFile, Preallocation, move_range, write_all_at};
+use crate::sink::writeback;
+use crate::sink::{Draft, Folder, FsFile, Preallocation, Sync, move_range, write_all_at};
 
 /// What is being written: its name comes at commit.
 #[derive(Debug)]
@@ -74,6 +75,7 @@ pub(super) struct Shared {
     pub(super) path: PathBuf,
     pub(super) buffer_size: usize,
     pub(super) checksums: Checksums,
+    sync: Sync,
     /// Where bytes go whose place is known; none for folders.
     file: Option<Arc<dyn FsFile>>,
     preallocation: Preallocation,
@@ -107,6 +109,7 @@ impl Shared {
             path: path.to_owned(),
             buffer_size: options.buffer_size(),
             checksums: options.checksums,
+            sync: options.draft.sync,
             file,
             preallocation: Preallocation::new(),
             position: AtomicU64::new(base),
@@ -281,6 +284,7 @@ impl Shared {
             let extent = Extent::between(offset, end);
             self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
         })?;
+        writeback::written(&**file, Extent::between(offset, end), self.sync);
         Counters::add(&self.counters.in_place, bytes.len() as u64);
         Ok(())
     }

@@ -7,7 +7,7 @@ use swath_plan::policy::in_order;
 use swath_plan::schedule::{Lease, Way};
 
 use super::holes::only_data;
-use super::{Copied, CopyOptions, write};
+use super::{Copied, CopyOptions};
 use crate::buffer::Buffer;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
@@ -103,6 +103,6 @@ impl Visit for Leave<'_> {
 
 impl Leave<'_> {
     fn write(&self, bytes: &[u8], offset: u64) -> std::result::Result<(), Trouble> {
-        write(self.draft, bytes, offset).map_err(Trouble::fatal)
+        self.options.write(self.draft, bytes, offset).map_err(Trouble::fatal)
     }
 }

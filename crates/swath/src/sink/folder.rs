@@ -27,7 +27,9 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use rustix::io::Errno;
 use swath_plan::extent::Extent;
@@ -42,6 +44,8 @@ use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, seg
 const LONGEST_MANIFEST: usize = 1 << 30;
 /// How often a random name of 64 bits may be taken.
 const ATTEMPTS: usize = 8;
+/// How many segments are synced at one time.
+const MOST_SYNCS: usize = 8;
 
 /// A folder that is written to. Dropped, it leaves what the last commit named.
 #[derive(Debug)]
@@ -223,15 +227,15 @@ impl Folder {
         if !self.is_synced() {
             return Ok(());
         }
-        for (name, file, is_last) in self.unsynced(named) {
-            let synced = file.sync();
-            synced.map_err(|error| {
-                Error::io(Operation::Sync, &self.claim.path.join(&name), error)
-            })?;
-            if is_last {
-                let mut made = self.made();
-                made.iter_mut().filter(|made| made.name == name).for_each(|it| it.file = None);
-            }
+        let unsynced = self.unsynced(named);
+        let files: Vec<_> = unsynced.iter().map(|(_, file, _)| &**file).collect();
+        sync_together(&files).map_err(|(index, error)| {
+            Error::io(Operation::Sync, &self.claim.path.join(&unsynced[index].0), error)
+        })?;
+        let last = unsynced.iter().filter(|(_, _, is_last)| *is_last);
+        let last: BTreeSet<&String> = last.map(|(name, _, _)| name).collect();
+        for made in self.made().iter_mut().filter(|made| last.contains(&made.name)) {
+            made.file = None;
         }
         Ok(())
     }
@@ -377,6 +381,31 @@ impl Drop for Folder {
             let _ = fs.remove(&self.place.join(&made.name));
         }
     }
+}
+
+/// Syncs all of `files`, several at one time: the device has more to choose from, and waits for
+/// its cache fewer times. Gives back the first error, with the index of its file.
+fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
+    let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+    let work = || {
+        loop {
+            // Relaxed: it gives each file to one worker, and publishes nothing else.
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(file) = files.get(index) else { return };
+            if let Err(error) = file.sync() {
+                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
+                failure.get_or_insert((index, error));
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..files.len().min(MOST_SYNCS) {
+            // Without a thread more, this one syncs more.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
 fn remove_if_there(options: &DraftOptions, path: &Path) -> io::Result<()> {

@@ -14,13 +14,16 @@ use swath_plan::extent::Extent;
 use swath_plan::units::Cut;
 
 use crate::sink::direct::{DirectFile, Progress};
+use crate::sink::draft::Sync;
 use crate::sink::fs::{FsFile, write_all_at};
+use crate::sink::writeback;
 
 /// See the [module](self).
 pub(crate) enum Target {
     File {
         file: Arc<dyn FsFile>,
         direct: Option<DirectFile>,
+        sync: Sync,
     },
     /// Written to by one worker at a time: the caller sees to it, the lock is never waited for.
     Stream(Mutex<Box<dyn Write + Send>>),
@@ -51,9 +54,10 @@ pub(crate) fn refused(why: impl fmt::Display) -> String {
 }
 
 impl Target {
-    /// The bytes of `file`; written past the page cache if `direct` is given.
-    pub(crate) fn file(file: Arc<dyn FsFile>, direct: Option<DirectFile>) -> Self {
-        Self::File { file, direct }
+    /// The bytes of `file`; written past the page cache if `direct` is given. `sync` is what its
+    /// commit will do.
+    pub(crate) fn file(file: Arc<dyn FsFile>, direct: Option<DirectFile>, sync: Sync) -> Self {
+        Self::File { file, direct, sync }
     }
 
     pub(crate) fn stream(writer: Box<dyn Write + Send>) -> Self {
@@ -80,7 +84,7 @@ impl Target {
 
     /// Takes note of the next chunk in serial order.
     pub(crate) fn place(&self, layout: &mut Layout, extent: Extent, bytes: &[u8]) -> Place {
-        let Self::File { file, direct } = self else {
+        let Self::File { file, direct, .. } = self else {
             return Place { extent, carried: Vec::new(), past_cache: false };
         };
         layout.reserve(&**file, extent, direct.is_some());
@@ -102,11 +106,12 @@ impl Target {
                 writer.write_all(bytes)?;
                 Ok(0)
             }
-            Self::File { file, direct: None } => {
+            Self::File { file, direct: None, sync } => {
                 write_at(&**file, bytes, place.extent.offset())?;
+                writeback::written(&**file, place.extent, *sync);
                 Ok(0)
             }
-            Self::File { file, direct: Some(direct) } => {
+            Self::File { file, direct: Some(direct), .. } => {
                 write_units(&**file, direct, place, bytes)
             }
         }
@@ -128,7 +133,7 @@ impl Target {
 impl fmt::Debug for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::File { file, direct } => {
+            Self::File { file, direct, .. } => {
                 f.debug_struct("File").field("file", file).field("direct", direct).finish()
             }
             Self::Stream(_) => f.write_str("Stream"),

@@ -1,0 +1,206 @@
+//! Ways to leave many chunks on a disk, fsync included.
+
+use crate::bench::Bench;
+use anyhow::{Context, Result};
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::rc::Rc;
+use swath::append::{Direct, OrderedOptions, ordered};
+use swath_os::direct::reopen_direct_to_write;
+use swath_os::memory::Pages;
+use swath_study::cache;
+use swath_study::harness::{Contestant, Expected, Work, timed};
+use swath_study::limits;
+use swath_study::random::SplitMix64;
+
+/// Bytes of one chunk: no multiple of anything that a device knows.
+pub(crate) const CHUNK: usize = (1 << 20) + 37;
+
+/// The chunks that every contestant writes, made from a pattern as a program formats its output:
+/// into a buffer.
+pub(crate) struct Chunks {
+    pattern: Vec<u8>,
+    count: usize,
+}
+
+impl Chunks {
+    /// As many chunks as `bytes` hold, one at least.
+    pub(crate) fn of(bytes: u64) -> Self {
+        let mut random = SplitMix64::new(1);
+        let words = std::iter::repeat_with(|| random.next_word().to_le_bytes());
+        let pattern = words.take(CHUNK / 4).flatten().collect();
+        let count = usize::try_from(bytes).unwrap_or(usize::MAX) / CHUNK;
+        Self { pattern, count: count.max(1) }
+    }
+
+    fn chunk(&self, index: usize) -> &[u8] {
+        let start = index * 4099 % (self.pattern.len() - CHUNK);
+        &self.pattern[start..start + CHUNK]
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        (self.count * CHUNK) as u64
+    }
+
+    pub(crate) fn expected(&self) -> Expected {
+        let sums = (0..self.count).map(|index| limits::memory_sum(self.chunk(index), 1));
+        Expected { bytes: self.bytes(), checksum: sums.sum() }
+    }
+}
+
+/// Who leaves the chunks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Writer {
+    /// One thread, one file.
+    Serial,
+    /// A file for each thread, through the page cache.
+    OwnFiles,
+    /// A file for each thread, past it: the device's limit. Aligned to make that possible.
+    OwnFilesDirect,
+    /// One file in ordered mode.
+    Ordered,
+    /// One file in ordered mode, past the page cache.
+    OrderedDirect,
+}
+
+impl Writer {
+    pub(crate) const ALL: [Self; 5] = [
+        Self::OwnFiles,
+        Self::OwnFilesDirect,
+        Self::Serial,
+        Self::Ordered,
+        Self::OrderedDirect,
+    ];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Serial => "one thread, one file",
+            Self::OwnFiles => "each thread its own file",
+            Self::OwnFilesDirect => "limit: each thread its own file, O_DIRECT, aligned",
+            Self::Ordered => "swath ordered",
+            Self::OrderedDirect => "swath ordered, direct",
+        }
+    }
+
+    /// Writes all chunks into `folder`, durably.
+    pub(crate) fn write(self, chunks: &Chunks, folder: &Path, workers: usize) -> Result<()> {
+        match self {
+            Self::Serial => own_files(chunks, folder, 1, write_share),
+            Self::OwnFiles => own_files(chunks, folder, workers, write_share),
+            Self::OwnFilesDirect => own_files(chunks, folder, workers, write_share_direct),
+            Self::Ordered => write_ordered(chunks, folder, workers, Direct::No),
+            Self::OrderedDirect => write_ordered(chunks, folder, workers, Direct::Yes),
+        }
+    }
+
+    /// The contestant that writes into a folder of its own, which is empty before each run.
+    pub(crate) fn contestant<'b>(
+        self,
+        bench: &'b Bench,
+        chunks: &Rc<Chunks>,
+        expected: Expected,
+    ) -> Contestant<'b> {
+        let folder = bench.output("written");
+        let (target, chunks) = (folder.clone(), Rc::clone(chunks));
+        let room = usize::try_from(chunks.bytes()).unwrap_or(usize::MAX);
+        let run = move || {
+            let (written, timing) = timed(|| self.write(&chunks, &target, bench.workers))?;
+            written?;
+            let (bytes, sum) = sum(&target)?;
+            fs::remove_dir(&target)?;
+            Ok(Work::new(bytes, sum).with_timing(timing))
+        };
+        Contestant::new(self.name(), expected, run).with_before(move || empty(&folder, room))
+    }
+}
+
+/// Makes the folder empty, and sees to it that nothing of what was in it is still being written
+/// or discarded; then touches as much memory as the page cache will take.
+pub(crate) fn empty(folder: &Path, room: usize) -> Result<()> {
+    let _ = fs::remove_dir_all(folder);
+    fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    // What smoke tests write is not worth waiting for.
+    if room >= 32 << 20 {
+        rustix::fs::sync();
+    }
+    cache::touch_memory(room).context("cannot touch memory")
+}
+
+/// Sums what is in the folder, and removes it.
+pub(crate) fn sum(folder: &Path) -> Result<(u64, u64)> {
+    let (mut bytes, mut sum) = (0, 0);
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let scanned = swath::ReadOptions::new().sum(&path)?;
+        bytes += scanned.report.bytes;
+        sum += scanned.value;
+        fs::remove_file(&path)?;
+    }
+    Ok((bytes, sum))
+}
+
+type Share = fn(&Chunks, &Path, std::ops::Range<usize>) -> Result<()>;
+
+fn own_files(chunks: &Chunks, folder: &Path, workers: usize, write: Share) -> Result<()> {
+    let share = chunks.count.div_ceil(workers);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..workers)
+            .map(|worker| {
+                let range = worker * share..((worker + 1) * share).min(chunks.count);
+                let path = folder.join(worker.to_string());
+                scope.spawn(move || write(chunks, &path, range))
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("no panic"))
+    })
+}
+
+fn write_share(chunks: &Chunks, path: &Path, range: std::ops::Range<usize>) -> Result<()> {
+    let mut file = File::create(path)?;
+    let mut buffer = Vec::with_capacity(CHUNK);
+    for index in range {
+        buffer.clear();
+        buffer.extend_from_slice(chunks.chunk(index));
+        file.write_all(&buffer)?;
+    }
+    Ok(file.sync_all()?)
+}
+
+/// What `O_DIRECT` does not take is left to the page cache at the end.
+fn write_share_direct(
+    chunks: &Chunks,
+    path: &Path,
+    range: std::ops::Range<usize>,
+) -> Result<()> {
+    let file = File::create(path)?;
+    let direct = reopen_direct_to_write(&file)?;
+    let size = 1 << 20;
+    let mut pages = Pages::map(2 * size)?;
+    let (mut filled, mut offset) = (0, 0);
+    for index in range {
+        pages[filled..filled + CHUNK].copy_from_slice(chunks.chunk(index));
+        filled += CHUNK;
+        // Of long shares, the odd bytes make another whole block in the end.
+        while filled >= size {
+            direct.write_all_at(&pages[..size], offset)?;
+            offset += size as u64;
+            pages.copy_within(size..filled, 0);
+            filled -= size;
+        }
+    }
+    file.write_all_at(&pages[..filled], offset)?;
+    Ok(file.sync_all()?)
+}
+
+fn write_ordered(chunks: &Chunks, folder: &Path, workers: usize, direct: Direct) -> Result<()> {
+    let options = OrderedOptions::new().with_direct(direct).with_chunk_size(CHUNK);
+    let out = ordered(folder.join("out"), options)?;
+    out.map_ordered(0..chunks.count, workers, |index, ticket| {
+        ticket.buffer().extend_from_slice(chunks.chunk(index));
+        Ok::<_, swath::Error>(())
+    })?;
+    out.commit()?;
+    Ok(())
+}

@@ -1,0 +1,61 @@
+//! Sends bytes on their way to the device while further ones are written.
+//!
+//! A commit that syncs waits for the device, which until then may have had nothing to do: by
+//! itself the kernel begins late, with seconds or gigabytes of dirty pages. Whoever writes more
+//! than a few MiB therefore has them begun with, so that the sync finds most of them done.
+//!
+//! ```text
+//! steps     |       |       |       |
+//! written   -------------------|            the chunk that passed the third mark
+//! begun     |<------------->|               the two steps before: others may still be writing
+//! ```
+
+use swath_os::writeback::start_writeback;
+use swath_plan::extent::Extent;
+
+use crate::sink::draft::Sync;
+use crate::sink::fs::FsFile;
+
+/// Bytes between two calls: enough for large requests, little beside what follows.
+const STEP: u64 = 8 << 20;
+
+/// `extent` has just been written. To be called for each write of a file that will be synced in
+/// the end; nothing is done for others.
+pub(crate) fn written(file: &dyn FsFile, extent: Extent, sync: Sync) {
+    let (Some(begun), Some(file), Sync::Full) = (passed(extent), file.descriptor(), sync)
+    else {
+        return;
+    };
+    // Advice: the sync will say what cannot be written.
+    let _ = start_writeback(file, begun.offset(), begun.len());
+}
+
+/// What to begin with, if a mark was passed.
+fn passed(extent: Extent) -> Option<Extent> {
+    let end = extent.end() - extent.end() % STEP;
+    let first = extent.offset() - extent.offset() % STEP;
+    (end > extent.offset()).then(|| Extent::between(first.saturating_sub(STEP), end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIB: u64 = 1 << 20;
+
+    #[test]
+    fn two_steps_are_begun_with_when_a_mark_is_passed() {
+        let passed = |offset, end| {
+            let begun = passed(Extent::between(offset * MIB, end * MIB))?;
+            Some((begun.offset() / MIB, begun.end() / MIB))
+        };
+        assert_eq!(passed(0, 7), None);
+        assert_eq!(passed(0, 8), Some((0, 8)));
+        assert_eq!(passed(7, 9), Some((0, 8)));
+        assert_eq!(passed(8, 9), None, "somebody else passed it");
+        assert_eq!(passed(15, 17), Some((0, 16)));
+        assert_eq!(passed(23, 24), Some((8, 24)));
+        assert_eq!(passed(20, 100), Some((8, 96)), "a chunk of several steps");
+        assert_eq!(passed(8, 8), None);
+    }
+}
