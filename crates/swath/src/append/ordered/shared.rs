@@ -28,6 +28,8 @@ pub(super) struct Shared {
     state: Mutex<State>,
     /// A chunk was written, or nothing more will be.
     changed: Condvar,
+    /// A chunk has a place, or none will have one any more; for threads that only write.
+    placed: Condvar,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,10 @@ struct State {
     /// Threads that are writing a chunk.
     writing: usize,
     failure: Option<Error>,
+    /// Threads that only write, so that others need not.
+    writers: usize,
+    /// Those have nothing to wait for.
+    is_complete: bool,
     idle: Vec<Vec<u8>>,
     /// Bytes that the next new buffer has room for.
     room: usize,
@@ -73,11 +79,14 @@ impl Shared {
                 layout: Layout::default(),
                 writing: 0,
                 failure: None,
+                writers: 0,
+                is_complete: false,
                 idle: Vec::new(),
                 room,
                 written,
             }),
             changed: Condvar::new(),
+            placed: Condvar::new(),
         }
     }
 
@@ -129,7 +138,36 @@ impl Shared {
                 state.failure.get_or_insert(error);
             }
         }
+        if state.writers > 0 {
+            self.look_for_failure(&mut state)?;
+            drop(state);
+            self.placed.notify_one();
+            return Ok(());
+        }
         self.drain(state)
+    }
+
+    /// Writes whatever has a place until nothing more will have one; for threads that do nothing
+    /// else.
+    pub(super) fn write_on(&self) {
+        let mut state = self.state();
+        while !state.is_complete && state.failure.is_none() {
+            state = match self.next_work(&mut state) {
+                Some(work) => {
+                    drop(state);
+                    // The next one may have a place as well.
+                    self.placed.notify_one();
+                    self.write(work);
+                    self.state()
+                }
+                None => self.placed.wait(state).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// `count` threads have begun to [`write_on`](Self::write_on).
+    pub(super) fn hire(&self, count: usize) {
+        self.state().writers = count;
     }
 
     /// Writes chunks until none has a place, or another thread is at it and only one may be.
@@ -184,6 +222,7 @@ impl Shared {
         state.sequence.cut_at(0);
         drop(state);
         self.changed.notify_all();
+        self.placed.notify_all();
     }
 
     /// Waits until all chunks are where they belong, and finishes the target.
@@ -203,6 +242,8 @@ impl Shared {
             }
             state = self.wait(state);
         }
+        state.is_complete = true;
+        self.placed.notify_all();
         let len = state.sequence.offset();
         let carried = Extent::between(len, len);
         let finished = self.target.finish(&state.layout, len);
@@ -240,6 +281,7 @@ impl Shared {
             state.failure = Some(error.detail("cancelled"));
             state.sequence.cut_at(0);
             self.changed.notify_all();
+            self.placed.notify_all();
         }
         state.failure.as_ref().map_or(Ok(()), |failure| Err(failure.again()))
     }
@@ -294,7 +336,11 @@ impl Drop for Ended<'_> {
                 state.sequence.cut_at(0);
             }
         }
+        let is_over = state.failure.is_some();
         drop(state);
         self.shared.changed.notify_all();
+        if is_over {
+            self.shared.placed.notify_all();
+        }
     }
 }

@@ -38,7 +38,8 @@ impl Ticket {
     /// Gives the chunk back to be written. Never waits for another ticket.
     ///
     /// If its offset is known, this thread writes it; if not, the thread that makes it known will.
-    /// So `Ok` says that it will be written; [`commit`](super::Ordered::commit) that it was.
+    /// Direct writes are left to threads of their own, several in flight. So `Ok` says that it
+    /// will be written; [`commit`](super::Ordered::commit) that it was.
     ///
     /// # Errors
     ///
