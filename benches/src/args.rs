@@ -2,6 +2,7 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::path::PathBuf;
 use swath_study::harness::MIN_ROUNDS;
 
@@ -59,6 +60,27 @@ fn rounds() -> RangedU64ValueParser<usize> {
 /// What this program starts itself for.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Hidden {
+    /// Runs a program and prints its peak of memory and its times.
+    #[command(hide = true)]
+    MeasureProgram {
+        /// Where its standard output goes.
+        output: PathBuf,
+        /// The program and its words.
+        #[arg(trailing_var_arg = true, required = true, allow_hyphen_values = true)]
+        words: Vec<OsString>,
+    },
+    /// Compresses a file.
+    #[command(hide = true)]
+    Compress {
+        /// To what.
+        format: String,
+        /// Which file.
+        path: PathBuf,
+        /// Where to.
+        output: PathBuf,
+        /// With how many workers.
+        workers: usize,
+    },
     /// Reads or scans one file and prints the peak of memory.
     #[command(hide = true)]
     MeasureMemory {

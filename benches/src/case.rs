@@ -20,6 +20,8 @@ pub(crate) enum Measure {
     CpuSeconds,
     /// Peak memory beyond the start, in MiB.
     PeakMib,
+    /// What was left behind, as a multiple of a rival's.
+    SizeAgainst(String),
 }
 
 /// What is asked of one contestant.
@@ -53,6 +55,12 @@ impl Goal {
     pub(crate) fn peak_mib(subject: &str, mib: f64) -> Self {
         let bound = Bound::AtMost(mib);
         Self { subject: subject.to_owned(), measure: Measure::PeakMib, bound }
+    }
+
+    /// Asks for `multiple` or less of what `rival` leaves behind.
+    pub(crate) fn size(subject: &str, multiple: f64, rival: &str) -> Self {
+        let measure = Measure::SizeAgainst(rival.to_owned());
+        Self { subject: subject.to_owned(), measure, bound: Bound::AtMost(multiple) }
     }
 
     /// Decides from the runs whether it was reached.
@@ -89,6 +97,11 @@ impl Goal {
                 let mib: Vec<f64> = bytes.iter().map(|bytes| bytes / 1024.0 / 1024.0).collect();
                 alone(&mib)
             }
+            Measure::SizeAgainst(rival) => {
+                let (own, theirs) =
+                    (record.left_bytes(&self.subject), record.left_bytes(rival));
+                Some((paired_ratio(&own, &theirs, seed)?, Some(rival.clone())))
+            }
         }
     }
 }
@@ -114,6 +127,9 @@ impl fmt::Display for Goal {
             }
             Measure::CpuSeconds => write!(out, "{subject}: {bound} CPU-s"),
             Measure::PeakMib => write!(out, "{subject}: {bound} MiB of memory"),
+            Measure::SizeAgainst(rival) => {
+                write!(out, "{subject}: {bound} × the size of {rival}")
+            }
         }
     }
 }

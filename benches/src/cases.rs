@@ -1,6 +1,7 @@
 //! The table of cases: one file per group.
 
 mod cold;
+mod compress;
 mod copy;
 mod fork;
 mod insert;
@@ -16,6 +17,7 @@ mod warm;
 use crate::args::Args;
 use crate::bench::{Bench, Input, Size};
 use crate::case::{Case, Outcome};
+use crate::contestants::compress::Packing;
 use anyhow::{Result, ensure};
 
 /// How a case is put together from its input.
@@ -34,6 +36,7 @@ enum What {
     Numbers(Size, Build),
     Items(BuildOfItems),
     Forks(BuildOfForks, usize),
+    Archive(Packing),
 }
 
 /// One case: a group's name and what it measures.
@@ -57,6 +60,10 @@ const fn items(group: &'static str, build: BuildOfItems) -> Entry {
 
 const fn forks(group: &'static str, threads: usize, build: BuildOfForks) -> Entry {
     Entry { group, what: What::Forks(build, threads) }
+}
+
+const fn archive(packing: Packing) -> Entry {
+    Entry { group: "compress", what: What::Archive(packing) }
 }
 
 /// How many items are kept in order, and how people call that.
@@ -89,6 +96,9 @@ const ALL: &[Entry] = &[
     bytes("cp", Size::Large, copy::build),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
+    archive(Packing::Zstd),
+    archive(Packing::Gzip),
+    archive(Packing::Bzip2),
     forks("fib", 1, fork::build_fib),
     forks("fib", 2, fork::build_fib),
     forks("fib", 4, fork::build_fib),
@@ -110,6 +120,7 @@ impl Entry {
         let label = match self.what {
             What::Bytes(size, _) | What::Numbers(size, _) => size.label(quick),
             What::Items(_) => item_count(quick).1,
+            What::Archive(packing) => packing.word(),
             What::Forks(_, threads) => {
                 let noun = if threads == 1 { "thread" } else { "threads" };
                 return format!("{}-{threads}-{noun}", self.group);
@@ -128,6 +139,10 @@ impl Entry {
             What::Bytes(size, build) => (bench.bytes(size)?, size, build),
             What::Numbers(size, build) => (bench.numbers(size)?, size, build),
             What::Forks(build, threads) => return build(bench, threads)?.run(bench.rounds),
+            What::Archive(packing) => {
+                let input = compress::input(bench, packing)?;
+                return compress::build(bench, &input, packing)?.run(bench.rounds);
+            }
             What::Items(build) => {
                 return build(bench, item_count(bench.quick).0)?.run(bench.rounds);
             }

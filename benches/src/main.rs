@@ -32,6 +32,12 @@ fn main() -> Result<()> {
         Some(Hidden::MeasureMemory { what, path, workers }) => {
             memory_child::measure(*what, path, *workers)
         }
+        Some(Hidden::MeasureProgram { output, words }) => {
+            contestants::program::measure(output, words)
+        }
+        Some(Hidden::Compress { format, path, output, workers }) => {
+            contestants::compress::compress(format, (path, output), *workers)
+        }
         None => record_all(&args),
     }
 }

@@ -19,9 +19,15 @@ fn every_case_runs_and_leaves_a_record() {
     assert!(output.status.success(), "{said}");
 
     let summary = fs::read_to_string(out.join("summary.md")).expect("there are tables");
-    for case in
-        ["small-8KiB", "cold-8MiB", "sum-1MiB", "regret-half-8MiB", "memory-8MiB", "seek-1k"]
-    {
+    for case in [
+        "small-8KiB",
+        "cold-8MiB",
+        "sum-1MiB",
+        "regret-half-8MiB",
+        "memory-8MiB",
+        "seek-1k",
+        "compress-zstd",
+    ] {
         assert!(summary.contains(&format!("## {case}\n")), "{case} is missing:\n{summary}");
     }
     let readme = fs::read_to_string(out.join("README.md")).expect("there is a description");

@@ -35,9 +35,22 @@ fn machine(bench: &Bench, facts: &Facts) -> String {
         ("Device", facts.device.clone()),
         ("Python", python),
         ("ripgrep", ripgrep),
+        ("Compressors", compressors()),
     ];
     let lines = rows.map(|(name, value)| format!("| {name} | {} |\n", value.replace('|', "/")));
     format!("| What | Value |\n| --- | --- |\n{}", lines.concat())
+}
+
+/// The first lines that those print which are there.
+fn compressors() -> String {
+    let version = |program: &&str| {
+        // pbzip2 and lbzip2 say it on standard error.
+        let line = format!("{program} -V 2>&1 < /dev/null | head -n 1");
+        output_of("sh", &["-c", &line]).filter(|line| !line.contains("not found"))
+    };
+    let found: Vec<String> =
+        ["zstd", "pzstd", "pigz", "pbzip2", "lbzip2"].iter().filter_map(version).collect();
+    if found.is_empty() { "none".to_owned() } else { found.join("; ") }
 }
 
 /// Returns the commit, and whether what was built differs from it.
@@ -75,6 +88,9 @@ fn method(bench: &Bench) -> String {
          - Searches in and insertions into items in order are reported as seconds of a million, \
          so as µs of one; slow structures do fewer, and their time is scaled. All structures but \
          those made at once have grown by insertions at random places.\n\
+         - What is compressed: numbers in text, then the files of /usr/share and /usr/lib in the \
+         order of their names, a third each; every contestant is a process of its own, timed from \
+         its start to its end, and its output is decompressed and summed. Nobody syncs.\n\
          - Python loads in a process that stays alive and times the load itself; ripgrep is \
          timed from its start to its end.\n\
          - Bytes and checksum of every run were compared with what the file was made of; a \

@@ -68,17 +68,35 @@ impl Usage {
 /// # }
 /// ```
 pub fn usage() -> io::Result<Usage> {
-    let raw = getrusage()?;
+    let raw = getrusage(libc::RUSAGE_SELF)?;
     let peak = fs::read_to_string("/proc/self/status").ok().and_then(|text| peak_of(&text));
-    Ok(Usage {
+    let used = usage_of(&raw);
+    Ok(Usage { peak_rss: peak.unwrap_or(used.peak_rss), ..used })
+}
+
+/// Reads the counters of all children that have ended and were waited for, together; the peak is
+/// that of the largest.
+///
+/// A child counts what its parent had in memory when it was started, until it runs its own
+/// program: a small process measures its children best.
+///
+/// # Errors
+///
+/// Those of getrusage(2), which has none on Linux.
+pub fn usage_of_children() -> io::Result<Usage> {
+    Ok(usage_of(&getrusage(libc::RUSAGE_CHILDREN)?))
+}
+
+fn usage_of(raw: &libc::rusage) -> Usage {
+    Usage {
         minor_faults: count(raw.ru_minflt),
         major_faults: count(raw.ru_majflt),
         voluntary_switches: count(raw.ru_nvcsw),
         involuntary_switches: count(raw.ru_nivcsw),
         user: duration(raw.ru_utime),
         system: duration(raw.ru_stime),
-        peak_rss: peak.unwrap_or_else(|| count(raw.ru_maxrss).saturating_mul(1024)),
-    })
+        peak_rss: count(raw.ru_maxrss).saturating_mul(1024),
+    }
 }
 
 /// Lets the peak of resident memory start again from what is resident now.
@@ -91,10 +109,10 @@ pub fn reset_peak_rss() -> io::Result<()> {
     fs::write("/proc/self/clear_refs", "5")
 }
 
-fn getrusage() -> io::Result<libc::rusage> {
+fn getrusage(who: libc::c_int) -> io::Result<libc::rusage> {
     let mut raw = std::mem::MaybeUninit::<libc::rusage>::zeroed();
     // SAFETY: the kernel writes one `rusage` there and keeps no pointer.
-    let status = unsafe { libc::getrusage(libc::RUSAGE_SELF, raw.as_mut_ptr()) };
+    let status = unsafe { libc::getrusage(who, raw.as_mut_ptr()) };
     if status != 0 {
         return Err(io::Error::last_os_error());
     }

@@ -90,13 +90,16 @@ pub struct Work {
     pub cpu_seconds: Option<f64>,
     /// Peak memory beyond the start, in bytes, for contestants that are judged by it.
     pub peak_bytes: Option<u64>,
+    /// Bytes that it left behind, for contestants that are judged by it.
+    pub left_bytes: Option<u64>,
 }
 
 impl Work {
     /// Says what was read and leaves the timing to the harness.
     #[must_use]
     pub fn new(bytes: u64, checksum: u64) -> Self {
-        Self { bytes, checksum, seconds: None, cpu_seconds: None, peak_bytes: None }
+        let (seconds, cpu_seconds, peak_bytes, left_bytes) = (None, None, None, None);
+        Self { bytes, checksum, seconds, cpu_seconds, peak_bytes, left_bytes }
     }
 
     /// Adds the contestant's own timing, so that checking is not part of it.
@@ -200,6 +203,12 @@ impl Record {
     #[must_use]
     pub fn peak_bytes(&self, contestant: &str) -> Vec<f64> {
         self.samples(contestant, |work| work.peak_bytes.map(|bytes| bytes as f64))
+    }
+
+    /// Returns the bytes that `contestant` left behind, one per round, where known.
+    #[must_use]
+    pub fn left_bytes(&self, contestant: &str) -> Vec<f64> {
+        self.samples(contestant, |work| work.left_bytes.map(|bytes| bytes as f64))
     }
 
     fn samples(&self, contestant: &str, pick: impl Fn(&Work) -> Option<f64>) -> Vec<f64> {
