@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use swath::append::{Ordered, OrderedOptions, ordered, ordered_to};
+use swath::append::{Direct, Ordered, OrderedOptions, ordered, ordered_to};
 use swath::{CancelToken, Error, Operation, Reason};
 
 struct Place(tempfile::TempDir);
@@ -69,6 +69,42 @@ fn a_dropped_ticket_poisons_what_follows_and_leaves_no_file() {
     assert_eq!(out.ticket().expect_err("poisoned").reason(), Reason::Poisoned);
     assert_eq!(out.commit().expect_err("poisoned").reason(), Reason::Poisoned);
     assert!(place.is_empty());
+}
+
+#[test]
+fn direct_writers_end_with_their_file_however_it_ends() {
+    for ending in ["commit", "drop a ticket", "fail", "panic", "cancel", "drop"] {
+        let place = Place::new();
+        let token = CancelToken::new();
+        let options = OrderedOptions::new().with_direct(Direct::Yes).with_cancel(token.clone());
+        let out = place.begin(options);
+        let ended = catch_unwind(AssertUnwindSafe(|| {
+            out.map_ordered(0..40, 3, |item, ticket| -> io::Result<()> {
+                ticket.buffer().resize(300_007, 1);
+                match ending {
+                    "fail" if item == 20 => Err(ErrorKind::NotFound.into()),
+                    "panic" if item == 20 => panic!("at item 20"),
+                    "cancel" if item == 20 => {
+                        token.cancel();
+                        Ok(())
+                    }
+                    _ => Ok(()),
+                }
+            })
+        }));
+        assert_eq!(ended.is_err(), ending == "panic");
+        if ending == "drop a ticket" {
+            drop(out.ticket().expect("room"));
+        }
+        if ending == "drop" {
+            drop(out);
+        } else {
+            // Threads are waited for, so the test would not end if they did not.
+            let committed = out.commit();
+            assert_eq!(committed.is_ok(), ending == "commit", "{ending}: {committed:?}");
+        }
+        assert_eq!(place.is_empty(), ending != "commit", "{ending}");
+    }
 }
 
 #[test]
