@@ -65,6 +65,9 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
             };
         }
     };
+    // Standard output may be a file, and the limit of file sizes is an error like others. If it
+    // cannot be ignored, it ends the program: no worse than without this.
+    let _ = swath::ignore_file_size_signal();
     match dispatch(&cli.verb) {
         Ok(outcome) => outcome.into(),
         Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),

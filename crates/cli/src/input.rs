@@ -99,7 +99,8 @@ impl Input {
     }
 
     /// Returns it as the library takes it; paths are opened later, by the verb that reads. A
-    /// folder of segments is opened here and reads as the one file that it stands for.
+    /// folder of segments is opened here, compared with its checksums, and reads as the one file
+    /// that it stands for.
     ///
     /// # Errors
     ///
@@ -108,7 +109,11 @@ impl Input {
         match self {
             Self::Stdin => Source::stdin(),
             Self::Path(path) => match self.segments()? {
-                Some(opened) => Ok(Source::custom(Arc::new(opened))),
+                Some(opened) => {
+                    // Whoever reads it by position cannot compare checksums.
+                    opened.verify()?;
+                    Ok(Source::custom(Arc::new(opened)))
+                }
                 None => Ok(Source::from(path)),
             },
         }

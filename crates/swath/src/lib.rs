@@ -62,6 +62,7 @@ pub use report::{Report, Usage};
 pub use scan::{Chunk, Scanned, scan};
 pub use source::{Growth, ReadAt, Source, SourceFacts};
 pub use swath_os::guard::Guard;
+pub use swath_os::limits::ignore_file_size_signal;
 pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};

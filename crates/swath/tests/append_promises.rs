@@ -459,3 +459,85 @@ fn an_exported_folder_is_the_plain_file_and_damage_is_not_exported() {
         }
     }
 }
+
+/// Panics at the fifth item, in the iterator and not in what it writes.
+fn items(panics: bool) -> impl rayon::iter::IndexedParallelIterator<Item = u32> {
+    use rayon::iter::ParallelIterator;
+    (0..10_u32).into_par_iter().map(move |item| {
+        if panics && item == 5 {
+            std::panic::resume_unwind(Box::new("planned"));
+        }
+        item
+    })
+}
+
+#[test]
+fn a_panic_in_the_iterator_itself_keeps_what_the_serial_loop_would_have_written() {
+    for mode in [Mode::Plain, Mode::Segments] {
+        let place = Place::new();
+        let mut old = append::create(place.path(), quick().with_mode(mode)).expect("created");
+        old.write_all(b"old,").expect("written");
+        old.commit().expect("committed");
+        let out = append::append_to_existing(place.path(), quick().with_mode(mode));
+        let mut out = out.expect("begun");
+        out.write_all(b"new,").expect("written");
+        out.checkpoint().expect("durable");
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            items(true).append_to(&out, |item, w| write!(w, "{item},"))
+        }));
+        assert!(panicked.is_err());
+        items(false).append_to(&out, |item, w| write!(w, "{item};")).expect("written");
+        out.commit().expect("committed");
+        assert_eq!(read_back(&place.path()), b"old,new,0,1,2,3,4,0;1;2;3;4;5;6;7;8;9;");
+    }
+}
+
+#[test]
+fn a_record_that_panics_is_gone_and_later_ones_are_not() {
+    struct Panics;
+    impl std::fmt::Display for Panics {
+        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            std::panic::resume_unwind(Box::new("planned"))
+        }
+    }
+    for mode in [Mode::Global, Mode::LocalFiles] {
+        let place = Place::new();
+        let mut out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+        out.write_all(b"A ").expect("written");
+        let panicked =
+            catch_unwind(AssertUnwindSafe(|| out.scope(|w| write!(w, "torn {Panics}"))));
+        assert!(panicked.is_err());
+        out.scope(|w| write!(w, "B ")).expect("written");
+        out.commit().expect("committed");
+        assert_eq!(read_back(&place.path()), b"A B ", "{mode:?}");
+    }
+}
+
+#[test]
+fn an_export_into_the_folder_itself_is_refused() {
+    let place = Place::new();
+    let mut out =
+        append::create(place.path(), quick().with_mode(Mode::Segments)).expect("created");
+    out.write_all(b"bytes").expect("written");
+    out.commit().expect("committed");
+    for entry in fs::read_dir(place.path()).expect("a folder") {
+        let target = entry.expect("readable").path();
+        let back = append::open(place.path()).expect("committed");
+        let error = back.export(&target, &quick()).expect_err("it is what is read");
+        assert_eq!(error.reason(), Reason::Invalid);
+        assert!(back.export(place.path().join("new"), &quick()).is_err());
+    }
+    assert_eq!(read_back(&place.path()), b"bytes");
+}
+
+#[test]
+fn a_position_beyond_any_file_is_an_error() {
+    let place = Place::new();
+    let out = append::create(place.path(), quick().with_mode(Mode::Local)).expect("created");
+    out.scope(|w| {
+        w.seek_to(u64::MAX - 1)?;
+        w.write_all(b"four").map_err(|_| unreachable())
+    })
+    .expect("it is in the buffer");
+    assert!(out.commit().is_err());
+}

@@ -56,8 +56,7 @@ pub struct Fib {
     #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
     pub output: PathBuf,
 
-    /// Where the bytes of parallel strands go: plain, segments, or without an order global,
-    /// local, local-files
+    /// Where the bytes of parallel strands go: plain, segments, or without an order
     #[arg(long, value_name = "MODE", value_parser = words(FIB_MODES), default_value = "plain")]
     pub mode: Mode,
 

@@ -22,7 +22,7 @@ Examples:
   pg_dump db | swath compress --format gzip | ssh host 'cat > db.gz'")]
 pub struct Compress {
     /// The file to compress, which is kept; `-` is standard input
-    #[arg(value_name = "IN", value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub from: Input,
 
     /// The compressed file, a folder for it, or `-` for standard output [default: IN with .zst,
@@ -77,7 +77,7 @@ pub struct Decompress {
     ///
     /// zstd, gzip, BGZF or bzip2: its first bytes tell. Files of one frame that another program
     /// wrote are decoded by one worker, bzip2 always by all.
-    #[arg(value_name = "IN", value_parser = input(), value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub from: Input,
 
     /// The decompressed file, a folder for it, or `-` for standard output [default: IN without

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
@@ -60,6 +61,10 @@ impl Target {
             Refused::new(format!("cannot open {}", path.display()), "check the path")
                 .with_source(error)
         };
+        if same_file(from, path) {
+            let what = format!("cannot write {}: it is the input", path.display());
+            return Err(Refused::new(what, "another name for the output").into());
+        }
         // Pipes and devices are written as they are: nothing stands there that could be replaced.
         if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
@@ -106,6 +111,13 @@ impl Target {
         }
         Ok(())
     }
+}
+
+/// Whether both are one file, by whatever names.
+fn same_file(from: &Input, to: &Path) -> bool {
+    let of = |facts: io::Result<fs::Metadata>| facts.ok().map(|it| (it.dev(), it.ino()));
+    let from = of(from.open().and_then(|file| file.metadata()));
+    from.is_some() && from == of(fs::metadata(to)) && to.is_file()
 }
 
 fn permissions(from: &Input) -> Option<Permissions> {

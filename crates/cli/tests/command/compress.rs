@@ -309,3 +309,30 @@ fn an_input_that_is_not_there_is_2_and_leaves_no_output() {
     }
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
+
+#[test]
+fn the_input_is_never_its_own_output() {
+    let (folder, path) = file_of(b"some bytes");
+    let link = folder.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).expect("a link");
+    for verb in ["compress", "decompress"] {
+        for to in [&path, &link] {
+            let output = run([verb, "--force", word(&path), word(to)]);
+            assert_eq!(code(&output), 2, "{output:?}");
+            assert!(stderr(&output).contains("it is the input"), "{output:?}");
+        }
+    }
+    assert_eq!(std::fs::read(&path).expect("there"), b"some bytes");
+}
+
+#[test]
+fn a_limit_of_file_sizes_is_an_error_of_standard_output_too() {
+    let (folder, path) = file_of(&swath_reference::bytes(1, 200_000));
+    let out = folder.path().join("out");
+    let output = crate::child::shell(
+        r#"ulimit -f 20; "$0" cat "$1" > "$2""#,
+        &[path.as_ref(), out.as_ref()],
+    );
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("File too large"), "{output:?}");
+}

@@ -10,7 +10,7 @@ use crate::append::origin::Origin;
 use crate::append::output::{Root, dropped};
 use crate::append::part::Part;
 use crate::append::sequence::End;
-use crate::append::shared::{Counters, Shared, Target};
+use crate::append::shared::{Counters, Shared, Target, lost};
 use crate::append::strand::{Parts, Strand};
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -71,7 +71,7 @@ fn take_strand(shared: &Shared, root: &mut Root) -> Result<Box<Strand>> {
 
 pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
     let strand = take_strand(shared, root)?;
-    let base = strand.origin().known().unwrap_or(0);
+    let base = strand.origin().known().ok_or_else(|| shared.fail(lost(shared)))?;
     let taken = strand.into_parts(shared)?;
     if let Some(error) = shared.failure() {
         return Err(error);
@@ -148,7 +148,7 @@ pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> 
             .hint("use `Mode::Segments` or `Mode::Plain`"));
     }
     let strand = take_strand(shared, root)?;
-    let base = strand.origin().known().unwrap_or(0);
+    let base = strand.origin().known().ok_or_else(|| shared.fail(lost(shared)))?;
     let taken = strand.into_parts(shared)?;
     let len = base + taken.len;
     let extents = match &mut *shared.target() {

@@ -7,7 +7,7 @@ use swath_plan::extent::Extent;
 
 use crate::append::opened::Opened;
 use crate::append::options::AppendOptions;
-use crate::error::{Error, Operation, Result};
+use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::{Draft, FsFile, Preallocation, move_range, write_all_at};
 
 /// What one worker copies at one time.
@@ -35,6 +35,11 @@ impl Opened {
     /// there is no file then. What reading, writing and committing fail with.
     pub fn export(&self, path: impl AsRef<Path>, options: &AppendOptions) -> Result<u64> {
         let path = path.as_ref();
+        if self.holds(path) {
+            return Err(Error::new(Operation::Create, Reason::Invalid, path)
+                .detail("it belongs to what is exported")
+                .hint("choose a name outside of the folder"));
+        }
         let draft = Draft::begin(path, &options.draft)?;
         let file = &**draft.file();
         Preallocation::new().reach(file, self.len());

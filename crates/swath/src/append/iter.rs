@@ -12,7 +12,7 @@ use crate::append::options::Mode;
 use crate::append::origin::Origin;
 use crate::append::output::Append;
 use crate::append::sequence::{End, Ended};
-use crate::append::shared::Shared;
+use crate::append::shared::{Shared, lost};
 use crate::append::strand::Strand;
 use crate::append::writer::Writer;
 use crate::error::Error;
@@ -120,13 +120,37 @@ where
     let position = strand.position();
     let failed_from = AtomicUsize::new(usize::MAX);
     let loop_ = Loop { shared, write, failed_from: &failed_from, position };
-    let ended =
-        items.drive(InOrder { run: loop_, start: Start::Here(strand), end: None, index: 0 });
+    // Panics of items and of what makes them are caught in `Part`. One that comes from elsewhere
+    // in the iterator takes the strand with it: then nothing can be committed any more.
+    let lost = Lost { shared, is_lost: true };
+    let start = InOrder { run: loop_, start: Start::Here(strand), end: None, index: 0 };
+    let ended = items.drive(start);
+    lost.found();
     w.put_strand(ended.strand);
     match ended.end {
         End::Well | End::Dropped => Ok(()),
         End::Failed(error) => Err(error),
         End::Panicked(panic) => resume_unwind(panic),
+    }
+}
+
+/// Dropped while it is lost, by a panic, it poisons the output.
+struct Lost<'a> {
+    shared: &'a Shared,
+    is_lost: bool,
+}
+
+impl Lost<'_> {
+    fn found(mut self) {
+        self.is_lost = false;
+    }
+}
+
+impl Drop for Lost<'_> {
+    fn drop(&mut self) {
+        if self.is_lost {
+            self.shared.fail_untold(lost(self.shared));
+        }
     }
 }
 
@@ -202,6 +226,13 @@ struct Part<C, E> {
 }
 
 impl<'l, 'a, F, E> Part<InOrder<'l, 'a, F>, E> {
+    fn fail(&mut self, end: End<E>) {
+        self.end = end;
+        // Relaxed: whoever sees it late only does work that is then dropped.
+        let from = self.consumer.run.failed_from;
+        from.fetch_min(self.consumer.index, Ordering::Relaxed);
+    }
+
     fn take_strand(&mut self) -> Box<Strand> {
         if let Some(strand) = self.strand.take() {
             return strand;
@@ -232,18 +263,34 @@ where
             w.record(|w| (run.write)(item, w))
         }));
         self.strand = Some(w.into_strand());
-        self.end = match result {
-            Ok(Ok(())) => return self,
-            Ok(Err(error)) => End::Failed(error),
-            Err(panic) => End::Panicked(panic),
-        };
-        // Relaxed: whoever sees it late only does work that is then dropped.
-        run.failed_from.fetch_min(self.consumer.index, Ordering::Relaxed);
+        match result {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => self.fail(End::Failed(error)),
+            Err(panic) => self.fail(End::Panicked(panic)),
+        }
+        self
+    }
+
+    /// A panic in what makes an item is one of the loop's body.
+    fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
+        let mut items = items.into_iter();
+        while !self.full() {
+            match catch_unwind(AssertUnwindSafe(|| items.next())) {
+                Ok(Some(item)) => self = self.consume(item),
+                Ok(None) => break,
+                Err(panic) => {
+                    self.fail(End::Panicked(panic));
+                    break;
+                }
+            }
+        }
         self
     }
 
     fn complete(mut self) -> Ended<E> {
-        let strand = self.take_strand();
+        let run = self.consumer.run;
+        let mut strand = self.take_strand();
+        strand.settle(run.shared);
         if let (End::Well, Some(next)) = (&self.end, &self.consumer.end) {
             next.follow(strand.origin(), strand.len());
         }
@@ -268,6 +315,8 @@ impl<E> Reducer<Ended<E>> for Behind<'_> {
                 self.shared.fail_untold(error);
             }
             left.end = right.end;
+        } else {
+            right.strand.discard(self.shared);
         }
         left
     }

@@ -17,8 +17,8 @@ use crate::source::{ReadAt, SourceFacts};
 /// Positional reads may come from many threads at one time; [`Read`] and [`Seek`] have a position
 /// of their own, in each clone. With [`Source::custom`](crate::Source::custom) every verb reads it.
 ///
-/// The checksum of an extent is compared whenever it is read from its start to its end, and by
-/// [`verify`](Self::verify).
+/// [`Read`] compares the checksum of every extent that it reads from start to end. Positional
+/// reads, and those of a source, cannot: call [`verify`](Self::verify) first.
 #[derive(Clone)]
 pub struct Opened {
     inner: Arc<Inner>,
@@ -219,6 +219,14 @@ impl Opened {
     /// Extents that it consists of; 1 for a file.
     pub fn extents(&self) -> usize {
         self.inner.extents.len()
+    }
+
+    /// Whether `target` is the folder's, or in it: exporting there would destroy what is read.
+    pub(super) fn holds(&self, target: &Path) -> bool {
+        let Ok(folder) = self.inner.path.canonicalize() else { return false };
+        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+        target.canonicalize().or(parent).is_ok_and(|place| place.starts_with(&folder))
     }
 
     pub(super) fn extent(&self, at: usize) -> &Placed {

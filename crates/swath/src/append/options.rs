@@ -62,8 +62,9 @@ impl Mode {
 /// Whether the bytes of segments are checksummed (CRC-32C).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checksums {
-    /// Each extent has one, checked by [`Opened::verify`](super::Opened::verify) and whenever an
-    /// extent is read from its start to its end.
+    /// Each extent has one, compared by [`Opened::verify`](super::Opened::verify), by
+    /// [`Opened::export`](super::Opened::export), and when its `Read` gets from an extent's start to
+    /// its end.
     #[default]
     Extents,
     /// None: about a tenth less work in the writing thread.

@@ -144,11 +144,15 @@ impl Append {
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a fork is not finished, [`Reason::Poisoned`] if one was dropped or a
-    /// write failed before; [`Reason::OutcomeUnknown`] if the name was changed but the device
+    /// [`Reason::Busy`] if a fork is not finished: the output is discarded then, as with every
+    /// error. [`Reason::Poisoned`] if one was dropped or a write failed before; [`Reason::OutcomeUnknown`] if the name was changed but the device
     /// did not confirm it; what made writing fail, such as a full disk.
     pub fn commit(self) -> Result<Committed> {
         let mut root = self.root()?;
+        // Why something failed says more than what was left open because of it.
+        if let Some(error) = self.shared.failure() {
+            return Err(error);
+        }
         self.no_open_forks(&root)?;
         commit::commit(&self.shared, &mut root)
     }
@@ -168,7 +172,7 @@ impl Append {
             0 => Ok(()),
             open => Err(Error::new(Operation::Commit, Reason::Busy, &self.shared.path)
                 .detail(format!("{open} forked handles are still writing"))
-                .hint("finish them first")),
+                .hint("finish them before the commit, and write the output again")),
         }
     }
 
@@ -284,7 +288,16 @@ impl Fork {
                 .detail("a handle forked from this one is still writing")
                 .hint("finish it first"));
         }
-        let (strand, end) = self.sequence.close(&self.shared, strand)?;
+        let closed = self.sequence.close(&self.shared, strand);
+        let (mut strand, end) = closed.inspect_err(|_| {
+            // Dropped, it says that it was not finished.
+            self.strand = Some(Strand::new(&self.shared, Origin::unknown()));
+        })?;
+        strand.settle(&self.shared);
+        if let Err(error) = self.shared.check() {
+            self.strand = Some(strand);
+            return Err(error);
+        }
         if matches!(end, End::Well) {
             self.slot.fill(Ended { strand, end });
             Ok(())

@@ -103,12 +103,20 @@ impl<E> Sequence<E> {
         current: Box<Strand>,
     ) -> Result<(Box<Strand>, End<E>)> {
         let mut whole: Option<Box<Strand>> = None;
-        for (strand, slot) in mem::take(&mut self.before) {
+        let mut before = mem::take(&mut self.before).into_iter();
+        while let Some((strand, slot)) = before.next() {
             let mut so_far = behind(shared, whole, strand)?;
             let ended = lock(&slot.filled).take();
             let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
             so_far.absorb(shared, *strand)?;
             if !matches!(end, End::Well) {
+                for (strand, slot) in before {
+                    strand.discard(shared);
+                    if let Some(ended) = lock(&slot.filled).take() {
+                        ended.strand.discard(shared);
+                    }
+                }
+                current.discard(shared);
                 return Ok((so_far, end));
             }
             whole = Some(so_far);

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use rustix::io::Errno;
 use swath_os::machine::memory_at_hand;
 use swath_os::memory::Pages;
 use swath_plan::extent::Extent;
@@ -202,7 +203,7 @@ impl Shared {
     }
 
     /// A part in memory is no longer needed.
-    fn give_back(&self, part: Part) {
+    pub(super) fn give_back(&self, part: Part) {
         self.in_memory.fetch_sub(part.footprint(), Ordering::Relaxed);
         if let Part::Pages { pages, .. } = part {
             lock(&self.spare_pages).push(pages);
@@ -278,7 +279,12 @@ impl Shared {
         let Some(file) = &self.file else {
             return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
         };
-        let end = offset + bytes.len() as u64;
+        let Some(end) = offset.checked_add(bytes.len() as u64) else {
+            let error = Error::io(Operation::Write, &self.path, Errno::FBIG.into());
+            return Err(
+                self.fail(error.detail(format!("offset {offset} is no place in a file")))
+            );
+        };
         self.preallocation.reach(&**file, end);
         write_all_at(&**file, bytes, offset).map_err(|error| {
             let extent = Extent::between(offset, end);
@@ -338,6 +344,13 @@ impl Shared {
     pub(super) fn target(&self) -> MutexGuard<'_, Option<Target>> {
         lock(&self.target)
     }
+}
+
+/// A strand has gone, and nobody knows what it wrote.
+pub(super) fn lost(shared: &Shared) -> Error {
+    Error::new(Operation::Write, Reason::Poisoned, &shared.path)
+        .detail("a panic took a strand, and what it had written, with it")
+        .hint("write the output again")
 }
 
 /// How much may wait in memory.

@@ -110,7 +110,7 @@ impl Strand {
             Mode::Local => {
                 shared.place(now, self.position)?;
                 self.landed += now.len() as u64;
-                self.position += now.len() as u64;
+                self.position = self.position.saturating_add(now.len() as u64);
                 shared.extend_to(self.position);
             }
             Mode::Segments | Mode::LocalFiles => shared.keep(&mut self.rope, now)?,
@@ -144,7 +144,7 @@ impl Strand {
             Mode::Global | Mode::LocalFiles => return self.shed_records(shared),
             Mode::Local => {
                 shared.place(&self.tail, self.position)?;
-                self.position += len;
+                self.position = self.position.saturating_add(len);
                 shared.extend_to(self.position);
             }
         }
@@ -233,7 +233,7 @@ impl Strand {
     }
 
     pub(super) fn position(&self) -> u64 {
-        self.position + self.tail.len() as u64
+        self.position.saturating_add(self.tail.len() as u64)
     }
 
     /// Local mode: goes on writing at `offset`.
@@ -273,6 +273,27 @@ impl Strand {
         self.rope.concat(mem::take(&mut right.rope));
         self.tail = mem::take(&mut right.tail);
         Ok(())
+    }
+
+    /// The strand has ended: bytes that are worth it do not wait for others in a buffer that
+    /// nobody counts.
+    pub(super) fn settle(&mut self, shared: &Shared) {
+        const FEW: usize = 16 << 10;
+        if self.tail.len() > FEW
+            && let Err(error) = self.shed(shared)
+        {
+            shared.fail_untold(error);
+        }
+        if self.tail.capacity() > 2 * self.tail.len().max(FEW) {
+            self.tail.shrink_to_fit();
+        }
+    }
+
+    /// What the serial program would not have written: gives its memory back.
+    pub(super) fn discard(mut self, shared: &Shared) {
+        for part in mem::take(&mut self.rope).into_pieces() {
+            shared.give_back(part);
+        }
     }
 
     /// Takes everything out, in order: to be committed.

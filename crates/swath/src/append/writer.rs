@@ -12,7 +12,7 @@ use swath_os::handoff;
 use crate::append::options::Mode;
 use crate::append::origin::Origin;
 use crate::append::sequence::{End, Ended};
-use crate::append::shared::{Counters, Shared, to_io};
+use crate::append::shared::{Counters, Shared, lost, to_io};
 use crate::append::strand::Strand;
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -101,13 +101,17 @@ impl<'a> Writer<'a> {
         self.shared
     }
 
-    /// Takes the strand out for good; a new one where a panic took it.
+    /// Takes the strand out for good.
     pub(super) fn into_strand(mut self) -> Box<Strand> {
         self.take_strand()
     }
 
+    /// Takes the strand out. Where a panic has taken it, the output is poisoned.
     pub(super) fn take_strand(&mut self) -> Box<Strand> {
-        self.strand.take().unwrap_or_else(|| Strand::new(self.shared, Origin::unknown()))
+        self.strand.take().unwrap_or_else(|| {
+            self.shared.fail_untold(lost(self.shared));
+            Strand::new(self.shared, Origin::unknown())
+        })
     }
 
     pub(super) fn put_strand(&mut self, strand: Box<Strand>) {
@@ -200,11 +204,14 @@ impl<'a> Writer<'a> {
     #[cold]
     fn rejoin(&mut self, right: Strand, left_is_well: bool) {
         let shared = self.shared;
-        if let (true, Some(left)) = (left_is_well, &mut self.strand)
-            && let Err(error) = left.absorb(shared, right)
-        {
+        if !left_is_well {
+            return right.discard(shared);
+        }
+        let mut left = self.take_strand();
+        if let Err(error) = left.absorb(shared, right) {
             shared.fail_untold(error);
         }
+        self.strand = Some(left);
     }
 
     /// Local mode: goes back to where the fork was, or the loop began.
@@ -229,10 +236,9 @@ impl<'a> Writer<'a> {
         write: impl FnOnce(&mut Writer<'a>) -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
         let begins = self.strand.as_mut().is_some_and(|strand| strand.begin_record());
-        let result = write(self);
-        if begins && let Some(strand) = &mut self.strand {
-            strand.end_record(self.shared, result.is_ok());
-        }
+        let mut record = Record { writer: self, begins, is_whole: false };
+        let result = write(record.writer);
+        record.is_whole = result.is_ok();
         result
     }
 
@@ -267,6 +273,21 @@ impl<'a> Writer<'a> {
         match &mut self.strand {
             Some(strand) => strand.write(shared, bytes).map_err(to_io),
             None => self.strand().map(|_| ()).map_err(to_io),
+        }
+    }
+}
+
+/// Ends a record, also when what writes it panics.
+struct Record<'w, 'a> {
+    writer: &'w mut Writer<'a>,
+    begins: bool,
+    is_whole: bool,
+}
+
+impl Drop for Record<'_, '_> {
+    fn drop(&mut self) {
+        if let (true, Some(strand)) = (self.begins, &mut self.writer.strand) {
+            strand.end_record(self.writer.shared, self.is_whole);
         }
     }
 }
@@ -315,7 +336,9 @@ pub(super) fn run<'a, E>(
         Ok(Err(error)) => End::Failed(error),
         Err(panic) => End::Panicked(panic),
     };
-    Ended { strand: w.into_strand(), end }
+    let mut strand = w.into_strand();
+    strand.settle(shared);
+    Ended { strand, end }
 }
 
 impl Write for Writer<'_> {
