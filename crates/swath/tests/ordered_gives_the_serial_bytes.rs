@@ -209,6 +209,34 @@ fn tickets_may_be_done_in_any_order_by_several_threads() {
     }
 }
 
+/// A pipe whose reader takes its time: chunks pile up behind it.
+struct Slow(Collected);
+
+impl Write for Slow {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        std::thread::sleep(std::time::Duration::from_micros(300));
+        self.0.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
+}
+
+#[test]
+fn a_slow_stream_gets_its_chunks_in_order() {
+    for (seed, threads) in [(1, 2), (2, 8)] {
+        let chunks = chunks(seed, 300);
+        let target = Target::Stream(Collected::default());
+        let Target::Stream(collected) = &target else { unreachable!("made above") };
+        let slow = Slow(collected.clone());
+        let out = ordered_to(slow, Path::new("<slow>"), OrderedOptions::new());
+        out.map_ordered(&chunks, threads, |chunk, ticket| ticket.write_all(chunk))
+            .expect("nothing fails");
+        target.check(&out.commit().expect("complete"), &chunks);
+    }
+}
+
 #[test]
 fn nothing_written_is_an_empty_file() {
     for target in Target::all() {

@@ -108,6 +108,7 @@ impl Shared {
 
     /// The next number and an empty buffer, waited for. Who waits writes meanwhile.
     pub(super) fn take(&self) -> Result<(u64, Vec<u8>)> {
+        let _panic = OnPanic::of(self);
         let mut state = self.state();
         loop {
             self.look_for_trouble(&mut state)?;
@@ -127,6 +128,7 @@ impl Shared {
 
     /// Takes chunk `index` back, and writes what can be written now.
     pub(super) fn give_back(&self, index: u64, bytes: Vec<u8>) -> Result<()> {
+        let _panic = OnPanic::of(self);
         let mut state = self.state();
         let len = bytes.len() as u64;
         match state.sequence.deposit(index, len, bytes) {
@@ -150,6 +152,7 @@ impl Shared {
     /// Writes whatever has a place until nothing more will have one; for threads that do nothing
     /// else.
     pub(super) fn write_on(&self) {
+        let _panic = OnPanic::of(self);
         let mut state = self.state();
         while !state.is_complete && state.failure.is_none() {
             state = match self.next_work(&mut state) {
@@ -341,6 +344,29 @@ impl Drop for Ended<'_> {
         self.shared.changed.notify_all();
         if is_over {
             self.shared.placed.notify_all();
+        }
+    }
+}
+
+/// A chunk that was taken out by a thread that panics is never written: nobody is to wait for it.
+struct OnPanic<'s> {
+    shared: &'s Shared,
+    /// The thread panicked before.
+    already: bool,
+}
+
+impl<'s> OnPanic<'s> {
+    /// To be made before the state is locked, so that it is dropped behind the lock.
+    fn of(shared: &'s Shared) -> Self {
+        Self { shared, already: std::thread::panicking() }
+    }
+}
+
+impl Drop for OnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() && !self.already {
+            let panicked = std::io::Error::other("a writing thread panicked");
+            self.shared.close(Error::io(Operation::Write, &self.shared.path, panicked));
         }
     }
 }
