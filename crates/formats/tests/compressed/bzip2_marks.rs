@@ -175,3 +175,18 @@ fn blocks_that_were_exchanged_are_corrupt() {
     left[10..14].swap_with_slice(&mut right[10..14]);
     assert_eq!(unpacked(&wrong).expect_err("exchanged").reason(), Reason::Corrupt);
 }
+
+#[test]
+fn blocks_behind_the_end_are_none_as_to_bzip2() {
+    let plain = text(4, 20_000);
+    let packed = packed_small(Format::Bzip2, &plain);
+    // Streams that begin where none may begin.
+    let bytes = [&packed[..], b"junk", &packed].concat();
+    for workers in [1, 2, 5] {
+        let options = DecompressOptions::new().with_workers(workers);
+        let (report, there) = unpacked_by(&options, source(&bytes));
+        let notes = report.expect("skipped").notes;
+        assert!(there == plain, "{notes:?}");
+        assert!(notes[0].starts_with(&format!("{} bytes", packed.len() + 4)), "{notes:?}");
+    }
+}

@@ -187,3 +187,19 @@ fn a_damaged_stream_leaves_no_file() {
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
 }
+
+#[test]
+fn whoever_waits_for_a_damaged_item_is_let_go() {
+    for format in [Format::Bgzf, Format::Bzip2] {
+        let whole = packed_small(format, &text(8, 2_000_000));
+        for at in [30, whole.len() / 2, whole.len() - 200] {
+            let mut bytes = whole.clone();
+            bytes[at] ^= 0x40;
+            // There is no index, so all items are cut in their order.
+            let options =
+                DecompressOptions::new().with_workers(7).with_offset(1_999_000).with_len(1_000);
+            let (report, _) = unpacked_by(&options, source(&bytes));
+            report.expect_err("damaged before what was asked for");
+        }
+    }
+}

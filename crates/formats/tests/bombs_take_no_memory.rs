@@ -1,0 +1,105 @@
+//! However long a stream is, and whatever it says, it takes no more memory than was promised.
+//!
+//! One test, alone in its process: the peak of memory is the whole process's.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use swath::append::{OrderedOptions, ordered_to};
+use swath::{ReadAt, Source, SourceFacts};
+use swath_formats::compressed::{DecompressOptions, Decompressed};
+use swath_formats::{Reason, Result};
+
+/// A head, and then the same bytes again and again; nothing of it is ever in memory.
+struct Endless {
+    head: Vec<u8>,
+    again: Vec<u8>,
+    times: u64,
+    tail: Vec<u8>,
+}
+
+impl ReadAt for Endless {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        let again = self.again.len() as u64 * self.times;
+        Ok(SourceFacts::new(Some((self.head.len() + self.tail.len()) as u64 + again)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let again = self.again.len() as u64 * self.times;
+        let head = self.head.len() as u64;
+        let to_usize = |position: u64| usize::try_from(position).expect("it is small");
+        let part = if offset < head {
+            &self.head[to_usize(offset)..]
+        } else if offset - head < again {
+            &self.again[to_usize((offset - head) % self.again.len() as u64)..]
+        } else {
+            self.tail.get(to_usize(offset - head - again)..).unwrap_or_default()
+        };
+        let len = part.len().min(target.len());
+        target[..len].copy_from_slice(&part[..len]);
+        Ok(len)
+    }
+
+    fn name(&self) -> PathBuf {
+        PathBuf::from("endless")
+    }
+}
+
+/// The most memory that this process had, in MiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is this process's");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is listed");
+    let kib: u64 = line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).expect("KiB");
+    kib / 1024
+}
+
+/// Decompresses to nowhere with two workers, and says how much memory that took.
+fn unpacked(source: Endless) -> (Result<Decompressed>, u64) {
+    let before = peak();
+    let output = ordered_to(io::sink(), Path::new("nowhere"), OrderedOptions::new());
+    let options = DecompressOptions::new().with_workers(2);
+    let report = options.decompress(Source::custom(Arc::new(source)), output);
+    (report, peak() - before)
+}
+
+/// A block of a zstd frame: its kind and size.
+fn block(kind: u32, size: u32, last: bool) -> Vec<u8> {
+    (size << 3 | kind << 1 | u32::from(last)).to_le_bytes()[..3].to_vec()
+}
+
+#[test]
+fn bombs_and_endless_streams_take_no_more_memory_than_was_promised() {
+    const BLOCK: u32 = 128 << 10;
+    let frame = || b"\x28\xb5\x2f\xfd\x00\x38".to_vec();
+    let end = || block(0, 0, true);
+    // 2 GiB of 64 kB.
+    let runs = [block(1, BLOCK, false), b"x".to_vec()].concat();
+    let bomb = Endless { head: frame(), again: runs, times: 16_384, tail: end() };
+    let (report, took) = unpacked(bomb);
+    assert_eq!(report.expect("valid").bytes_out, 2 << 30);
+    assert!(took < 64, "runs took {took} MiB");
+
+    // A frame of 512 MiB that is not packed at all: it must not be gathered.
+    let raw = [block(0, BLOCK, false), vec![b'x'; 128 << 10]].concat();
+    let long = Endless { head: frame(), again: raw, times: 4096, tail: end() };
+    let (report, took) = unpacked(long);
+    assert_eq!(report.expect("valid").bytes_out, 512 << 20);
+    assert!(took < 128, "a long frame took {took} MiB");
+
+    // bzip2 without an end of its first block; 4 GiB that nobody has to read.
+    let head = b"BZh9\x31\x41\x59\x26\x53\x59".to_vec();
+    let block = Endless { head, again: vec![b'y'; 1 << 16], times: 65_536, tail: Vec::new() };
+    let (report, took) = unpacked(block);
+    let error = report.expect_err("no block is so long");
+    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(4)), "{error}");
+    assert!(took < 96, "a block without an end took {took} MiB");
+
+    // A gzip member of 1 GiB of zeros, as stored blocks, through the decoder that goes in steps.
+    let head = b"\x1f\x8b\x08\x00\0\0\0\0\0\xff".to_vec();
+    let stored = [b"\x00\xff\xff\x00\x00".to_vec(), vec![0; 65_535]].concat();
+    let member = Endless { head, again: stored, times: 16_384, tail: Vec::new() };
+    let (report, took) = unpacked(member);
+    assert_eq!(report.expect_err("it does not end").reason(), Reason::Truncated);
+    assert!(took < 64, "a long member took {took} MiB");
+}
