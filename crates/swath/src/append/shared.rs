@@ -314,6 +314,7 @@ impl Shared {
         let (Some(file), Some(from)) = (&self.file, from) else {
             return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
         };
+        self.preallocation.reach(&**file, end);
         let moved = move_range(&**file, &*from, (extent.offset, offset), extent.len);
         let moved = moved.map_err(|error| {
             let extent = Extent::between(offset, end);

@@ -7,10 +7,12 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::fs::OFlags;
 use rustix::io::Errno;
 use swath_os::copy::{self, Transfer};
+use swath_os::file_system::{FileSystem, file_system};
 use swath_os::{allocate, attributes, limits, nameless, names};
 
 use crate::sink::fs::{Facts, Fs, FsFile, Kind, Lock};
@@ -28,6 +30,8 @@ pub struct LocalFs;
 struct LocalFile {
     file: File,
     writable: bool,
+    /// Space was reserved, perhaps behind the end: setting the length gives it back.
+    has_reserved: AtomicBool,
 }
 
 /// A lock file; it is removed while it is still locked, so whoever opened it meanwhile sees that
@@ -109,14 +113,24 @@ impl FsFile for LocalFile {
     }
 
     fn set_len(&self, len: u64) -> io::Result<()> {
-        let over = limits::file_size_limit().is_some_and(|limit| len > limit);
-        if over && len > self.file.metadata()?.len() {
+        let before = self.file.metadata()?.len();
+        if limits::file_size_limit().is_some_and(|limit| len > limit) && len > before {
             return Err(too_large());
+        }
+        // XFS writes all that is dirty to the device before it sets a length, even the same one.
+        // Relaxed: whoever reserved is done with it before the length is set for good.
+        if len == before && !self.has_reserved.load(Ordering::Relaxed) {
+            return Ok(());
         }
         uninterrupted(|| self.file.set_len(len))
     }
 
     fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        // There it gains nothing: it reserves by itself, and giving back waits for the device.
+        if matches!(file_system(&self.file), Ok(FileSystem::Xfs)) {
+            return Err(unsupported());
+        }
+        self.has_reserved.store(true, Ordering::Relaxed);
         allocate::reserve(&self.file, offset, len)
     }
 
@@ -167,11 +181,11 @@ impl LocalFs {
     /// A file that is open already, to be read: what is copied from it need not pass through
     /// this process.
     pub(crate) fn readable(file: File) -> Arc<dyn FsFile> {
-        Arc::new(LocalFile { file, writable: false })
+        Arc::new(LocalFile { file, writable: false, has_reserved: AtomicBool::new(false) })
     }
 
     fn wrap(file: File) -> Arc<dyn FsFile> {
-        Arc::new(LocalFile { file, writable: true })
+        Arc::new(LocalFile { file, writable: true, has_reserved: AtomicBool::new(false) })
     }
 }
 
@@ -277,7 +291,7 @@ impl Fs for LocalFs {
             let what = "not an ordinary file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        Ok(Arc::new(LocalFile { file, writable: false }))
+        Ok(Arc::new(LocalFile { file, writable: false, has_reserved: AtomicBool::new(false) }))
     }
 
     fn link(&self, file: &dyn FsFile, path: &Path) -> io::Result<()> {
