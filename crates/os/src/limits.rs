@@ -69,13 +69,15 @@ mod tests {
         }
         let program = std::env::current_exe().expect("this program");
         // `ulimit -f` counts blocks of 512 bytes in POSIX shells.
-        let status = Command::new("sh")
+        // Its output goes into pipes: a file would have the limit as well.
+        let output = Command::new("sh")
             .arg("-c")
             .arg(format!("ulimit -f 8 && exec \"$0\" --exact limits::tests::{test}"))
             .arg(program)
             .env("SWATH_LIMITED", "1")
-            .status();
-        assert!(status.expect("a shell").success());
+            .output()
+            .expect("a shell");
+        assert!(output.status.success(), "{output:?}");
     }
 
     #[test]
