@@ -103,9 +103,7 @@ pub fn append_to_existing(path: impl AsRef<Path>, options: AppendOptions) -> Res
             Some(bytes) => {
                 let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
                 let old = opened::decode_manifest(&shown, &bytes)?;
-                let named: Vec<String> =
-                    old.segments().iter().map(|it| String::from(&*it.name)).collect();
-                folder.adopt(&named)?;
+                folder.adopt(&manifest::names(&old))?;
                 (0, Entries::behind(old))
             }
             None => (0, Entries::default()),

@@ -29,9 +29,8 @@ use swath_plan::policy::MOST_IN_FLIGHT;
 
 use crate::error::{Error, Operation, Result};
 use crate::observe::{CancelToken, Hooks, Observer, Progress};
-use crate::sink::draft::{Draft, DraftOptions};
-use crate::sink::fs::Fs;
-use crate::sink::{HardLinks, Replace, Sync};
+use crate::sink::Sync;
+use crate::sink::draft::{Draft, DraftOptions, target_setters};
 use crate::write::job::Job;
 
 pub use positional::Positional;
@@ -110,33 +109,7 @@ impl WriteOptions {
         self
     }
 
-    /// How sure to be that a power cut does not undo it. Default: [`Sync::Full`].
-    #[must_use]
-    pub fn with_sync(mut self, sync: Sync) -> Self {
-        self.draft.sync = sync;
-        self
-    }
-
-    /// What to do if the target exists. Default: [`Replace::Allowed`].
-    #[must_use]
-    pub fn with_replace(mut self, replace: Replace) -> Self {
-        self.draft.replace = replace;
-        self
-    }
-
-    /// What to do if the target has further names. Default: [`HardLinks::Refused`].
-    #[must_use]
-    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
-        self.draft.hard_links = hard_links;
-        self
-    }
-
-    /// The file system to write to. Default: [`LocalFs`](crate::sink::LocalFs).
-    #[must_use]
-    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
-        self.draft.fs = fs;
-        self
-    }
+    target_setters!();
 
     /// Calls `progress` once for each chunk, from whichever worker wrote it.
     #[must_use]

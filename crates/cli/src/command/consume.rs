@@ -46,14 +46,13 @@ pub(super) fn consume(
     options: &ReadOptions,
     (kernel, engine): (Kernel, Engine),
 ) -> Result<Scanned<u64>> {
-    if input.segments()?.is_some() {
-        return Ok(kernel.of_source(options, input.source()?)?);
-    }
-    let Ok(file) = input.open() else {
-        // The library opens it again, and says better what is wrong with it.
+    let opened = input.open().and_then(|file| Ok((file.metadata()?, file)));
+    // A folder may be one of segments. What cannot be opened, the library opens again, and says
+    // better what is wrong with it.
+    let Some((facts, file)) = opened.ok().filter(|(facts, _)| !facts.is_dir()) else {
         return Ok(kernel.of_source(options, input.source()?)?);
     };
-    let may_map = file.metadata().is_ok_and(|facts| facts.is_file() && facts.len() > SMALL);
+    let may_map = facts.is_file() && facts.len() > SMALL;
     if may_map || engine == Engine::Map {
         let guard = Guard::install(&file, input.name())?;
         return Ok(kernel.of_map(options, guard, input)?);

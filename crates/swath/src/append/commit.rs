@@ -1,10 +1,9 @@
 //! The end of writing: bytes to their places, then the name.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
-use swath_plan::segment::manifest::Manifest;
 use swath_plan::segment::rope::Piece;
 
-use crate::append::manifest::is_serial;
+use crate::append::manifest::{is_serial, names};
 use crate::append::options::Mode;
 use crate::append::origin::Origin;
 use crate::append::output::{Root, dropped};
@@ -59,7 +58,7 @@ fn take_strand(shared: &Shared, root: &mut Root) -> Result<Box<Strand>> {
     if let Some(error) = shared.failure() {
         return Err(error);
     }
-    let stand_in = Strand::new(shared, Origin::unknown());
+    let stand_in = Strand::stand_in(shared);
     let last = std::mem::replace(&mut root.strand, stand_in);
     let (strand, end) = root.sequence.close(shared, last)?;
     match end {
@@ -101,10 +100,6 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
         }
         _ => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
     }
-}
-
-fn names(manifest: &Manifest) -> Vec<String> {
-    manifest.segments().iter().map(|segment| String::from(&*segment.name)).collect()
 }
 
 /// Moves all to their places, several parts at one time if that is much.

@@ -85,6 +85,11 @@ impl Entries {
     }
 }
 
+/// The segments that a manifest names.
+pub(super) fn names(manifest: &Manifest) -> Vec<String> {
+    manifest.segments().iter().map(|segment| String::from(&*segment.name)).collect()
+}
+
 fn merged(last: &ManifestExtent, next: &ManifestExtent) -> Option<ManifestExtent> {
     if last.segment != next.segment || last.extent.end() != next.extent.offset() {
         return None;

@@ -5,11 +5,13 @@ use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rustix::io::Errno;
 use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::{Fs, FsFile, Kind, LocalFs, read_exact_at};
+use crate::sink::folder;
+use crate::sink::{Fs, FsFile, Kind, LocalFs};
 use crate::source::{ReadAt, SourceFacts};
 
 /// A committed output: a plain file, or a folder of segments that reads as one.
@@ -95,21 +97,11 @@ fn open_file(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Inner> {
 
 /// Reads the manifest of a folder.
 pub(super) fn read_manifest(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Manifest> {
-    /// A manifest of this size describes some forty million extents.
-    const MOST: u64 = 1 << 30;
     let shown = path.join(manifest::FILE_NAME);
-    let told = |error| {
-        Error::io(Operation::Open, &shown, error)
+    let bytes = folder::read_manifest(fs, resolved, &shown)?.ok_or_else(|| {
+        Error::io(Operation::Open, &shown, Errno::NOENT.into())
             .hint("name a folder that `append` has committed")
-    };
-    let file = fs.open(&resolved.join(manifest::FILE_NAME)).map_err(told)?;
-    let len = file.facts().map_err(told)?.len;
-    if len > MOST {
-        return Err(Error::new(Operation::Open, Reason::Corrupt, &shown)
-            .detail(format!("a manifest of {len} bytes is none")));
-    }
-    let mut bytes = vec![0; usize::try_from(len).unwrap_or(0)];
-    read_exact_at(&*file, &mut bytes, 0).map_err(told)?;
+    })?;
     decode_manifest(&shown, &bytes)
 }
 
@@ -164,12 +156,7 @@ impl Inner {
         let (path, file) = &self.files[extent.file as usize];
         let from = extent.offset + skip;
         let bytes = swath_plan::extent::Extent::between(from, from + want as u64);
-        let read = loop {
-            match file.read_at(&mut into[..want], from) {
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                other => break other,
-            }
-        };
+        let read = file.read_at(&mut into[..want], from);
         match read.map_err(|error| Error::io(Operation::Read, path, error).at(bytes))? {
             0 if want > 0 => Err(Error::new(Operation::Read, Reason::Truncated, path)
                 .at(bytes)

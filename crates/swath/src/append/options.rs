@@ -1,8 +1,7 @@
 //! How to append: every choice a caller can make, each with its default.
 
-use std::sync::Arc;
-
-use crate::sink::{DraftOptions, Fs, HardLinks, Replace, Sync};
+use crate::sink::DraftOptions;
+use crate::sink::draft::target_setters;
 
 /// Where the bytes of parallel strands are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -135,33 +134,7 @@ impl AppendOptions {
         self
     }
 
-    /// Whether a commit waits for the device. Default: [`Sync::Full`].
-    #[must_use]
-    pub fn with_sync(mut self, sync: Sync) -> Self {
-        self.draft.sync = sync;
-        self
-    }
-
-    /// Whether an existing target may be replaced. Default: yes.
-    #[must_use]
-    pub fn with_replace(mut self, replace: Replace) -> Self {
-        self.draft.replace = replace;
-        self
-    }
-
-    /// Whether a target with further names may be cut off from them. Default: no.
-    #[must_use]
-    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
-        self.draft.hard_links = hard_links;
-        self
-    }
-
-    /// The file system to write to. Default: the kernel's.
-    #[must_use]
-    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
-        self.draft.fs = fs;
-        self
-    }
+    target_setters!();
 
     pub(super) fn buffer_size(&self) -> usize {
         const DEFAULT: usize = 256 << 10;

@@ -15,7 +15,7 @@ use crate::append::origin::Origin;
 use crate::append::sequence::{End, Ended, Sequence, Slot};
 use crate::append::shared::{Shared, Target, to_io};
 use crate::append::strand::Strand;
-use crate::append::writer::Writer;
+use crate::append::writer::{Writer, lend};
 use crate::error::{Error, Operation, Reason, Result};
 
 /// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
@@ -68,21 +68,8 @@ impl Append {
         E: From<Error>,
         F: FnOnce(&mut Writer<'_>) -> result::Result<R, E>,
     {
-        /// Gives the strand back also when `body` panics: what was written before is serial.
-        struct Lent<'a> {
-            writer: Writer<'a>,
-            root: MutexGuard<'a, Root>,
-        }
-        impl Drop for Lent<'_> {
-            fn drop(&mut self) {
-                self.root.strand = self.writer.take_strand();
-            }
-        }
         let mut root = self.root()?;
-        let stand_in = Strand::new(&self.shared, Origin::unknown());
-        let strand = mem::replace(&mut root.strand, stand_in);
-        let mut lent = Lent { writer: Writer::new(&self.shared, strand), root };
-        body(&mut lent.writer)
+        lend(&self.shared, &mut root.strand, body)
     }
 
     /// Takes a place in the serial order, here, for an owned handle that may be sent anywhere:
@@ -219,7 +206,7 @@ fn fork(
     current: &mut Box<Strand>,
     sequence: &mut Sequence<Infallible>,
 ) -> Fork {
-    let stand_in = Strand::new(shared, Origin::unknown());
+    let stand_in = Strand::stand_in(shared);
     let forked = sequence.fork(shared, mem::replace(current, stand_in));
     *current = forked.after;
     Fork {
@@ -251,19 +238,8 @@ impl fmt::Debug for Fork {
 impl Fork {
     /// Calls `body` with this handle's writer, to join, spawn or loop in parallel.
     pub fn with<R>(&mut self, body: impl FnOnce(&mut Writer<'_>) -> R) -> R {
-        struct Lent<'a> {
-            writer: Writer<'a>,
-            strand: &'a mut Option<Box<Strand>>,
-        }
-        impl Drop for Lent<'_> {
-            fn drop(&mut self) {
-                *self.strand = Some(self.writer.take_strand());
-            }
-        }
-        let strand = self.take_strand();
-        let writer = Writer::new(&self.shared, strand);
-        let mut lent = Lent { writer, strand: &mut self.strand };
-        body(&mut lent.writer)
+        let home = self.strand.get_or_insert_with(|| Strand::stand_in(&self.shared));
+        lend(&self.shared, home, body)
     }
 
     /// Takes a place for another handle, here, in the order of this one.
@@ -291,7 +267,7 @@ impl Fork {
         let closed = self.sequence.close(&self.shared, strand);
         let (mut strand, end) = closed.inspect_err(|_| {
             // Dropped, it says that it was not finished.
-            self.strand = Some(Strand::new(&self.shared, Origin::unknown()));
+            self.strand = Some(Strand::stand_in(&self.shared));
         })?;
         strand.settle(&self.shared);
         if let Err(error) = self.shared.check() {
@@ -308,7 +284,7 @@ impl Fork {
     }
 
     fn take_strand(&mut self) -> Box<Strand> {
-        self.strand.take().unwrap_or_else(|| Strand::new(&self.shared, Origin::unknown()))
+        self.strand.take().unwrap_or_else(|| Strand::stand_in(&self.shared))
     }
 }
 
@@ -321,7 +297,7 @@ pub(super) fn dropped(shared: &Shared) -> Error {
 impl Write for Fork {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let shared = &self.shared;
-        let strand = self.strand.get_or_insert_with(|| Strand::new(shared, Origin::unknown()));
+        let strand = self.strand.get_or_insert_with(|| Strand::stand_in(shared));
         strand.write(shared, bytes).map_err(to_io)?;
         Ok(bytes.len())
     }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-use crate::append::origin::Origin;
 use crate::append::sequence::{End, Sequence};
 use crate::append::strand::Strand;
 use crate::append::writer::{Writer, run};
@@ -102,7 +101,7 @@ impl<'a> Writer<'a> {
         });
         let (strand, end) = sequence.close(shared, last).unwrap_or_else(|error| {
             shared.fail_untold(error);
-            (Strand::new(shared, Origin::unknown()), End::Well)
+            (Strand::stand_in(shared), End::Well)
         });
         self.put_strand(strand);
         match end {

@@ -52,6 +52,11 @@ impl Strand {
         })
     }
 
+    /// An empty strand without a place, where the real one is elsewhere.
+    pub(super) fn stand_in(shared: &Shared) -> Box<Self> {
+        Self::new(shared, Origin::unknown())
+    }
+
     pub(super) fn origin(&self) -> &Arc<Origin> {
         &self.origin
     }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::io::{self, Write};
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -110,7 +111,7 @@ impl<'a> Writer<'a> {
     pub(super) fn take_strand(&mut self) -> Box<Strand> {
         self.strand.take().unwrap_or_else(|| {
             self.shared.fail_untold(lost(self.shared));
-            Strand::new(self.shared, Origin::unknown())
+            Strand::stand_in(self.shared)
         })
     }
 
@@ -270,10 +271,7 @@ impl<'a> Writer<'a> {
     #[inline]
     fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         let shared = self.shared;
-        match &mut self.strand {
-            Some(strand) => strand.write(shared, bytes).map_err(to_io),
-            None => self.strand().map(|_| ()).map_err(to_io),
-        }
+        self.strand().and_then(|strand| strand.write(shared, bytes)).map_err(to_io)
     }
 }
 
@@ -322,6 +320,27 @@ impl<'a> Branches<'a> {
         put.put(writer.into_strand());
         result
     }
+}
+
+/// Lends the strand at `home` to a writer. It comes back also when `body` panics: what was written
+/// before is what the serial program would have written.
+pub(super) fn lend<R>(
+    shared: &Shared,
+    home: &mut Box<Strand>,
+    body: impl FnOnce(&mut Writer<'_>) -> R,
+) -> R {
+    struct Lent<'a> {
+        writer: Writer<'a>,
+        home: &'a mut Box<Strand>,
+    }
+    impl Drop for Lent<'_> {
+        fn drop(&mut self) {
+            *self.home = self.writer.take_strand();
+        }
+    }
+    let strand = mem::replace(home, Strand::stand_in(shared));
+    let mut lent = Lent { writer: Writer::new(shared, strand), home };
+    body(&mut lent.writer)
 }
 
 /// Runs one closure on a strand and says how it ended.

@@ -1,11 +1,8 @@
 //! How to copy: every choice a caller can make, each with its default.
 
-use std::sync::Arc;
-
 use crate::observe::{CancelToken, Progress};
 use crate::options::ReadOptions;
-use crate::sink::draft::DraftOptions;
-use crate::sink::{Fs, HardLinks, Replace, Sync};
+use crate::sink::draft::{DraftOptions, target_setters};
 
 /// Whether the copy may share the blocks of its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -82,33 +79,7 @@ impl CopyOptions {
         self
     }
 
-    /// Whether the copy is on the device when it returns. Default: [`Sync::Full`].
-    #[must_use]
-    pub fn with_sync(mut self, sync: Sync) -> Self {
-        self.draft.sync = sync;
-        self
-    }
-
-    /// Whether a file of that name may be replaced. Default: [`Replace::Allowed`].
-    #[must_use]
-    pub fn with_replace(mut self, replace: Replace) -> Self {
-        self.draft.replace = replace;
-        self
-    }
-
-    /// What to do with a target that has other names too. Default: [`HardLinks::Refused`].
-    #[must_use]
-    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
-        self.draft.hard_links = hard_links;
-        self
-    }
-
-    /// The file system to write to. Default: the kernel's.
-    #[must_use]
-    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
-        self.draft.fs = fs;
-        self
-    }
+    target_setters!();
 
     /// Calls `progress` about once for each MiB, from whichever worker copied it. Holes count.
     #[must_use]

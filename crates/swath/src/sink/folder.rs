@@ -37,7 +37,7 @@ use swath_plan::extent::Extent;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, remove_folder_of_ours};
 use crate::sink::draft::{DraftOptions, Replace, Sync};
-use crate::sink::fs::{Facts, FsFile, Kind, write_all_at};
+use crate::sink::fs::{Facts, Fs, FsFile, Kind, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 
 /// A manifest of a million segments and extents has less; more is no manifest.
@@ -119,26 +119,7 @@ impl Folder {
     ///
     /// Those of reading it; `Corrupt` if it is longer than any manifest.
     pub(crate) fn old_manifest(&self) -> Result<Option<Vec<u8>>> {
-        let path = self.claim.path.join(MANIFEST);
-        let file = match self.options.fs.open(&self.place.join(MANIFEST)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            opened => opened.map_err(|error| Error::io(Operation::Open, &path, error))?,
-        };
-        let mut bytes = Vec::new();
-        loop {
-            let done = bytes.len();
-            if done > LONGEST_MANIFEST {
-                return Err(Error::new(Operation::Read, Reason::Corrupt, &path)
-                    .detail("it is too long for a manifest"));
-            }
-            bytes.resize(done + done.clamp(1 << 16, 1 << 26), 0);
-            let read = file.read_at(&mut bytes[done..], done as u64);
-            let read = read.map_err(|error| Error::io(Operation::Read, &path, error))?;
-            bytes.truncate(done + read);
-            if read == 0 {
-                return Ok(Some(bytes));
-            }
-        }
+        read_manifest(&*self.options.fs, &self.place, &self.claim.path.join(MANIFEST))
     }
 
     /// Says which segments the old manifest names; what killed runs left beside them is removed.
@@ -406,6 +387,33 @@ fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::E
         work();
     });
     failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// Reads the manifest in `folder`, called `path` in errors; `None` if there is none.
+pub(crate) fn read_manifest(
+    fs: &dyn Fs,
+    folder: &Path,
+    path: &Path,
+) -> Result<Option<Vec<u8>>> {
+    let file = match fs.open(&folder.join(MANIFEST)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        opened => opened.map_err(|error| Error::io(Operation::Open, path, error))?,
+    };
+    let mut bytes = Vec::new();
+    loop {
+        let done = bytes.len();
+        if done > LONGEST_MANIFEST {
+            return Err(Error::new(Operation::Read, Reason::Corrupt, path)
+                .detail("it is too long for a manifest"));
+        }
+        bytes.resize(done + done.clamp(1 << 16, 1 << 26), 0);
+        let read = file.read_at(&mut bytes[done..], done as u64);
+        let read = read.map_err(|error| Error::io(Operation::Read, path, error))?;
+        bytes.truncate(done + read);
+        if read == 0 {
+            return Ok(Some(bytes));
+        }
+    }
 }
 
 fn remove_if_there(options: &DraftOptions, path: &Path) -> io::Result<()> {

@@ -17,7 +17,7 @@ const SCRATCH: &str = ".swath-tmp2";
 const COPY: &str = ".swath-tmp3";
 
 /// What a folder of segments is read by.
-pub(crate) const MANIFEST: &str = "MANIFEST";
+pub(crate) use swath_plan::segment::manifest::FILE_NAME as MANIFEST;
 /// The next manifest until it is whole.
 pub(crate) const NEW_MANIFEST: &str = ".MANIFEST.swath-tmp";
 const SEGMENT: &str = "segment-";

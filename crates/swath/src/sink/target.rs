@@ -15,7 +15,8 @@ use swath_plan::units::Cut;
 
 use crate::sink::direct::{DirectFile, Progress};
 use crate::sink::draft::Sync;
-use crate::sink::fs::{FsFile, write_all_at};
+use crate::sink::fs::FsFile;
+use crate::sink::place::write_all_at;
 use crate::sink::writeback;
 
 /// See the [module](self).
@@ -107,7 +108,7 @@ impl Target {
                 Ok(0)
             }
             Self::File { file, direct: None, sync } => {
-                write_at(&**file, bytes, place.extent.offset())?;
+                write_all_at(&**file, bytes, place.extent.offset())?;
                 writeback::written(&**file, place.extent, *sync);
                 Ok(0)
             }
@@ -124,7 +125,7 @@ impl Target {
                 writer.lock().unwrap_or_else(PoisonError::into_inner).flush()
             }
             Self::File { file, .. } => {
-                write_at(&**file, &layout.carry, len - layout.carry.len() as u64)
+                write_all_at(&**file, &layout.carry, len - layout.carry.len() as u64)
             }
         }
     }
@@ -200,13 +201,8 @@ fn write_units(
     match done {
         Progress::All => Ok(whole.len()),
         Progress::Refused(done) => {
-            write_at(file, &units[done..], whole.offset() + done as u64)?;
+            write_all_at(file, &units[done..], whole.offset() + done as u64)?;
             Ok(done as u64)
         }
     }
-}
-
-/// Writes all of `bytes` at `offset`.
-fn write_at(file: &dyn FsFile, bytes: &[u8], offset: u64) -> io::Result<()> {
-    write_all_at(file, bytes, offset).map_err(|(error, _)| error)
 }

@@ -4,8 +4,7 @@ use std::fs::Permissions;
 use std::sync::Arc;
 
 use crate::observe::{CancelToken, Hooks, Progress};
-use crate::sink::draft::DraftOptions;
-use crate::sink::{Fs, HardLinks, Replace, Sync};
+use crate::sink::draft::{DraftOptions, target_setters};
 
 /// Whether writes go past the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -74,39 +73,13 @@ impl OrderedOptions {
         self
     }
 
-    /// Whether commit waits for the device. Default: [`Sync::Full`].
-    #[must_use]
-    pub fn with_sync(mut self, sync: Sync) -> Self {
-        self.draft.sync = sync;
-        self
-    }
-
-    /// Whether a file of that name may be replaced. Default: [`Replace::Allowed`].
-    #[must_use]
-    pub fn with_replace(mut self, replace: Replace) -> Self {
-        self.draft.replace = replace;
-        self
-    }
-
-    /// What to do with a target that has other names too. Default: [`HardLinks::Refused`].
-    #[must_use]
-    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
-        self.draft.hard_links = hard_links;
-        self
-    }
+    target_setters!();
 
     /// Permissions of a new file, less what new files lack here (the umask). One that is replaced
     /// keeps its own. Default: as any new file.
     #[must_use]
     pub fn with_permissions(mut self, permissions: Permissions) -> Self {
         self.permissions = Some(permissions);
-        self
-    }
-
-    /// The file system to write to. Default: the kernel's.
-    #[must_use]
-    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
-        self.draft.fs = fs;
         self
     }
 
