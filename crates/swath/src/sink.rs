@@ -35,4 +35,4 @@ pub use draft::{HardLinks, Replace, Sync};
 pub(crate) use folder::Folder;
 pub use fs::{Facts, Fs, FsFile, Kind, Lock};
 pub use local::LocalFs;
-pub(crate) use place::{Preallocation, move_range, write_all_at};
+pub(crate) use place::{Moved, Preallocation, move_range, share_range, write_all_at};

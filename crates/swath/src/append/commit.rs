@@ -81,7 +81,9 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
             let len = base + taken.len;
             land(shared, taken, base)?;
             draft.commit(len)?;
-            Ok(report(shared, len, 1))
+            let report = report(shared, len, 1);
+            shared.release_logs();
+            Ok(report)
         }
         (Mode::Global | Mode::Local, Some(Target::File(draft))) => {
             let len = shared.end();
@@ -115,7 +117,13 @@ fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
     if len < MUCH {
         return places.into_iter().try_for_each(|(part, offset)| shared.land(part, offset));
     }
-    let pieces: Vec<(Part, u64)> = places.flat_map(cut).collect();
+    // Blocks are shared without being touched: one call for all of an extent.
+    let mut pieces = Vec::new();
+    for (part, offset) in places {
+        if !shared.share(&part, offset)? {
+            pieces.extend(cut((part, offset)));
+        }
+    }
     pieces.into_par_iter().try_for_each(|(part, offset)| shared.land(part, offset))
 }
 

@@ -129,11 +129,15 @@ impl Append {
     /// Ends writing: the output is complete, and durable if that was asked for, under its name,
     /// or, on an error, what was there before is still there.
     ///
+    /// What was spilled lies in nameless files; many MiB of it are given back to the file system
+    /// by another worker, maybe after this returns.
+    ///
     /// # Errors
     ///
     /// [`Reason::Busy`] if a fork is not finished: the output is discarded then, as with every
-    /// error. [`Reason::Poisoned`] if one was dropped or a write failed before; [`Reason::OutcomeUnknown`] if the name was changed but the device
-    /// did not confirm it; what made writing fail, such as a full disk.
+    /// error. [`Reason::Poisoned`] if one was dropped or a write failed before;
+    /// [`Reason::OutcomeUnknown`] if the name was changed but the device did not confirm it; what
+    /// made writing fail, such as a full disk.
     pub fn commit(self) -> Result<Committed> {
         let mut root = self.root()?;
         // Why something failed says more than what was left open because of it.

@@ -1,6 +1,7 @@
 //! What the strands of one output share: where bytes go, how much may wait, what went wrong.
 
 use std::io;
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -15,7 +16,9 @@ use crate::append::options::{AppendOptions, Checksums, Mode};
 use crate::append::part::Part;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::writeback;
-use crate::sink::{Draft, Folder, FsFile, Preallocation, Sync, move_range, write_all_at};
+use crate::sink::{
+    Draft, Folder, FsFile, Moved, Preallocation, Sync, move_range, share_range, write_all_at,
+};
 
 /// What is being written: its name comes at commit.
 #[derive(Debug)]
@@ -307,22 +310,50 @@ impl Shared {
         }
     }
 
+    /// Moves a part to its place if that can be done by sharing its blocks, however many.
+    pub(super) fn share(&self, part: &Part, offset: u64) -> Result<bool> {
+        let Part::Log { extent, .. } = part else { return Ok(false) };
+        let (file, from) = self.way_of(*extent)?;
+        let moved = share_range(file, &*from, (extent.offset, offset), extent.len);
+        let moved = moved.map_err(|error| self.not_moved(*extent, offset, error))?;
+        self.count(moved.unwrap_or_default());
+        Ok(moved.is_some())
+    }
+
     fn land_log(&self, extent: LogExtent, offset: u64) -> Result<()> {
-        let end = offset + extent.len;
-        let from =
-            lock(&self.logs).all.get(extent.log as usize).map(|log| Arc::clone(&log.file));
-        let (Some(file), Some(from)) = (&self.file, from) else {
-            return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
-        };
-        self.preallocation.reach(&**file, end);
-        let moved = move_range(&**file, &*from, (extent.offset, offset), extent.len);
-        let moved = moved.map_err(|error| {
-            let extent = Extent::between(offset, end);
-            self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
-        })?;
+        let (file, from) = self.way_of(extent)?;
+        self.preallocation.reach(file, offset + extent.len);
+        let moved = move_range(file, &*from, (extent.offset, offset), extent.len);
+        self.count(moved.map_err(|error| self.not_moved(extent, offset, error))?);
+        Ok(())
+    }
+
+    /// Returns the file to land in, and the log that `extent` is in.
+    fn way_of(&self, extent: LogExtent) -> Result<(&dyn FsFile, Arc<dyn FsFile>)> {
+        let log = |logs: &Logs| Some(Arc::clone(&logs.all.get(extent.log as usize)?.file));
+        let way = self.file.as_deref().zip(log(&lock(&self.logs)));
+        way.ok_or_else(|| Error::new(Operation::Write, Reason::Invalid, &self.path))
+    }
+
+    fn not_moved(&self, extent: LogExtent, offset: u64, error: io::Error) -> Error {
+        let bytes = Extent::between(offset, offset + extent.len);
+        self.fail(Error::io(Operation::Write, &self.path, error).at(bytes))
+    }
+
+    fn count(&self, moved: Moved) {
         Counters::add(&self.counters.cloned, moved.cloned);
         Counters::add(&self.counters.copied, moved.copied);
-        Ok(())
+    }
+
+    /// Everything spilled is in its place: gives the logs back, much of it on another worker. A
+    /// file system takes as long to free what was spilled as it took to move it.
+    pub(super) fn release_logs(&self) {
+        const MUCH: u64 = 16 << 20;
+        let lens: u64 = self.log_lens().iter().sum();
+        let logs = mem::take(&mut *lock(&self.logs));
+        if lens > MUCH {
+            rayon::spawn(move || drop(logs));
+        }
     }
 
     /// Global mode: takes the next `len` bytes of the file.

@@ -85,22 +85,36 @@ const BLOCK: u64 = 4096;
 pub(crate) fn move_range(
     file: &dyn FsFile,
     from: &dyn FsFile,
-    (from_offset, to_offset): (u64, u64),
+    offsets: (u64, u64),
     len: u64,
 ) -> io::Result<Moved> {
+    if let Some(moved) = share_range(file, from, offsets, len)? {
+        return Ok(moved);
+    }
+    copy_range(file, from, offsets, len)?;
+    Ok(Moved { cloned: 0, copied: len })
+}
+
+/// Does what [`move_range`] does if whole blocks can be shared; `None`, and nothing done, if not.
+pub(crate) fn share_range(
+    file: &dyn FsFile,
+    from: &dyn FsFile,
+    (from_offset, to_offset): (u64, u64),
+    len: u64,
+) -> io::Result<Option<Moved>> {
     let head = (from_offset.next_multiple_of(BLOCK) - from_offset).min(len);
     let middle = (len - head) / BLOCK * BLOCK;
-    if from_offset % BLOCK == to_offset % BLOCK && middle > 0 {
-        let at = |skip| (from_offset + skip, to_offset + skip);
-        let (source, target) = at(head);
-        if file.clone_range(from, source, target, middle).is_ok() {
-            copy_range(file, from, at(0), head)?;
-            copy_range(file, from, at(head + middle), len - head - middle)?;
-            return Ok(Moved { cloned: middle, copied: len - middle });
-        }
+    if from_offset % BLOCK != to_offset % BLOCK || middle == 0 {
+        return Ok(None);
     }
-    copy_range(file, from, (from_offset, to_offset), len)?;
-    Ok(Moved { cloned: 0, copied: len })
+    let at = |skip| (from_offset + skip, to_offset + skip);
+    let (source, target) = at(head);
+    if file.clone_range(from, source, target, middle).is_err() {
+        return Ok(None);
+    }
+    copy_range(file, from, at(0), head)?;
+    copy_range(file, from, at(head + middle), len - head - middle)?;
+    Ok(Some(Moved { cloned: middle, copied: len - middle }))
 }
 
 /// Through a buffer that stays in the cache: on ext4 faster than `copy_file_range`, which goes
