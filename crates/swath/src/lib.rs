@@ -36,6 +36,7 @@
 compile_error!("Swath is for 64-bit Linux");
 
 pub mod append;
+mod array;
 mod buffer;
 mod copy;
 mod engine;
@@ -44,6 +45,7 @@ mod observe;
 mod options;
 mod read;
 mod reader;
+mod records;
 mod report;
 mod scan;
 pub mod sink;
@@ -51,6 +53,7 @@ mod source;
 mod survey;
 mod write;
 
+pub use array::Array;
 pub use buffer::{Buffer, BufferPool};
 pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
@@ -58,6 +61,7 @@ pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};
 pub use read::{Loaded, read};
 pub use reader::{Reader, reader};
+pub use records::{Block, Cut, Records, records};
 pub use report::{Report, Usage};
 pub use scan::{Chunk, Scanned, scan};
 pub use source::{Growth, ReadAt, Source, SourceFacts};

@@ -1,0 +1,136 @@
+//! Many numbers in memory of their own: where a parallel reader puts what it found.
+//!
+//! A destination costs more than reading it from: the first touch of a page makes the kernel clear
+//! it. So the memory is huge-page advised, and nothing of it is touched before the worker that
+//! writes there does.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use bytemuck::Pod;
+use swath_os::memory::Pages;
+
+use crate::error::{Error, Operation, Reason, Result};
+
+/// A fixed number of values, all bits zero at first; dereferences to a slice.
+///
+/// ```
+/// let mut squares = swath::Array::<u32>::zeroed(1000)?;
+/// for (n, square) in (0..).zip(squares.iter_mut()) {
+///     *square = n * n;
+/// }
+/// assert_eq!(squares[30], 900);
+/// # Ok::<(), swath::Error>(())
+/// ```
+pub struct Array<T> {
+    /// None for no values.
+    pages: Option<Pages>,
+    len: usize,
+    values: PhantomData<T>,
+}
+
+/// Below this, huge pages would waste most of one.
+const HUGE: usize = 2 << 20;
+
+impl<T: Pod> Array<T> {
+    /// Makes `len` values. Costs nothing until they are written.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::OutOfMemory`] if there is no such room.
+    pub fn zeroed(len: usize) -> Result<Self> {
+        let bytes =
+            len.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
+        let refused = || {
+            Error::new(Operation::Allocate, Reason::OutOfMemory, Path::new("an array"))
+                .detail(format!("{len} values of {} bytes", size_of::<T>()))
+                .hint("use fewer, or smaller ones")
+        };
+        let bytes = bytes.ok_or_else(refused)?;
+        if bytes == 0 {
+            return Ok(Self::default());
+        }
+        let pages = Pages::map(bytes).map_err(|error| refused().caused_by(error))?;
+        if bytes >= HUGE {
+            // Refused by kernels without huge pages: slower, not wrong.
+            let _ = pages.advise_huge();
+        }
+        Ok(Self { pages: Some(pages), len, values: PhantomData })
+    }
+
+    /// Cuts it into neighbouring parts of these lengths, one for each worker, say; what they leave
+    /// at the end belongs to nobody.
+    ///
+    /// # Panics
+    ///
+    /// If there are not as many values.
+    pub fn parts_mut(&mut self, lens: impl IntoIterator<Item = usize>) -> Vec<&mut [T]> {
+        let mut rest = &mut **self;
+        let cut = |len| {
+            let (part, behind) = std::mem::take(&mut rest).split_at_mut(len);
+            rest = behind;
+            part
+        };
+        lens.into_iter().map(cut).collect()
+    }
+}
+
+impl<T: Pod> Default for Array<T> {
+    fn default() -> Self {
+        Self { pages: None, len: 0, values: PhantomData }
+    }
+}
+
+impl<T: Pod> Deref for Array<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        // An empty slice of bytes need not be aligned as values are.
+        let Some(bytes) = self.pages.as_deref() else { return &[] };
+        &bytemuck::cast_slice(&bytes[..self.len * size_of::<T>()])[..self.len]
+    }
+}
+
+impl<T: Pod> DerefMut for Array<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        let Some(bytes) = self.pages.as_deref_mut() else { return &mut [] };
+        &mut bytemuck::cast_slice_mut(&mut bytes[..self.len * size_of::<T>()])[..self.len]
+    }
+}
+
+impl<T: Pod + fmt::Debug> fmt::Debug for Array<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
+}
+
+impl<T: Pod + PartialEq> PartialEq for Array<T> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_disjoint_and_in_order() {
+        let mut array = Array::<u16>::zeroed(10).expect("memory");
+        for (value, part) in (1..).zip(array.parts_mut([3, 0, 5])) {
+            part.fill(value);
+        }
+        assert_eq!(*array, [1, 1, 1, 3, 3, 3, 3, 3, 0, 0]);
+    }
+
+    #[test]
+    fn no_values_take_no_memory_and_too_many_are_refused() {
+        assert!(Array::<u64>::zeroed(0).expect("nothing").is_empty());
+        for len in [usize::MAX, usize::MAX / 8, 1 << 60] {
+            let error = Array::<u64>::zeroed(len).expect_err("more than there is");
+            assert_eq!(error.reason(), Reason::OutOfMemory);
+        }
+    }
+}
