@@ -114,7 +114,16 @@ struct Reply {
     sum: u64,
 }
 
-const SCRIPT: &str = include_str!("peers.py");
+const SCRIPT: &str = concat!(include_str!("parsers.py"), "\n", include_str!("peers.py"));
+
+/// A way in which Python parses or writes text with numbers; `parsers.py` has them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PythonParse {
+    /// What results call it.
+    pub name: &'static str,
+    /// What the script calls it.
+    pub word: &'static str,
+}
 
 /// A Python that waits for files to load. Ends when it is dropped.
 pub struct Python {
@@ -166,13 +175,37 @@ impl Python {
     ///
     /// If Python cannot load it or has ended, or the path is not UTF-8.
     pub fn load(&mut self, load: PythonLoad, path: &Path) -> Result<PythonLoaded> {
+        self.ask(load.word(), path)
+    }
+
+    /// Parses the file at `path`, or writes what it parsed before, and returns how many values
+    /// there are instead of bytes, and what they add up to.
+    ///
+    /// # Errors
+    ///
+    /// As [`load`](Self::load); also if the library that it is about is not installed.
+    pub fn parse(&mut self, parse: PythonParse, path: &Path) -> Result<PythonLoaded> {
+        self.ask(parse.word, path)
+    }
+
+    /// Whether the library behind `parse` can be used.
+    ///
+    /// # Errors
+    ///
+    /// [`Absent`] if it cannot.
+    pub fn has(&mut self, parse: PythonParse, small: &Path) -> Result<(), Absent> {
+        let parsed = self.parse(parse, small);
+        parsed.map(|_| ()).map_err(|error| Absent::new(parse.name, format!("{error:#}")))
+    }
+
+    fn ask(&mut self, way: &str, path: &Path) -> Result<PythonLoaded> {
         let path = path.to_str().context("the Python peer takes UTF-8 paths only")?;
-        let command = serde_json::to_string(&[load.word(), path])?;
+        let command = serde_json::to_string(&[way, path])?;
         let input = self.input.as_mut().context("the Python peer has ended")?;
         writeln!(input, "{command}").context("cannot write to the Python peer")?;
         let reply: Reply = self.receive()?;
         if let Some(error) = reply.error {
-            bail!("{} of {path}: {error}", load.name());
+            bail!("{way} of {path}: {error}");
         }
         let timing = Timing { seconds: reply.seconds, cpu_seconds: reply.cpu_seconds };
         Ok(PythonLoaded { timing, bytes: reply.bytes, checksum: reply.sum })
@@ -305,6 +338,38 @@ mod tests {
         let missing = python.load(PythonLoad::OpenRead, Path::new("/no/such/file"));
         assert!(missing.is_err());
         python.load(PythonLoad::FromFile, file.path()).expect("it goes on after an error");
+    }
+
+    #[test]
+    fn python_parses_what_is_installed_and_agrees() {
+        let mut python = match Python::start() {
+            Ok(python) => python,
+            Err(absent) => return swath_reference::skip("numpy", absent),
+        };
+        let graph = b"%%MatrixMarket matrix coordinate pattern general\n5 5 3\n1 2\n3 4\n5 5\n";
+        let (graph, table) = (file_of(graph), file_of(b"1.5,2.25\n3,4\n5,6.25\n"));
+        let mut ways = 0;
+        for (words, path, expected) in [
+            (["scipy_mtx", "fmm_csr", "polars_mtx", "duckdb_mtx"], graph.path(), (3, 14)),
+            (
+                ["numpy_table", "pandas_table", "polars_table", "duckdb_table"],
+                table.path(),
+                (6, 22),
+            ),
+        ] {
+            for word in words {
+                match python.parse(PythonParse { name: word, word }, path) {
+                    Ok(parsed) => {
+                        assert_eq!((parsed.bytes, parsed.checksum), expected, "{word}");
+                        ways += 1;
+                    }
+                    Err(error) => {
+                        assert!(error.to_string().contains("ModuleNotFound"), "{error:#}")
+                    }
+                }
+            }
+        }
+        assert!(ways > 0, "NumPy itself is there");
     }
 
     #[test]
