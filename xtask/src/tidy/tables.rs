@@ -21,6 +21,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "reference", may: &[] },
     Member { name: "benches", may: &["swath", "formats", "study", "os", "cli"] },
     Member { name: "examples", may: &["swath"] },
+    Member { name: "fuzz", may: &["swath", "plan", "formats"] },
     Member { name: "xtask", may: &[] },
 ];
 

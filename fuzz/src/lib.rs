@@ -1,0 +1,104 @@
+//! One entry point for each decoder, to be fed with anything.
+//!
+//! Each decodes the bytes in every way that a caller could and must come back: with values, or with
+//! an error that names the file. A panic, a hang and memory out of proportion are what is looked
+//! for. The tests feed them with seeded mutations of valid files; with libFuzzer it is
+//!
+//! ```text
+//! cargo +nightly fuzz run --features libfuzzer manifest
+//! ```
+
+use std::cell::RefCell;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use swath::append::{OrderedOptions, ordered_to};
+use swath_formats::compressed::{DecompressOptions, Seekable};
+use swath_plan::segment::manifest::Manifest;
+
+/// Decodes bytes in every way that a caller could.
+pub type Decode = fn(&[u8]);
+
+/// Decoders by their names.
+pub const DECODERS: &[(&str, Decode)] =
+    &[("manifest", manifest), ("compressed", compressed), ("seekable", seekable)];
+
+/// The manifest of a folder of segments. What is taken for valid must come out of encoding again.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn manifest(bytes: &[u8]) {
+    if let Ok(manifest) = Manifest::decode(bytes, crc32c::crc32c_append) {
+        let again = manifest.encode(crc32c::crc32c_append);
+        assert!(again == bytes, "another manifest came out of encoding");
+    }
+}
+
+/// A compressed stream of any format, from its beginning to its end.
+pub fn compressed(bytes: &[u8]) {
+    let output = ordered_to(Most(64 << 20), Path::new("nothing"), OrderedOptions::new());
+    let options = DecompressOptions::new().with_workers(2);
+    judge(with_file(bytes, |path| options.decompress(path, output).map(drop)));
+}
+
+/// The index of a compressed stream, and bytes from its middle.
+pub fn seekable(bytes: &[u8]) {
+    judge(with_file(bytes, |path| {
+        let stream = Seekable::open(path)?;
+        let mut some = [0; 1000];
+        for offset in [0, stream.len() / 2, stream.len().saturating_sub(1), u64::MAX] {
+            stream.read_at(&mut some, offset)?;
+        }
+        Ok(())
+    }));
+}
+
+/// An error says which file it is about.
+fn judge<T>(outcome: swath_formats::Result<T>) {
+    if let Err(error) = outcome {
+        assert!(!error.path().as_os_str().is_empty(), "an error without a file: {error}");
+        assert!(!error.to_string().is_empty(), "an error without words");
+    }
+}
+
+/// Takes so many bytes and then no more: what a few bytes expand to need not be looked at whole.
+struct Most(usize);
+
+impl Write for Most {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 = self.0.checked_sub(bytes.len()).ok_or(io::ErrorKind::StorageFull)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+thread_local! {
+    /// The file of this thread, written anew for each input; in memory where that is possible.
+    static FILE: RefCell<Option<PathBuf>> = const { RefCell::new(None) };
+}
+
+/// Calls `body` with a file that holds `bytes`.
+///
+/// # Panics
+///
+/// If no file can be written for temporary use.
+fn with_file<T>(bytes: &[u8], body: impl FnOnce(&Path) -> T) -> T {
+    FILE.with_borrow_mut(|file| {
+        let path = file.get_or_insert_with(|| {
+            let memory = Path::new("/dev/shm");
+            let folder = if memory.is_dir() { memory.to_owned() } else { std::env::temp_dir() };
+            let thread = format!("{:?}", std::thread::current().id());
+            let thread: String = thread.chars().filter(char::is_ascii_digit).collect();
+            folder.join(format!("swath-fuzz-{}-{thread}", std::process::id()))
+        });
+        fs::write(&*path, bytes).expect("a file for temporary use");
+        let result = body(path);
+        let _ = fs::remove_file(&*path);
+        result
+    })
+}
