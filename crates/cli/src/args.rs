@@ -15,6 +15,7 @@
 pub mod append;
 pub mod compress;
 pub mod copy;
+pub mod generate;
 pub mod read;
 pub mod size;
 pub mod verbs;
@@ -25,7 +26,8 @@ use clap::{Parser, Subcommand};
 use self::append::{Export, Fib};
 use self::compress::{Compress, Decompress};
 use self::copy::Cp;
-use self::verbs::{Cat, Completions, Demo, Gen, Man, Read, Scan, Sum};
+use self::generate::Gen;
+use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
 ///

@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
-use swath_study::workload::Kind;
 
 use super::read::{ExtentArgs, FlowArgs, ReadArgs};
 use super::size::parse_size;
@@ -133,42 +132,6 @@ pub struct Cat {
     #[command(flatten)]
     pub flow: FlowArgs,
 }
-
-/// `swath gen`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  swath gen bytes 2GiB -o data.bin
-  swath gen letters 64MiB --seed 7 -o letters.txt
-  swath gen csv-numbers 1GB -o numbers.csv")]
-pub struct Gen {
-    /// What it consists of: random bytes, letters A to Z, or lines of 1,024 numbers
-    #[arg(value_name = "KIND", value_parser = words(KINDS))]
-    pub kind: Kind,
-
-    /// How long it is; lines end with the last whole one
-    #[arg(value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
-    pub size: u64,
-
-    /// Where to write it; an existing file is replaced once the new one is complete
-    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
-
-    /// Another seed makes other bytes
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub seed: u64,
-
-    /// Threads; 0 is one for each core
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub workers: usize,
-
-    /// Print JSON, with units in its keys
-    #[arg(long)]
-    pub json: bool,
-}
-
-const KINDS: &[(&str, Kind)] =
-    &[("bytes", Kind::Bytes), ("letters", Kind::Letters), ("csv-numbers", Kind::CsvNumbers)];
 
 /// `swath demo`
 #[derive(Debug, Args)]

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath_study::workload::{Recipe, generate};
+use swath_study::workload::{Kind, Recipe, generate};
 
 use super::Outcome;
-use crate::args::verbs;
+use crate::args::generate::{Bytes, Gen, What};
 use crate::failure::Refused;
 use crate::output::{print, print_json};
 use crate::report::{PathJson, bytes_per_s, size_text, time_text};
@@ -25,9 +25,18 @@ struct Json {
     bytes_per_s: f64,
 }
 
-pub(super) fn run(args: &verbs::Gen) -> Result<Outcome> {
+pub(super) fn run(args: &Gen) -> Result<Outcome> {
+    match &args.what {
+        What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
+        What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
+        What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
+    }
+}
+
+fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
+    let args = &bytes.made;
     let start = Instant::now();
-    let recipe = Recipe { kind: args.kind, size: args.size, seed: args.seed };
+    let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
     let made = generate(recipe, &args.output, args.workers).map_err(|error| {
         let what = format!("cannot make {}", args.output.display());
         Refused::new(what, hint(&error)).with_source(error)
