@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! bytes, letters   |block 0|block 1|block 2|bl|       cut at the size, to the byte
-//! csv-numbers      |block 0  |block 1 |block 2 |b|    cut at the last line end before it
+//! lines of numbers |block 0  |block 1 |block 2 |b|    cut at the last line end before it
 //! ```
 //!
 //! ```
@@ -22,7 +22,7 @@
 use crate::random::word;
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,6 +48,28 @@ pub enum Kind {
     Letters,
     /// Lines of 1,024 random numbers from 0 to 65,535, separated by commas.
     CsvNumbers,
+    /// Lines of random numbers in any other style.
+    Csv(Table),
+}
+
+/// What the lines of a table look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Table {
+    /// Numbers in one line, separated by commas; 1 or more.
+    pub columns: usize,
+    /// What a number looks like.
+    pub style: Style,
+}
+
+/// What a number in a table looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// From 0 to 65,535.
+    Integers,
+    /// From 0 to 1, with so many digits behind the point; with 17, doubles are told apart.
+    Fractions(usize),
+    /// From -1,000 to 1,000, with so many digits behind the point.
+    Fixed(usize),
 }
 
 /// Decides every byte of a file.
@@ -104,7 +126,17 @@ pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> io::Result<Gener
     let made = match recipe.kind {
         Kind::Bytes => write_blocks(&draft.file, recipe, workers, fill_bytes),
         Kind::Letters => write_blocks(&draft.file, recipe, workers, fill_letters),
-        Kind::CsvNumbers => write_lines(&draft.file, recipe, workers),
+        Kind::CsvNumbers => {
+            let decimals = Decimals::new();
+            let fill =
+                |block: &mut Vec<u8>, index| fill_lines(block, &decimals, recipe.seed, index);
+            write_lines(&draft.file, recipe.size, workers, fill)
+        }
+        Kind::Csv(table) => {
+            let fill =
+                |block: &mut Vec<u8>, index| fill_table(block, table, recipe.seed, index);
+            write_lines(&draft.file, recipe.size, workers, fill)
+        }
     }?;
     draft.publish()?;
     Ok(made)
@@ -235,17 +267,21 @@ fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
 }
 
 /// Writes blocks of lines, each behind the one before it.
-fn write_lines(file: &File, recipe: Recipe, workers: usize) -> io::Result<Generated> {
-    let decimals = Decimals::new();
+fn write_lines(
+    file: &File,
+    size: u64,
+    workers: usize,
+    fill: impl Fn(&mut Vec<u8>, u64) + Sync,
+) -> io::Result<Generated> {
     let next = AtomicU64::new(0);
-    let queue = Queue::new(recipe.size);
+    let queue = Queue::new(size);
     fork(workers, || {
         let mut made = Generated::default();
         let mut block = Vec::new();
         loop {
             // Relaxed: only the number matters; the queue orders the rest.
             let index = next.fetch_add(1, Ordering::Relaxed);
-            fill_lines(&mut block, &decimals, recipe.seed, index);
+            fill(&mut block, index);
             let Some((offset, part)) = queue.place(index, &block) else { return Ok(made) };
             if let Err(error) = file.write_all_at(part, offset) {
                 queue.close();
@@ -268,6 +304,36 @@ fn fill_lines(block: &mut Vec<u8>, decimals: &Decimals, seed: u64, index: u64) {
         // The comma behind the last number becomes the line's end.
         *block.last_mut().expect("a line has numbers") = b'\n';
     }
+}
+
+/// Fills `block` with the lines of block `index` of a table.
+fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
+    /// About as much text as a block of bytes is long.
+    const NUMBERS_PER_BLOCK: u64 = 64 << 10;
+    block.clear();
+    let columns = table.columns.max(1) as u64;
+    let lines = (NUMBERS_PER_BLOCK / columns).max(1);
+    for line in index * lines..(index + 1) * lines {
+        for number in line * columns..(line + 1) * columns {
+            push_number(block, table.style, word(seed, number));
+            block.push(b',');
+        }
+        // The comma behind the last number becomes the line's end.
+        *block.last_mut().expect("a line has numbers") = b'\n';
+    }
+}
+
+fn push_number(block: &mut Vec<u8>, style: Style, word: u64) {
+    const BITS: u32 = 53;
+    // Exact: no more bits than a double has.
+    #[expect(clippy::cast_precision_loss, reason = "53 bits")]
+    let fraction = (word >> (64 - BITS)) as f64 / (1_u64 << BITS) as f64;
+    let written = match style {
+        Style::Integers => write!(block, "{}", word >> 48),
+        Style::Fractions(decimals) => write!(block, "{fraction:.decimals$}"),
+        Style::Fixed(decimals) => write!(block, "{:.decimals$}", fraction * 2000.0 - 1000.0),
+    };
+    written.expect("a vector takes everything");
 }
 
 /// The text of every number from 0 to 65,535 with a comma behind it.
@@ -365,7 +431,8 @@ fn whole_lines(block: &[u8], room: u64, is_first: bool) -> &[u8] {
 mod tests {
     use super::*;
 
-    const KINDS: [Kind; 3] = [Kind::Bytes, Kind::Letters, Kind::CsvNumbers];
+    const FIXED: Kind = Kind::Csv(Table { columns: 8, style: Style::Fixed(6) });
+    const KINDS: [Kind; 4] = [Kind::Bytes, Kind::Letters, Kind::CsvNumbers, FIXED];
 
     fn made(kind: Kind, size: u64, workers: usize) -> (Generated, Vec<u8>) {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -414,6 +481,30 @@ mod tests {
         for line in text.lines() {
             let numbers = line.split(',').map(|field| field.parse::<u16>().expect("a number"));
             assert_eq!(numbers.count(), NUMBERS_PER_LINE);
+        }
+    }
+
+    #[test]
+    fn numbers_of_tables_are_in_their_range_and_as_long_as_asked_for() {
+        for (style, range, decimals) in [
+            (Style::Integers, 0.0..=65_535.0, 0),
+            (Style::Fractions(17), 0.0..=1.0, 17),
+            (Style::Fixed(6), -1000.0..=1000.0, 6),
+        ] {
+            let (generated, bytes) = made(Kind::Csv(Table { columns: 3, style }), 300_000, 2);
+            let text = String::from_utf8(bytes).expect("digits");
+            assert_eq!(text.lines().count() as u64, generated.lines);
+            for line in text.lines() {
+                assert_eq!(line.split(',').count(), 3, "{line}");
+                for number in line.split(',') {
+                    assert!(
+                        range.contains(&number.parse::<f64>().expect("a number")),
+                        "{number}"
+                    );
+                    let behind = number.split_once('.').map_or("", |(_, behind)| behind);
+                    assert_eq!(behind.len(), decimals, "{number}");
+                }
+            }
         }
     }
 

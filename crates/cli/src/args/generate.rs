@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 
 use super::size::parse_size;
 
@@ -12,7 +12,8 @@ use super::size::parse_size;
 Examples:
   swath gen bytes 2GiB -o data.bin
   swath gen letters 64MiB --seed 7 -o letters.txt
-  swath gen csv-numbers 1GB -o numbers.csv")]
+  swath gen csv-numbers 1GB -o numbers.csv
+  swath gen csv 500MB --columns 8 --decimals 6 -o table.csv")]
 pub struct Gen {
     /// What it consists of.
     #[command(subcommand)]
@@ -28,6 +29,8 @@ pub enum What {
     Letters(Bytes),
     /// Lines of 1,024 numbers with commas between
     CsvNumbers(Bytes),
+    /// A table of numbers with commas between
+    Csv(Csv),
 }
 
 /// So many bytes of something.
@@ -40,6 +43,37 @@ pub struct Bytes {
     /// Where, and from which seed.
     #[command(flatten)]
     pub made: MadeArgs,
+}
+
+/// A table of numbers.
+#[derive(Debug, Args)]
+pub struct Csv {
+    /// Numbers in a line
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub columns: u32,
+
+    /// What a number looks like: whole, between 0 and 1, or between -1,000 and 1,000
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = NumberStyle::Fixed)]
+    pub style: NumberStyle,
+
+    /// Digits behind the point [default: 6, and 17 for fractions]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
+    pub decimals: Option<u16>,
+
+    /// How long, and where.
+    #[command(flatten)]
+    pub bytes: Bytes,
+}
+
+/// What a number looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NumberStyle {
+    /// From 0 to 65,535
+    Integers,
+    /// From 0 to 1
+    Fractions,
+    /// From -1,000 to 1,000
+    Fixed,
 }
 
 /// What every kind takes.

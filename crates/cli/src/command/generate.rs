@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath_study::workload::{Kind, Recipe, generate};
+use swath_study::workload::{Kind, Recipe, Style, Table, generate};
 
 use super::Outcome;
-use crate::args::generate::{Bytes, Gen, What};
+use crate::args::generate::{Bytes, Csv, Gen, NumberStyle, What};
 use crate::failure::Refused;
 use crate::output::{print, print_json};
 use crate::report::{PathJson, bytes_per_s, size_text, time_text};
@@ -30,7 +30,18 @@ pub(super) fn run(args: &Gen) -> Result<Outcome> {
         What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
         What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
         What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
+        What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
     }
+}
+
+fn table(csv: &Csv) -> Table {
+    let decimals = |default| csv.decimals.map_or(default, usize::from);
+    let style = match csv.style {
+        NumberStyle::Integers => Style::Integers,
+        NumberStyle::Fractions => Style::Fractions(decimals(17)),
+        NumberStyle::Fixed => Style::Fixed(decimals(6)),
+    };
+    Table { columns: usize::try_from(csv.columns).unwrap_or(usize::MAX), style }
 }
 
 fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {

@@ -5,7 +5,7 @@ use crate::child::{code, run, stderr, stdout, word};
 #[test]
 fn the_same_seed_makes_the_same_bytes_at_every_worker_count() {
     let folder = tempfile::tempdir().expect("a folder");
-    for kind in ["bytes", "letters", "csv-numbers"] {
+    for kind in ["bytes", "letters", "csv-numbers", "csv"] {
         let made = |name: &str, seed: &str, workers: &str| {
             let path = folder.path().join(name);
             let words = ["gen", kind, "2500001", "-o", word(&path), "--seed", seed];
