@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use swath::append::{AppendOptions, Mode};
-use swath::sink::{Replace, Sync};
+use swath::sink::{HardLinks, Replace, Sync};
 
+use super::copy::{HARD_LINKS, SYNC};
 use super::size::{parse_memory_size, parse_size};
 use super::verbs::input;
 use super::words::words;
@@ -85,8 +86,12 @@ const FIB_MODES: &[(&str, Mode)] = &[
 #[derive(Debug, Args)]
 pub struct LeaveArgs {
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "SYNC", value_parser = words(super::copy::SYNC), default_value = "full")]
+    #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
     pub sync: Sync,
+
+    /// An existing file with further names: refuse, or break away from them
+    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    pub hard_links: HardLinks,
 
     /// Threads; 0 is one for each core
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -101,7 +106,10 @@ impl Export {
     /// Returns the library's options for these words.
     pub fn options(&self) -> AppendOptions {
         let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
-        AppendOptions::new().with_sync(self.leave.sync).with_replace(replace)
+        AppendOptions::new()
+            .with_sync(self.leave.sync)
+            .with_hard_links(self.leave.hard_links)
+            .with_replace(replace)
     }
 }
 
@@ -110,6 +118,7 @@ impl Fib {
     pub fn options(&self) -> AppendOptions {
         AppendOptions::new()
             .with_sync(self.leave.sync)
+            .with_hard_links(self.leave.hard_links)
             .with_mode(self.mode)
             .with_memory(self.memory)
     }

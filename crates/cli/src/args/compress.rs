@@ -2,10 +2,10 @@
 
 use clap::{Args, ValueHint};
 use swath::ReadOptions;
-use swath::sink::Sync;
+use swath::sink::{HardLinks, Sync};
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
-use super::copy::SYNC;
+use super::copy::{HARD_LINKS, SYNC};
 use super::size::parse_memory_size;
 use super::verbs::input;
 use super::words::words;
@@ -104,6 +104,10 @@ pub struct OutputArgs {
     /// Wait until the device has it, so that a power cut does not undo it
     #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
     pub sync: Sync,
+
+    /// An existing file with further names: refuse, or break away from them
+    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    pub hard_links: HardLinks,
 
     /// Print JSON, with units in its keys; to standard error if OUT is standard output
     #[arg(long)]

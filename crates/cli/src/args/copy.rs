@@ -60,7 +60,7 @@ pub struct Cp {
 
 pub(super) const SYNC: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 
-const HARD_LINKS: &[(&str, HardLinks)] =
+pub(super) const HARD_LINKS: &[(&str, HardLinks)] =
     &[("refuse", HardLinks::Refused), ("break", HardLinks::Broken)];
 
 impl Cp {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::Serialize;
 use swath::ReadOptions;
+use swath::sink::{HardLinks, Sync};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 
 use super::Outcome;
@@ -63,7 +64,12 @@ pub(super) fn run(args: &Decompress) -> Result<Outcome> {
 
 /// Writes what a compressed file holds to standard output.
 pub(super) fn cat(args: &Cat) -> Result<Outcome> {
-    let quiet = OutputArgs { force: false, sync: swath::sink::Sync::None, json: false };
+    let quiet = OutputArgs {
+        force: false,
+        sync: Sync::None,
+        hard_links: HardLinks::Refused,
+        json: false,
+    };
     let mut options = DecompressOptions::new()
         .with_workers(args.flow.workers)
         .with_offset(args.extent.offset)

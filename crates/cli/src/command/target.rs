@@ -71,7 +71,10 @@ impl Target {
             return Ok(ordered_to(file, path, OrderedOptions::new()));
         }
         let replace = if args.force { Replace::Allowed } else { Replace::Refused };
-        let mut options = OrderedOptions::new().with_replace(replace).with_sync(args.sync);
+        let mut options = OrderedOptions::new()
+            .with_replace(replace)
+            .with_sync(args.sync)
+            .with_hard_links(args.hard_links);
         if let Some(permissions) = permissions(from) {
             options = options.with_permissions(permissions);
         }

@@ -108,6 +108,22 @@ fn an_existing_file_is_replaced_only_by_force() {
 }
 
 #[test]
+fn a_target_with_further_names_is_broken_away_from_only_if_asked_to() {
+    let (folder, path, bytes) = setting(1000);
+    let (target, other) = (folder.path().join("out.zst"), folder.path().join("other"));
+    std::fs::write(&target, "old").expect("written");
+    std::fs::hard_link(&target, &other).expect("linked");
+    let words = ["compress", "--force", word(&path), word(&target)];
+    let refused = run(words);
+    assert_eq!(code(&refused), 2, "{refused:?}");
+    assert!(stderr(&refused).contains("hard links"), "{refused:?}");
+    assert_eq!(read(&target), b"old");
+    let broken = run(words.into_iter().chain(["--hard-links", "break"]));
+    assert_eq!(code(&broken), 0, "{broken:?}");
+    assert_eq!((read(&other), read(&target) == bytes), (b"old".to_vec(), false));
+}
+
+#[test]
 fn the_name_of_the_output_tells_the_format() {
     let (folder, path, bytes) = setting(1000);
     for (name, magic) in [
