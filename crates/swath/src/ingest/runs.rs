@@ -1,0 +1,205 @@
+//! One source after the other, by the same workers: who finds one read to its end opens the next.
+
+use std::num::NonZeroU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use swath_os::machine;
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::ingest::Records;
+use crate::ingest::consume::Consume;
+use crate::ingest::file::FileRun;
+use crate::observe::Observer;
+use crate::options::ReadOptions;
+use crate::records::Cut;
+use crate::report::Report;
+use crate::source::{Kind, Opened, Source};
+use crate::survey::Clock;
+
+/// Bytes between cuts unless told otherwise.
+const BLOCK_SIZE: u64 = 512 << 10;
+
+/// What all sources are read by.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) options: ReadOptions,
+    pub(crate) cut: Cut,
+    pub(crate) block_size: NonZeroU64,
+    pub(crate) record_limit: u64,
+    pub(crate) memory: fn() -> u64,
+}
+
+/// The numbers that a source begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Start {
+    pub(crate) piece: u64,
+    pub(crate) block: u64,
+}
+
+/// Reads all sources and gives their pieces to `consumer`.
+///
+/// # Errors
+///
+/// The first failure in file order, of reading or of the consumer's.
+///
+/// # Panics
+///
+/// If the consumer's closure did.
+pub(crate) fn run<C: Consume<Error: From<Error> + Send>>(
+    records: Records,
+    consumer: &C,
+) -> std::result::Result<Report, C::Error> {
+    let clock = Clock::start(&records.options);
+    let runs = Runs {
+        plan: Arc::new(Plan::of(&records)),
+        consumer,
+        several: records.sources.len() > 1,
+        state: Mutex::new(State { sources: records.sources.into_iter(), ..State::default() }),
+    };
+    runs.run();
+    consumer.failures().end()?;
+    let state = runs.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let report = state.report.unwrap_or_else(|| Report::serial("no source", BLOCK_SIZE));
+    let fallbacks = [report.fallbacks, state.fallbacks].concat();
+    Ok(clock.stop(Report { fallbacks, ..report }))
+}
+
+impl Plan {
+    fn of(records: &Records) -> Self {
+        let block_size = [records.block_size, records.options.wishes.chunk_size, BLOCK_SIZE];
+        let block_size = block_size.into_iter().find_map(NonZeroU64::new);
+        let block_size = block_size.unwrap_or(NonZeroU64::MIN);
+        let mut options = records.options.clone();
+        options.wishes.chunk_size = block_size.get();
+        Self {
+            options,
+            cut: records.cut,
+            block_size,
+            record_limit: records.record_limit,
+            memory: || machine::memory_at_hand().unwrap_or(u64::MAX),
+        }
+    }
+}
+
+/// See the [module](self).
+struct Runs<'r, C> {
+    plan: Arc<Plan>,
+    consumer: &'r C,
+    several: bool,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    sources: std::vec::IntoIter<Source>,
+    /// The source that is being read; workers may still be busy with those before.
+    current: Option<Arc<FileRun>>,
+    next: Start,
+    /// Made for the first source; all count together.
+    observer: Option<Observer>,
+    fallbacks: Vec<String>,
+    /// Of those that were read to their end.
+    report: Option<Report>,
+}
+
+impl<C: Consume<Error: From<Error> + Send>> Runs<'_, C> {
+    fn run(&self) {
+        let Some(first) = self.current() else { return };
+        let wanted = match self.several {
+            // How many a later one is worth is not known yet.
+            true => first.slots().max(match self.plan.options.wishes.workers {
+                0 => machine::usable_cpus(),
+                workers => usize::try_from(workers).unwrap_or(1),
+            }),
+            false => first.slots(),
+        };
+        drop(first);
+        std::thread::scope(|scope| {
+            for slot in 1..wanted {
+                let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
+                if let Err(error) = thread.spawn_scoped(scope, move || self.work(slot)) {
+                    let what = format!("worker {slot} not started ({error})");
+                    self.state().fallbacks.push(what);
+                    break;
+                }
+            }
+            self.work(0);
+        });
+    }
+
+    /// Works on one source after the other.
+    fn work(&self, slot: usize) {
+        while let Some(run) = self.current() {
+            run.work(slot, self.consumer);
+            let mut state = self.state();
+            if state.current.as_ref().is_some_and(|current| Arc::ptr_eq(current, &run)) {
+                state.next = run.next_start();
+                state.current = None;
+            }
+            drop(state);
+            // The last one to leave closes the door.
+            if let Some(run) = Arc::into_inner(run) {
+                let report = run.finish(self.consumer);
+                self.state().add(report);
+            }
+        }
+    }
+
+    /// The source to work on; opens the next one if need be.
+    fn current(&self) -> Option<Arc<FileRun>> {
+        let mut state = self.state();
+        if self.consumer.failures().any() {
+            return None;
+        }
+        if state.current.is_none() {
+            let source = state.sources.next()?;
+            match self.open(source, &mut state) {
+                Ok(run) => state.current = Some(Arc::new(run)),
+                Err(error) => {
+                    self.consumer.failures().failed(state.next.piece, error.into());
+                    return None;
+                }
+            }
+        }
+        state.current.clone()
+    }
+
+    fn open(&self, source: Source, state: &mut State) -> Result<FileRun> {
+        let options = &self.plan.options;
+        let source = Opened::open(source)?;
+        match source.kind() {
+            Kind::Sized(len) => {
+                let extent = options.extent_of(&source, len)?;
+                let total = (!self.several).then_some(extent.len());
+                let observer = state
+                    .observer
+                    .get_or_insert_with(|| Observer::new(options.hooks.clone(), total));
+                FileRun::new(&self.plan, source, extent, (state.next, observer))
+            }
+            Kind::Stream | Kind::Made => {
+                Err(Error::new(Operation::Read, Reason::Invalid, source.name()))
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Adds up what was done.
+    fn add(&mut self, more: Report) {
+        let Some(report) = &mut self.report else {
+            self.report = Some(more);
+            return;
+        };
+        report.bytes += more.bytes;
+        report.chunks += more.chunks;
+        report.calls += more.calls;
+        report.retries += more.retries;
+        report.direct_bytes += more.direct_bytes;
+        report.populated_bytes += more.populated_bytes;
+        report.fallbacks.extend(more.fallbacks);
+    }
+}

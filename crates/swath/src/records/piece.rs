@@ -1,0 +1,69 @@
+//! What one worker read at one time: whole records, cut into blocks.
+
+use std::num::NonZeroU64;
+
+use swath_plan::extent::Extent;
+
+use crate::records::block::Block;
+use crate::records::cut::Cut;
+
+/// Where blocks are cut: at `base` and every `size` bytes from it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Grid {
+    /// The offset in the file at which block `first` begins.
+    pub(crate) base: u64,
+    pub(crate) size: NonZeroU64,
+    /// The number of the first block.
+    pub(crate) first: u64,
+}
+
+impl Grid {
+    /// Which block a record belongs to that begins at `offset`: its number, and where it ends.
+    pub(crate) fn block_at(&self, offset: u64) -> (u64, u64) {
+        let behind = (offset - self.base) / self.size;
+        let end = self.base.saturating_add((behind + 1).saturating_mul(self.size.get()));
+        (self.first + behind, end)
+    }
+
+    /// The number of the first block behind an extent that begins at the base.
+    pub(crate) fn behind(&self, extent: Extent) -> u64 {
+        self.first + extent.len().div_ceil(self.size.get())
+    }
+}
+
+/// The records that begin in one lease.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece<'p> {
+    pub(crate) grid: Grid,
+    pub(crate) cut: Cut,
+    /// The end of the lease: all records begin before.
+    pub(crate) end: u64,
+    /// Of the first record.
+    pub(crate) offset: u64,
+    pub(crate) bytes: &'p [u8],
+}
+
+/// The blocks of a piece, in order.
+impl<'p> Iterator for Piece<'p> {
+    type Item = Block<'p>;
+
+    fn next(&mut self) -> Option<Block<'p>> {
+        if self.bytes.is_empty() {
+            return None;
+        }
+        let (index, end) = self.grid.block_at(self.offset);
+        let len = match end >= self.end {
+            true => None,
+            // The last byte of the block's share belongs to its last record.
+            false => usize::try_from(end - 1 - self.offset)
+                .ok()
+                .filter(|&last| last < self.bytes.len())
+                .and_then(|last| self.cut.end_after(self.bytes, last)),
+        };
+        let (bytes, rest) = self.bytes.split_at(len.unwrap_or(self.bytes.len()));
+        let block = Block { index, offset: self.offset, bytes };
+        self.offset += bytes.len() as u64;
+        self.bytes = rest;
+        Some(block)
+    }
+}

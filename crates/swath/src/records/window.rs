@@ -1,0 +1,224 @@
+//! Reads the records that begin in a lease, to the end of the last one.
+//!
+//! ```text
+//! lease            |--------|
+//! window        |l |--------|tail|         read at one time
+//! records    ...aaaa|bb|ccccccc|dddd...
+//! piece              |bb|ccccccc|
+//! ```
+//!
+//! The window begins a cache line before the lease, to see whether a record ends there, and reaches
+//! so far behind it that the last record usually ends in it. If it does not, more is read, twice as
+//! much each time: a record of any length is found whole, and each byte of it is copied once or
+//! twice.
+
+use std::ops::Range;
+
+use swath_plan::extent::Extent;
+use swath_plan::schedule::{Lease, Way};
+
+use crate::buffer::{Buffer, BufferPool};
+use crate::engine::Trouble;
+use crate::engine::fill::Hands;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::records::cut::Cut;
+use crate::records::piece::{Grid, Piece};
+use crate::source::Opened;
+
+/// Bytes read before a lease: one would do, but copies from an address that is aligned as the
+/// target's are faster.
+const LEAD: u64 = 64;
+/// Bytes read behind a lease at first, and at most where records were short.
+const TAIL: Range<u64> = 128..64 << 10;
+/// What a direct read may be widened by.
+const EDGES: usize = 128 << 10;
+/// From here on, memory is asked for before it is taken.
+const LARGE: u64 = 64 << 20;
+
+/// How pieces are cut out of one file.
+#[derive(Clone, Debug)]
+pub(crate) struct Cutter {
+    pub(crate) cut: Cut,
+    pub(crate) extent: Extent,
+    pub(crate) grid: Grid,
+    /// Bytes of the longest record that is accepted.
+    pub(crate) record_limit: u64,
+    /// Bytes of memory at hand, asked for only if a record is long.
+    pub(crate) memory: fn() -> u64,
+}
+
+/// Memory that one worker reads into, lease after lease.
+pub(crate) struct Window {
+    buffer: Buffer,
+    pool: BufferPool,
+    /// How far to read behind a lease.
+    tail: u64,
+}
+
+/// What bytes say of a lease.
+enum Seen {
+    /// No record begins in it.
+    Nothing,
+    /// Here they are.
+    Whole(Range<usize>),
+    /// They begin here, and end behind the bytes.
+    Open(usize),
+}
+
+impl Window {
+    pub(crate) fn new(pool: BufferPool) -> Self {
+        Self { buffer: Buffer::default(), pool, tail: TAIL.start }
+    }
+
+    /// Sees to room for `len` bytes; the first `kept` stay. Memory that a long record took is
+    /// given back.
+    fn make_room(&mut self, source: &Opened, len: usize, kept: usize) -> Result<()> {
+        let capacity = self.buffer.capacity();
+        let lavish = kept == 0 && capacity / 8 > len.max(1 << 20);
+        if capacity < len || lavish {
+            let pages = self.pool.take(len);
+            let pages =
+                pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
+            let room = pages.len();
+            let mut buffer = Buffer::paged(pages, 0, room, self.pool.clone());
+            buffer[..kept].copy_from_slice(&self.buffer[..kept]);
+            self.buffer = buffer;
+        }
+        Ok(())
+    }
+
+    /// The last record of a lease reached so far behind it.
+    fn learn(&mut self, overshoot: u64) {
+        let wanted = (self.tail - self.tail / 8).max(overshoot.saturating_mul(2));
+        self.tail = wanted.clamp(TAIL.start, TAIL.end);
+    }
+}
+
+impl Cutter {
+    /// Reads the records that begin in `lease`; `None` if none does.
+    pub(crate) fn load<'w>(
+        &self,
+        source: &Opened,
+        hands: &mut Hands<'_>,
+        window: &'w mut Window,
+        lease: &Lease,
+    ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
+        let wanted = lease.extent;
+        let lead = LEAD.min(wanted.offset() - self.extent.offset());
+        let start = wanted.offset() - lead;
+        let mut read =
+            Extent::between(start, self.cap(wanted.end().saturating_add(window.tail)));
+        let skip = first_fill(source, hands, window, (lease.way, read))?;
+        let found = loop {
+            let bytes = &window.buffer[skip..skip + to_usize(read.len())];
+            match self.look(wanted, (start, bytes)) {
+                Seen::Nothing => return Ok(None),
+                Seen::Whole(found) => break found,
+                Seen::Open(begin) => {
+                    let more =
+                        self.extended(source, wanted, (start, &bytes[begin..], begin))?;
+                    let kept = skip + to_usize(read.len());
+                    let room = skip + to_usize(more.end() - start);
+                    window.make_room(source, room, kept).map_err(Trouble::fatal)?;
+                    hands.fill_at_once(more.offset(), &mut window.buffer[kept..room])?;
+                    read = Extent::between(start, more.end());
+                }
+            }
+        };
+        let offset = start + found.start as u64;
+        window.learn((start + found.end as u64).saturating_sub(wanted.end()));
+        let bytes = &window.buffer[skip + found.start..skip + found.end];
+        Ok(Some(self.piece(wanted, offset, bytes)))
+    }
+
+    fn piece<'p>(&self, lease: Extent, offset: u64, bytes: &'p [u8]) -> Piece<'p> {
+        Piece { grid: self.grid, cut: self.cut, end: lease.end(), offset, bytes }
+    }
+
+    fn cap(&self, end: u64) -> u64 {
+        end.min(self.extent.end())
+    }
+
+    /// Looks for the records that begin in `lease` in bytes that begin at offset `start`.
+    fn look(&self, lease: Extent, (start, bytes): (u64, &[u8])) -> Seen {
+        let begin = to_usize(lease.offset() - start);
+        // To which record the lease's last byte belongs says where the last one ends.
+        let last = to_usize(lease.end() - 1 - start);
+        let begin = match begin {
+            0 => 0,
+            begin => match self.cut.first_start(&bytes[begin - 1..last]) {
+                Some(behind) => begin - 1 + behind,
+                None => return Seen::Nothing,
+            },
+        };
+        match self.cut.end_after(&bytes[begin..], last - begin) {
+            Some(len) => Seen::Whole(begin..begin + len),
+            None if start + bytes.len() as u64 == self.extent.end() => {
+                Seen::Whole(begin..bytes.len())
+            }
+            None => Seen::Open(begin),
+        }
+    }
+
+    /// Which bytes to read next, behind those that hold only the beginning of a record; an error
+    /// if it is too long. `bytes` begin with the first record of the lease, `begin` bytes behind
+    /// `start`.
+    fn extended(
+        &self,
+        source: &Opened,
+        lease: Extent,
+        (start, bytes, begin): (u64, &[u8], usize),
+    ) -> std::result::Result<Extent, Trouble> {
+        let begin = start + begin as u64;
+        let end = begin + bytes.len() as u64;
+        let last = to_usize(lease.end() - begin);
+        let record = begin + self.cut.last_start(&bytes[..last]) as u64;
+        let known = Extent::between(record, end);
+        let most = self.record_limit.max(self.grid.size.get());
+        if known.len() > most {
+            return Err(Trouble::fatal(too_long(source, known, most)));
+        }
+        let more = known.len().max(self.grid.size.get()).max(TAIL.start);
+        let more = Extent::between(end, self.cap(end.saturating_add(more)));
+        if more.len() > LARGE && more.len() + known.len() > (self.memory)() {
+            let error = Error::new(Operation::Allocate, Reason::OutOfMemory, source.name());
+            return Err(Trouble::fatal(
+                error
+                    .at(known)
+                    .detail("a record does not fit into the memory at hand")
+                    .hint("look for a missing delimiter or quote, or name another delimiter"),
+            ));
+        }
+        Ok(more)
+    }
+}
+
+/// Reads the window of a lease; returns where in the buffer it starts.
+fn first_fill(
+    source: &Opened,
+    hands: &mut Hands<'_>,
+    window: &mut Window,
+    (way, extent): (Way, Extent),
+) -> std::result::Result<usize, Trouble> {
+    let len = to_usize(extent.len());
+    let edges = if way == Way::Direct { EDGES } else { 0 };
+    window.make_room(source, len.saturating_add(edges), 0).map_err(Trouble::fatal)?;
+    match way {
+        Way::Direct => hands.fill_widened(extent, &mut window.buffer),
+        Way::Buffered => {
+            hands.fill_at_once(extent.offset(), &mut window.buffer[..len])?;
+            Ok(0)
+        }
+    }
+}
+
+pub(crate) fn too_long(source: &Opened, record: Extent, most: u64) -> Error {
+    Error::new(Operation::Read, Reason::Invalid, source.name())
+        .at(record)
+        .detail(format!("a record is longer than the limit of {most} bytes"))
+        .hint("look for a missing delimiter or quote, or raise the limit")
+}
+
+fn to_usize(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}
