@@ -11,8 +11,11 @@
 
 pub(crate) mod block;
 pub(crate) mod cut;
+pub(crate) mod flow;
 pub(crate) mod piece;
+pub(crate) mod quotes;
+pub(crate) mod turns;
 pub(crate) mod window;
 
-pub use block::Block;
+pub use block::{Block, BlockRecords};
 pub use cut::Cut;
