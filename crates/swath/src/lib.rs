@@ -52,6 +52,7 @@ mod scan;
 pub mod sink;
 mod source;
 mod survey;
+mod transform;
 mod write;
 
 pub use array::Array;
@@ -73,4 +74,5 @@ pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
 pub use swath_plan::segment::index::Index as ExtentIndex;
+pub use transform::{Output, Transformed, transform};
 pub use write::{Positional, WriteOptions, Written, write};
