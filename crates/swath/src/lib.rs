@@ -37,11 +37,11 @@ compile_error!("Swath is for 64-bit Linux");
 
 pub mod append;
 mod array;
+mod blocks;
 mod buffer;
 mod copy;
 mod engine;
 mod error;
-mod ingest;
 mod observe;
 mod options;
 mod read;
@@ -56,10 +56,10 @@ mod transform;
 mod write;
 
 pub use array::Array;
+pub use blocks::{Records, records, records_of};
 pub use buffer::{Buffer, BufferPool};
 pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
-pub use ingest::{Records, records, records_of};
 pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};
 pub use read::{Loaded, read};

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! This room knows bytes and leases; which files are read, by how many workers and what becomes of
-//! the blocks is decided by the verbs `ingest` and `transform`.
+//! the blocks is decided by the verbs `blocks` and `transform`.
 
 pub(crate) mod block;
 pub(crate) mod cut;

@@ -37,10 +37,10 @@ use std::time::{Duration, Instant};
 use swath_os::machine;
 
 use crate::append::{Ordered, Ticket, Written};
+use crate::blocks::consume::Consume;
+use crate::blocks::failures::Failures;
+use crate::blocks::{Records, records_of, runs};
 use crate::error::Error;
-use crate::ingest::consume::Consume;
-use crate::ingest::failures::Failures;
-use crate::ingest::{Records, records_of, runs};
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;

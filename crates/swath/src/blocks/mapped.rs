@@ -3,8 +3,8 @@
 use swath_os::map::Map;
 use swath_plan::policy::Engine;
 
+use crate::blocks::Records;
 use crate::error::{Error, Operation, Result};
-use crate::ingest::Records;
 use crate::source::Source;
 use crate::survey;
 

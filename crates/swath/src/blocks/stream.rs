@@ -4,10 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath_os::machine;
 
+use crate::blocks::consume::Consume;
+use crate::blocks::runs::{Plan, Start};
 use crate::engine::stream::Stream;
 use crate::error::{Error, Result};
-use crate::ingest::consume::Consume;
-use crate::ingest::runs::{Plan, Start};
 use crate::observe::Observer;
 use crate::records::flow::{Flow, LEAST_TAIL};
 use crate::records::piece::Grid;

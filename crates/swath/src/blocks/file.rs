@@ -9,11 +9,11 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::{Lease, Way};
 
+use crate::blocks::consume::Consume;
+use crate::blocks::runs::{Plan, Start};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::ingest::consume::Consume;
-use crate::ingest::runs::{Plan, Start};
 use crate::observe::Observer;
 use crate::records::piece::Grid;
 use crate::records::quotes::Quotes;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::ingest::failures::Failures;
+use crate::blocks::failures::Failures;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;

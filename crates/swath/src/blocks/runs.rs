@@ -6,12 +6,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use swath_os::machine;
 use swath_os::map::Map;
 
+use crate::blocks::Records;
+use crate::blocks::consume::Consume;
+use crate::blocks::file::FileRun;
+use crate::blocks::mapped;
+use crate::blocks::stream::StreamRun;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::ingest::Records;
-use crate::ingest::consume::Consume;
-use crate::ingest::file::FileRun;
-use crate::ingest::mapped;
-use crate::ingest::stream::StreamRun;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::records::Cut;
