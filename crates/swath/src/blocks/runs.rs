@@ -20,7 +20,7 @@ use crate::source::{Kind, Opened, Source};
 use crate::survey::Clock;
 
 /// Bytes between cuts unless told otherwise.
-const BLOCK_SIZE: u64 = 512 << 10;
+const BLOCK_SIZE: u64 = 1 << 20;
 
 /// What all sources are read by.
 #[derive(Debug)]

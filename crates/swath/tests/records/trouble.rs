@@ -85,6 +85,9 @@ struct Failing {
     bad: u64,
     failures: AtomicU64,
     kind: io::ErrorKind,
+    /// Fails only once somebody has read what is behind.
+    late: bool,
+    is_passed: AtomicBool,
 }
 
 impl ReadAt for Failing {
@@ -96,6 +99,12 @@ impl ReadAt for Failing {
         let left = usize::try_from(self.len.saturating_sub(offset)).expect("small");
         let len = target.len().min(left);
         let holds = (offset..offset + len as u64).contains(&self.bad);
+        if offset > self.bad {
+            self.is_passed.store(true, Ordering::SeqCst);
+        }
+        while holds && self.late && !self.is_passed.load(Ordering::SeqCst) {
+            std::thread::yield_now();
+        }
         let less = |count: u64| count.checked_sub(1);
         if holds && self.failures.fetch_update(Ordering::SeqCst, Ordering::SeqCst, less).is_ok()
         {
@@ -112,9 +121,10 @@ impl ReadAt for Failing {
     }
 }
 
-fn failing(failures: u64, kind: io::ErrorKind) -> Source {
-    let failures = failures.into();
-    Source::custom(Arc::new(Failing { len: 100_000, bad: 40_321, failures, kind }))
+fn failing(failures: u64, kind: io::ErrorKind, late: bool) -> Source {
+    let (failures, is_passed) = (failures.into(), false.into());
+    let failing = Failing { len: 100_000, bad: 40_321, failures, kind, late, is_passed };
+    Source::custom(Arc::new(failing))
 }
 
 #[test]
@@ -127,13 +137,21 @@ fn a_failure_that_passes_is_tried_again_and_one_that_lasts_is_told_with_its_byte
                 records
                     .collect_blocks(|block| -> swath::Result<_> { Ok(block.records().count()) })
             };
-            let passing = run(failing(2, io::ErrorKind::WouldBlock)).expect("tried again");
+            let passing =
+                run(failing(2, io::ErrorKind::WouldBlock, count > 1)).expect("tried again");
             assert_eq!(passing.value.iter().sum::<usize>(), 2000);
             assert_eq!(passing.report.retries, 2);
             for (failures, kind) in
                 [(100, io::ErrorKind::WouldBlock), (u64::MAX, io::ErrorKind::Other)]
             {
-                let error = run(failing(failures, kind)).expect_err("for good");
+                let error = run(failing(failures, kind, count > 1)).expect_err("for good");
+                let records = workers(count).records(failing(failures, kind, count > 1));
+                let records = records.with_cut(cut).with_block_size(1000);
+                let nowhere = swath::Output::stream(io::sink(), "nowhere");
+                let transformed =
+                    records.transform(nowhere, |_, _| -> swath::Result<()> { Ok(()) });
+                let same = transformed.expect_err("for good").to_string();
+                assert_eq!(same, error.to_string());
                 let (offset, len) = error.extent().expect("bytes");
                 assert!((offset..offset + len).contains(&40_321), "{error}");
                 assert_eq!(error.io_kind(), kind);
@@ -211,5 +229,44 @@ fn a_file_that_changes_while_it_is_read_is_an_error() {
                 }
             }
         }
+    }
+}
+
+/// Fails at two places, the first one once the second one has failed.
+struct Twice(AtomicBool);
+
+impl ReadAt for Twice {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(100_000)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let len = target.len().min(usize::try_from(100_000 - offset).expect("small"));
+        let holds = |bad| (offset..offset + len as u64).contains(&bad);
+        if holds(45_500) {
+            self.0.store(true, Ordering::SeqCst);
+            return Err(io::ErrorKind::Other.into());
+        }
+        if holds(40_500) {
+            while !self.0.load(Ordering::SeqCst) {
+                std::thread::yield_now();
+            }
+            // The other one has told it by then.
+            std::thread::sleep(std::time::Duration::from_millis(20));
+            return Err(io::ErrorKind::Other.into());
+        }
+        target[..len].fill(b'\n');
+        Ok(len)
+    }
+}
+
+#[test]
+fn of_two_reads_that_fail_the_first_one_in_the_file_is_told() {
+    for count in [2, 3, 8] {
+        let source = Source::custom(Arc::new(Twice(AtomicBool::new(false))));
+        let records = workers(count).records(source).with_block_size(1000);
+        let error = records.map_blocks(owned).map(|blocks| blocks.len()).expect_err("twice");
+        let (offset, len) = error.extent().expect("bytes");
+        assert!((offset..offset + len).contains(&40_500), "{error}");
     }
 }
