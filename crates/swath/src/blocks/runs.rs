@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath_os::machine;
 use swath_os::map::Map;
+use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::Records;
 use crate::blocks::consume::Consume;
@@ -153,13 +154,15 @@ struct State<'m> {
 impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
     fn run(&self) {
         let Some(first) = self.current() else { return };
-        let wanted = match self.several {
+        let wishes = &self.plan.options.wishes;
+        let wanted = match (wishes.engine, wishes.workers) {
+            (Engine::Serial, _) => 1,
             // How many a later one is worth is not known yet.
-            true => first.slots().max(match self.plan.options.wishes.workers {
-                0 => machine::usable_cpus(),
-                workers => usize::try_from(workers).unwrap_or(1),
-            }),
-            false => first.slots(),
+            (_, 0) if self.several => first.slots().max(machine::usable_cpus()),
+            (_, workers) if self.several => {
+                usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1)
+            }
+            _ => first.slots(),
         };
         drop(first);
         std::thread::scope(|scope| {

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath_os::machine;
+use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::consume::Consume;
 use crate::blocks::runs::{Plan, Start};
@@ -58,9 +59,10 @@ impl StreamRun {
             at_end: false,
             has_ended: false,
         };
-        let slots = match options.wishes.workers {
-            0 => machine::usable_cpus(),
-            workers => usize::try_from(workers).unwrap_or(1),
+        let slots = match (options.wishes.engine, options.wishes.workers) {
+            (Engine::Serial, _) => 1,
+            (_, 0) => machine::usable_cpus(),
+            (_, workers) => usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1),
         };
         Ok(Self {
             source,

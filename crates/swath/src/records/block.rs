@@ -80,6 +80,10 @@ pub struct BlockRecords<'b> {
 }
 
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "one at a time, on the stack: a box would cost more"
+)]
 enum Ends<'b> {
     Behind(Positions<'b>),
     Every(ChunksExact<'b, u8>),

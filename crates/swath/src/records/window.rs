@@ -332,3 +332,30 @@ pub(crate) fn no_end(source: &Opened, offset: u64, unfinished: Unfinished) -> Er
 fn to_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU64;
+
+    #[test]
+    fn a_record_that_does_not_fit_into_memory_is_told_before_memory_is_taken() {
+        let source = Opened::open("/etc/passwd".into()).expect("it is there");
+        let size = NonZeroU64::new(LARGE + 1).expect("positive");
+        let cutter = |memory| Cutter {
+            cut: Cut::Byte(b'\n'),
+            extent: Extent::between(0, 1 << 40),
+            grid: Grid { base: 0, size, first: 0, source: 0 },
+            record_limit: u64::MAX,
+            memory,
+            map: None,
+            quotes: Quotes::default(),
+        };
+        let lease = Extent::between(0, 4);
+        let extended = |memory| cutter(memory).extended(&source, lease, (0, b"a\nbc", 0));
+        let more = extended(|| LARGE + 3).expect("just enough");
+        assert_eq!(more, Extent::between(4, LARGE + 5));
+        let error = extended(|| LARGE + 2).expect_err("one byte too little").error;
+        assert_eq!((error.reason(), error.extent()), (Reason::OutOfMemory, Some((2, 2))));
+    }
+}

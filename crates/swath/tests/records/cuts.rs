@@ -148,3 +148,13 @@ fn a_record_never_goes_on_from_one_source_into_the_next() {
     let none = records_of::<&str>([]).map_blocks(owned).expect("nothing to read");
     assert!(none.is_empty());
 }
+
+#[test]
+fn files_that_the_kernel_makes_are_read_to_their_end() {
+    let whole = swath::read("/proc/filesystems").expect("the kernel's own");
+    let records = workers(2).records("/proc/filesystems").with_block_size(10);
+    let found = records.map_blocks(owned).expect("whole");
+    let bytes: Vec<u8> = found.iter().flat_map(|block| block.bytes.clone()).collect();
+    assert_eq!(bytes, *whole);
+    assert!(found.len() > 1);
+}

@@ -115,3 +115,28 @@ fn records_in_a_block_are_those_of_the_reference() {
         }
     }
 }
+
+#[test]
+fn few_values_wait_for_the_first_one() {
+    let bytes = vec![b'\n'; 100_000];
+    let file = file(&bytes);
+    for source in [file.path().into(), in_order(&bytes, 5000)] {
+        let ahead = AtomicU64::new(0);
+        let records = workers(4).records(source).with_block_size(100);
+        let map = |block: swath::Block<'_>| -> swath::Result<u64> {
+            if block.index > 0 {
+                return Ok(ahead.fetch_add(1, Ordering::SeqCst));
+            }
+            // Until the others have stopped, or have done all there is.
+            let mut before = u64::MAX;
+            while before != ahead.load(Ordering::SeqCst) {
+                before = ahead.load(Ordering::SeqCst);
+                std::thread::sleep(std::time::Duration::from_millis(100));
+            }
+            assert!(before < 100, "{before} blocks have values before the first one");
+            Ok(0)
+        };
+        records.map_reduce(map, |left, right| left + right).expect("whole");
+        assert_eq!(ahead.load(Ordering::SeqCst), 999);
+    }
+}
