@@ -73,7 +73,11 @@ pub(crate) fn run<C: Consume<Error: From<Error>>>(
     let state = runs.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = state.report.unwrap_or_else(|| Report::serial("no source", BLOCK_SIZE));
     let fallbacks = [report.fallbacks, state.fallbacks].concat();
-    Ok(clock.stop(Report { fallbacks, ..report }))
+    let reason = match state.ended {
+        0 | 1 => report.reason,
+        ended => format!("{ended} sources, one of them: {}", report.reason),
+    };
+    Ok(clock.stop(Report { fallbacks, reason, ..report }))
 }
 
 impl Plan {
@@ -147,8 +151,9 @@ struct State<'m> {
     /// Made for the first source; all count together.
     observer: Option<Observer>,
     fallbacks: Vec<String>,
-    /// Of those that were read to their end.
+    /// Of those that were read to their end, and how many they are.
     report: Option<Report>,
+    ended: u64,
 }
 
 impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
@@ -249,6 +254,7 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
 impl State<'_> {
     /// Adds up what was done.
     fn add(&mut self, more: Report) {
+        self.ended += 1;
         let Some(report) = &mut self.report else {
             self.report = Some(more);
             return;

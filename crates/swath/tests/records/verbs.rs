@@ -61,6 +61,7 @@ fn the_report_adds_up_several_sources() {
     let paths = files.iter().map(|file| file.path());
     let counted = workers(2).records_of(paths).collect_blocks(owned).expect("whole");
     assert_eq!((counted.report.bytes, counted.value.len()), (1500, 2));
+    assert!(counted.report.reason.starts_with("2 sources"), "{}", counted.report.reason);
 }
 
 #[test]
