@@ -132,7 +132,8 @@ fn small_windows_and_many_workers_do_not_hang() {
         let options = OrderedOptions::new().with_window(window).with_chunk_size(10);
         let output = Output::path(&output).with_options(options);
         let records = workers(8).records(pipe(bytes.clone())).with_block_size(100);
-        records.transform(output, changed).expect("transformed");
+        let done = records.transform(output, changed).expect("transformed");
+        assert!(done.written.buffers <= window as u64, "{:?}", done.written);
         assert!(std::fs::read(folder.path().join("out")).expect("there") == serial(&bytes));
     }
 }
