@@ -119,9 +119,9 @@ pub enum MapAdvice {
 
 /// A mapped extent of a file, read-only, unmapped when dropped.
 ///
-/// Its bytes are never a `&[u8]`: Rust may assume that those do not change, and reorder or repeat
-/// reads of them, while another process can store to a mapped file at any moment. Nothing that is
-/// found in a map may therefore be relied on a second time.
+/// Its bytes are no `&[u8]`, unless the permit was a promise: Rust may assume that those do not
+/// change, and reorder or repeat reads of them, while another process can store to a mapped file at
+/// any moment. Nothing that is found in a map may therefore be relied on a second time.
 #[derive(Debug)]
 pub struct Map<'f> {
     /// The first mapped page.
@@ -131,6 +131,8 @@ pub struct Map<'f> {
     skipped: usize,
     len: usize,
     registration: Option<Registration>,
+    /// Somebody promised that the file stays as it is.
+    is_promised: bool,
     file: PhantomData<&'f File>,
 }
 
@@ -161,8 +163,15 @@ impl<'f> Map<'f> {
         let skipped = usize::try_from(in_page).map_err(io::Error::other)?;
         let pages_len = len.checked_add(skipped).ok_or_else(too_large)?;
         let pages = map_pages(permit.file, offset - in_page, pages_len, flags)?;
-        let mut map =
-            Map { pages, pages_len, skipped, len, registration: None, file: PhantomData };
+        let mut map = Map {
+            pages,
+            pages_len,
+            skipped,
+            len,
+            registration: None,
+            is_promised: permit.message.is_none(),
+            file: PhantomData,
+        };
         if let Some(message) = permit.message {
             let fault = Fault { start: map.start().addr(), len, offset, message };
             map.registration = Some(FaultTable::global().register(fault)?);
@@ -189,6 +198,18 @@ impl<'f> Map<'f> {
         // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped, and any byte is
         // an `AtomicU8`, which has alignment 1 and may change at any time.
         unsafe { slice::from_raw_parts(self.start().cast(), self.len) }
+    }
+
+    /// Returns the bytes as a slice, if the permit was a [`Frozen`] promise: then they do not change
+    /// while they are mapped. A guard promises nothing, so a map under one is cells only.
+    #[must_use]
+    pub fn frozen_bytes(&self) -> Option<&[u8]> {
+        if !self.is_promised {
+            return None;
+        }
+        // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped, and whoever gave
+        // the promise vouches that nobody writes to them or truncates the file until then.
+        Some(unsafe { slice::from_raw_parts(self.start(), self.len) })
     }
 
     /// Copies from `offset` within the map until `target` is full.
@@ -331,6 +352,17 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn only_a_promised_map_is_a_slice() {
+        let (file, bytes) = file_of(100);
+        let map = map_of(&file, 7, 50, MapFlags::default()).expect("mapped");
+        assert_eq!(map.frozen_bytes(), Some(&bytes[7..57]));
+        let guard = crate::guard::Guard::install(&file, std::path::Path::new("a file"));
+        let guard = guard.expect("a guard");
+        let map = Map::new(guard, 7, 50, MapFlags::default()).expect("mapped");
+        assert_eq!(map.frozen_bytes(), None);
     }
 
     #[test]

@@ -8,10 +8,12 @@
 //! outside    ........1         newlines and not inside
 //! ```
 //!
-//! Bytes become masks of 64 bits, eight at a time, and masks are taken apart bit by bit: a position
-//! costs a nanosecond or so, however short the records are. Quotes that stand for themselves are
-//! doubled (`""`), which leaves the state what it was. Source: simdjson and simdcsv, which use a
-//! carry-less product where here six shifts do the same, at no cost that shows beside the loads.
+//! Bytes become masks of 64 bits, and eight masks a list of positions: eight of them are written for
+//! each mask, whether it has them or not, so that nothing depends on how many there are, and a
+//! position costs about a nanosecond, however short the records are. Quotes that stand for
+//! themselves are doubled (`""`), which leaves the state what it was. Source: simdjson and simdcsv,
+//! which use a carry-less product where here six shifts do the same, at no cost that shows beside
+//! the loads.
 
 use crate::level::{Level, level};
 
@@ -19,6 +21,8 @@ use crate::level::{Level, level};
 const CHUNK: usize = 64;
 /// Masks made at one time.
 const BATCH: usize = 8;
+/// Room for the positions of a batch, and for what is written behind them.
+const ROOM: usize = (BATCH + 1) * CHUNK;
 
 /// Returns where `byte` first is.
 ///
@@ -28,7 +32,22 @@ const BATCH: usize = 8;
 /// ```
 #[must_use]
 pub fn find(bytes: &[u8], byte: u8) -> Option<usize> {
-    Positions::new(bytes, byte).next()
+    let level = level();
+    let mut found = [0; BATCH];
+    let (chunks, tail) = bytes.as_chunks::<CHUNK>();
+    // One mask first: it is often near.
+    let (first, rest) = chunks.split_at(chunks.len().min(1));
+    let mut base = 0;
+    for batch in std::iter::once(first).chain(rest.chunks(BATCH)) {
+        masks(level, batch, byte, &mut found);
+        for &mask in &found[..batch.len()] {
+            if mask != 0 {
+                return Some(base + mask.trailing_zeros() as usize);
+            }
+            base += CHUNK;
+        }
+    }
+    tail.iter().position(|&here| here == byte).map(|at| base + at)
 }
 
 /// Where one byte is, from front to back; made by [`new`](Self::new) or
@@ -49,11 +68,13 @@ pub struct Positions<'b> {
     inside: u64,
     /// Bytes that are not in `masks` yet.
     rest: &'b [u8],
-    masks: [u64; BATCH],
+    /// Positions in the batch, and how many there are.
+    found: [u32; ROOM],
     ready: usize,
+    /// The next one.
     at: usize,
-    /// The position of the first bit of mask `at`.
-    base: usize,
+    /// Where the batch begins, and how long it is.
+    batch: (usize, usize),
 }
 
 impl<'b> Positions<'b> {
@@ -105,14 +126,14 @@ impl<'b> Positions<'b> {
             quote: None,
             inside: 0,
             rest: bytes,
-            masks: [0; BATCH],
+            found: [0; ROOM],
             ready: 0,
             at: 0,
-            base: 0,
+            batch: (0, 0),
         }
     }
 
-    /// Makes the next masks; `false` behind the last byte.
+    /// Finds the positions of the next batch; `false` behind the last byte.
     #[inline(never)]
     fn refill(&mut self) -> bool {
         let (chunks, tail) = self.rest.as_chunks::<CHUNK>();
@@ -125,11 +146,12 @@ impl<'b> Positions<'b> {
             }
             count => (&chunks[..count], count * CHUNK),
         };
-        masks(self.level, chunks, self.byte, &mut self.masks);
+        let mut found = [0; BATCH];
+        masks(self.level, chunks, self.byte, &mut found);
         if let Some(quote) = self.quote {
             let mut quotes = [0; BATCH];
             masks(self.level, chunks, quote, &mut quotes);
-            for (mask, quotes) in self.masks.iter_mut().zip(&quotes[..chunks.len()]) {
+            for (mask, quotes) in found.iter_mut().zip(&quotes[..chunks.len()]) {
                 let inside = running_parity(*quotes) ^ self.inside;
                 *mask &= !inside;
                 self.inside = 0_u64.wrapping_sub(inside >> 63);
@@ -137,9 +159,10 @@ impl<'b> Positions<'b> {
         }
         if len < CHUNK {
             // The padding may be what is looked for.
-            self.masks[0] &= (1 << len) - 1;
+            found[0] &= (1 << len) - 1;
         }
-        (self.ready, self.at) = (chunks.len(), 0);
+        (self.ready, self.at) = (list(&found[..chunks.len()], &mut self.found), 0);
+        self.batch = (self.batch.0 + self.batch.1, len);
         self.rest = &self.rest[len..];
         true
     }
@@ -150,20 +173,47 @@ impl Iterator for Positions<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<usize> {
-        loop {
-            if let Some(mask) = self.masks[..self.ready].get_mut(self.at) {
-                if *mask != 0 {
-                    let bit = mask.trailing_zeros();
-                    *mask &= *mask - 1;
-                    return Some(self.base + bit as usize);
-                }
-                self.at += 1;
-                self.base += CHUNK;
-            } else if !self.refill() {
+        while self.at >= self.ready {
+            if !self.refill() {
                 return None;
             }
         }
+        let position = self.batch.0 + self.found[self.at] as usize;
+        self.at += 1;
+        Some(position)
     }
+}
+
+/// Puts where bits are set into `found`, and returns how many there are.
+fn list(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
+    #[cfg(target_arch = "x86_64")]
+    if std::is_x86_feature_detected!("bmi1") && std::is_x86_feature_detected!("popcnt") {
+        // SAFETY: both were just detected.
+        return unsafe { x86::list(masks, found) };
+    }
+    list_bits(masks, found)
+}
+
+#[inline(always)]
+fn list_bits(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
+    let mut ready = 0;
+    let mut base = 0;
+    for &mask in masks {
+        let mut left = mask;
+        // Eight at once, whether there are so many or not: no branch to guess wrong.
+        for eight in found[ready..ready + CHUNK].as_chunks_mut::<8>().0 {
+            for place in eight {
+                *place = base + left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        ready += mask.count_ones() as usize;
+        base += u64::BITS;
+    }
+    ready
 }
 
 /// Bit `i` of the result is the exclusive or of bits `0 ..= i`.
@@ -211,7 +261,12 @@ mod x86 {
         _mm256_set1_epi8, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_set1_epi8,
     };
 
-    use super::{BATCH, CHUNK};
+    use super::{BATCH, CHUNK, ROOM};
+
+    #[target_feature(enable = "bmi1,popcnt")]
+    pub(super) fn list(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
+        super::list_bits(masks, found)
+    }
 
     #[target_feature(enable = "avx512f,avx512bw")]
     pub(super) fn avx512(chunks: &[[u8; CHUNK]], byte: u8, masks: &mut [u64; BATCH]) {

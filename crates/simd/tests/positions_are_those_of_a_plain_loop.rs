@@ -61,6 +61,15 @@ fn every_length_and_alignment_around_a_mask_is_exact() {
 }
 
 #[test]
+fn masks_of_all_and_no_bits_are_listed_exactly() {
+    for len in [1, 63, 64, 65, 511, 512, 513, 2000] {
+        check(&vec![7; len], 7, 8);
+        check(&vec![7; len], 8, 7);
+        check(&[vec![8; len], vec![7; len]].concat(), 7, 9);
+    }
+}
+
+#[test]
 fn bytes_that_differ_only_in_the_top_bit_are_not_found() {
     let bytes: Vec<u8> = [0x00, 0x80, 0x01, 0x81, 0x7f, 0xff].repeat(100);
     for byte in [0x00, 0x80, 0x01, 0x81, 0x7f, 0xff] {

@@ -112,6 +112,16 @@ struct State {
     fallbacks: Vec<String>,
 }
 
+impl State {
+    /// Keeps the failure that is first in file order, of those that come.
+    fn fail_at(&mut self, error: Error) {
+        let offset = |error: &Error| error.extent().map_or(0, |(offset, _)| offset);
+        if self.failure.as_ref().is_none_or(|first| offset(&error) < offset(first)) {
+            self.failure = Some(error);
+        }
+    }
+}
+
 /// What a slot does now.
 pub(crate) enum Turn {
     Read(Lease),
@@ -214,7 +224,7 @@ impl<'m> Job<'m> {
                 }
             }
             (Verdict::Failed, Some(error)) => {
-                state.failure.get_or_insert(error);
+                state.fail_at(error);
                 drop(state);
                 self.released.notify_all();
             }
@@ -258,6 +268,11 @@ impl<'m> Job<'m> {
     /// Adds what one worker counted.
     pub(crate) fn count(&self, tally: Tally) {
         self.state().tally.add(tally);
+    }
+
+    /// Whether it has failed, so that nothing is tried again.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.state().failure.is_some()
     }
 
     /// The first failure, taken out.

@@ -7,12 +7,15 @@
 //! ```
 //!
 //! This room knows bytes and leases; which files are read, by how many workers and what becomes of
-//! the blocks is decided by the verbs `ingest` and `transform`.
+//! the blocks is decided by the verbs `blocks` and `transform`.
 
 pub(crate) mod block;
 pub(crate) mod cut;
+pub(crate) mod flow;
 pub(crate) mod piece;
+pub(crate) mod quotes;
+pub(crate) mod turns;
 pub(crate) mod window;
 
-pub use block::Block;
+pub use block::{Block, BlockRecords};
 pub use cut::Cut;

@@ -202,6 +202,11 @@ impl Ordered {
         map::run(self, items.into_iter(), workers, &f)
     }
 
+    /// So many workers are about to take tickets: widens a window that nobody named.
+    pub(crate) fn widen(&self, workers: usize) {
+        self.shared.widen(workers);
+    }
+
     /// Waits for threads that have nothing to do any more.
     fn join(&mut self) {
         for thread in self.writers.drain(..) {

@@ -22,7 +22,25 @@ pub(crate) struct Stream<'s> {
     pub(crate) tally: Tally,
 }
 
+/// What is to be known to go on with a stream later, from another thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Past {
+    pub(crate) offset: u64,
+    pub(crate) tally: Tally,
+    rate: Option<(Instant, NonZeroU64)>,
+}
+
 impl<'s> Stream<'s> {
+    /// Goes on where [`pause`](Self::pause) stopped.
+    pub(crate) fn resume(source: &'s Opened, observer: &'s Observer, past: Past) -> Self {
+        let Past { offset, tally, rate } = past;
+        Self { source, observer, offset, rate, tally }
+    }
+
+    pub(crate) fn pause(self) -> Past {
+        Past { offset: self.offset, tally: self.tally, rate: self.rate }
+    }
+
     pub(crate) fn new(
         source: &'s Opened,
         observer: &'s Observer,

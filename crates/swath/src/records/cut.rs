@@ -1,6 +1,6 @@
 //! Where one record ends and the next one begins.
 
-use swath_simd::find;
+use swath_simd::{Positions, count, find};
 
 /// Where one record ends and the next one begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -9,14 +9,67 @@ pub enum Cut {
     /// Behind each byte of this value. What follows the last one is a record too, if it is not
     /// empty.
     Byte(u8),
+    /// Every so many bytes. A last record that is shorter is an error.
+    Fixed(u64),
+    /// Behind each `delimiter` that is not between two quotes: CSV, where a newline may stand in a
+    /// field. A quote inside quotes is doubled, as RFC 4180 says; one that is escaped in another
+    /// way, or that stands in a field that is not quoted, is taken for one that opens or closes.
+    /// A quote that is never closed is an error.
+    Quoted {
+        /// What opens and closes: usually `b'"'`.
+        quote: u8,
+        /// What ends a record outside quotes: usually `b'\n'`.
+        delimiter: u8,
+    },
+}
+
+/// The last record has no end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unfinished {
+    /// A quote was opened there.
+    Quote(usize),
+    /// It begins there, and has so many bytes of so many.
+    Short(usize, usize, u64),
 }
 
 impl Cut {
+    /// What is wrong with it.
+    pub(crate) fn fault(self) -> Option<&'static str> {
+        match self {
+            Self::Fixed(0) => Some("records of 0 bytes"),
+            Self::Quoted { quote, delimiter } if quote == delimiter => {
+                Some("the quote is the delimiter")
+            }
+            Self::Byte(_) | Self::Fixed(_) | Self::Quoted { .. } => None,
+        }
+    }
+
+    /// Whether bytes of this value, in odd number, change what the bytes behind them mean.
+    pub(crate) fn quote(self) -> Option<u8> {
+        match self {
+            Self::Quoted { quote, .. } => Some(quote),
+            Self::Byte(_) | Self::Fixed(_) => None,
+        }
+    }
+
     /// Where the first record begins that begins behind the first byte of `bytes`, at most at
-    /// their end.
-    pub(crate) fn first_start(self, bytes: &[u8]) -> Option<usize> {
+    /// their end. `inside`: the second byte is between quotes. `skipped` bytes are before the
+    /// second one, from the start of a record on.
+    pub(crate) fn first_start(self, bytes: &[u8], inside: bool, skipped: u64) -> Option<usize> {
         match self {
             Self::Byte(delimiter) => Some(find(bytes, delimiter)? + 1),
+            Self::Fixed(width) => {
+                let behind = skipped.checked_next_multiple_of(width)? - skipped;
+                let start = usize::try_from(behind).ok()?.checked_add(1)?;
+                (start <= bytes.len()).then_some(start)
+            }
+            Self::Quoted { delimiter, .. } if !inside && bytes.first() == Some(&delimiter) => {
+                Some(1)
+            }
+            Self::Quoted { quote, delimiter } => {
+                let rest = bytes.get(1..)?;
+                Some(Positions::outside(rest, delimiter, quote, inside).next()? + 2)
+            }
         }
     }
 
@@ -25,6 +78,15 @@ impl Cut {
     pub(crate) fn end_after(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self {
             Self::Byte(delimiter) => Some(at + find(&bytes[at..], delimiter)? + 1),
+            Self::Fixed(width) => {
+                let end = (at as u64 / width + 1).checked_mul(width)?;
+                usize::try_from(end).ok().filter(|&end| end <= bytes.len())
+            }
+            Self::Quoted { quote, delimiter } => {
+                let inside = is_odd(&bytes[..at], quote);
+                let mut outside = Positions::outside(&bytes[at..], delimiter, quote, inside);
+                Some(at + outside.next()? + 1)
+            }
         }
     }
 
@@ -35,6 +97,36 @@ impl Cut {
             Self::Byte(delimiter) => {
                 before.iter().rposition(|&byte| byte == delimiter).map_or(0, |at| at + 1)
             }
+            Self::Fixed(width) => {
+                let behind = before.len() as u64 % width;
+                before.len() - usize::try_from(behind).unwrap_or(0)
+            }
+            Self::Quoted { quote, delimiter } => {
+                Positions::outside(before, delimiter, quote, false)
+                    .last()
+                    .map_or(0, |at| at + 1)
+            }
         }
     }
+
+    /// What the last record lacks, where a source ends behind `bytes`, which begin with a record.
+    pub(crate) fn unfinished(self, bytes: &[u8]) -> Option<Unfinished> {
+        match self {
+            Self::Byte(_) => None,
+            Self::Fixed(width) => {
+                let short = usize::try_from(bytes.len() as u64 % width).unwrap_or(0);
+                (short > 0).then(|| Unfinished::Short(bytes.len() - short, short, width))
+            }
+            Self::Quoted { quote, .. } if is_odd(bytes, quote) => {
+                // The last one is not closed, for those before come in pairs.
+                bytes.iter().rposition(|&byte| byte == quote).map(Unfinished::Quote)
+            }
+            Self::Quoted { .. } => None,
+        }
+    }
+}
+
+/// Whether `byte` is there in odd number.
+pub(crate) fn is_odd(bytes: &[u8], byte: u8) -> bool {
+    count(bytes, byte) % 2 == 1
 }

@@ -15,6 +15,8 @@ pub(crate) struct Grid {
     pub(crate) size: NonZeroU64,
     /// The number of the first block.
     pub(crate) first: u64,
+    /// Which source this is.
+    pub(crate) source: usize,
 }
 
 impl Grid {
@@ -25,9 +27,9 @@ impl Grid {
         (self.first + behind, end)
     }
 
-    /// The number of the first block behind an extent that begins at the base.
-    pub(crate) fn behind(&self, extent: Extent) -> u64 {
-        self.first + extent.len().div_ceil(self.size.get())
+    /// The number of the first block behind `end`, if nothing follows.
+    pub(crate) fn behind(&self, end: u64) -> u64 {
+        self.first + (end - self.base).div_ceil(self.size.get())
     }
 }
 
@@ -41,6 +43,23 @@ pub(crate) struct Piece<'p> {
     /// Of the first record.
     pub(crate) offset: u64,
     pub(crate) bytes: &'p [u8],
+}
+
+impl Piece<'_> {
+    /// Where a record is that is longer than `most` bytes, which are at least a block: only the
+    /// last one of a block can be.
+    pub(crate) fn too_long(&self, most: u64) -> Option<Extent> {
+        if self.bytes.len() as u64 <= most {
+            return None;
+        }
+        let mut blocks = *self;
+        blocks.find_map(|block| {
+            let end = block.offset + block.bytes.len() as u64;
+            let record =
+                Extent::between(block.offset + self.cut.last_start(block.bytes) as u64, end);
+            (record.len() > most).then_some(record)
+        })
+    }
 }
 
 /// The blocks of a piece, in order.
@@ -61,7 +80,8 @@ impl<'p> Iterator for Piece<'p> {
                 .and_then(|last| self.cut.end_after(self.bytes, last)),
         };
         let (bytes, rest) = self.bytes.split_at(len.unwrap_or(self.bytes.len()));
-        let block = Block { index, offset: self.offset, bytes };
+        let Self { offset, cut, .. } = *self;
+        let block = Block { index, offset, bytes, source: self.grid.source, cut };
         self.offset += bytes.len() as u64;
         self.bytes = rest;
         Some(block)

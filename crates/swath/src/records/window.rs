@@ -21,8 +21,9 @@ use crate::buffer::{Buffer, BufferPool};
 use crate::engine::Trouble;
 use crate::engine::fill::Hands;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::records::cut::Cut;
+use crate::records::cut::{Cut, Unfinished, is_odd};
 use crate::records::piece::{Grid, Piece};
+use crate::records::quotes::Quotes;
 use crate::source::Opened;
 
 /// Bytes read before a lease: one would do, but copies from an address that is aligned as the
@@ -36,8 +37,8 @@ const EDGES: usize = 128 << 10;
 const LARGE: u64 = 64 << 20;
 
 /// How pieces are cut out of one file.
-#[derive(Clone, Debug)]
-pub(crate) struct Cutter {
+#[derive(Debug)]
+pub(crate) struct Cutter<'m> {
     pub(crate) cut: Cut,
     pub(crate) extent: Extent,
     pub(crate) grid: Grid,
@@ -45,11 +46,14 @@ pub(crate) struct Cutter {
     pub(crate) record_limit: u64,
     /// Bytes of memory at hand, asked for only if a record is long.
     pub(crate) memory: fn() -> u64,
+    /// All of the extent, where it is promised that nobody changes it.
+    pub(crate) map: Option<&'m [u8]>,
+    pub(crate) quotes: Quotes,
 }
 
 /// Memory that one worker reads into, lease after lease.
 pub(crate) struct Window {
-    buffer: Buffer,
+    pub(crate) buffer: Buffer,
     pool: BufferPool,
     /// How far to read behind a lease.
     tail: u64,
@@ -72,7 +76,7 @@ impl Window {
 
     /// Sees to room for `len` bytes; the first `kept` stay. Memory that a long record took is
     /// given back.
-    fn make_room(&mut self, source: &Opened, len: usize, kept: usize) -> Result<()> {
+    pub(crate) fn make_room(&mut self, source: &Opened, len: usize, kept: usize) -> Result<()> {
         let capacity = self.buffer.capacity();
         let lavish = kept == 0 && capacity / 8 > len.max(1 << 20);
         if capacity < len || lavish {
@@ -94,29 +98,81 @@ impl Window {
     }
 }
 
-impl Cutter {
-    /// Reads the records that begin in `lease`; `None` if none does.
+/// What a load is told.
+pub(crate) struct Loading<'l> {
+    pub(crate) source: &'l Opened,
+    pub(crate) lease: Lease,
+    /// Counts leases from the start of the extent.
+    pub(crate) number: u64,
+    /// Whether nothing more will come of this file.
+    pub(crate) is_over: &'l dyn Fn() -> bool,
+}
+
+impl Cutter<'_> {
+    /// Reads the records that begin in a lease; `None` if none does.
     pub(crate) fn load<'w>(
-        &self,
-        source: &Opened,
+        &'w self,
+        loading: &Loading<'_>,
         hands: &mut Hands<'_>,
         window: &'w mut Window,
-        lease: &Lease,
     ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
-        let wanted = lease.extent;
+        let trying = self.quotes.begun(loading.number);
+        let piece = match self.map {
+            Some(map) => self.find(loading, hands, map)?,
+            None => self.read(loading, hands, window)?,
+        };
+        let most = self.record_limit.max(self.grid.size.get());
+        if let Some(record) = piece.and_then(|piece| piece.too_long(most)) {
+            return Err(Trouble::fatal(too_long(loading.source, record, most)));
+        }
+        trying.done();
+        Ok(piece)
+    }
+
+    /// Finds the records in a map of the whole extent.
+    fn find<'m>(
+        &self,
+        loading: &Loading<'_>,
+        hands: &mut Hands<'_>,
+        map: &'m [u8],
+    ) -> std::result::Result<Option<Piece<'m>>, Trouble> {
+        hands.tally.calls += 1;
+        let wanted = loading.lease.extent;
+        let start = wanted.offset() - LEAD.min(wanted.offset() - self.extent.offset());
+        let bytes = &map[to_usize(start - self.extent.offset())..];
+        let inside = self.is_inside(loading, (start, bytes))?;
+        let Seen::Whole(found) = self.look(wanted, (start, bytes), inside) else {
+            return Ok(None);
+        };
+        self.check(loading.source, (start, bytes), &found)?;
+        let offset = start + found.start as u64;
+        Ok(Some(self.piece(wanted, offset, &bytes[found])))
+    }
+
+    fn read<'w>(
+        &self,
+        loading: &Loading<'_>,
+        hands: &mut Hands<'_>,
+        window: &'w mut Window,
+    ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
+        let (source, wanted) = (loading.source, loading.lease.extent);
         let lead = LEAD.min(wanted.offset() - self.extent.offset());
         let start = wanted.offset() - lead;
-        let mut read =
-            Extent::between(start, self.cap(wanted.end().saturating_add(window.tail)));
-        let skip = first_fill(source, hands, window, (lease.way, read))?;
+        let end = self.cap(wanted.end().saturating_add(window.tail));
+        let mut read = Extent::between(start, end);
+        let skip = first_fill(source, hands, window, (loading.lease.way, read))?;
+        let bytes = &window.buffer[skip..skip + to_usize(read.len())];
+        let inside = self.is_inside(loading, (start, bytes))?;
         let found = loop {
             let bytes = &window.buffer[skip..skip + to_usize(read.len())];
-            match self.look(wanted, (start, bytes)) {
+            match self.look(wanted, (start, bytes), inside) {
                 Seen::Nothing => return Ok(None),
-                Seen::Whole(found) => break found,
+                Seen::Whole(found) => {
+                    self.check(source, (start, bytes), &found)?;
+                    break found;
+                }
                 Seen::Open(begin) => {
-                    let more =
-                        self.extended(source, wanted, (start, &bytes[begin..], begin))?;
+                    let more = self.extended(source, wanted, (start, bytes, begin))?;
                     let kept = skip + to_usize(read.len());
                     let room = skip + to_usize(more.end() - start);
                     window.make_room(source, room, kept).map_err(Trouble::fatal)?;
@@ -131,6 +187,41 @@ impl Cutter {
         Ok(Some(self.piece(wanted, offset, bytes)))
     }
 
+    /// Whether the lease begins between quotes, which those before it must say.
+    fn is_inside(
+        &self,
+        loading: &Loading<'_>,
+        (start, bytes): (u64, &[u8]),
+    ) -> std::result::Result<bool, Trouble> {
+        let Some(quote) = self.cut.quote() else { return Ok(false) };
+        let lease = loading.lease.extent;
+        let [from, to] = [lease.offset(), lease.end()].map(|at| to_usize(at - start));
+        let odd = is_odd(&bytes[from..to], quote);
+        self.quotes.is_inside(loading.number, odd, loading.is_over).ok_or_else(|| {
+            let error = Error::new(Operation::Read, Reason::Poisoned, loading.source.name());
+            Trouble::fatal(error.at(lease).detail("what is before it could not be read"))
+        })
+    }
+
+    /// Whether the last record of the source has an end.
+    fn check(
+        &self,
+        source: &Opened,
+        (start, bytes): (u64, &[u8]),
+        found: &Range<usize>,
+    ) -> std::result::Result<(), Trouble> {
+        if start + (found.end as u64) < self.extent.end() {
+            return Ok(());
+        }
+        match self.cut.unfinished(&bytes[found.clone()]) {
+            None => Ok(()),
+            Some(unfinished) => {
+                let offset = start + found.start as u64;
+                Err(Trouble::fatal(no_end(source, offset, unfinished)))
+            }
+        }
+    }
+
     fn piece<'p>(&self, lease: Extent, offset: u64, bytes: &'p [u8]) -> Piece<'p> {
         Piece { grid: self.grid, cut: self.cut, end: lease.end(), offset, bytes }
     }
@@ -140,13 +231,14 @@ impl Cutter {
     }
 
     /// Looks for the records that begin in `lease` in bytes that begin at offset `start`.
-    fn look(&self, lease: Extent, (start, bytes): (u64, &[u8])) -> Seen {
+    fn look(&self, lease: Extent, (start, bytes): (u64, &[u8]), inside: bool) -> Seen {
         let begin = to_usize(lease.offset() - start);
         // To which record the lease's last byte belongs says where the last one ends.
         let last = to_usize(lease.end() - 1 - start);
+        let skipped = lease.offset() - self.extent.offset();
         let begin = match begin {
             0 => 0,
-            begin => match self.cut.first_start(&bytes[begin - 1..last]) {
+            begin => match self.cut.first_start(&bytes[begin - 1..last], inside, skipped) {
                 Some(behind) => begin - 1 + behind,
                 None => return Seen::Nothing,
             },
@@ -160,19 +252,18 @@ impl Cutter {
         }
     }
 
-    /// Which bytes to read next, behind those that hold only the beginning of a record; an error
-    /// if it is too long. `bytes` begin with the first record of the lease, `begin` bytes behind
-    /// `start`.
+    /// Which bytes to read next, behind `bytes`, which begin at `start` and hold only the beginning of
+    /// the lease's last record; an error if that is too long. The first one is at `begin`.
     fn extended(
         &self,
         source: &Opened,
         lease: Extent,
         (start, bytes, begin): (u64, &[u8], usize),
     ) -> std::result::Result<Extent, Trouble> {
-        let begin = start + begin as u64;
-        let end = begin + bytes.len() as u64;
-        let last = to_usize(lease.end() - begin);
-        let record = begin + self.cut.last_start(&bytes[..last]) as u64;
+        let end = start + bytes.len() as u64;
+        let last = to_usize(lease.end() - start);
+        let record = begin + self.cut.last_start(&bytes[begin..last]);
+        let record = start + record as u64;
         let known = Extent::between(record, end);
         let most = self.record_limit.max(self.grid.size.get());
         if known.len() > most {
@@ -219,6 +310,52 @@ pub(crate) fn too_long(source: &Opened, record: Extent, most: u64) -> Error {
         .hint("look for a missing delimiter or quote, or raise the limit")
 }
 
+/// The error of a last record without an end, in bytes that begin at `offset`.
+pub(crate) fn no_end(source: &Opened, offset: u64, unfinished: Unfinished) -> Error {
+    let at = |at: usize, len: usize| {
+        let at = offset + at as u64;
+        Extent::between(at, at + len as u64)
+    };
+    let error = Error::new(Operation::Read, Reason::Corrupt, source.name());
+    match unfinished {
+        Unfinished::Quote(quote) => error
+            .at(at(quote, 1))
+            .detail("this quote is never closed")
+            .hint("close it, or name another quote"),
+        Unfinished::Short(record, len, width) => error
+            .at(at(record, len))
+            .detail(format!("the last record has {len} of {width} bytes"))
+            .hint("name the size that records have"),
+    }
+}
+
 fn to_usize(len: u64) -> usize {
     usize::try_from(len).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::num::NonZeroU64;
+
+    #[test]
+    fn a_record_that_does_not_fit_into_memory_is_told_before_memory_is_taken() {
+        let source = Opened::open("/etc/passwd".into()).expect("it is there");
+        let size = NonZeroU64::new(LARGE + 1).expect("positive");
+        let cutter = |memory| Cutter {
+            cut: Cut::Byte(b'\n'),
+            extent: Extent::between(0, 1 << 40),
+            grid: Grid { base: 0, size, first: 0, source: 0 },
+            record_limit: u64::MAX,
+            memory,
+            map: None,
+            quotes: Quotes::default(),
+        };
+        let lease = Extent::between(0, 4);
+        let extended = |memory| cutter(memory).extended(&source, lease, (0, b"a\nbc", 0));
+        let more = extended(|| LARGE + 3).expect("just enough");
+        assert_eq!(more, Extent::between(4, LARGE + 5));
+        let error = extended(|| LARGE + 2).expect_err("one byte too little").error;
+        assert_eq!((error.reason(), error.extent()), (Reason::OutOfMemory, Some((2, 2))));
+    }
 }

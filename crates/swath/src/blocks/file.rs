@@ -2,67 +2,91 @@
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
+use swath_os::map::{Map, MapAdvice};
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::{Lease, Way};
 
+use crate::blocks::consume::Consume;
+use crate::blocks::runs::{Plan, Start};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::ingest::consume::Consume;
-use crate::ingest::runs::{Plan, Start};
 use crate::observe::Observer;
 use crate::records::piece::Grid;
-use crate::records::window::{Cutter, Window};
+use crate::records::quotes::Quotes;
+use crate::records::window::{Cutter, Loading, Window};
 use crate::report::Report;
 use crate::source::Opened;
 use crate::survey;
 
 /// One file while it is read.
-pub(crate) struct FileRun {
+pub(crate) struct FileRun<'m> {
     job: Job<'static>,
-    cutter: Cutter,
+    cutter: Cutter<'m>,
     first_piece: u64,
     lease_size: NonZeroU64,
     slots: usize,
     report: Report,
     plan: Arc<Plan>,
+    map: Option<Shared<'m>>,
 }
 
-impl FileRun {
-    /// Decides how to read `extent` of a source.
+/// A map whose pages are given back by all workers together.
+pub(crate) struct Shared<'m> {
+    map: &'m Map<'m>,
+    ended: AtomicUsize,
+}
+
+impl<'m> FileRun<'m> {
+    /// Decides how to read `extent` of a source, through `map` if there is one of it.
     pub(crate) fn new(
         plan: &Arc<Plan>,
         source: Opened,
         extent: Extent,
+        map: Option<(&'m Map<'m>, &'m [u8])>,
         (start, observer): (Start, &Observer),
     ) -> Result<Self> {
         let options = &plan.options;
-        if options.wishes.engine == Engine::Map {
+        if options.wishes.engine == Engine::Map && map.is_none() {
             let error = Error::new(Operation::Map, Reason::Invalid, source.name());
-            return Err(error.detail("a map needs the promise that nobody changes the file"));
+            return Err(error
+                .detail("a map needs the promise that nobody changes the file")
+                .hint("use `records_mapped`"));
         }
         let source = Arc::new(source);
         let facts = survey::facts(&source, extent, options, survey::WINDOWS);
         let (mut decision, by_lease) = options.scan_decision(&facts);
         let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
-        if !(by_lease || direct) {
+        if map.is_some() || !(by_lease || direct) {
             // From the page cache, block by block: they stay in the second-level cache.
             decision.cut.size = decision.chunk_size;
         }
-        let decision = in_order(decision, extent);
+        let mut decision = in_order(decision, extent);
+        if map.is_some() && decision.engine != Engine::Map {
+            decision.engine = Engine::Map;
+            decision.reason += "; promised not to change: mapped";
+        }
         let mut report = survey::report(&decision);
         report.fallbacks.extend(survey::advise(&source, extent, options.advice));
-        let scheduler = survey::scheduler(&decision, options, None);
-        let manner = survey::manner(&decision, &facts, options);
         let cutter = Cutter {
             cut: plan.cut,
             extent,
-            grid: Grid { base: extent.offset(), size: plan.block_size, first: start.block },
+            grid: Grid {
+                base: extent.offset(),
+                size: plan.block_size,
+                first: start.block,
+                source: start.source,
+            },
             record_limit: plan.record_limit,
             memory: plan.memory,
+            map: map.map(|(_, bytes)| bytes),
+            quotes: Quotes::default(),
         };
+        let scheduler = survey::scheduler(&decision, options, None);
+        let manner = survey::manner(&decision, &facts, options);
         Ok(Self {
             job: Job::new(source, extent, scheduler, manner, observer.clone()),
             cutter,
@@ -71,6 +95,7 @@ impl FileRun {
             slots: decision.workers.len().max(1),
             report,
             plan: Arc::clone(plan),
+            map: map.map(|(map, _)| Shared { map, ended: AtomicUsize::new(0) }),
         })
     }
 
@@ -79,17 +104,24 @@ impl FileRun {
         self.slots
     }
 
-    /// Where the next file starts.
+    /// Where the next source starts.
     pub(crate) fn next_start(&self) -> Start {
-        let extent = self.cutter.extent;
+        let Cutter { extent, grid, .. } = &self.cutter;
         let pieces = extent.len().div_ceil(self.lease_size.get());
-        Start { piece: self.first_piece + pieces, block: self.cutter.grid.behind(extent) }
+        Start {
+            piece: self.first_piece + pieces,
+            block: grid.behind(extent.end()),
+            source: grid.source + 1,
+        }
     }
 
     /// Does what is left, as worker `slot`.
     pub(crate) fn work<C: Consume>(&self, slot: usize, consumer: &C) {
         let visit = Cutting { run: self, consumer };
         worker::work(&self.job, &visit, slot % self.slots);
+        if let Some(shared) = &self.map {
+            shared.leave(self.slots);
+        }
     }
 
     /// Ends it, when all workers have left.
@@ -98,12 +130,12 @@ impl FileRun {
         let (source, options) = (Arc::clone(&self.job.source), &self.plan.options);
         if let Some(error) = self.job.failure() {
             let number = match error.extent() {
-                Some((offset, _)) => self.number(offset),
+                Some((offset, _)) => self.first_piece + self.number(offset),
                 None => self.first_piece,
             };
             consumer.failures().failed(number, error.into());
         } else if !consumer.failures().any() {
-            // Of what is known to be cut short nobody asks whether it has changed too.
+            // Of what came to nothing anyway nobody asks whether it has changed too.
             if let Err(error) = source.check_unchanged(extent, options.growth) {
                 consumer.failures().failed(self.next_start().piece, error.into());
             }
@@ -114,19 +146,35 @@ impl FileRun {
         report
     }
 
+    /// Which lease holds `offset`.
     fn number(&self, offset: u64) -> u64 {
-        let behind = offset.saturating_sub(self.cutter.extent.offset());
-        self.first_piece + behind / self.lease_size
+        offset.saturating_sub(self.cutter.extent.offset()) / self.lease_size
+    }
+}
+
+impl Shared<'_> {
+    /// Gives back a worker's share of the map's pages when the worker ends: beside the others,
+    /// where the final `munmap` would do it all alone.
+    fn leave(&self, workers: usize) {
+        // Relaxed: a number for each, nothing else.
+        let index = self.ended.fetch_add(1, Ordering::Relaxed);
+        let share = self.map.len().div_ceil(workers.max(1));
+        let from = share.saturating_mul(index).min(self.map.len());
+        let len = share.min(self.map.len() - from);
+        if len > 0 && workers > 1 {
+            // A worker that is not done yet finds its pages again in the page cache.
+            let _ = self.map.advise(from, len, MapAdvice::DontNeed);
+        }
     }
 }
 
 /// Takes leases apart.
-struct Cutting<'c, C> {
-    run: &'c FileRun,
+struct Cutting<'c, 'm, C> {
+    run: &'c FileRun<'m>,
     consumer: &'c C,
 }
 
-impl<C: Consume> Visit for Cutting<'_, C> {
+impl<C: Consume> Visit for Cutting<'_, '_, C> {
     type Scratch = Window;
 
     fn scratch(&self) -> Result<Window> {
@@ -139,10 +187,19 @@ impl<C: Consume> Visit for Cutting<'_, C> {
         window: &mut Window,
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
-        let run = self.run;
-        let piece = run.cutter.load(&run.job.source, hands, window, lease)?;
-        self.consumer.consume(run.number(lease.extent.offset()), piece);
-        if self.consumer.failures().any() {
+        let Self { run, consumer } = *self;
+        let is_over = || run.job.has_failed() || consumer.failures().any();
+        let loading = Loading {
+            source: &run.job.source,
+            lease: *lease,
+            number: run.number(lease.extent.offset()),
+            is_over: &is_over,
+        };
+        let number = run.first_piece + loading.number;
+        let piece = run.cutter.load(&loading, hands, window);
+        let piece = piece.inspect_err(|_| consumer.lost(number))?;
+        consumer.consume(number, piece, &is_over);
+        if consumer.failures().any() {
             run.job.stop();
         }
         Ok(())

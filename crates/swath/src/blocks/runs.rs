@@ -4,11 +4,15 @@ use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath_os::machine;
+use swath_os::map::Map;
+use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
+use crate::blocks::Records;
+use crate::blocks::consume::Consume;
+use crate::blocks::file::FileRun;
+use crate::blocks::mapped;
+use crate::blocks::stream::StreamRun;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::ingest::Records;
-use crate::ingest::consume::Consume;
-use crate::ingest::file::FileRun;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::records::Cut;
@@ -17,7 +21,7 @@ use crate::source::{Kind, Opened, Source};
 use crate::survey::Clock;
 
 /// Bytes between cuts unless told otherwise.
-const BLOCK_SIZE: u64 = 512 << 10;
+const BLOCK_SIZE: u64 = 1 << 20;
 
 /// What all sources are read by.
 #[derive(Debug)]
@@ -34,6 +38,7 @@ pub(crate) struct Plan {
 pub(crate) struct Start {
     pub(crate) piece: u64,
     pub(crate) block: u64,
+    pub(crate) source: usize,
 }
 
 /// Reads all sources and gives their pieces to `consumer`.
@@ -45,27 +50,38 @@ pub(crate) struct Start {
 /// # Panics
 ///
 /// If the consumer's closure did.
-pub(crate) fn run<C: Consume<Error: From<Error> + Send>>(
-    records: Records,
+pub(crate) fn run<C: Consume<Error: From<Error>>>(
+    mut records: Records<'_>,
     consumer: &C,
 ) -> std::result::Result<Report, C::Error> {
     let clock = Clock::start(&records.options);
+    let mapped = mapped::open(&mut records)?;
+    let map = mapped.map.as_ref().and_then(|map| Some((map, map.frozen_bytes()?)));
     let runs = Runs {
         plan: Arc::new(Plan::of(&records)),
         consumer,
+        map,
         several: records.sources.len() > 1,
-        state: Mutex::new(State { sources: records.sources.into_iter(), ..State::default() }),
+        state: Mutex::new(State {
+            sources: records.sources.into_iter(),
+            fallbacks: mapped.fallbacks,
+            ..State::default()
+        }),
     };
     runs.run();
     consumer.failures().end()?;
     let state = runs.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = state.report.unwrap_or_else(|| Report::serial("no source", BLOCK_SIZE));
     let fallbacks = [report.fallbacks, state.fallbacks].concat();
-    Ok(clock.stop(Report { fallbacks, ..report }))
+    let reason = match state.ended {
+        0 | 1 => report.reason,
+        ended => format!("{ended} sources, one of them: {}", report.reason),
+    };
+    Ok(clock.stop(Report { fallbacks, reason, ..report }))
 }
 
 impl Plan {
-    fn of(records: &Records) -> Self {
+    fn of(records: &Records<'_>) -> Self {
         let block_size = [records.block_size, records.options.wishes.chunk_size, BLOCK_SIZE];
         let block_size = block_size.into_iter().find_map(NonZeroU64::new);
         let block_size = block_size.unwrap_or(NonZeroU64::MIN);
@@ -81,37 +97,77 @@ impl Plan {
     }
 }
 
+/// One source while it is read.
+enum Run<'m> {
+    File(Box<FileRun<'m>>),
+    Stream(Box<StreamRun>),
+}
+
+impl Run<'_> {
+    fn slots(&self) -> usize {
+        match self {
+            Self::File(file) => file.slots(),
+            Self::Stream(stream) => stream.slots(),
+        }
+    }
+
+    fn next_start(&self) -> Start {
+        match self {
+            Self::File(file) => file.next_start(),
+            Self::Stream(stream) => stream.next_start(),
+        }
+    }
+
+    fn work<C: Consume<Error: From<Error>>>(&self, slot: usize, consumer: &C) {
+        match self {
+            Self::File(file) => file.work(slot, consumer),
+            Self::Stream(stream) => stream.work(consumer),
+        }
+    }
+
+    fn finish<C: Consume<Error: From<Error>>>(self, consumer: &C) -> Report {
+        match self {
+            Self::File(file) => file.finish(consumer),
+            Self::Stream(stream) => stream.finish(),
+        }
+    }
+}
+
 /// See the [module](self).
-struct Runs<'r, C> {
+struct Runs<'r, 'm, C> {
     plan: Arc<Plan>,
     consumer: &'r C,
+    map: Option<(&'m Map<'m>, &'m [u8])>,
     several: bool,
-    state: Mutex<State>,
+    state: Mutex<State<'m>>,
 }
 
 #[derive(Default)]
-struct State {
+struct State<'m> {
     sources: std::vec::IntoIter<Source>,
     /// The source that is being read; workers may still be busy with those before.
-    current: Option<Arc<FileRun>>,
+    current: Option<Arc<Run<'m>>>,
     next: Start,
     /// Made for the first source; all count together.
     observer: Option<Observer>,
     fallbacks: Vec<String>,
-    /// Of those that were read to their end.
+    /// Of those that were read to their end, and how many they are.
     report: Option<Report>,
+    ended: u64,
 }
 
-impl<C: Consume<Error: From<Error> + Send>> Runs<'_, C> {
+impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
     fn run(&self) {
         let Some(first) = self.current() else { return };
-        let wanted = match self.several {
+        let wishes = &self.plan.options.wishes;
+        let wanted = match (wishes.engine, wishes.workers) {
+            (Engine::Serial, _) => 1,
             // How many a later one is worth is not known yet.
-            true => first.slots().max(match self.plan.options.wishes.workers {
-                0 => machine::usable_cpus(),
-                workers => usize::try_from(workers).unwrap_or(1),
-            }),
-            false => first.slots(),
+            (_, 0) if self.several => first.slots().max(machine::usable_cpus()),
+            (_, workers) if self.several => {
+                usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1)
+            }
+            _ => first.slots(),
         };
         drop(first);
         std::thread::scope(|scope| {
@@ -146,7 +202,7 @@ impl<C: Consume<Error: From<Error> + Send>> Runs<'_, C> {
     }
 
     /// The source to work on; opens the next one if need be.
-    fn current(&self) -> Option<Arc<FileRun>> {
+    fn current(&self) -> Option<Arc<Run<'m>>> {
         let mut state = self.state();
         if self.consumer.failures().any() {
             return None;
@@ -157,6 +213,7 @@ impl<C: Consume<Error: From<Error> + Send>> Runs<'_, C> {
                 Ok(run) => state.current = Some(Arc::new(run)),
                 Err(error) => {
                     self.consumer.failures().failed(state.next.piece, error.into());
+                    self.consumer.lost(state.next.piece);
                     return None;
                 }
             }
@@ -164,37 +221,47 @@ impl<C: Consume<Error: From<Error> + Send>> Runs<'_, C> {
         state.current.clone()
     }
 
-    fn open(&self, source: Source, state: &mut State) -> Result<FileRun> {
-        let options = &self.plan.options;
+    fn open(&self, source: Source, state: &mut State<'_>) -> Result<Run<'m>> {
+        let (plan, start) = (&self.plan, state.next);
         let source = Opened::open(source)?;
-        match source.kind() {
-            Kind::Sized(len) => {
-                let extent = options.extent_of(&source, len)?;
-                let total = (!self.several).then_some(extent.len());
-                let observer = state
-                    .observer
-                    .get_or_insert_with(|| Observer::new(options.hooks.clone(), total));
-                FileRun::new(&self.plan, source, extent, (state.next, observer))
-            }
-            Kind::Stream | Kind::Made => {
-                Err(Error::new(Operation::Read, Reason::Invalid, source.name()))
-            }
+        if let Some(fault) = plan.cut.fault() {
+            let error = Error::new(Operation::Read, Reason::Invalid, source.name());
+            return Err(error.detail(fault));
         }
+        let options = &plan.options;
+        let extent = match source.kind() {
+            Kind::Sized(len) => Some(options.extent_of(&source, len)?),
+            Kind::Stream | Kind::Made => None,
+        };
+        let total = extent.map(|extent| extent.len()).or(options.len);
+        let total = total.filter(|_| !self.several);
+        let observer = || Observer::new(options.hooks.clone(), total);
+        let observer = &*state.observer.get_or_insert_with(observer);
+        Ok(match extent {
+            Some(extent) => {
+                let run = FileRun::new(plan, source, extent, self.map, (start, observer))?;
+                Run::File(Box::new(run))
+            }
+            None => Run::Stream(Box::new(StreamRun::new(plan, source, (start, observer))?)),
+        })
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, State<'m>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl State {
+impl State<'_> {
     /// Adds up what was done.
     fn add(&mut self, more: Report) {
+        self.ended += 1;
         let Some(report) = &mut self.report else {
             self.report = Some(more);
             return;
         };
         report.bytes += more.bytes;
+        report.workers = report.workers.max(more.workers);
+        report.queue_depth = report.queue_depth.max(more.queue_depth);
         report.chunks += more.chunks;
         report.calls += more.calls;
         report.retries += more.retries;

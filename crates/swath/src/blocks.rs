@@ -1,0 +1,214 @@
+//! The verb `records`: sources taken apart by many workers, records whole, results in file order.
+//!
+//! ```text
+//! file     |        |        |        |        |     leases of whole blocks, read by position
+//! worker A  read, find ends, map      read, find …
+//! worker B           read, find ends, map
+//! stream   =====> read by one at a time, found and mapped by all
+//! results  in file order, whoever made them
+//! ```
+//!
+//! A block is read once, into memory that stays in the second-level cache of the core that takes it
+//! apart, and nothing is kept of it but what a closure makes of it. The bytes of a record are never
+//! split, and results depend neither on the block size nor on the number of workers. Source: study
+//! C, whose parser was one thread's.
+
+pub(crate) mod consume;
+pub(crate) mod failures;
+mod file;
+mod mapped;
+pub(crate) mod runs;
+mod stream;
+
+use std::path::{Path, PathBuf};
+
+use swath_os::map::Permit;
+
+use crate::error::Error;
+use crate::options::ReadOptions;
+use crate::records::{Block, Cut};
+use crate::report::Report;
+use crate::scan::Scanned;
+use crate::source::Source;
+
+use consume::{Collect, Each, Reduce};
+
+/// Sources, and how they are cut; see [`records`].
+#[derive(Debug)]
+#[must_use = "nothing is read before a verb is called"]
+pub struct Records<'f> {
+    sources: Vec<Source>,
+    permit: Option<(Permit<'f>, PathBuf)>,
+    pub(crate) options: ReadOptions,
+    cut: Cut,
+    block_size: u64,
+    record_limit: u64,
+}
+
+/// Consumes the records of a file: lines, unless told otherwise.
+///
+/// ```
+/// let blocks = swath::records("/etc/passwd").map_blocks(|block| -> swath::Result<usize> {
+///     Ok(block.records().count())
+/// })?;
+/// assert!(blocks.iter().sum::<usize>() > 0);
+/// # Ok::<(), swath::Error>(())
+/// ```
+pub fn records(path: impl AsRef<Path>) -> Records<'static> {
+    ReadOptions::new().records(path.as_ref())
+}
+
+/// Consumes the records of several sources, one behind the other in the order given. No record
+/// goes on from one into the next.
+///
+/// ```
+/// let lines = swath::records_of(["/etc/passwd", "/etc/group"])
+///     .map_reduce(|block| -> swath::Result<_> { Ok(block.lines().count()) }, |a, b| a + b)?;
+/// assert!(lines.value > Some(1));
+/// # Ok::<(), swath::Error>(())
+/// ```
+pub fn records_of<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Records<'static> {
+    ReadOptions::new().records_of(sources)
+}
+
+impl ReadOptions {
+    /// As [`records`], with these options; the first record begins where their extent does.
+    ///
+    /// Pipes and other streams are read by one worker at a time and taken apart by all; a block of
+    /// one is full, or the last, before it is given out.
+    pub fn records(&self, source: impl Into<Source>) -> Records<'static> {
+        self.records_of([source])
+    }
+
+    /// As [`records_of`], with these options; offset and length are those in each source.
+    pub fn records_of<S: Into<Source>>(
+        &self,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Records<'static> {
+        let sources = sources.into_iter().map(Into::into).collect();
+        Records { sources, ..self.nothing() }
+    }
+
+    /// As [`records`], and without a copy where that is faster: through a map, if `permit` is a
+    /// promise ([`Frozen`](crate::Frozen)) and the file is in the page cache, or the engine is
+    /// [`Engine::Map`](crate::Engine::Map). Under a guard it is read: its bytes may change while
+    /// they are looked at, which no slice of them may. `name` is for messages.
+    pub fn records_mapped<'f>(
+        &self,
+        permit: impl Into<Permit<'f>>,
+        name: impl Into<PathBuf>,
+    ) -> Records<'f> {
+        Records { permit: Some((permit.into(), name.into())), ..self.nothing() }
+    }
+
+    fn nothing<'f>(&self) -> Records<'f> {
+        Records {
+            sources: Vec::new(),
+            permit: None,
+            options: self.clone(),
+            cut: Cut::Byte(b'\n'),
+            block_size: 0,
+            record_limit: u64::MAX,
+        }
+    }
+}
+
+impl Records<'_> {
+    /// Where records end. Default: behind newlines.
+    pub fn with_cut(mut self, cut: Cut) -> Self {
+        self.cut = cut;
+        self
+    }
+
+    /// Bytes between cuts; results do not depend on it. Default 0: the chunk size of the options,
+    /// or 1 MiB: parsers find it in a cache of their core, and the kernel copies so much at one time
+    /// a tenth faster than half of it.
+    pub fn with_block_size(mut self, bytes: u64) -> Self {
+        self.block_size = bytes;
+        self
+    }
+
+    /// Bytes of the longest record that is accepted; a longer one, which may as well be a missing
+    /// delimiter, is an error. Less than a block counts as a block. Default 0: as much as fits into
+    /// the memory at hand.
+    pub fn with_record_limit(mut self, bytes: u64) -> Self {
+        self.record_limit = if bytes == 0 { u64::MAX } else { bytes };
+        self
+    }
+
+    /// Calls `map` for every block, from any worker, and returns what it made in file order.
+    ///
+    /// # Errors
+    ///
+    /// The first one in file order, of reading or of `map`; after the first one nothing is begun
+    /// any more. As [`read`](crate::read), and for a last record without an end and one that is too
+    /// long, with their bytes.
+    ///
+    /// # Panics
+    ///
+    /// If `map` does, with its panic, once all workers have ended.
+    pub fn map_blocks<R: Send, E: From<Error> + Send>(
+        self,
+        map: impl Fn(Block<'_>) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        Ok(self.collect_blocks(map)?.value)
+    }
+
+    /// As [`map_blocks`](Self::map_blocks), and says how it went.
+    ///
+    /// # Errors
+    ///
+    /// As [`map_blocks`](Self::map_blocks).
+    ///
+    /// # Panics
+    ///
+    /// As [`map_blocks`](Self::map_blocks).
+    pub fn collect_blocks<R: Send, E: From<Error> + Send>(
+        self,
+        map: impl Fn(Block<'_>) -> Result<R, E> + Sync,
+    ) -> Result<Scanned<Vec<R>>, E> {
+        let collect = Collect::new(map);
+        let report = runs::run(self, &collect)?;
+        Ok(Scanned { value: collect.into_values(), report })
+    }
+
+    /// Calls `f` for every block, from any worker and in any order.
+    ///
+    /// # Errors
+    ///
+    /// As [`map_blocks`](Self::map_blocks). Blocks behind the one that failed may have been given
+    /// out before.
+    ///
+    /// # Panics
+    ///
+    /// As [`map_blocks`](Self::map_blocks).
+    pub fn for_each_block<E: From<Error> + Send>(
+        self,
+        f: impl Fn(Block<'_>) -> Result<(), E> + Sync,
+    ) -> Result<Report, E> {
+        runs::run(self, &Each::new(f))
+    }
+
+    /// Combines what `map` makes of every block from left to right in file order; `None` where
+    /// there is no record. Few values exist at one time.
+    ///
+    /// What `combine` makes may depend on where blocks end, as that of floating-point sums does;
+    /// with one block size it is the same at every number of workers.
+    ///
+    /// # Errors
+    ///
+    /// As [`map_blocks`](Self::map_blocks).
+    ///
+    /// # Panics
+    ///
+    /// As [`map_blocks`](Self::map_blocks), also for `combine`.
+    pub fn map_reduce<T: Send, E: From<Error> + Send>(
+        self,
+        map: impl Fn(Block<'_>) -> Result<T, E> + Sync,
+        combine: impl Fn(T, T) -> T + Sync,
+    ) -> Result<Scanned<Option<T>>, E> {
+        let reduce = Reduce::new(map, combine);
+        let report = runs::run(self, &reduce)?;
+        Ok(Scanned { value: reduce.into_value(), report })
+    }
+}

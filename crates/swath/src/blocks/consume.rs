@@ -1,0 +1,188 @@
+//! What becomes of pieces: one consumer for each verb.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+
+use crate::blocks::failures::Failures;
+use crate::records::Block;
+use crate::records::piece::Piece;
+use crate::records::turns::Turns;
+
+/// Takes pieces, from any worker and in any order.
+pub(crate) trait Consume: Sync {
+    /// What its closure fails with.
+    type Error: Send;
+
+    /// Takes piece `number`; `None` if no record begins in it. Numbers count up without a gap,
+    /// over all files. Who has to wait for pieces before this one gives up if one of them was lost
+    /// and `is_over`.
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool);
+
+    /// Piece `number` could not be read; perhaps it will be tried again.
+    fn lost(&self, number: u64);
+
+    /// What failed so far.
+    fn failures(&self) -> &Failures<Self::Error>;
+}
+
+/// Keeps what a closure makes of each block.
+pub(crate) struct Collect<F, R, E> {
+    map: F,
+    values: Mutex<Vec<(u64, Vec<R>)>>,
+    failures: Failures<E>,
+}
+
+impl<F, R, E> Collect<F, R, E> {
+    pub(crate) fn new(map: F) -> Self {
+        Self { map, values: Mutex::default(), failures: Failures::default() }
+    }
+
+    /// In file order, when all workers have ended.
+    pub(crate) fn into_values(self) -> Vec<R> {
+        let mut values = self.values.into_inner().unwrap_or_else(PoisonError::into_inner);
+        values.sort_unstable_by_key(|&(number, _)| number);
+        values.into_iter().flat_map(|(_, values)| values).collect()
+    }
+}
+
+impl<F, R, E> Consume for Collect<F, R, E>
+where
+    F: Fn(Block<'_>) -> Result<R, E> + Sync,
+    R: Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
+        let Some(piece) = piece else { return };
+        let values: Option<Vec<R>> =
+            self.failures.attempt(number, || piece.map(&self.map).collect());
+        if let Some(values) = values {
+            let mut all = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+            all.push((number, values));
+        }
+    }
+
+    fn lost(&self, _: u64) {}
+
+    fn failures(&self) -> &Failures<E> {
+        &self.failures
+    }
+}
+
+/// Keeps nothing.
+pub(crate) struct Each<F, E> {
+    f: F,
+    failures: Failures<E>,
+}
+
+impl<F, E> Each<F, E> {
+    pub(crate) fn new(f: F) -> Self {
+        Self { f, failures: Failures::default() }
+    }
+}
+
+impl<F, E> Consume for Each<F, E>
+where
+    F: Fn(Block<'_>) -> Result<(), E> + Sync,
+    E: Send,
+{
+    type Error = E;
+
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
+        let Some(mut piece) = piece else { return };
+        self.failures.attempt(number, || piece.try_for_each(&self.f));
+    }
+
+    fn lost(&self, _: u64) {}
+
+    fn failures(&self) -> &Failures<E> {
+        &self.failures
+    }
+}
+
+/// Pieces that may be ahead of the first one that is not combined yet: what bounds the memory
+/// that values take.
+const AHEAD: u64 = 64;
+
+/// Combines what a closure makes of each block, from left to right.
+pub(crate) struct Reduce<F, C, T, E> {
+    map: F,
+    combine: C,
+    turns: Turns<Combined<T>>,
+    failures: Failures<E>,
+}
+
+/// Values that came early wait here for those before them.
+struct Combined<T> {
+    value: Option<T>,
+    early: BTreeMap<u64, Vec<T>>,
+}
+
+impl<F, C, T, E> Reduce<F, C, T, E> {
+    pub(crate) fn new(map: F, combine: C) -> Self {
+        let combined = Combined { value: None, early: BTreeMap::new() };
+        Self { map, combine, turns: Turns::new(0, combined), failures: Failures::default() }
+    }
+
+    /// When all workers have ended.
+    pub(crate) fn into_value(self) -> Option<T> {
+        self.turns.line().state.value.take()
+    }
+}
+
+impl<F, C, T, E> Reduce<F, C, T, E>
+where
+    C: Fn(T, T) -> T,
+{
+    /// Combines all that has its turn now.
+    fn put(&self, number: u64, values: Vec<T>) {
+        let mut line = self.turns.line();
+        line.state.early.insert(number, values);
+        loop {
+            let next = line.next;
+            let Some(values) = line.state.early.remove(&next) else { break };
+            line.next += 1;
+            for value in values {
+                line.state.value = Some(match line.state.value.take() {
+                    None => value,
+                    Some(before) => (self.combine)(before, value),
+                });
+            }
+        }
+        self.turns.moved(line);
+    }
+}
+
+impl<F, C, T, E> Consume for Reduce<F, C, T, E>
+where
+    F: Fn(Block<'_>) -> Result<T, E> + Sync,
+    C: Fn(T, T) -> T + Sync,
+    T: Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
+        self.turns.found(number);
+        let Some(line) = self.turns.wait(number, AHEAD, is_over) else { return };
+        drop(line);
+        let map = || {
+            let values =
+                piece.into_iter().flatten().map(&self.map).collect::<Result<_, E>>()?;
+            self.put(number, values);
+            Ok(())
+        };
+        if self.failures.attempt(number, map).is_none() {
+            self.turns.lost(number);
+        }
+    }
+
+    fn lost(&self, number: u64) {
+        self.turns.lost(number);
+    }
+
+    fn failures(&self) -> &Failures<E> {
+        &self.failures
+    }
+}

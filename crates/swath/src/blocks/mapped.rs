@@ -1,0 +1,46 @@
+//! Records in a map: not copied at all, where somebody promises that the file stays as it is.
+
+use swath_os::map::Map;
+use swath_plan::policy::Engine;
+
+use crate::blocks::Records;
+use crate::error::{Error, Operation, Result};
+use crate::source::Source;
+use crate::survey;
+
+/// A map, if there is to be one.
+#[derive(Default)]
+pub(crate) struct Mapped<'f> {
+    pub(crate) map: Option<Map<'f>>,
+    pub(crate) fallbacks: Vec<String>,
+}
+
+/// Maps the file that `records` have a permit for, if that is faster, or asked for; else it is
+/// read as any other source.
+pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
+    let Some((permit, name)) = records.permit.take() else { return Ok(Mapped::default()) };
+    let file = permit.file().try_clone();
+    let file = file.map_err(|error| Error::io(Operation::Open, &name, error))?;
+    records.sources = vec![Source::file(file, &*name)];
+    let mut mapped = Mapped::default();
+    let wanted = records.options.wishes.engine == Engine::Map;
+    if let (source, Some(extent)) = records.options.open_mapped(&permit, &name)? {
+        let facts = survey::facts(&source, extent, &records.options, survey::WINDOWS);
+        let resident = records.options.wishes.engine == Engine::Auto
+            && facts.direct.is_none()
+            && survey::all_resident(&facts);
+        if wanted || resident {
+            let map = records.options.map_extent(permit, &source, extent)?;
+            match map.frozen_bytes() {
+                Some(_) => mapped.map = Some(map),
+                None => mapped.fallbacks.push(String::from(
+                    "a guarded map may change under its reader: read instead",
+                )),
+            }
+        }
+    }
+    if wanted && mapped.map.is_none() {
+        records.options.wishes.engine = Engine::Auto;
+    }
+    Ok(mapped)
+}

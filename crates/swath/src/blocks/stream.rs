@@ -1,0 +1,129 @@
+//! A source that only comes in order: read by one worker at a time, taken apart by all.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use swath_os::machine;
+use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
+
+use crate::blocks::consume::Consume;
+use crate::blocks::runs::{Plan, Start};
+use crate::engine::stream::Stream;
+use crate::error::{Error, Result};
+use crate::observe::Observer;
+use crate::records::flow::{Flow, LEAST_TAIL};
+use crate::records::piece::Grid;
+use crate::records::window::Window;
+use crate::report::{Report, Tally};
+use crate::source::Opened;
+use crate::survey::stream_report;
+
+/// One stream while it is read.
+pub(crate) struct StreamRun {
+    source: Opened,
+    observer: Observer,
+    plan: Arc<Plan>,
+    slots: usize,
+    reading: Mutex<Reading>,
+}
+
+struct Reading {
+    flow: Flow,
+    next_piece: u64,
+}
+
+impl StreamRun {
+    /// Skips what is to be skipped.
+    pub(crate) fn new(
+        plan: &Arc<Plan>,
+        source: Opened,
+        (start, observer): (Start, &Observer),
+    ) -> Result<Self> {
+        let options = &plan.options;
+        let mut stream = Stream::new(&source, observer, options.rate_bytes_per_s);
+        options.skip_in(&mut stream, &source)?;
+        let base = options.offset;
+        let flow = Flow {
+            cut: plan.cut,
+            grid: Grid {
+                base,
+                size: plan.block_size,
+                first: start.block,
+                source: start.source,
+            },
+            record_limit: plan.record_limit,
+            memory: plan.memory,
+            end: options.len.map(|len| base.saturating_add(len)),
+            past: stream.pause(),
+            carry: Vec::new(),
+            tail: LEAST_TAIL,
+            at_end: false,
+            has_ended: false,
+        };
+        let slots = match (options.wishes.engine, options.wishes.workers) {
+            (Engine::Serial, _) => 1,
+            (_, 0) => machine::usable_cpus(),
+            (_, workers) => usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1),
+        };
+        Ok(Self {
+            source,
+            observer: observer.clone(),
+            plan: Arc::clone(plan),
+            slots,
+            reading: Mutex::new(Reading { flow, next_piece: start.piece }),
+        })
+    }
+
+    /// Workers that take it apart.
+    pub(crate) fn slots(&self) -> usize {
+        self.slots
+    }
+
+    /// Where the next source starts, when this one has ended.
+    pub(crate) fn next_start(&self) -> Start {
+        let reading = self.reading();
+        let Grid { source, .. } = reading.flow.grid;
+        let block = reading.flow.grid.behind(reading.flow.offset());
+        Start { piece: reading.next_piece, block, source: source + 1 }
+    }
+
+    /// Reads and takes apart what is left.
+    pub(crate) fn work<C: Consume<Error: From<Error>>>(&self, consumer: &C) {
+        let mut window = Window::new(self.plan.options.pool.clone());
+        let is_over = || consumer.failures().any();
+        loop {
+            let mut reading = self.reading();
+            if is_over() {
+                return;
+            }
+            let number = reading.next_piece;
+            match reading.flow.next(&self.source, &self.observer, &mut window) {
+                Ok(None) => return,
+                Ok(Some(piece)) => {
+                    reading.next_piece += 1;
+                    drop(reading);
+                    consumer.consume(number, Some(piece), &is_over);
+                }
+                Err(error) => {
+                    consumer.failures().failed(number, error.into());
+                    consumer.lost(number);
+                    return;
+                }
+            }
+        }
+    }
+
+    /// How it went.
+    pub(crate) fn finish(self) -> Report {
+        let tally = Tally { ..self.reading().flow.past.tally };
+        let mut report = stream_report(&self.source, tally);
+        report.workers = self.slots as u64;
+        report.chunk_size = self.plan.block_size.get();
+        report.chunks = report.bytes.div_ceil(report.chunk_size);
+        report
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        // After a panic in it a flow has ended.
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

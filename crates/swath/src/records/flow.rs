@@ -1,0 +1,153 @@
+//! Blocks of a stream: read in order, by whoever holds it, into the memory of that worker.
+//!
+//! They are the blocks that a file of the same bytes has, whatever sizes the reads come in.
+
+use swath_plan::extent::Extent;
+
+use crate::engine::stream::{Past, Stream};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::records::cut::Cut;
+use crate::records::piece::{Grid, Piece};
+use crate::records::window::{Window, no_end, too_long};
+use crate::source::Opened;
+
+/// What is known of a stream between two blocks.
+pub(crate) struct Flow {
+    pub(crate) cut: Cut,
+    pub(crate) grid: Grid,
+    pub(crate) record_limit: u64,
+    pub(crate) memory: fn() -> u64,
+    /// Where to stop, whatever follows.
+    pub(crate) end: Option<u64>,
+    pub(crate) past: Past,
+    /// The first bytes of the next block, read with the last one.
+    pub(crate) carry: Vec<u8>,
+    /// Bytes to read behind a block, in which its last record probably ends.
+    pub(crate) tail: usize,
+    /// The source has no more bytes.
+    pub(crate) at_end: bool,
+    /// There are no more blocks.
+    pub(crate) has_ended: bool,
+}
+
+/// The least that is read behind a block.
+pub(crate) const LEAST_TAIL: usize = 128;
+const MOST_TAIL: usize = 64 << 10;
+
+impl Flow {
+    /// Where the next block begins.
+    pub(crate) fn offset(&self) -> u64 {
+        self.past.offset - self.carry.len() as u64
+    }
+
+    /// Reads the next block; `None` at the end. After an error there is no next one.
+    pub(crate) fn next<'w>(
+        &mut self,
+        source: &Opened,
+        observer: &Observer,
+        window: &'w mut Window,
+    ) -> Result<Option<Piece<'w>>> {
+        if std::mem::replace(&mut self.has_ended, true) {
+            return Ok(None);
+        }
+        let offset = self.offset();
+        let (_, end) = self.grid.block_at(offset);
+        let share = to_usize(end - offset);
+        let carry = std::mem::take(&mut self.carry);
+        let room = share.saturating_add(self.tail).max(carry.len());
+        window.make_room(source, room, 0)?;
+        window.buffer[..carry.len()].copy_from_slice(&carry);
+        let mut filled = carry.len();
+        let mut wanted = room;
+        let len = loop {
+            filled = self.fill(source, observer, (window, filled, wanted))?;
+            let bytes = &window.buffer[..filled];
+            let found =
+                (filled >= share).then(|| self.cut.end_after(bytes, share - 1)).flatten();
+            match found {
+                Some(len) => break len,
+                None if filled < wanted => break self.last(source, (offset, bytes))?,
+                None => {
+                    wanted = self.more(source, (offset, bytes, share))?;
+                    window.make_room(source, wanted, filled)?;
+                }
+            }
+        };
+        self.tail = (2 * len.saturating_sub(share)).clamp(LEAST_TAIL, MOST_TAIL);
+        self.carry.extend_from_slice(&window.buffer[len..filled]);
+        let (grid, cut) = (self.grid, self.cut);
+        let bytes = &window.buffer[..len];
+        let piece = Piece { grid, cut, end, offset, bytes };
+        let most = self.record_limit.max(grid.size.get());
+        if let Some(record) = piece.too_long(most) {
+            return Err(too_long(source, record, most));
+        }
+        self.has_ended = filled < wanted && self.carry.is_empty();
+        Ok((len > 0).then_some(piece))
+    }
+
+    /// Reads until `wanted` bytes are there, or the stream ends; returns how many there are.
+    fn fill(
+        &mut self,
+        source: &Opened,
+        observer: &Observer,
+        (window, filled, wanted): (&mut Window, usize, usize),
+    ) -> Result<usize> {
+        let left = self.end.map_or(usize::MAX, |end| to_usize(end - self.past.offset));
+        let until = wanted.min(filled.saturating_add(left));
+        if until <= filled || self.at_end {
+            return Ok(filled);
+        }
+        let mut stream = Stream::resume(source, observer, self.past);
+        let came = stream.fill(&mut window.buffer[filled..until]);
+        self.past = stream.pause();
+        let came = came?;
+        self.at_end = came < until - filled;
+        if let Some(end) = self.end.filter(|&end| self.at_end && self.past.offset < end) {
+            let extent = Extent::between(self.grid.base, end);
+            return Err(source.truncated(extent, self.past.offset).hint("ask for less"));
+        }
+        Ok(filled + came)
+    }
+
+    /// The length of the last block, which is all that is left.
+    fn last(&self, source: &Opened, (offset, bytes): (u64, &[u8])) -> Result<usize> {
+        match self.cut.unfinished(bytes) {
+            None => Ok(bytes.len()),
+            Some(unfinished) => Err(no_end(source, offset, unfinished)),
+        }
+    }
+
+    /// How many bytes to have next, where `bytes` do not hold the end of the record that begins
+    /// last in the block.
+    fn more(
+        &self,
+        source: &Opened,
+        (offset, bytes, share): (u64, &[u8], usize),
+    ) -> Result<usize> {
+        let begin = self.cut.last_start(&bytes[..share]);
+        let len = bytes.len() - begin;
+        let start = offset + begin as u64;
+        let record = Extent::between(start, start + len as u64);
+        let most = self.record_limit.max(self.grid.size.get());
+        if record.len() > most {
+            return Err(too_long(source, record, most));
+        }
+        let more = len.max(share);
+        if more > LARGE && (more + len) as u64 > (self.memory)() {
+            let error = Error::new(Operation::Allocate, Reason::OutOfMemory, source.name());
+            return Err(error
+                .at(record)
+                .detail("a record does not fit into the memory at hand"));
+        }
+        Ok(bytes.len() + more)
+    }
+}
+
+/// From here on, memory is asked for before it is taken.
+const LARGE: usize = 64 << 20;
+
+fn to_usize(len: u64) -> usize {
+    usize::try_from(len).unwrap_or(usize::MAX)
+}

@@ -1,0 +1,83 @@
+//! Which blocks begin between quotes.
+//!
+//! A quote changes the meaning of everything behind it, so nobody knows the state at the start of a
+//! block without the number of quotes in all blocks before. But whether that number is odd is soon
+//! counted, without knowing the state. So each worker counts in what it has read, waits for its
+//! turn to learn the state, and hands on what it became: the waiting is for the reads of those
+//! before, never for what is made of their records.
+//!
+//! ```text
+//! quotes in      odd      even     odd
+//! block      |-- " ---|-- "" --|- """ --|
+//! begins     outside  inside   inside   outside
+//! ```
+
+use std::collections::BTreeMap;
+
+use crate::records::turns::Turns;
+
+/// The states at the starts of one file's leases.
+#[derive(Debug, Default)]
+pub(crate) struct Quotes {
+    turns: Turns<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    inside: bool,
+    /// Of leases that were let through and may be tried again.
+    known: BTreeMap<u64, bool>,
+}
+
+impl Quotes {
+    /// Whether lease `number` begins between quotes; `odd`: it has an odd number of them. `None`
+    /// if that cannot be known any more.
+    pub(crate) fn is_inside(
+        &self,
+        number: u64,
+        odd: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<bool> {
+        let mut line = self.turns.wait(number, 0, is_over)?;
+        if number < line.next {
+            return line.state.known.get(&number).copied();
+        }
+        let inside = line.state.inside;
+        line.state.inside ^= odd;
+        line.state.known.insert(number, inside);
+        line.next += 1;
+        self.turns.moved(line);
+        Some(inside)
+    }
+
+    /// Lease `number` is tried.
+    pub(crate) fn begun(&self, number: u64) -> Trying<'_> {
+        self.turns.found(number);
+        Trying { quotes: self, number, is_done: false }
+    }
+}
+
+/// A lease that is being read; who waits for its quotes is told if it comes to nothing.
+pub(crate) struct Trying<'q> {
+    quotes: &'q Quotes,
+    number: u64,
+    is_done: bool,
+}
+
+impl Trying<'_> {
+    /// The lease will not be tried again.
+    pub(crate) fn done(mut self) {
+        self.is_done = true;
+    }
+}
+
+impl Drop for Trying<'_> {
+    fn drop(&mut self) {
+        match self.is_done {
+            true => {
+                self.quotes.turns.line().state.known.remove(&self.number);
+            }
+            false => self.quotes.turns.lost(self.number),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Lets pieces through in the order of their numbers, whoever has them.
+//!
+//! A piece that comes too early waits; it does so for ever only if nothing is amiss with those
+//! before it. A piece that failed before its turn is *lost*: those behind it give up, once the whole
+//! is known to have failed, for it may also be tried again.
+
+use std::collections::BTreeSet;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often who waits looks whether it is over.
+const NAP: Duration = Duration::from_millis(50);
+
+/// See the [module](self).
+#[derive(Debug, Default)]
+pub(crate) struct Turns<S> {
+    line: Mutex<Line<S>>,
+    moved: Condvar,
+}
+
+/// What is known under the lock.
+#[derive(Debug, Default)]
+pub(crate) struct Line<S> {
+    /// The number whose turn it is.
+    pub(crate) next: u64,
+    pub(crate) state: S,
+    lost: BTreeSet<u64>,
+}
+
+impl<S> Turns<S> {
+    /// The first turn is that of `first`.
+    pub(crate) fn new(first: u64, state: S) -> Self {
+        let line = Line { next: first, state, lost: BTreeSet::new() };
+        Self { line: Mutex::new(line), moved: Condvar::new() }
+    }
+
+    /// Waits until at most `ahead` numbers are before `number`; `None` if that will not be, which
+    /// is looked into once `is_over`.
+    pub(crate) fn wait(
+        &self,
+        number: u64,
+        ahead: u64,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<MutexGuard<'_, Line<S>>> {
+        let mut line = self.line();
+        loop {
+            if number <= line.next.saturating_add(ahead) {
+                return Some(line);
+            }
+            if line.lost.first().is_some_and(|&lost| lost < number) && is_over() {
+                return None;
+            }
+            let woken = self.moved.wait_timeout(line, NAP);
+            line = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    /// Ends a change of the line and wakes who waits for it.
+    pub(crate) fn moved(&self, line: MutexGuard<'_, Line<S>>) {
+        drop(line);
+        self.moved.notify_all();
+    }
+
+    /// `number` failed before it had its turn.
+    pub(crate) fn lost(&self, number: u64) {
+        let mut line = self.line();
+        if number >= line.next {
+            line.lost.insert(number);
+        }
+        self.moved(line);
+    }
+
+    /// `number` is tried, perhaps again.
+    pub(crate) fn found(&self, number: u64) {
+        self.line().lost.remove(&number);
+    }
+
+    pub(crate) fn line(&self) -> MutexGuard<'_, Line<S>> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

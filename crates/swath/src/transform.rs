@@ -1,0 +1,211 @@
+//! The verb `transform`: records in, bytes out, in the order of the input, parallel at both ends.
+//!
+//! ```text
+//! input     |block 0|block 1|block 2|block 3|     file, files or pipe
+//! worker A  read, f, f, f, write 0      read …
+//! worker B       read, f, f, write 1, write 2
+//! output    |----0----|-1-|---2---|               file or stream: what the serial loop leaves
+//! ```
+//!
+//! Each block's output goes to a [ticket](crate::append::Ticket) that was taken in the order of
+//! the input, so it lands where the serial loop would have put it, and at most a window of blocks
+//! is in memory, however long the input is. Source: study C, whose fastest form parsed in one
+//! thread and collected all output before it was written.
+//!
+//! ```
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+//! # std::fs::write(&input, "3\n4\nfive\n").unwrap();
+//! use std::io::Write;
+//!
+//! let done = swath::transform(&input, &output, |line, out| -> std::io::Result<()> {
+//!     match std::str::from_utf8(line).ok().and_then(|text| text.parse::<u64>().ok()) {
+//!         Some(number) => writeln!(out, "{}", number * number),
+//!         None => writeln!(out, "?"),
+//!     }
+//! })?;
+//! assert_eq!(std::fs::read_to_string(&output)?, "9\n16\n?\n");
+//! assert_eq!((done.records, done.written.bytes), (Some(3), 7));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod output;
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use swath_os::machine;
+
+use crate::append::{Ordered, Ticket, Written};
+use crate::blocks::consume::Consume;
+use crate::blocks::failures::Failures;
+use crate::blocks::{Records, records_of, runs};
+use crate::error::Error;
+use crate::records::Block;
+use crate::records::piece::Piece;
+use crate::records::turns::Turns;
+use crate::report::Report;
+use crate::source::Source;
+
+pub use output::Output;
+
+/// What a transform did.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Transformed {
+    /// Records that were given to the closure; `None` where it was given blocks.
+    pub records: Option<u64>,
+    /// How the input was read, and taken apart.
+    pub read: Report,
+    /// What was written.
+    pub written: Written,
+    /// From the call until the output is complete under its name, or flushed.
+    pub elapsed: Duration,
+}
+
+/// Calls `f` for each line of `input`, without its newline, and leaves what all calls write, in the
+/// order of the lines, in `output`.
+///
+/// `f` runs on several threads at once, for one block of lines on each. It appends to the vector,
+/// which holds what earlier lines of its block wrote. Other cuts, several inputs and options:
+/// [`Records::transform`].
+///
+/// The result is the same at every number of workers and every block size. Memory is that of a
+/// few blocks and their output. The output may be the input: it is replaced when all of it has
+/// been read and written.
+///
+/// # Errors
+///
+/// The first one in the order of the input: of reading, of `f`, or of writing. Then no file is
+/// left, and one that was there before is what it was.
+///
+/// # Panics
+///
+/// If `f` does, with its panic, once all workers have ended; no file is left.
+pub fn transform<E: From<Error> + Send>(
+    input: impl Into<Source>,
+    output: impl Into<Output>,
+    f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), E> + Sync,
+) -> Result<Transformed, E> {
+    records_of([input]).transform(output, f)
+}
+
+impl Records<'_> {
+    /// As [`transform`], for these records; without their delimiters.
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`].
+    ///
+    /// # Panics
+    ///
+    /// As [`transform`].
+    pub fn transform<E: From<Error> + Send>(
+        self,
+        output: impl Into<Output>,
+        f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), E> + Sync,
+    ) -> Result<Transformed, E> {
+        let count = AtomicU64::new(0);
+        let by_block = |block: Block<'_>, out: &mut Vec<u8>| -> Result<(), E> {
+            let mut here = 0;
+            for record in block.records() {
+                f(record, out)?;
+                here += 1;
+            }
+            // Relaxed: a number for each, read when all have ended.
+            count.fetch_add(here, Ordering::Relaxed);
+            Ok(())
+        };
+        let done = self.transform_blocks(output, by_block)?;
+        Ok(Transformed { records: Some(count.into_inner()), ..done })
+    }
+
+    /// As [`transform`](Self::transform), a block of records at a time: for parsers that are
+    /// faster with many records at once, or that keep something between them.
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`].
+    ///
+    /// # Panics
+    ///
+    /// As [`transform`].
+    pub fn transform_blocks<E: From<Error> + Send>(
+        self,
+        output: impl Into<Output>,
+        f: impl Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
+    ) -> Result<Transformed, E> {
+        let started = Instant::now();
+        let output = output.into().open()?;
+        let workers = usize::try_from(self.options.wishes.workers).unwrap_or(usize::MAX);
+        output.widen(workers.clamp(machine::usable_cpus(), MOST_WORKERS));
+        let failures = Failures::default();
+        let consumer = Through { f, output: &output, turns: Turns::new(0, ()), failures };
+        let read = runs::run(self, &consumer)?;
+        let written = output.commit()?;
+        Ok(Transformed { records: None, read, written, elapsed: started.elapsed() })
+    }
+}
+
+/// Whose output may wait at one time is bounded, however many workers there are.
+const MOST_WORKERS: usize = 64;
+
+/// Writes what a closure makes of each block.
+struct Through<'o, F, E> {
+    f: F,
+    output: &'o Ordered,
+    /// Tickets are taken in the order of pieces.
+    turns: Turns<()>,
+    failures: Failures<E>,
+}
+
+impl<F, E: From<Error> + Send> Through<'_, F, E> {
+    /// The ticket of piece `number`, if it has records; `None` if it is not to have one any more.
+    fn ticket(
+        &self,
+        number: u64,
+        has_records: bool,
+        is_over: &dyn Fn() -> bool,
+    ) -> Option<Option<Ticket>> {
+        self.turns.found(number);
+        let mut line = self.turns.wait(number, 0, is_over)?;
+        // Waits under a full window: those who have tickets need nobody who waits here.
+        let ticket =
+            has_records.then(|| self.failures.attempt(number, || Ok(self.output.ticket()?)));
+        if ticket.as_ref().is_some_and(Option::is_none) {
+            drop(line);
+            self.turns.lost(number);
+            return None;
+        }
+        line.next += 1;
+        self.turns.moved(line);
+        Some(ticket.flatten())
+    }
+}
+
+impl<F, E> Consume for Through<'_, F, E>
+where
+    F: Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
+    E: From<Error> + Send,
+{
+    type Error = E;
+
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
+        let ticket = self.ticket(number, piece.is_some(), is_over);
+        let Some((mut ticket, piece)) = ticket.flatten().zip(piece) else { return };
+        self.failures.attempt(number, move || {
+            for block in piece {
+                (self.f)(block, ticket.buffer())?;
+            }
+            Ok(ticket.done()?)
+        });
+    }
+
+    fn lost(&self, number: u64) {
+        self.turns.lost(number);
+    }
+
+    fn failures(&self) -> &Failures<E> {
+        &self.failures
+    }
+}
