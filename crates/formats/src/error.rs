@@ -1,6 +1,6 @@
 //! What is wrong with a stream, and at which of its bytes.
 
-use std::fmt;
+use std::fmt::{self, Write};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -23,6 +23,10 @@ pub enum Reason {
     Unsupported,
     /// The options contradict each other, the format or the stream.
     Invalid,
+    /// The text is not what its format asks for.
+    Malformed,
+    /// A number, or a count, that its type cannot hold, or more than there is memory for.
+    TooLarge,
     /// It has no index, so it cannot be read from the middle.
     NoIndex,
 }
@@ -46,6 +50,7 @@ struct Stream {
     reason: Reason,
     path: PathBuf,
     offset: Option<u64>,
+    line: Option<u64>,
     detail: String,
     hint: &'static str,
 }
@@ -53,6 +58,9 @@ struct Stream {
 impl fmt::Display for Stream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "cannot {} {}", self.doing, self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, " on line {line}")?;
+        }
         if let Some(offset) = self.offset {
             write!(f, " at byte {offset}")?;
         }
@@ -77,15 +85,45 @@ impl Error {
         Self::stream("decompress", path, reason, detail.into())
     }
 
+    /// Text that is read: numbers, lines, headers.
+    pub(crate) fn reading(path: &Path, reason: Reason, detail: impl Into<String>) -> Self {
+        Self::stream("read", path, reason, detail.into())
+    }
+
+    /// Text that is written.
+    pub(crate) fn writing(path: &Path, reason: Reason, detail: impl Into<String>) -> Self {
+        Self::stream("write", path, reason, detail.into())
+    }
+
     fn stream(doing: &'static str, path: &Path, reason: Reason, detail: String) -> Self {
-        let (path, offset, hint) = (path.to_owned(), None, hint_for(reason));
-        Self(Inner::Stream(Box::new(Stream { doing, reason, path, offset, detail, hint })))
+        let (path, offset, line, hint) = (path.to_owned(), None, None, hint_for(reason));
+        let stream = Stream { doing, reason, path, offset, line, detail, hint };
+        Self(Inner::Stream(Box::new(stream)))
     }
 
     /// Says at which byte of the compressed stream.
     pub(crate) fn at(mut self, offset: u64) -> Self {
         if let Inner::Stream(stream) = &mut self.0 {
             stream.offset = Some(offset);
+        }
+        self
+    }
+
+    /// Says on which line; the first one is 1.
+    pub(crate) fn on_line(mut self, line: u64) -> Self {
+        if let Inner::Stream(stream) = &mut self.0 {
+            stream.line = Some(line);
+        }
+        self
+    }
+
+    /// Quotes what stands there, at most 80 bytes of it, nothing unprintable.
+    pub(crate) fn quoting(mut self, bytes: &[u8]) -> Self {
+        const MOST: usize = 80;
+        if let Inner::Stream(stream) = &mut self.0 {
+            let shown = bytes[..bytes.len().min(MOST)].escape_ascii();
+            let more = if bytes.len() > MOST { " …" } else { "" };
+            let _ = write!(stream.detail, ": `{shown}`{more}");
         }
         self
     }
@@ -123,11 +161,20 @@ impl Error {
         }
     }
 
-    /// The byte of the compressed stream that it is about: the first of a frame, member or block.
+    /// The byte that it is about: of text, where it stands; of a compressed stream, the first of a
+    /// frame, member or block.
     pub fn offset(&self) -> Option<u64> {
         match &self.0 {
             Inner::Library(error) => error.extent().map(|(offset, _)| offset),
             Inner::Stream(stream) => stream.offset,
+        }
+    }
+
+    /// The line of the text that it is about; the first one is 1.
+    pub fn line(&self) -> Option<u64> {
+        match &self.0 {
+            Inner::Library(_) => None,
+            Inner::Stream(stream) => stream.line,
         }
     }
 
@@ -158,7 +205,9 @@ impl From<swath::Error> for Error {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.reason() {
-            Reason::Corrupt | Reason::UnknownFormat => io::ErrorKind::InvalidData,
+            Reason::Corrupt | Reason::UnknownFormat | Reason::Malformed | Reason::TooLarge => {
+                io::ErrorKind::InvalidData
+            }
             Reason::Truncated => io::ErrorKind::UnexpectedEof,
             Reason::Unsupported | Reason::NoIndex => io::ErrorKind::Unsupported,
             Reason::Invalid => io::ErrorKind::InvalidInput,
@@ -176,7 +225,11 @@ fn hint_for(reason: Reason) -> &'static str {
         Reason::Truncated => "fetch the rest of it",
         Reason::UnknownFormat => "name a zstd, gzip or bzip2 file",
         Reason::NoIndex => "decompress all of it, or compress it with `swath compress`",
-        Reason::Library | Reason::Unsupported | Reason::Invalid => "",
+        Reason::Library
+        | Reason::Unsupported
+        | Reason::Invalid
+        | Reason::Malformed
+        | Reason::TooLarge => "",
     }
 }
 

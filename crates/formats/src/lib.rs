@@ -2,11 +2,19 @@
 //!
 //! ```text
 //! compressed   zstd, gzip, BGZF and bzip2: written and read in parallel, read from anywhere
+//! matrix       Matrix Market and edge lists ↔ coordinates, compressed rows and columns
+//! table        numeric CSV and TSV ↔ row-major arrays, Arrow columns
+//! options      option contracts, priced after Black and Scholes
 //! ```
 
 #![forbid(unsafe_code)]
 
 pub mod compressed;
 mod error;
+pub mod matrix;
+mod number;
+pub mod options;
+pub mod table;
+mod text;
 
 pub use error::{Error, Reason, Result};

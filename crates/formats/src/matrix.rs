@@ -1,0 +1,1 @@
+//! Sparse matrices and graphs: Matrix Market and edge lists.

@@ -1,0 +1,4 @@
+//! Numbers as text: parsed and formatted at speed.
+
+mod format;
+mod parse;

@@ -1,0 +1,1 @@
+//! From text: whole tokens, strict, correctly rounded.

@@ -1,0 +1,1 @@
+//! Option contracts and their prices, after study C.

@@ -1,0 +1,1 @@
+//! Numeric tables: CSV and TSV.

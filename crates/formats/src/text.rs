@@ -1,0 +1,70 @@
+//! Text in which something is wrong: where, on which line, and what stands there.
+
+use std::path::Path;
+
+use swath::ReadOptions;
+
+use crate::error::{Error, Reason};
+
+/// What is wrong with the text, and at which byte of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) offset: u64,
+    pub(crate) reason: Reason,
+    pub(crate) detail: String,
+}
+
+impl Fault {
+    pub(crate) fn malformed(offset: u64, detail: impl Into<String>) -> Self {
+        Self { offset, reason: Reason::Malformed, detail: detail.into() }
+    }
+
+    pub(crate) fn too_large(offset: u64, detail: impl Into<String>) -> Self {
+        Self { offset, reason: Reason::TooLarge, detail: detail.into() }
+    }
+
+    /// The error that says so: with the number of the line, for which everything before it is read
+    /// once more, and the line itself.
+    pub(crate) fn into_error(self, path: &Path) -> Error {
+        let error = Error::reading(path, self.reason, self.detail).at(self.offset);
+        let before = ReadOptions::new().with_len(self.offset).count(path, b'\n');
+        let error = match before {
+            Ok(newlines) => error.on_line(newlines.value + 1),
+            Err(_) => error,
+        };
+        match line_at(path, self.offset) {
+            Some(line) => error.quoting(&line),
+            None => error,
+        }
+    }
+}
+
+/// Returns the line that holds the byte at `offset`, or as much of it as anybody would read.
+fn line_at(path: &Path, offset: u64) -> Option<Vec<u8>> {
+    const AROUND: u64 = 4096;
+    let start = offset.saturating_sub(AROUND);
+    let len = std::fs::metadata(path).ok()?.len().checked_sub(start)?.min(2 * AROUND);
+    let around = ReadOptions::new().with_offset(start).with_len(len).read(path).ok()?;
+    let at = usize::try_from(offset - start).ok()?.min(around.buffer.len());
+    let (before, behind) = around.buffer.split_at(at);
+    let from = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
+    let to = behind.iter().position(|&byte| byte == b'\n').unwrap_or(behind.len());
+    // Of a long line, what stands where it goes wrong.
+    let from = from.max(at.saturating_sub(40));
+    Some([&before[from..], &behind[..to]].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_its_number_and_its_text_are_told() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), "one\ntwo 2\nthree").expect("room");
+        let error = Fault::malformed(8, "no number").into_error(file.path());
+        assert_eq!((error.line(), error.offset()), (Some(2), Some(8)));
+        let text = error.to_string();
+        assert!(text.contains("on line 2 at byte 8: no number: `two 2`"), "{text}");
+    }
+}
