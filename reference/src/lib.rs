@@ -17,6 +17,7 @@
 //! ```
 
 pub mod records;
+pub mod number;
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
