@@ -18,6 +18,7 @@
 
 pub mod records;
 pub mod number;
+pub mod options;
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
