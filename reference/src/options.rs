@@ -94,9 +94,9 @@ pub fn parse(text: &[u8]) -> Result<Vec<(Contract, f64)>, u64> {
     if lines.last().is_some_and(|last| last.is_empty()) {
         lines.pop();
     }
-    let mut fields = lines.iter().map(|line| fields(line)).zip(1..);
-    let declared = match fields.next() {
-        Some((count, _)) => match count.as_deref() {
+    let mut lines_of = lines.iter().zip(1..);
+    let declared = match lines_of.next() {
+        Some((line, _)) => match fields(line).as_deref() {
             Some([count]) if count.bytes().all(|byte| byte.is_ascii_digit()) => {
                 count.parse::<u64>().map_err(|_| 1_u64)?
             }
@@ -105,14 +105,14 @@ pub fn parse(text: &[u8]) -> Result<Vec<(Contract, f64)>, u64> {
         None => return Err(1),
     };
     let mut contracts = Vec::new();
-    for (fields, line) in fields {
-        let fields = fields.ok_or(line)?;
+    for (text, line) in lines_of {
         if contracts.len() as u64 == declared {
-            if !fields.is_empty() {
+            if !text.iter().all(|byte| b" \t\r".contains(byte)) {
                 return Err(line);
             }
             continue;
         }
+        let fields = fields(text).ok_or(line)?;
         contracts.push(contract(&fields).ok_or(line)?);
     }
     match contracts.len() as u64 == declared {
