@@ -16,9 +16,9 @@
 //! # }
 //! ```
 
-pub mod records;
 pub mod number;
 pub mod options;
+pub mod records;
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
