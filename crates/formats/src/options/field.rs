@@ -88,37 +88,195 @@ pub(super) fn last(text: &[u8], start: usize) -> Option<Field> {
         return None;
     }
     let mut digits = number(bytes << (64 - point));
-    let first = start + point as usize / 8 + 1;
-    let mut at = first;
+    let mut at = start + point as usize / 8 + 1;
+    let most = MOST_DIGITS - point as usize / 8;
+    let (mut decimals, mut is_cut) = (0, false);
     loop {
         let bytes = word(text, at)? ^ ZEROS;
-        let count = others(bytes).trailing_zeros() & 0x78;
-        at += count as usize / 8;
-        if count == 64 {
-            digits = digits.wrapping_mul(100_000_000).wrapping_add(number(bytes));
-            continue;
+        let count = others(bytes).trailing_zeros() as usize / 8;
+        let kept = count.min(most - decimals);
+        if kept > 0 {
+            digits = digits * TENS[kept] + number(bytes << (64 - 8 * kept));
         }
-        if count > 0 {
-            digits = digits.wrapping_mul(POWERS_OF_TEN[count as usize / 8]);
-            digits = digits.wrapping_add(number(bytes << (64 - count)));
+        decimals += kept;
+        is_cut |= kept < count;
+        at += count;
+        if count < 8 {
+            break;
         }
-        if text[at] != b'\n' {
-            return None;
-        }
-        let is_exact = at - start <= 20 && digits >> 53 == 0;
-        let value = match is_exact {
-            true => exact(digits, at - first),
-            false => double(&text[start..at])?,
-        };
-        return Some((value, at + 1));
     }
+    if text[at] != b'\n' {
+        return None;
+    }
+    let value = match digits >> 53 == 0 && !is_cut {
+        true => exact(digits, decimals),
+        false => nearest(digits, decimals, is_cut).or_else(|| double(&text[start..at]))?,
+    };
+    Some((value, at + 1))
 }
 
-const POWERS_OF_TEN: [u64; 8] = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000];
+/// Digits that fit 64 bits, whatever they are.
+const MOST_DIGITS: usize = 19;
+
+const TENS: [u64; MOST_DIGITS] = {
+    let mut tens = [1; MOST_DIGITS];
+    let mut index = 1;
+    while index < tens.len() {
+        tens[index] = 10 * tens[index - 1];
+        index += 1;
+    }
+    tens
+};
+
+/// The double nearest to `digits / 10^decimals`, and if it `is_cut` to all numbers between that and
+/// one digit more; `None` where that is not sure.
+///
+/// The quotient of two rounded numbers is at most two places off. How far exactly, whole numbers
+/// tell: `digits * 2^shift - mantissa * 10^decimals`, which must be less than half of 10^decimals.
+#[inline(always)]
+fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
+    #[expect(clippy::cast_precision_loss, reason = "what it loses is found below")]
+    let guess = digits as f64 / POWERS[decimals];
+    let bits = guess.to_bits();
+    let shift = 1075_u64.wrapping_sub(bits >> 52);
+    if shift > 62 {
+        return None;
+    }
+    let mantissa = bits & ((1 << 52) - 1) | 1 << 52;
+    let power = i128::from(TENS[decimals]);
+    let apart = (i128::from(digits) << shift) - i128::from(mantissa) * power;
+    let step = i64::from(2 * apart > power) - i64::from(2 * apart < -power);
+    let apart = apart - i128::from(step) * power;
+    let cut = i128::from(is_cut) << shift;
+    let is_sure = -power < 2 * apart && 2 * (apart + cut) < power;
+    // Below a power of two, places are half as far apart.
+    let is_plain = bits & ((1 << 52) - 1) > 2;
+    (is_sure && is_plain).then(|| f64::from_bits(bits.wrapping_add_signed(step)))
+}
 
 /// Returns the double that a whole token means; `None` if it is none, or too large for one.
 pub(super) fn double(token: &[u8]) -> Option<f64> {
     let is_plain = token.iter().all(|byte| b"0123456789+-.eE".contains(byte));
     let value = std::str::from_utf8(token).ok()?.parse().ok();
     value.filter(|value: &f64| is_plain && value.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever comes behind the field.
+    const BEHIND: &str = "\n42.00 40.00";
+
+    fn random(bits: &mut impl FnMut() -> u64, digits: u64) -> String {
+        (0..digits)
+            .map(|_| char::from(b'0' + u8::try_from(bits() % 10).expect("one")))
+            .collect()
+    }
+
+    #[test]
+    fn short_fields_are_those_of_the_library() {
+        let mut bits = swath_reference::splitmix(1);
+        for _ in 0..100_000 {
+            let (before, behind) = (bits() % 6, bits() % 6);
+            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
+            let found = short(format!("{text} 0.00 0.00").as_bytes(), 0);
+            if before > 0 && text.len() <= 7 - 1 {
+                let right = text.parse().expect("a number");
+                assert_eq!(found, Some((right, text.len() + 1)), "{text}");
+            } else if let Some((value, end)) = found {
+                assert_eq!((value, end), (text.parse().expect("a number"), text.len() + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn last_fields_are_those_of_the_library() {
+        let mut bits = swath_reference::splitmix(2);
+        let mut sure = 0;
+        for _ in 0..1_000_000 {
+            let (before, behind) = (1 + bits() % 3, bits() % 25);
+            let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
+            let right: f64 = text.parse().expect("a number");
+            let found = last(format!("{text}{BEHIND}").as_bytes(), 0);
+            assert_eq!(found, Some((right, text.len() + 1)), "{text}");
+            let digits: u64 =
+                text.replace('.', "").get(..18).map_or(0, |it| it.parse().expect("18"));
+            let decimals = 18_u64.saturating_sub(before);
+            let quick =
+                nearest(digits, usize::try_from(decimals).expect("few"), behind > decimals);
+            if let Some(value) = quick.filter(|_| behind >= decimals) {
+                assert_eq!(value, right, "{text}");
+                sure += 1;
+            }
+        }
+        assert!(sure > 100_000, "{sure}");
+    }
+
+    #[test]
+    fn hard_fields_are_those_of_the_library() {
+        // Half way between two doubles, or a digit beside; powers of two, and what is next to them.
+        let mut bits = swath_reference::splitmix(3);
+        for round in 0..200_000_u64 {
+            let exponent = 1023 + round % 9;
+            let fraction = match round % 3 {
+                0 => bits() & 3,
+                1 => (1 << 52) - 1 - (bits() & 3),
+                _ => bits() >> 12,
+            };
+            let low = f64::from_bits(exponent << 52 | fraction);
+            let high = f64::from_bits((exponent << 52 | fraction) + 1);
+            // Both have at most 53 decimals; so has what is in the middle, with one more.
+            let (low, high) = (format!("{low:.53}"), format!("{high:.53}"));
+            let middle = middle(&low, &high);
+            for len in [middle.len(), 18, 19, 20, 21, 22] {
+                let text = &middle[..len.min(middle.len())];
+                let right: f64 = text.parse().expect("a number");
+                let found = last(format!("{text}{BEHIND}").as_bytes(), 0);
+                assert_eq!(found, Some((right, text.len() + 1)), "{text}");
+            }
+        }
+    }
+
+    /// The number between two that have as many digits.
+    fn middle(low: &str, high: &str) -> String {
+        let point = low.find('.').expect("there is one");
+        fn digits(text: &str) -> impl Iterator<Item = u8> {
+            text.bytes().filter(u8::is_ascii_digit).map(|it| it - b'0')
+        }
+        let sums: Vec<u8> = digits(low).zip(digits(high)).map(|(a, b)| a + b).collect();
+        // Half of the sum, digit by digit; then one decimal more.
+        let (mut text, mut rest) = (String::new(), 0);
+        let mut carried = sums.clone();
+        for index in (1..carried.len()).rev() {
+            if carried[index] > 9 {
+                carried[index] -= 10;
+                carried[index - 1] += 1;
+            }
+        }
+        for digit in carried.into_iter().chain([0]) {
+            let value = rest * 10 + digit;
+            text.push(char::from(b'0' + value / 2));
+            rest = value % 2;
+        }
+        text.insert(point, '.');
+        text
+    }
+
+    #[test]
+    fn what_is_not_plain_is_left_to_others() {
+        for text in
+            ["", "1", "1 ", ".5 ", "-1.0 ", "1.0\t", "1.0\n", "1..0 ", "1e5 ", "1234.567 "]
+        {
+            assert_eq!(short(format!("{text} 0.00 0.00").as_bytes(), 0), None, "{text}");
+        }
+        for text in
+            ["", "1", ".5", "-1.0", "1.0 ", "1.0\r", "1.0.0", "1.0e5", "12345678.0", "1.x"]
+        {
+            assert_eq!(last(format!("{text}{BEHIND}").as_bytes(), 0), None, "{text}");
+        }
+        // Eight bytes are not there.
+        assert_eq!(short(b"1.0 2.0", 0), None);
+        assert_eq!(last(b"1.0\n", 0), None);
+    }
 }
