@@ -98,8 +98,9 @@ fn avx2(contracts: &Contracts<'_>, prices: &mut [f64]) {
     price_all(contracts, prices);
 }
 
-/// Contracts that are priced together: a vector of the widest level.
-const LANES: usize = 8;
+/// Contracts that go through all steps together: several vectors, as a loop over them is what the
+/// compiler makes vectors of.
+const LANES: usize = 32;
 
 /// One value for each of some neighbouring contracts.
 type Lanes = [f64; LANES];
@@ -107,17 +108,14 @@ type Lanes = [f64; LANES];
 /// The same source for all levels; what differs is how many lanes an instruction has.
 #[inline(always)]
 fn price_all(contracts: &Contracts<'_>, prices: &mut [f64]) {
-    let (whole, rest) = prices.as_chunks_mut::<LANES>();
-    for (index, prices) in whole.iter_mut().enumerate() {
-        *prices = price(&contracts.eight(index * LANES));
-    }
-    for (index, target) in (whole.len() * LANES..).zip(rest) {
-        [*target, ..] = price(&contracts.one(index));
+    for (index, prices) in prices.chunks_mut(LANES).enumerate() {
+        let some = contracts.some(index * LANES, prices.len());
+        prices.copy_from_slice(&price(&some)[..prices.len()]);
     }
 }
 
 /// Contracts side by side.
-struct Eight {
+struct Side {
     spot: Lanes,
     strike: Lanes,
     rate: Lanes,
@@ -128,33 +126,27 @@ struct Eight {
 }
 
 impl Contracts<'_> {
+    /// Some `len` from `from` on; behind them, zeros.
     #[inline(always)]
-    fn eight(&self, from: usize) -> Eight {
-        fn lanes<T: Copy>(column: &[T], from: usize) -> [T; LANES] {
-            *column[from..].first_chunk().expect("columns are as long as the prices")
+    fn some(&self, from: usize, len: usize) -> Side {
+        #[inline(always)]
+        fn lanes<T: Copy + Default>(column: &[T], from: usize, len: usize) -> [T; LANES] {
+            let column = &column[from..];
+            if let (Some(lanes), LANES) = (column.first_chunk(), len) {
+                return *lanes;
+            }
+            let mut lanes = [T::default(); LANES];
+            lanes[..len].copy_from_slice(&column[..len]);
+            lanes
         }
-        Eight {
-            spot: lanes(self.spot, from),
-            strike: lanes(self.strike, from),
-            rate: lanes(self.rate, from),
-            dividend_yield: lanes(self.dividend_yield, from),
-            volatility: lanes(self.volatility, from),
-            years: lanes(self.years, from),
-            is_put: lanes(self.is_put, from),
-        }
-    }
-
-    /// The same contract in all lanes.
-    #[inline(always)]
-    fn one(&self, index: usize) -> Eight {
-        Eight {
-            spot: [self.spot[index]; LANES],
-            strike: [self.strike[index]; LANES],
-            rate: [self.rate[index]; LANES],
-            dividend_yield: [self.dividend_yield[index]; LANES],
-            volatility: [self.volatility[index]; LANES],
-            years: [self.years[index]; LANES],
-            is_put: [self.is_put[index]; LANES],
+        Side {
+            spot: lanes(self.spot, from, len),
+            strike: lanes(self.strike, from, len),
+            rate: lanes(self.rate, from, len),
+            dividend_yield: lanes(self.dividend_yield, from, len),
+            volatility: lanes(self.volatility, from, len),
+            years: lanes(self.years, from, len),
+            is_put: lanes(self.is_put, from, len),
         }
     }
 }
@@ -169,7 +161,7 @@ fn each(f: impl Fn(usize) -> f64) -> Lanes {
 }
 
 #[inline(always)]
-fn price(c: &Eight) -> Lanes {
+fn price(c: &Side) -> Lanes {
     let spread = each(|i| c.volatility[i] * c.years[i].sqrt());
     let moneyness = ln(&each(|i| c.spot[i] / c.strike[i]));
     let variance = each(|i| c.volatility[i] * c.volatility[i] * 0.5);

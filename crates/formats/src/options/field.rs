@@ -78,7 +78,7 @@ fn exact(digits: u64, decimals: usize) -> f64 {
     digits / POWERS[decimals]
 }
 
-/// Parses `digits.digits` with at most 7 digits before the point and a newline behind it; `None`
+/// Parses `digits.digits` with at most 7 digits before the point and a line end behind it; `None`
 /// for everything else.
 #[inline(always)]
 pub(super) fn last(text: &[u8], start: usize) -> Option<Field> {
@@ -105,14 +105,16 @@ pub(super) fn last(text: &[u8], start: usize) -> Option<Field> {
             break;
         }
     }
-    if text[at] != b'\n' {
-        return None;
-    }
+    let next = match text.get(at..at + 2)? {
+        [b'\n', _] => at + 1,
+        b"\r\n" => at + 2,
+        _ => return None,
+    };
     let value = match digits >> 53 == 0 && !is_cut {
         true => exact(digits, decimals),
         false => nearest(digits, decimals, is_cut).or_else(|| double(&text[start..at]))?,
     };
-    Some((value, at + 1))
+    Some((value, next))
 }
 
 /// Digits that fit 64 bits, whatever they are.
@@ -181,7 +183,7 @@ mod tests {
             let (before, behind) = (bits() % 6, bits() % 6);
             let text = format!("{}.{}", random(&mut bits, before), random(&mut bits, behind));
             let found = short(format!("{text} 0.00 0.00").as_bytes(), 0);
-            if before > 0 && text.len() <= 7 - 1 {
+            if before > 0 && text.len() < 7 {
                 let right = text.parse().expect("a number");
                 assert_eq!(found, Some((right, text.len() + 1)), "{text}");
             } else if let Some((value, end)) = found {
@@ -271,7 +273,7 @@ mod tests {
             assert_eq!(short(format!("{text} 0.00 0.00").as_bytes(), 0), None, "{text}");
         }
         for text in
-            ["", "1", ".5", "-1.0", "1.0 ", "1.0\r", "1.0.0", "1.0e5", "12345678.0", "1.x"]
+            ["", "1", ".5", "-1.0", "1.0 ", "1.0\rx", "1.0.0", "1.0e5", "12345678.0", "1.x"]
         {
             assert_eq!(last(format!("{text}{BEHIND}").as_bytes(), 0), None, "{text}");
         }

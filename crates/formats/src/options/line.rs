@@ -77,11 +77,12 @@ fn quick(text: &[u8], mut at: usize) -> Option<(Row, usize)> {
     for number in &mut numbers {
         (*number, at) = short(text, at)?;
     }
-    let is_put = match text.get(at..at + 2)? {
-        b"C " => false,
-        b"P " => true,
-        _ => return None,
-    };
+    let [kind, blank] = *text.get(at..)?.first_chunk()?;
+    // Which of both cannot be foreseen, so nothing depends on it.
+    let is_put = kind == b'P';
+    if !((kind == b'C') | is_put) || blank != b' ' {
+        return None;
+    }
     let (dividends, at) = short(text, at + 2)?;
     let (reference, at) = last(text, at)?;
     // What is not positive goes the way of the faulty.
