@@ -374,3 +374,20 @@ fn a_line_that_does_not_end_is_refused_before_it_fills_the_memory() {
     assert_eq!((error.line(), error.reason()), (Some(2), Reason::Malformed), "{error}");
     assert!(error.to_string().len() < 400, "{error}");
 }
+
+#[test]
+fn a_cancelled_pricing_leaves_nothing() {
+    let token = swath::CancelToken::new();
+    token.cancel();
+    let file = file_of(format!("1\n{GOOD}\n").as_bytes());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("prices");
+    for &(_, way) in Way::WORDS {
+        let read = ReadOptions::new().with_cancel(token.clone());
+        let options = PriceOptions::new().with_way(way).with_read(read);
+        let error = options.price_file(file.path(), &path).expect_err("it was cancelled");
+        let library = error.library().map(swath::Error::reason);
+        assert_eq!(library, Some(swath::Reason::Cancelled), "{way:?} {error}");
+        assert!(!path.exists());
+    }
+}
