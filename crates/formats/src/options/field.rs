@@ -160,9 +160,9 @@ fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
 
 /// Returns the double that a whole token means; `None` if it is none, or too large for one.
 pub(super) fn double(token: &[u8]) -> Option<f64> {
-    let is_plain = token.iter().all(|byte| b"0123456789+-.eE".contains(byte));
     let value = std::str::from_utf8(token).ok()?.parse().ok();
-    value.filter(|value: &f64| is_plain && value.is_finite())
+    // The words for infinity and for what is no number are none either.
+    value.filter(|value: &f64| value.is_finite())
 }
 
 #[cfg(test)]
