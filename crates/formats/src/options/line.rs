@@ -1,7 +1,7 @@
 //! One line: nine fields, and what may be wrong with them.
 
 use super::contracts::Part;
-use super::field::{double, last, short};
+use super::field::{double, last, short, usual};
 use crate::error::Reason;
 
 /// What the fields of a line are, in order.
@@ -72,21 +72,23 @@ pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
 /// Parses a line as programs write it: short decimals, single blanks, nothing negative; `None` for
 /// all others.
 #[inline(always)]
-fn quick(text: &[u8], mut at: usize) -> Option<(Row, usize)> {
-    let mut numbers = [0.0; 6];
-    for number in &mut numbers {
-        (*number, at) = short(text, at)?;
-    }
+fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
+    let (spot, at) = short(text, at)?;
+    let (strike, at) = short(text, at)?;
+    let (rate, at) = usual::<4>(text, at)?;
+    let (dividend_yield, at) = usual::<2>(text, at)?;
+    let (volatility, at) = usual::<2>(text, at)?;
+    let (years, at) = usual::<2>(text, at)?;
+    let numbers = [spot, strike, rate, dividend_yield, volatility, years];
     let [kind, blank] = *text.get(at..)?.first_chunk()?;
     // Which of both cannot be foreseen, so nothing depends on it.
     let is_put = kind == b'P';
     if !((kind == b'C') | is_put) || blank != b' ' {
         return None;
     }
-    let (dividends, at) = short(text, at + 2)?;
+    let (dividends, at) = usual::<2>(text, at + 2)?;
     let (reference, at) = last(text, at)?;
     // What is not positive goes the way of the faulty.
-    let [spot, strike, ..] = numbers;
     let is_fine = spot > 0.0 && strike > 0.0 && dividends == 0.0;
     is_fine.then_some((Row { numbers, is_put, reference }, at))
 }

@@ -75,7 +75,7 @@ fn split(value: f64, power: u64) -> Option<(u64, u64)> {
     let scaled = u128::from(rest) * u128::from(power);
     // Of whole numbers, the last digit that stays is in front of the point.
     let odd = if power == 1 { u128::from(whole & 1) << shift } else { 0 };
-    let fraction = round(scaled | odd, shift) - (low(odd >> shift));
+    let fraction = round_narrow(scaled | odd, shift) - low(odd >> shift);
     Some(if fraction == power { (whole + 1, 0) } else { (whole, fraction) })
 }
 
@@ -86,6 +86,16 @@ fn round(scaled: u128, shift: u64) -> u64 {
     const HALF: u128 = 1 << 127;
     let kept = low(scaled >> shift);
     let cut = scaled << (128 - shift);
+    kept + u64::from(cut > HALF || (cut == HALF && kept & 1 == 1))
+}
+
+/// As [`round`], for a `shift` of at most 63: by words.
+#[inline]
+fn round_narrow(scaled: u128, shift: u64) -> u64 {
+    const HALF: u64 = 1 << 63;
+    let (high, low) = (low(scaled >> 64), low(scaled));
+    let kept = high << (64 - shift) | low >> shift;
+    let cut = low << (64 - shift);
     kept + u64::from(cut > HALF || (cut == HALF && kept & 1 == 1))
 }
 
