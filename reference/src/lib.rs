@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+pub mod number;
+pub mod options;
 pub mod records;
 
 use std::fmt::Display;

@@ -16,6 +16,7 @@ pub mod append;
 pub mod compress;
 pub mod copy;
 pub mod generate;
+pub mod price;
 pub mod read;
 pub mod size;
 pub mod verbs;
@@ -27,6 +28,7 @@ use self::append::{Export, Fib};
 use self::compress::{Compress, Decompress};
 use self::copy::Cp;
 use self::generate::Gen;
+use self::price::Price;
 use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
@@ -69,6 +71,8 @@ pub enum Verb {
     Compress(Compress),
     /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
     Decompress(Decompress),
+    /// Price option contracts after Black and Scholes, in parallel
+    Price(Price),
     /// Leave a folder of segments as one plain file
     Export(Export),
     /// Run study E's benchmark: a Fibonacci tree whose every call writes

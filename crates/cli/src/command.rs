@@ -13,6 +13,7 @@ mod export;
 mod fib;
 mod generate;
 mod manual;
+mod price;
 mod read;
 mod scan;
 mod several;
@@ -87,6 +88,7 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Cp(args) => cp::run(args),
         Verb::Compress(args) => compress::run(args),
         Verb::Decompress(args) => decompress::run(args),
+        Verb::Price(args) => price::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),

@@ -39,7 +39,6 @@ mod decode;
 mod encode;
 mod gzip;
 mod seekable;
-mod spare;
 mod supply;
 mod trim;
 mod work;

@@ -14,6 +14,7 @@ mod error;
 pub mod matrix;
 mod number;
 pub mod options;
+mod spare;
 pub mod table;
 mod text;
 

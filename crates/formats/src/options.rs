@@ -1,1 +1,261 @@
-//! Option contracts and their prices, after study C.
+//! Option contracts, priced after Black and Scholes: study C's program, PARSEC's Blackscholes.
+//!
+//! ```text
+//! 2                                                        2
+//! 42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.7594…    →    4.759422997128208266
+//! 42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.8085…         0.808599977156768901
+//! S     K     r      q    vol  T           reference
+//! ```
+//!
+//! The first line says how many contracts follow. Lines end with `\n` or `\r\n`, the last one need
+//! not; fields are apart by blanks and tabs; behind the last contract lines may be blank. q is the
+//! continuous dividend yield; the dividends behind the kind must be 0, as the formula has none. The
+//! last field is the right price, to compare with.
+//!
+//! Whichever [`Way`] is taken, with however many workers, the bytes that come out are the same.
+//!
+//! ```
+//! use swath_formats::options::PriceOptions;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let (path, prices) = (folder.path().join("options"), folder.path().join("prices"));
+//! std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532\n")?;
+//! let report = PriceOptions::new().price_file(path.as_path(), &prices)?;
+//! assert_eq!((report.contracts, report.off), (1, 0));
+//! assert!(std::fs::read_to_string(prices)?.starts_with("1\n4.75942"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod contracts;
+mod field;
+mod fused;
+mod generate;
+mod header;
+mod line;
+mod pricing;
+mod read;
+mod serial;
+mod share;
+mod study;
+mod supply;
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use swath::append::{Ordered, OrderedOptions, ordered};
+use swath::{ReadOptions, Source};
+
+use crate::error::Result;
+
+pub use contracts::{Contract, Contracts, Kind};
+pub use generate::{BASE, generate};
+pub use pricing::TOLERANCE;
+pub use read::read;
+
+/// How contracts become prices. What comes out does not depend on it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Way {
+    /// Block by block: read, parsed, priced and formatted by the worker that has it, written in
+    /// order. Nothing but a few blocks is in memory, so input and output may be pipes.
+    #[default]
+    Fused,
+    /// Study C's own optimised form: one bulk read, tokens found by one thread, parsed and priced
+    /// by all, formatted by all into one common buffer, one bulk write.
+    Study,
+    /// The program that study C began with: one thread reads line by line and writes line by line,
+    /// between them all compute.
+    Serial,
+}
+
+impl Way {
+    /// All of them, with the words of reports.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("fused", Self::Fused), ("study", Self::Study), ("serial", Self::Serial)];
+
+    /// What reports call it.
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|&&(_, way)| way == self).map_or("", |&(word, _)| word)
+    }
+}
+
+/// How to price. Every setter returns the options, none can fail; 0 means "choose for me".
+#[derive(Clone, Debug, Default)]
+pub struct PriceOptions {
+    way: Way,
+    workers: usize,
+    runs: u64,
+    block_size: usize,
+    read: ReadOptions,
+}
+
+/// How a pricing went.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Priced {
+    /// Contracts, and prices.
+    pub contracts: u64,
+    /// How often each was priced.
+    pub runs: u64,
+    /// Which way.
+    pub way: Way,
+    /// Threads that priced.
+    pub workers: usize,
+    /// Bytes of contracts.
+    pub bytes_in: u64,
+    /// Bytes of prices.
+    pub bytes_out: u64,
+    /// From the call to the end of the commit.
+    pub elapsed: Duration,
+    /// What that was spent on.
+    pub phases: Phases,
+    /// Prices that differ from the last field of their lines by [`TOLERANCE`] or more.
+    pub off: u64,
+    /// The largest difference from the last field.
+    pub largest_difference: f64,
+    /// Wishes about the output that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+/// The time that threads spent on each phase, summed over them: together it is the elapsed time of
+/// all that were at work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Phases {
+    /// Reading and parsing.
+    pub read: Duration,
+    /// Computing prices.
+    pub compute: Duration,
+    /// Formatting, writing, and waiting for either.
+    pub write: Duration,
+}
+
+impl Phases {
+    /// Read, compute and write as shares of 1.
+    pub fn shares(&self) -> [f64; 3] {
+        let parts = [self.read, self.compute, self.write].map(|part| part.as_secs_f64());
+        let total = parts.iter().sum::<f64>().max(f64::MIN_POSITIVE);
+        parts.map(|part| part / total)
+    }
+}
+
+impl PriceOptions {
+    /// The fused way, one worker for each core, each contract priced once.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Default: [`Way::Fused`].
+    #[must_use]
+    pub fn with_way(mut self, way: Way) -> Self {
+        self.way = way;
+        self
+    }
+
+    /// Threads, the caller's among them. Default 0: one for each core.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// How often each contract is priced, as PARSEC does to have something to measure. Default 0:
+    /// once.
+    #[must_use]
+    pub fn with_runs(mut self, runs: u64) -> Self {
+        self.runs = runs;
+        self
+    }
+
+    /// Bytes of contracts that the fused way hands to a worker at a time. Default 0: 256 KiB, which
+    /// stay in the second-level cache with what becomes of them.
+    #[must_use]
+    pub fn with_block_size(mut self, block_size: usize) -> Self {
+        self.block_size = block_size;
+        self
+    }
+
+    /// How the contracts are read: which bytes, how fast, with whose progress and cancellation.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Prices the contracts of `source` into `output`, and commits that.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong in the order of the file, with its line and byte: of the kind
+    /// [`Malformed`](crate::Reason::Malformed), [`TooLarge`](crate::Reason::TooLarge) where a number
+    /// or a price is infinite, [`Unsupported`](crate::Reason::Unsupported) for dividends,
+    /// [`Truncated`](crate::Reason::Truncated) if contracts are missing; else what reading and
+    /// writing say. Then there is no output; into a stream, what was right before it may have gone.
+    pub fn price(&self, source: impl Into<Source>, output: Ordered) -> Result<Priced> {
+        let start = Instant::now();
+        let job = Job {
+            workers: share::workers(self.workers),
+            runs: self.runs.max(1),
+            block_size: if self.block_size == 0 { BLOCK_SIZE } else { self.block_size },
+            read: &self.read,
+        };
+        let source = source.into();
+        let done = match self.way {
+            Way::Fused => fused::run(&job, source, &output)?,
+            Way::Study => study::run(&job, source, &output)?,
+            Way::Serial => serial::run(&job, source, &output)?,
+        };
+        let written = output.commit()?;
+        let elapsed = start.elapsed();
+        let threads = if self.way == Way::Fused { job.workers } else { 1 };
+        let total = elapsed * u32::try_from(threads).unwrap_or(u32::MAX);
+        let (read, compute) = (done.read, done.compute);
+        let write = total.saturating_sub(read + compute);
+        Ok(Priced {
+            contracts: done.contracts,
+            runs: job.runs,
+            way: self.way,
+            workers: job.workers,
+            bytes_in: done.bytes_in,
+            bytes_out: written.bytes,
+            elapsed,
+            phases: Phases { read, compute, write },
+            off: done.difference.off,
+            largest_difference: done.difference.largest,
+            fallbacks: written.fallbacks,
+        })
+    }
+
+    /// As [`price`](Self::price), into the file at `path`, which is replaced.
+    ///
+    /// # Errors
+    ///
+    /// As [`price`](Self::price); and if the file cannot be made.
+    pub fn price_file(
+        &self,
+        source: impl Into<Source>,
+        path: impl AsRef<Path>,
+    ) -> Result<Priced> {
+        self.price(source, ordered(path, OrderedOptions::new())?)
+    }
+}
+
+/// Of contracts; a third of it is what they become.
+const BLOCK_SIZE: usize = 256 << 10;
+
+/// What every way is told.
+struct Job<'j> {
+    workers: usize,
+    runs: u64,
+    block_size: usize,
+    read: &'j ReadOptions,
+}
+
+/// What every way tells.
+#[derive(Debug, Default)]
+struct Done {
+    contracts: u64,
+    bytes_in: u64,
+    read: Duration,
+    compute: Duration,
+    difference: pricing::Difference,
+}

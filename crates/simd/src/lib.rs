@@ -21,6 +21,7 @@
 //! assert_eq!(swath_simd::sum(&[255; 1000]), 255_000);
 //! ```
 
+mod black_scholes;
 mod cells;
 mod count;
 mod find;
@@ -28,6 +29,7 @@ mod level;
 pub mod portable;
 mod sum;
 
+pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use count::{count, count_at, count_cells};
 pub use find::{Positions, find};
 pub use level::{Level, level};

@@ -2,7 +2,7 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 11] = [
+const VERBS: [&str; 12] = [
     "read",
     "sum",
     "scan",
@@ -10,6 +10,7 @@ const VERBS: [&str; 11] = [
     "cp",
     "compress",
     "decompress",
+    "price",
     "gen",
     "demo",
     "completions",

@@ -15,4 +15,5 @@ mod help;
 mod json;
 mod names;
 mod odd_files;
+mod price;
 mod verified;

@@ -19,12 +19,12 @@ use super::encode::workers;
 
 use super::seekable::index::Index;
 use super::seekable::picked::Picked;
-use super::spare::Spare;
 use super::supply::{Supply, no_memory};
 use super::trim::Trim;
 use super::work::{Decode, Split, Work, decode_into, decoder};
 use super::{Format, gzip, zstd};
 use crate::error::{Error, Reason, Result};
+use crate::spare::Spare;
 
 /// First bytes that tell the format.
 const HEAD: usize = 18;

@@ -11,8 +11,8 @@ use swath::{ReadOptions, Reader, Source};
 use super::Format;
 use super::codec::{Encode, Frame, Shape};
 
-use super::spare::Spare;
 use crate::error::{Error, Reason, Result};
+use crate::spare::Spare;
 
 /// Smaller blocks are handed out so many bytes at a time.
 const ITEM_SIZE: usize = 1 << 20;

@@ -12,10 +12,10 @@ use swath::{ReadOptions, Source};
 use self::index::Index;
 use super::Format;
 use super::decode::format_of;
-use super::spare::Spare;
 use super::supply::{Supply, no_memory};
 use super::work::{Decode, decode_into, decoder};
 use crate::error::{Error, Reason, Result};
+use crate::spare::Spare;
 
 /// A compressed file with an index, read by position in what it decompresses to.
 ///

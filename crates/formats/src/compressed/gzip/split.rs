@@ -5,10 +5,10 @@ use flate2::{Crc, Decompress, FlushDecompress, Status};
 use super::header::{Parsed, parse};
 use super::inflate::check;
 use super::{TRAILER, header};
-use crate::compressed::spare::Spare;
 use crate::compressed::supply::{Supply, no_memory};
 use crate::compressed::work::{Encoded, MOST_DECODED, MOST_ENCODED, STEP, Split, Tally, Work};
 use crate::error::Result;
+use crate::spare::Spare;
 
 /// Enough for nearly every header.
 const USUAL_HEADER: usize = 256;

@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use super::index::Index;
-use crate::compressed::spare::Spare;
 use crate::compressed::supply::Supply;
 use crate::compressed::work::{Split, Tally, Work};
 use crate::error::Result;
+use crate::spare::Spare;
 
 pub(crate) struct Picked<'s> {
     supply: Supply,

@@ -4,10 +4,10 @@ use zstd::zstd_safe::{DCtx, InBuffer, OutBuffer};
 
 use super::frame::{Header, MOST_HEADER, Start, Walk, Walked, start};
 use super::wrong;
-use crate::compressed::spare::Spare;
 use crate::compressed::supply::{Supply, no_memory};
 use crate::compressed::work::{Encoded, MOST_DECODED, MOST_ENCODED, STEP, Split, Tally, Work};
 use crate::error::{Error, Reason, Result};
+use crate::spare::Spare;
 
 pub(crate) struct Splitter<'s> {
     supply: Supply,

@@ -1,0 +1,135 @@
+//! Blocks of lines: each read, parsed, priced and formatted by one worker, written in order.
+//!
+//! ```text
+//! worker A   |read 0|parse price format|…|write 0|read 2|parse
+//! worker B          |read 1|parse price format|…|write 1|read 3|
+//! ```
+//!
+//! Within a block, some hundred contracts at a time go through all steps, so their columns and
+//! prices stay in the first-level cache.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use swath::Source;
+use swath::append::{Ordered, Ticket};
+
+use super::contracts::Contracts;
+use super::line::{self, Wrong};
+use super::pricing::{Difference, format, price};
+use super::supply::{Block, Supply};
+use super::{Done, Job};
+use crate::error::Result;
+use crate::number::format::push_u64;
+use crate::spare::Spare;
+
+/// Contracts that go through all steps together.
+const BATCH: usize = 256;
+
+/// What workers share.
+struct Shared {
+    path: PathBuf,
+    runs: u64,
+    texts: Spare<Vec<u8>>,
+    desks: Spare<Desk>,
+    done: Mutex<Done>,
+}
+
+/// What a worker has before it.
+struct Desk {
+    contracts: Contracts,
+    prices: Vec<f64>,
+}
+
+/// The times of one block.
+#[derive(Default)]
+struct Times {
+    read: Duration,
+    compute: Duration,
+}
+
+pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Done> {
+    let reader = job.read.reader(source)?;
+    let shared = Shared {
+        path: reader.path().to_owned(),
+        runs: job.runs,
+        texts: Spare::new(),
+        desks: Spare::new(),
+        done: Mutex::default(),
+    };
+    let mut supply = Supply::new(reader, &shared.texts, job.block_size);
+    let blocks = std::iter::from_fn(|| {
+        let start = Instant::now();
+        let block = supply.next()?;
+        shared.done().read += start.elapsed();
+        Some(block)
+    });
+    output.map_ordered(blocks, job.workers, |block, ticket| shared.block(block?, ticket))?;
+    Ok(shared.done.into_inner().unwrap_or_else(PoisonError::into_inner))
+}
+
+impl Shared {
+    fn done(&self) -> std::sync::MutexGuard<'_, Done> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn block(&self, block: Block, ticket: &mut Ticket) -> Result<()> {
+        let mut desk = match self.desks.take() {
+            Some(desk) => desk,
+            None => Desk { contracts: Contracts::zeroed(BATCH)?, prices: vec![0.0; BATCH] },
+        };
+        let out = ticket.buffer();
+        if let Some(declared) = block.declared {
+            push_u64(out, declared);
+            out.push(b'\n');
+        }
+        let mut times = Times::default();
+        let mut difference = Difference::default();
+        let (mut index, mut at) = (0, 0);
+        while index < block.contracts {
+            let count = BATCH.min(block.contracts - index);
+            let text = &block.text()[at..];
+            let (len, apart) = self
+                .batch(&mut desk, (text, count), out, &mut times)
+                .map_err(|wrong| block.error(self.path(), wrong, (index, at)))?;
+            difference = difference.and(apart);
+            index += count;
+            at += len;
+        }
+        let mut done = self.done();
+        done.contracts += block.contracts as u64;
+        done.bytes_in += block.len();
+        done.read += times.read;
+        done.compute += times.compute;
+        done.difference = done.difference.and(difference);
+        drop(done);
+        self.desks.put(desk);
+        self.texts.put(block.into_buffer());
+        Ok(())
+    }
+
+    /// Takes `count` contracts of `text` through all steps; returns how many bytes they were.
+    fn batch(
+        &self,
+        desk: &mut Desk,
+        (text, count): (&[u8], usize),
+        out: &mut Vec<u8>,
+        times: &mut Times,
+    ) -> std::result::Result<(usize, Difference), Wrong> {
+        let start = Instant::now();
+        let len = line::parse(text, &mut desk.contracts.part_mut().take(count))?;
+        let parsed = Instant::now();
+        let prices = &mut desk.prices[..count];
+        let apart = price(&desk.contracts, 0, self.runs, prices);
+        let priced = Instant::now();
+        format(prices, out);
+        times.read += parsed - start;
+        times.compute += priced - parsed;
+        Ok((len, apart))
+    }
+}

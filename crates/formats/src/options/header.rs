@@ -1,0 +1,41 @@
+//! The first line, and what it says of the others.
+
+use super::line::{Fields, Wrong, is_blank};
+use crate::error::Reason;
+
+/// Returns the count that the first line is, without its newline; `None` stands for an empty file.
+pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
+    let wrong = |at, reason, what: &str| Wrong { line: 0, at, reason, what: what.to_owned() };
+    let malformed = |at, what| Err(wrong(at, Reason::Malformed, what));
+    let Some(line) = line else {
+        return malformed(0, "it is empty, and has not even a count of contracts");
+    };
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let mut fields = Fields { line, at: 0 };
+    let Some((at, token)) = fields.next() else {
+        return malformed(0, "the first line is blank, not a count of contracts");
+    };
+    if let Some((at, _)) = fields.next() {
+        return malformed(at, "the first line is more than a count of contracts");
+    }
+    if !token.iter().all(u8::is_ascii_digit) {
+        return malformed(at, "the first line is no count of contracts");
+    }
+    let count = std::str::from_utf8(token).ok().and_then(|digits| digits.parse().ok());
+    count.ok_or_else(|| wrong(at, Reason::TooLarge, "the count of contracts is beyond 64 bits"))
+}
+
+/// Where in `text`, which is behind the last contract, anything stands that is not blank.
+pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
+    let is_space = |byte| is_blank(byte) || matches!(byte, b'\r' | b'\n');
+    let at = text.iter().position(|&byte| !is_space(byte))?;
+    let line = text[..at].iter().filter(|&&byte| byte == b'\n').count();
+    let what = format!("there are more than the {declared} contracts of line 1");
+    Some(Wrong { line, at, reason: Reason::Malformed, what })
+}
+
+/// What is wrong at the end of a file with fewer contracts than its first line says.
+pub(super) fn too_few(declared: u64, there: u64) -> Wrong {
+    let what = format!("it ends behind {there} of the {declared} contracts of line 1");
+    Wrong { line: 0, at: 0, reason: Reason::Truncated, what }
+}

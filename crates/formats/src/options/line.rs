@@ -1,0 +1,190 @@
+//! One line: nine fields, and what may be wrong with them.
+
+use super::contracts::Part;
+use super::field::{double, last, short, usual};
+use crate::error::Reason;
+
+/// What the fields of a line are, in order.
+const FIELDS: [&str; 9] = [
+    "the price of the underlying",
+    "the strike",
+    "the rate",
+    "the dividend yield",
+    "the volatility",
+    "the time to expiry",
+    "the kind",
+    "the dividends",
+    "the reference price",
+];
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Row {
+    /// The first six fields.
+    pub(super) numbers: [f64; 6],
+    pub(super) is_put: bool,
+    pub(super) reference: f64,
+}
+
+impl Row {
+    /// Whether nothing on the way to its price is infinite. Of what [`quick`] takes, nothing is.
+    fn has_a_price(&self) -> bool {
+        let [spot, strike, rate, dividend_yield, volatility, years] = self.numbers;
+        let growth = rate - dividend_yield + volatility * volatility / 2.0;
+        let moneyness = spot / strike;
+        let present = spot * (-dividend_yield * years).exp() + strike * (-rate * years).exp();
+        let all = [moneyness, growth * years, volatility * years.sqrt(), present];
+        moneyness > 0.0 && all.into_iter().all(f64::is_finite)
+    }
+}
+
+/// What is wrong, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Wrong {
+    /// Lines before this one, in the text.
+    pub(super) line: usize,
+    /// Of the field, in the text.
+    pub(super) at: usize,
+    pub(super) reason: Reason,
+    pub(super) what: String,
+}
+
+/// Parses as many lines as `part` has room for and returns the byte behind them. There must be so
+/// many.
+pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
+    let mut at = 0;
+    for line in 0..part.len() {
+        if let Some((row, end)) = quick(text, at) {
+            part.set(line, &row);
+            at = end;
+            continue;
+        }
+        let rest = &text[at..];
+        let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        let row =
+            full(&rest[..end]).map_err(|wrong| Wrong { line, at: at + wrong.at, ..wrong })?;
+        part.set(line, &row);
+        at += (end + 1).min(rest.len());
+    }
+    Ok(at)
+}
+
+/// Parses a line as programs write it: short decimals, single blanks, nothing negative; `None` for
+/// all others.
+#[inline(always)]
+fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
+    let (spot, at) = short(text, at)?;
+    let (strike, at) = short(text, at)?;
+    let (rate, at) = usual::<4>(text, at)?;
+    let (dividend_yield, at) = usual::<2>(text, at)?;
+    let (volatility, at) = usual::<2>(text, at)?;
+    let (years, at) = usual::<2>(text, at)?;
+    let numbers = [spot, strike, rate, dividend_yield, volatility, years];
+    let [kind, blank] = *text.get(at..)?.first_chunk()?;
+    // Which of both cannot be foreseen, so nothing depends on it.
+    let is_put = kind == b'P';
+    if !((kind == b'C') | is_put) || blank != b' ' {
+        return None;
+    }
+    let (dividends, at) = usual::<2>(text, at + 2)?;
+    let (reference, at) = last(text, at)?;
+    // What is not positive goes the way of the faulty.
+    let is_fine = spot > 0.0 && strike > 0.0 && dividends == 0.0;
+    is_fine.then_some((Row { numbers, is_put, reference }, at))
+}
+
+/// Parses any line, without its newline.
+pub(super) fn full(line: &[u8]) -> Result<Row, Wrong> {
+    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    row(Fields { line, at: 0 }, line.len())
+}
+
+/// The row of a line's fields, each with its place; `len` is that of the line.
+pub(super) fn row<'l>(
+    mut fields: impl Iterator<Item = (usize, &'l [u8])>,
+    len: usize,
+) -> Result<Row, Wrong> {
+    let (mut row, mut first) = (Row::default(), 0);
+    for (index, name) in FIELDS.into_iter().enumerate() {
+        let Some((at, token)) = fields.next() else {
+            let what = format!("{name} is missing: {index} fields of {}", FIELDS.len());
+            return Err(wrong(len, Reason::Malformed, what));
+        };
+        first = if index == 0 { at } else { first };
+        field(&mut row, index, token)
+            .map_err(|(reason, what)| wrong(at, reason, format!("{name} {what}")))?;
+    }
+    match fields.next() {
+        None if row.has_a_price() => Ok(row),
+        None => {
+            let what = String::from("its price is beyond what a double holds");
+            Err(wrong(first, Reason::TooLarge, what))
+        }
+        Some((at, _)) => {
+            let what = format!("there are more than {} fields", FIELDS.len());
+            Err(wrong(at, Reason::Malformed, what))
+        }
+    }
+}
+
+fn wrong(at: usize, reason: Reason, what: String) -> Wrong {
+    Wrong { line: 0, at, reason, what }
+}
+
+/// Puts field `index` in its place.
+fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (Reason, String)> {
+    let malformed = |what: &str| Err((Reason::Malformed, what.to_owned()));
+    if token.contains(&0) {
+        return malformed("has a NUL byte in it");
+    }
+    if index == 6 {
+        row.is_put = match token {
+            b"C" => false,
+            b"P" => true,
+            _ => return malformed("is neither C nor P"),
+        };
+        return Ok(());
+    }
+    let Some(value) = double(token) else {
+        let is_number = std::str::from_utf8(token).is_ok_and(|it| it.parse::<f64>().is_ok());
+        return match is_number && token.iter().any(u8::is_ascii_digit) {
+            true => Err((Reason::TooLarge, String::from("is beyond what a double holds"))),
+            false => malformed("is not a number"),
+        };
+    };
+    match index {
+        0 | 1 if value <= 0.0 => return malformed("is not above 0"),
+        4 | 5 if value < 0.0 => return malformed("is below 0"),
+        7 if value != 0.0 => {
+            let what = "are not 0: dividends on certain days are not in the formula";
+            return Err((Reason::Unsupported, what.to_owned()));
+        }
+        7 => {}
+        8 => row.reference = value,
+        _ => row.numbers[index] = value,
+    }
+    Ok(())
+}
+
+/// What stands between blanks and tabs, with its place in the line.
+pub(super) struct Fields<'l> {
+    pub(super) line: &'l [u8],
+    pub(super) at: usize,
+}
+
+impl<'l> Iterator for Fields<'l> {
+    type Item = (usize, &'l [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = &self.line[self.at..];
+        let start = self.at + rest.iter().position(|&byte| !is_blank(byte))?;
+        let token = &self.line[start..];
+        let len = token.iter().position(|&byte| is_blank(byte)).unwrap_or(token.len());
+        self.at = start + len;
+        Some((start, &token[..len]))
+    }
+}
+
+pub(super) fn is_blank(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t')
+}

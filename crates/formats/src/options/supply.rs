@@ -1,0 +1,272 @@
+//! The text of a stream, cut into blocks of whole lines, and each with the number of its first one.
+//!
+//! ```text
+//! reader   2\n42 40 …\n42 4|0 …\n       wherever it ends
+//! blocks     |42 40 …\n|42 40 …\n|      the count taken off, lines whole
+//! lines    1  2         3
+//! ```
+//!
+//! Lines are counted here, in order: a vector kernel does it many times faster than the bytes come,
+//! and then every error has its line, also from a pipe, which cannot be read again.
+
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+
+use swath::Reader;
+
+use super::header::{count, surplus, too_few};
+use super::line::Wrong;
+use crate::error::{Error, Reason, Result};
+use crate::spare::Spare;
+
+/// Longer lines are no contracts.
+const MOST_LINE: usize = 1 << 20;
+
+/// Whole lines.
+pub(super) struct Block {
+    bytes: Vec<u8>,
+    /// Where its contracts begin, behind the count.
+    from: usize,
+    /// Of the first of `bytes`, in the stream.
+    offset: u64,
+    /// The line of its first contract.
+    line: u64,
+    /// How many lines are contracts; all behind them is blank.
+    pub(super) contracts: usize,
+    /// What line 1 says, if that was in it.
+    pub(super) declared: Option<u64>,
+}
+
+impl Block {
+    /// Its contracts, one a line.
+    pub(super) fn text(&self) -> &[u8] {
+        &self.bytes[self.from..]
+    }
+
+    /// The error for what is wrong in its text, `skipped` contracts and `at` bytes from its start.
+    pub(super) fn error(
+        &self,
+        path: &Path,
+        wrong: Wrong,
+        (skipped, at): (usize, usize),
+    ) -> Error {
+        let text = Text { path, bytes: &self.bytes, line: self.line, offset: self.offset };
+        text.error(wrong, (skipped, self.from + at))
+    }
+
+    /// Bytes of the stream that it is.
+    pub(super) fn len(&self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    /// Its memory, when nobody needs its text any more.
+    pub(super) fn into_buffer(self) -> Vec<u8> {
+        self.bytes
+    }
+}
+
+/// Some of a stream, and where it stands there.
+pub(super) struct Text<'t> {
+    pub(super) path: &'t Path,
+    pub(super) bytes: &'t [u8],
+    /// The number of its first line.
+    pub(super) line: u64,
+    /// Of its first byte.
+    pub(super) offset: u64,
+}
+
+impl Text<'_> {
+    /// The error for what is wrong in it, so many lines and bytes from its start.
+    pub(super) fn error(&self, wrong: Wrong, (line, at): (usize, usize)) -> Error {
+        let (line, at) = (line + wrong.line, at + wrong.at);
+        let error = Error::reading(self.path, wrong.reason, wrong.what);
+        let error = error.at(self.offset + at as u64).on_line(self.line + line as u64);
+        match self.line_around(at) {
+            [] => error,
+            line => error.quoting(line),
+        }
+    }
+
+    /// The line that byte `at` is on, from not too long before it.
+    fn line_around(&self, at: usize) -> &[u8] {
+        let (before, behind) = self.bytes.split_at(at);
+        let newline = before.iter().rposition(|&byte| byte == b'\n');
+        let from = newline.map_or(0, |newline| newline + 1);
+        let to = behind.iter().position(|&byte| byte == b'\n').unwrap_or(behind.len());
+        &self.bytes[from.max(at.saturating_sub(60))..before.len() + to]
+    }
+}
+
+fn no_memory(path: &Path) -> Error {
+    let what = "there is not enough memory for a block of its lines";
+    Error::reading(path, Reason::TooLarge, what).hint("use smaller blocks or fewer workers")
+}
+
+/// Cuts a stream; an iterator that ends behind its first error.
+pub(super) struct Supply<'s> {
+    reader: Reader,
+    spare: &'s Spare<Vec<u8>>,
+    path: PathBuf,
+    block_size: usize,
+    /// Of the next block, in the stream.
+    offset: u64,
+    /// Of the next line.
+    line: u64,
+    /// What is left of a line whose end has not been seen.
+    begun: Vec<u8>,
+    declared: Option<u64>,
+    /// Contracts still to come.
+    missing: u64,
+    /// Nothing more is read.
+    ended: bool,
+    /// What is wrong behind the last block.
+    later: Option<Error>,
+}
+
+impl<'s> Supply<'s> {
+    pub(super) fn new(reader: Reader, spare: &'s Spare<Vec<u8>>, block_size: usize) -> Self {
+        let path = reader.path().to_owned();
+        Self {
+            reader,
+            spare,
+            path,
+            block_size,
+            offset: 0,
+            line: 1,
+            begun: Vec::new(),
+            declared: None,
+            missing: 0,
+            ended: false,
+            later: None,
+        }
+    }
+
+    /// Reads whole lines, about as many bytes as a block has; all that is left at the end.
+    fn lines(&mut self) -> Result<Vec<u8>> {
+        let mut bytes = self.spare.buffer();
+        let room = self.begun.len() + self.block_size;
+        bytes.try_reserve(room).map_err(|_| no_memory(&self.path))?;
+        bytes.append(&mut self.begun);
+        // In what was begun there is no end of a line.
+        let mut searched = bytes.len();
+        let mut wanted = self.block_size.max(bytes.len() + 1);
+        loop {
+            if !self.fill(&mut bytes, wanted)? {
+                self.ended = true;
+                return Ok(bytes);
+            }
+            let newline = bytes[searched..].iter().rposition(|&byte| byte == b'\n');
+            if let Some(newline) = newline {
+                let end = searched + newline + 1;
+                self.begun.extend_from_slice(&bytes[end..]);
+                bytes.truncate(end);
+                return Ok(bytes);
+            }
+            searched = bytes.len();
+            if searched > MOST_LINE {
+                let what = String::from("the line does not end");
+                let wrong = Wrong { line: 0, at: 0, reason: Reason::Malformed, what };
+                return Err(self.wrong(&bytes, wrong));
+            }
+            wanted = searched + self.block_size;
+        }
+    }
+
+    /// Reads until there are `wanted` bytes; `false` if the stream ends before.
+    fn fill(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<bool> {
+        while bytes.len() < wanted {
+            let came = self.reader.fill_buf();
+            let came = came.map_err(|error| Error::from_io(error, &self.path))?;
+            let len = came.len().min(wanted - bytes.len());
+            if len == 0 {
+                return Ok(false);
+            }
+            bytes.try_reserve(len).map_err(|_| no_memory(&self.path))?;
+            bytes.extend_from_slice(&came[..len]);
+            self.reader.consume(len);
+        }
+        Ok(true)
+    }
+
+    /// The error for what is wrong at the start of `bytes`, which begin with the next line.
+    fn wrong(&self, bytes: &[u8], wrong: Wrong) -> Error {
+        let text = Text { path: &self.path, bytes, line: self.line, offset: self.offset };
+        text.error(wrong, (0, 0))
+    }
+
+    fn block(&mut self) -> Result<Block> {
+        let bytes = self.lines()?;
+        let mut block = Block {
+            bytes,
+            from: 0,
+            offset: self.offset,
+            line: 0,
+            contracts: 0,
+            declared: None,
+        };
+        let declared = match self.declared {
+            Some(declared) => declared,
+            None => {
+                let (declared, from) = self.declared(&block.bytes)?;
+                (self.declared, self.missing) = (Some(declared), declared);
+                (block.declared, block.from) = (Some(declared), from);
+                declared
+            }
+        };
+        let text = block.text();
+        let newlines = swath_simd::count(text, b'\n');
+        let lines = newlines + u64::from(text.last().is_some_and(|&byte| byte != b'\n'));
+        let contracts = lines.min(self.missing);
+        block.contracts = usize::try_from(contracts).unwrap_or(usize::MAX);
+        block.line = self.line + u64::from(block.declared.is_some());
+        if lines > contracts {
+            // What is in front of it may be wrong as well, and is told first.
+            self.later = self.surplus(&block);
+        }
+        self.missing -= contracts;
+        self.offset += block.bytes.len() as u64;
+        self.line = block.line + lines;
+        if self.ended && self.missing > 0 {
+            let wrong = too_few(declared, declared - self.missing);
+            self.later = Some(self.wrong(&[], wrong));
+        }
+        Ok(block)
+    }
+
+    /// The count in line 1, and where line 2 begins.
+    fn declared(&self, bytes: &[u8]) -> Result<(u64, usize)> {
+        let end = bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len());
+        let line = (!bytes.is_empty()).then_some(&bytes[..end]);
+        let declared = count(line).map_err(|wrong| self.wrong(bytes, wrong))?;
+        Ok((declared, (end + 1).min(bytes.len())))
+    }
+
+    /// Behind the last contract of `block`, nothing but blank lines is fine.
+    fn surplus(&self, block: &Block) -> Option<Error> {
+        let text = block.text();
+        let mut from = 0;
+        if block.contracts > 0 {
+            let mut newlines = text.iter().enumerate().filter(|&(_, &byte)| byte == b'\n');
+            from = newlines.nth(block.contracts - 1).map_or(text.len(), |(at, _)| at + 1);
+        }
+        let wrong = surplus(&text[from..], self.declared.unwrap_or(0))?;
+        Some(block.error(&self.path, wrong, (block.contracts, from)))
+    }
+}
+
+impl Iterator for Supply<'_> {
+    type Item = Result<Block>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(error) = self.later.take() {
+            self.ended = true;
+            return Some(Err(error));
+        }
+        if self.ended {
+            return None;
+        }
+        let block = self.block();
+        self.ended |= block.is_err();
+        Some(block)
+    }
+}
