@@ -1,0 +1,4 @@
+//! Matrices: every block size and number of threads gives what the slow reader gives.
+
+mod coordinates;
+mod texts;
