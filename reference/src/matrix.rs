@@ -58,17 +58,17 @@ impl Matrix {
 /// Where each row begins among the entries, which come row by row, those of a row in their order.
 #[must_use]
 pub fn by_row(rows: u64, entries: &[(u64, u64, Value)]) -> (Vec<u64>, Vec<(u64, Value)>) {
-    let mut offsets = vec![0];
-    let mut placed = Vec::new();
-    for row in 0..rows {
-        for entry in entries {
-            if entry.0 == row {
-                placed.push((entry.1, entry.2));
-            }
-        }
-        offsets.push(placed.len() as u64);
+    let mut entries = entries.to_vec();
+    // Equal rows keep their order.
+    entries.sort_by_key(|entry| entry.0);
+    let mut offsets = vec![0; usize::try_from(rows).expect("memory") + 1];
+    for entry in &entries {
+        offsets[usize::try_from(entry.0).expect("memory") + 1] += 1;
     }
-    (offsets, placed)
+    for row in 1..offsets.len() {
+        offsets[row] += offsets[row - 1];
+    }
+    (offsets, entries.into_iter().map(|(_, column, value)| (column, value)).collect())
 }
 
 /// Reads Matrix Market, comments between entries included.

@@ -9,9 +9,8 @@ use crate::matrix::entries::{Entries, Rules, Target};
 use crate::matrix::header::{Layout, Symmetry};
 use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job, Pass};
-use crate::matrix::options::ValueKind;
 use crate::matrix::sparse::Coo;
-use crate::matrix::value::{Complex, Value};
+use crate::matrix::value::Value;
 use crate::text::Fault;
 
 /// Entries that are parsed before they are put elsewhere.
@@ -30,17 +29,7 @@ pub(super) struct Counted {
 }
 
 /// Reads the entries in the order of the file.
-pub(super) fn read<I: Id>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
-    match job.values {
-        ValueKind::None | ValueKind::Auto => typed::<I, ()>(job),
-        ValueKind::I64 => typed::<I, i64>(job),
-        ValueKind::F32 => typed::<I, f32>(job),
-        ValueKind::F64 => typed::<I, f64>(job),
-        ValueKind::Complex => typed::<I, Complex>(job),
-    }
-}
-
-fn typed<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
+pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     let rules = Rules::of(job);
     let counted = count::<I, V>(job, &rules)?;
     if let Some(coo) = place::<I, V>(job, &rules, &counted)? {
@@ -83,6 +72,16 @@ pub(super) fn count_exactly(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>
     let counted = with_starts(rules, counted);
     check_total(job, rules, &counted)?;
     Ok(counted)
+}
+
+/// Why there are not as many entries as the header says: for those who have not counted.
+pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure {
+    let counted = if rules.expands && rules.layout != Layout::Array {
+        count_mirrored::<I, V>(job, rules)
+    } else {
+        count_exactly(job, rules)
+    };
+    counted.err().unwrap_or(Failure::Changed)
 }
 
 /// Parses everything, because what is on the diagonal has no mirror image.

@@ -124,6 +124,15 @@ impl<'p> Job<'p> {
         }
     }
 
+    /// The library's error, if somebody cancelled.
+    pub(super) fn check_cancelled(&self) -> std::result::Result<(), Failure> {
+        if self.options.cancel.is_cancelled() {
+            let token = self.options.cancel.clone();
+            ReadOptions::new().with_cancel(token).with_len(self.len.min(1)).read(self.path)?;
+        }
+        Ok(())
+    }
+
     /// Calls `map` for every block of lines behind the header, and returns what it made, in file
     /// order.
     pub(super) fn map_blocks<R: Send>(
@@ -137,7 +146,9 @@ impl<'p> Job<'p> {
             let progress = progress.clone();
             read = read.with_progress(move |how_far| progress(how_far));
         }
-        read.records(self.path).with_block_size(self.block_size).map_blocks(map)
+        // Each block is noted by whoever parses it: not too many.
+        let block_size = self.block_size.max(self.len / 8192);
+        read.records(self.path).with_block_size(block_size).map_blocks(map)
     }
 
     /// Reads with the type of ids that was asked for, or that suffices.

@@ -85,6 +85,28 @@ pub enum Mirror {
     Stored,
 }
 
+/// The order of the entries of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// That of the file. A mirror image comes behind its entry.
+    #[default]
+    File,
+    /// By column, in compressed columns by row; equal ones in the order of the file. Coordinates are
+    /// sorted by row, then by column.
+    Sorted,
+}
+
+/// What is done about entries with the same row and column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Duplicates {
+    /// Nothing.
+    #[default]
+    Kept,
+    /// Their values are added up, in the order of the file; entries without values become one. The
+    /// result is [sorted](Order::Sorted).
+    Summed,
+}
+
 /// Called with how far a read is.
 pub(super) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
 
@@ -103,6 +125,8 @@ pub struct MatrixOptions {
     pub(super) values: ValueKind,
     pub(super) mirror: Mirror,
     pub(super) vertices: Option<u64>,
+    pub(super) order: Order,
+    pub(super) duplicates: Duplicates,
 }
 
 impl Default for MatrixOptions {
@@ -128,6 +152,8 @@ impl MatrixOptions {
             values: ValueKind::Auto,
             mirror: Mirror::Expanded,
             vertices: None,
+            order: Order::File,
+            duplicates: Duplicates::Kept,
         }
     }
 
@@ -220,6 +246,20 @@ impl MatrixOptions {
         self.vertices = Some(vertices);
         self
     }
+
+    /// The order of the entries of a row. Default: [`Order::File`].
+    #[must_use]
+    pub fn with_order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// What is done about equal entries. Default: [`Duplicates::Kept`].
+    #[must_use]
+    pub fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
+        self.duplicates = duplicates;
+        self
+    }
 }
 
 impl fmt::Debug for MatrixOptions {
@@ -235,6 +275,8 @@ impl fmt::Debug for MatrixOptions {
             .field("values", &self.values)
             .field("mirror", &self.mirror)
             .field("vertices", &self.vertices)
+            .field("order", &self.order)
+            .field("duplicates", &self.duplicates)
             .finish_non_exhaustive()
     }
 }

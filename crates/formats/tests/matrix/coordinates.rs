@@ -2,25 +2,7 @@
 
 use swath_formats::matrix::{self, AnyCoo, Ids, MatrixFormat, MatrixOptions};
 
-use crate::texts::{Scratch, bits, entries_of, market, right, size_of};
-
-const FIELDS: [&str; 4] = ["pattern", "real", "integer", "complex"];
-const SYMMETRIES: [&str; 4] = ["general", "symmetric", "skew-symmetric", "hermitian"];
-
-/// Every kind of matrix that there is.
-fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
-    let all = ["coordinate", "array"].into_iter().flat_map(|layout| {
-        FIELDS.into_iter().flat_map(move |field| {
-            SYMMETRIES.into_iter().map(move |symmetry| (layout, field, symmetry))
-        })
-    });
-    all.filter(|&(layout, field, symmetry)| match (field, symmetry) {
-        ("pattern", "skew-symmetric") => false,
-        ("pattern", _) => layout == "coordinate" && symmetry != "hermitian",
-        (field, "hermitian") => field == "complex",
-        _ => true,
-    })
-}
+use crate::texts::{Scratch, bits, entries_of, kinds, market, right, size_of};
 
 fn check(text: &str, options: &MatrixOptions) {
     let file = Scratch::new("a.mtx", text.as_bytes());

@@ -1,4 +1,5 @@
 //! Matrices: every block size and number of threads gives what the slow reader gives.
 
+mod compressed;
 mod coordinates;
 mod texts;

@@ -67,6 +67,24 @@ pub(crate) fn size_of(matrix: &AnyCoo) -> (u64, u64) {
     }
 }
 
+const FIELDS: [&str; 4] = ["pattern", "real", "integer", "complex"];
+const SYMMETRIES: [&str; 4] = ["general", "symmetric", "skew-symmetric", "hermitian"];
+
+/// Every kind of matrix that there is.
+pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let all = ["coordinate", "array"].into_iter().flat_map(|layout| {
+        FIELDS.into_iter().flat_map(move |field| {
+            SYMMETRIES.into_iter().map(move |symmetry| (layout, field, symmetry))
+        })
+    });
+    all.filter(|&(layout, field, symmetry)| match (field, symmetry) {
+        ("pattern", "skew-symmetric") => false,
+        ("pattern", _) => layout == "coordinate" && symmetry != "hermitian",
+        (field, "hermitian") => field == "complex",
+        _ => true,
+    })
+}
+
 /// A random Matrix Market text of `entries` lines, with whatever readers have to let pass.
 pub(crate) fn market(
     seed: u64,
