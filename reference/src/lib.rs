@@ -17,6 +17,8 @@
 //! ```
 
 pub mod matrix;
+pub mod records;
+pub mod number;
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
