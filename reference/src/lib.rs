@@ -17,7 +17,6 @@
 //! ```
 
 pub mod matrix;
-pub mod records;
 pub mod number;
 
 use std::fmt::Display;

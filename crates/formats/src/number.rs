@@ -1,4 +1,4 @@
 //! Numbers as text: parsed and formatted at speed.
 
 pub(crate) mod format;
-mod parse;
+pub(crate) mod parse;
