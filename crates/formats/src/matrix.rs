@@ -40,8 +40,10 @@ mod job;
 mod line;
 mod options;
 mod partition;
+mod rmat;
 mod sparse;
 mod value;
+mod write;
 
 use std::path::Path;
 
@@ -53,8 +55,10 @@ pub use id::Id;
 pub use options::{
     Base, Duplicates, Ids, MatrixFormat, MatrixOptions, Mirror, Order, Strictness, ValueKind,
 };
+pub use rmat::Rmat;
 pub use sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 pub use value::{Complex, Value, Values};
+pub use write::MatrixWriteOptions;
 
 /// Returns what a file says about itself, without reading its entries.
 ///

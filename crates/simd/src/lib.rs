@@ -23,16 +23,16 @@
 
 mod cells;
 mod count;
-mod integers;
 mod decimals;
+mod integers;
 mod level;
 pub mod portable;
 mod sum;
 mod tokens;
 
 pub use count::{count, count_at, count_cells};
-pub use integers::{eight_digits, leading_digits};
 pub use decimals::nearest_double;
+pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level};
 pub use sum::{sum, sum_at, sum_cells};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};

@@ -20,8 +20,8 @@ pub(super) struct Part<'p, I, V> {
 
 /// A bucket that is put together before its size is known, and what is needed on the way.
 pub(super) struct Scratch<I, V> {
-    /// For each row, where the next record goes; at last, where it ends.
-    next: Vec<usize>,
+    /// For each row, where the next record goes; at last, where it ends. A bucket has fewer than 2^32.
+    next: Vec<u32>,
     others: Vec<I>,
     values: Vec<V>,
     sorted: Vec<(I, V)>,
@@ -36,15 +36,10 @@ impl<I, V> Default for Scratch<I, V> {
 impl<I, V> Built for Scratch<I, V> {}
 
 /// Counts the records of each row, and leaves where each row begins.
-fn begins<V: Value>(
-    partitions: &Partitions,
-    bucket: &Bucket,
-    rows: usize,
-    next: &mut Vec<usize>,
-) {
+fn begins(partitions: &Partitions, bucket: &Bucket, rows: usize, next: &mut Vec<u32>) {
     next.clear();
     next.resize(rows, 0);
-    partitions.each_record(bucket, |row, _, _: V| next[row] += 1);
+    partitions.each_row(bucket, |row| next[row] += 1);
     let mut begin = 0;
     for next in next {
         begin += std::mem::replace(next, begin);
@@ -56,12 +51,12 @@ fn begins<V: Value>(
 fn put<I: Id, V: Value>(
     partitions: &Partitions,
     bucket: &Bucket,
-    next: &mut [usize],
+    next: &mut [u32],
     (others, values): (&mut [I], &mut [V]),
 ) {
     partitions.each_record(bucket, |row, other, value: V| {
-        let place = next[row];
-        next[row] = place + 1;
+        let place = next[row] as usize;
+        next[row] += 1;
         // It was scattered as an id of this type.
         others[place] = I::from_u64(other).unwrap_or(I::zeroed());
         if size_of::<V>() > 0 {
@@ -78,10 +73,10 @@ impl<I: Id, V: Value> Part<'_, I, V> {
         bucket: &Bucket,
         scratch: &mut Scratch<I, V>,
     ) {
-        begins::<V>(partitions, bucket, self.ends.len(), &mut scratch.next);
+        begins(partitions, bucket, self.ends.len(), &mut scratch.next);
         put(partitions, bucket, &mut scratch.next, (self.others, self.values));
         for (end, &next) in self.ends.iter_mut().zip(&scratch.next) {
-            *end = self.start + next as u64;
+            *end = self.start + u64::from(next);
         }
     }
 
@@ -89,6 +84,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
     pub(super) fn sort(&mut self, scratch: &mut Scratch<I, V>) {
         let mut begin = 0;
         for &end in &scratch.next {
+            let end = end as usize;
             let values =
                 if size_of::<V>() > 0 { &mut self.values[begin..end] } else { &mut [] };
             sort_row(&mut self.others[begin..end], values, &mut scratch.sorted);
@@ -103,7 +99,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
             self.values.copy_from_slice(&scratch.values);
         }
         for (end, &next) in self.ends.iter_mut().zip(&scratch.next) {
-            *end = self.start + next as u64;
+            *end = self.start + u64::from(next);
         }
     }
 }
@@ -112,7 +108,7 @@ impl<I: Id, V: Value> Scratch<I, V> {
     /// Puts the records of a bucket in place, each row sorted.
     pub(super) fn build(&mut self, partitions: &Partitions, bucket: &Bucket, index: usize) {
         let len = partitions.lens[index];
-        begins::<V>(partitions, bucket, partitions.split.rows_of(index), &mut self.next);
+        begins(partitions, bucket, partitions.split.rows_of(index), &mut self.next);
         self.others.clear();
         self.others.resize(len, I::zeroed());
         self.values.clear();
@@ -120,6 +116,7 @@ impl<I: Id, V: Value> Scratch<I, V> {
         put(partitions, bucket, &mut self.next, (&mut self.others, &mut self.values));
         let mut begin = 0;
         for &end in &self.next {
+            let end = end as usize;
             let values = &mut self.values[begin..end];
             sort_row(&mut self.others[begin..end], values, &mut self.sorted);
             begin = end;
@@ -131,7 +128,7 @@ impl<I: Id, V: Value> Scratch<I, V> {
     pub(super) fn sum(&mut self) -> Result<usize, usize> {
         let (mut begin, mut left) = (0, 0);
         for row in 0..self.next.len() {
-            let (end, first) = (self.next[row], left);
+            let (end, first) = (self.next[row] as usize, left);
             for at in begin..end {
                 let (other, value) = (self.others[at], self.values[at]);
                 if left > first && self.others[left - 1] == other {
@@ -142,7 +139,8 @@ impl<I: Id, V: Value> Scratch<I, V> {
                     left += 1;
                 }
             }
-            self.next[row] = left;
+            // No more than before.
+            self.next[row] = u32::try_from(left).unwrap_or(u32::MAX);
             begin = end;
         }
         self.others.truncate(left);

@@ -35,8 +35,8 @@ pub(super) struct Compressed<I, V> {
 }
 
 /// Bytes of a bucket's share of the result: with its records it fits the second-level cache.
-const BUCKET_BYTES: u64 = 384 << 10;
-const MOST_BUCKETS: u64 = 1024;
+const BUCKET_BYTES: u64 = 256 << 10;
+const MOST_BUCKETS: u64 = 2048;
 
 /// Reads the entries, put together.
 pub(super) fn read<I: Id, V: Value>(
@@ -75,6 +75,10 @@ pub(super) fn read<I: Id, V: Value>(
     }
     let all = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
     let (partitions, buckets) = Partitions::new(split, all)?;
+    if partitions.lens.iter().any(|&len| u32::try_from(len).is_err()) {
+        let detail = "neighbouring rows or columns have more than 2^32 entries";
+        return Err(Failure::Error(Error::reading(job.path, Reason::TooLarge, detail)));
+    }
     let rows = if by == By::Row { size.0 } else { size.1 };
     let job = Build { job, partitions: &partitions, rows };
     let (offsets, others, values) = job.build(buckets)?;

@@ -1,15 +1,11 @@
 //! One line: ids and values between blanks, read from left to right.
 
-use swath_simd::leading_digits;
+use swath_simd::{leading_digits, nearest_double};
+
+use crate::number;
 
 /// Ten to the power of an index.
 const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-
-/// The powers of ten that a double holds exactly.
-const EXACT: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-];
 
 /// A place in a text, and what can be read from there on.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +18,7 @@ pub(super) struct Cursor<'b> {
 struct Decimal {
     is_negative: bool,
     mantissa: u64,
-    exponent: i64,
+    exponent: i32,
 }
 
 impl<'b> Cursor<'b> {
@@ -106,33 +102,31 @@ impl<'b> Cursor<'b> {
     #[inline(always)]
     pub(super) fn double(&mut self) -> Option<f64> {
         let start = *self;
-        if let Some(decimal) = self.decimal() {
-            // Both are exact below these bounds, so one rounding is all there is.
-            let power = usize::try_from(decimal.exponent.unsigned_abs()).unwrap_or(usize::MAX);
-            if decimal.mantissa <= 1 << 53
-                && let Some(&power) = EXACT.get(power)
-            {
-                let mantissa = decimal.mantissa as f64;
-                let double =
-                    if decimal.exponent < 0 { mantissa / power } else { mantissa * power };
-                return Some(if decimal.is_negative { -double } else { double });
-            }
+        if let Some(Decimal { is_negative, mantissa, exponent }) = self.decimal()
+            && let Some(double) = nearest_double(mantissa, exponent)
+        {
+            return Some(if is_negative { -double } else { double });
         }
         *self = start;
-        self.parsed()
+        self.long_double()
+    }
+
+    /// As all formats parse doubles of any length.
+    #[cold]
+    fn long_double(&mut self) -> Option<f64> {
+        let word = self.word();
+        self.at += word.len();
+        number::parse::double(word)
     }
 
     /// A whole word that is a single, correctly rounded.
+    ///
+    /// What is too large is refused, as it is for doubles.
     pub(super) fn single(&mut self) -> Option<f32> {
-        self.parsed()
-    }
-
-    /// As the standard library does it: correctly rounded, of any length.
-    #[cold]
-    fn parsed<T: std::str::FromStr>(&mut self) -> Option<T> {
         let word = self.word();
         self.at += word.len();
-        std::str::from_utf8(word).ok()?.parse().ok()
+        let single: f32 = std::str::from_utf8(word).ok()?.parse().ok()?;
+        (!single.is_infinite() || !word.iter().any(u8::is_ascii_digit)).then_some(single)
     }
 
     /// A whole word of digits with a point and a small exponent, if it has at most 19 of them.
@@ -145,7 +139,7 @@ impl<'b> Cursor<'b> {
         if self.peek() == Some(b'.') {
             self.at += 1;
             let places = self.digits(&mut mantissa);
-            exponent = -i64::from(places);
+            exponent = -places;
             count += places;
         }
         if count == 0 || count > 19 {
@@ -154,7 +148,7 @@ impl<'b> Cursor<'b> {
         if let Some(b'e' | b'E') = self.peek() {
             self.at += 1;
             let is_negative = self.sign();
-            let power = i64::try_from(self.unsigned()?).ok().filter(|&power| power < 1000)?;
+            let power = i32::try_from(self.unsigned()?).ok().filter(|&power| power < 1000)?;
             exponent += if is_negative { -power } else { power };
         }
         self.is_word_end().then_some(Decimal { is_negative, mantissa, exponent })
@@ -162,13 +156,13 @@ impl<'b> Cursor<'b> {
 
     /// Puts digits behind those of `number`, which wraps behind the nineteenth, and counts them.
     #[inline(always)]
-    fn digits(&mut self, number: &mut u64) -> u32 {
+    fn digits(&mut self, number: &mut u64) -> i32 {
         let mut digits = 0;
         loop {
             let (count, value) = leading_digits(self.eight());
             *number = number.wrapping_mul(TENS[count]).wrapping_add(value);
             self.at += count;
-            digits += u32::try_from(count).unwrap_or(u32::MAX);
+            digits += i32::try_from(count).unwrap_or(i32::MAX);
             // Longer ones are somebody else's, whatever they are.
             if count < 8 || digits > 19 {
                 return digits;
@@ -217,7 +211,16 @@ mod tests {
     }
 
     #[test]
-    fn doubles_are_those_of_the_standard_library() {
+    fn singles_are_rounded_once() {
+        // Halfway between two singles but for what a double would lose.
+        let word = "1.00000005960464477539062500000000000001";
+        assert_eq!(cursor(word).single(), Some(f32::from_bits(0x3f80_0001)));
+        assert_eq!(cursor("1e39 ").single(), None);
+        assert_eq!(cursor("-inf").single(), Some(f32::NEG_INFINITY));
+    }
+
+    #[test]
+    fn doubles_are_those_of_the_standard_library_but_for_those_that_are_too_large() {
         let words = [
             "0",
             "-0",
@@ -263,7 +266,7 @@ mod tests {
             for behind in ["", " ", "\n", "\r\n", "\t7"] {
                 let text = format!("{word}{behind}");
                 let got = cursor(&text).double().map(f64::to_bits);
-                let expected = word.parse().ok().map(f64::to_bits);
+                let expected = word.parse().ok().filter(|_| word != "1e400").map(f64::to_bits);
                 assert_eq!(got, expected, "{word}");
             }
         }

@@ -18,12 +18,15 @@ use crate::matrix::job::Failure;
 
 /// Bytes of a bucket that are gathered before they are put behind the others: whole lines of the
 /// first-level cache.
-const STAGE: usize = 192;
+const STAGE: usize = 128;
 /// Bytes of the first memory that a bucket takes; the next one is twice as long.
 const LEAST: usize = 64 << 10;
 /// Of the longest: below it, memory is given back page by page.
 const MOST: usize = 1 << 20;
-/// Bytes that a record may be read or written behind its end.
+/// Memory begins at full pages, and caches find lines by the low bits of their address: buckets begin
+/// at different ones of so many bytes.
+const SPREAD: usize = 16 << 10;
+/// Bytes that a record may be written behind its end.
 const SLACK: usize = 8;
 
 /// How rows are split into buckets, and what a record is.
@@ -54,9 +57,15 @@ impl Split {
         Some(Self { low_bits, width, record, buckets, rows })
     }
 
+    /// The bits of a key that are its row.
+    #[inline(always)]
+    fn low(&self) -> u64 {
+        (1 << self.low_bits) - 1
+    }
+
     #[inline(always)]
     fn key(&self, row: u64, column: u64) -> (usize, u64) {
-        let low = row & ((1 << self.low_bits) - 1);
+        let low = row & self.low();
         let bucket = usize::try_from(row >> self.low_bits).unwrap_or(usize::MAX);
         (bucket, low | column << self.low_bits)
     }
@@ -74,9 +83,10 @@ impl Split {
     }
 }
 
-/// Some records of one bucket, and how many of its bytes they are.
+/// Some records of one bucket, and which of the bytes they are.
 struct Chunk {
     bytes: Array<u8>,
+    start: usize,
     used: usize,
 }
 
@@ -157,14 +167,17 @@ impl Partition {
             return Ok(());
         }
         let stream = &mut self.streams[bucket];
-        let room = stream.last().map_or(0, |chunk| chunk.bytes.len() - SLACK - chunk.used);
-        if room < staged {
+        // A stage is copied whole, and a record read a little behind its end.
+        let room = stream.last().map_or(0, |chunk| chunk.bytes.len() - chunk.used);
+        if room < STAGE + SLACK {
             let len = stream.last().map_or(LEAST, |last| (2 * last.bytes.len()).min(MOST));
-            stream.push(Chunk { bytes: Array::zeroed(len)?, used: 0 });
+            let start = bucket * STAGE % SPREAD;
+            stream.push(Chunk { bytes: Array::zeroed(len)?, start, used: start });
         }
         let chunk = stream.last_mut().expect("one was just made, if there was none");
-        let from = &self.stage[bucket * STAGE..][..staged];
-        chunk.bytes[chunk.used..chunk.used + staged].copy_from_slice(from);
+        let from: &[u8; STAGE] = self.stage[bucket * STAGE..].first_chunk().expect("its stage");
+        let to = chunk.bytes[chunk.used..].first_chunk_mut().expect("there is room");
+        *to = *from;
         chunk.used += staged;
         self.flushed[bucket] += staged as u64;
         Ok(())
@@ -237,6 +250,19 @@ impl Partitions {
         Ok((Self { split, order, logs, lens }, buckets))
     }
 
+    /// Calls `each` with the row (from the bucket's first) of every record of a bucket, in no order.
+    #[inline(always)]
+    pub(super) fn each_row(&self, bucket: &Bucket, mut each: impl FnMut(usize)) {
+        let (low, record) = (self.split.low(), self.split.record);
+        for chunk in bucket.streams.iter().flatten() {
+            let bytes = &chunk.bytes[..chunk.used + SLACK];
+            for at in (chunk.start..chunk.used).step_by(record) {
+                let key: &[u8; 8] = bytes[at..].first_chunk().expect("there is slack behind");
+                each(usize::try_from(u64::from_le_bytes(*key) & low).unwrap_or(usize::MAX));
+            }
+        }
+    }
+
     /// Calls `each` with the row (from the bucket's first), column and value of every record of a
     /// bucket, in the order of the file.
     #[inline(always)]
@@ -247,13 +273,17 @@ impl Partitions {
     ) {
         let split = self.split;
         let kept = u64::MAX >> (u64::BITS - 8 * u32::try_from(split.width).unwrap_or(8));
-        let low = (1_u64 << split.low_bits) - 1;
-        let mut places = vec![(0, 0); bucket.streams.len()];
+        let low = split.low();
+        let start =
+            |stream: &Vec<Chunk>, index| stream.get(index).map_or(0, |it: &Chunk| it.start);
+        let mut places: Vec<_> =
+            bucket.streams.iter().map(|stream| (0, start(stream, 0))).collect();
         for &(which, block) in &self.order {
             let mut left = self.logs[which][block * split.buckets + bucket.index] as usize;
             let (chunk_index, at) = &mut places[which];
             while left > 0 {
-                let chunk = &bucket.streams[which][*chunk_index];
+                let stream = &bucket.streams[which];
+                let chunk = &stream[*chunk_index];
                 let here = left.min((chunk.used - *at) / split.record);
                 // A record may be read a little behind its end.
                 let bytes = &chunk.bytes[*at..*at + here * split.record + SLACK];
@@ -272,7 +302,8 @@ impl Partitions {
                 left -= here;
                 *at += here * split.record;
                 if *at == chunk.used {
-                    (*chunk_index, *at) = (*chunk_index + 1, 0);
+                    *chunk_index += 1;
+                    *at = start(stream, *chunk_index);
                 }
             }
         }

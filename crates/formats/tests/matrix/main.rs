@@ -3,3 +3,4 @@
 mod compressed;
 mod coordinates;
 mod texts;
+mod writing;
