@@ -53,7 +53,7 @@ pub(super) fn read<I: Id, V: Value>(
     };
     let split = split::<V>(job, size, by)?;
     let starts = if rules.layout == Layout::Array {
-        coo::count_exactly(job, &rules)?
+        coo::count_exactly::<I, V>(job, &rules)?
     } else {
         Vec::new()
     };

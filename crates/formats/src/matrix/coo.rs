@@ -36,7 +36,7 @@ pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
         return Ok(coo);
     }
     // Some lines were blank, or comments.
-    let counted = count_exactly(job, &rules)?;
+    let counted = count_exactly::<I, V>(job, &rules)?;
     place::<I, V>(job, &rules, &counted)?.ok_or(Failure::Changed)
 }
 
@@ -53,13 +53,16 @@ fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, 
     })?;
     let total: u64 = counted.iter().map(|block| block.entries).sum();
     if job.header.entry_count.is_some_and(|entries| entries != total) {
-        return count_exactly(job, rules);
+        return count_exactly::<I, V>(job, rules);
     }
     Ok(with_starts(rules, counted))
 }
 
 /// Counts the lines that are neither blank nor comments.
-pub(super) fn count_exactly(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
+pub(super) fn count_exactly<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+) -> Result<Vec<Counted>, Failure> {
     if rules.expands && rules.layout != Layout::Array {
         // Counted exactly at once; so the file is another one now.
         return Err(Failure::Changed);
@@ -70,7 +73,7 @@ pub(super) fn count_exactly(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>
         Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
     })?;
     let counted = with_starts(rules, counted);
-    check_total(job, rules, &counted)?;
+    check_total::<I, V>(job, rules, &counted)?;
     Ok(counted)
 }
 
@@ -79,7 +82,7 @@ pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure 
     let counted = if rules.expands && rules.layout != Layout::Array {
         count_mirrored::<I, V>(job, rules)
     } else {
-        count_exactly(job, rules)
+        count_exactly::<I, V>(job, rules)
     };
     counted.err().unwrap_or(Failure::Changed)
 }
@@ -100,7 +103,7 @@ fn count_mirrored<I: Id, V: Value>(
         Ok(counted)
     })?;
     let counted = with_starts(rules, counted);
-    check_total(job, rules, &counted)?;
+    check_total::<I, V>(job, rules, &counted)?;
     Ok(counted)
 }
 
@@ -130,21 +133,25 @@ fn mirrored_before(rules: &Rules, index: u64) -> u64 {
 }
 
 /// Compares the number of entries with what the header says.
-pub(super) fn check_total(
+pub(super) fn check_total<I: Id, V: Value>(
     job: &Job<'_>,
     rules: &Rules,
     counted: &[Counted],
 ) -> Result<(), Failure> {
     let Some(declared) = job.header.entry_count else { return Ok(()) };
     let total: u64 = counted.iter().map(|block| block.entries).sum();
+    if total == declared {
+        return Ok(());
+    }
+    // What is wrong with a line tells more than how many there are.
+    let wrong = first_fault::<I, V>(job, rules, counted);
     if total < declared {
+        wrong?;
         let detail = format!("the header declares {declared} entries, and there are {total}");
         return Err(Fault { offset: job.len, reason: Reason::Truncated, detail }.into());
     }
-    let Some(block) = counted.iter().find(|block| block.start + block.entries > declared)
-    else {
-        return Ok(());
-    };
+    let block = counted.iter().find(|block| block.start + block.entries > declared);
+    let block = block.ok_or(Failure::Changed)?;
     let found = job.map_blocks(Pass::First, |here| {
         let mut lines = Entries::of(rules, here, 0);
         let wanted = usize::try_from(declared - block.start).unwrap_or(usize::MAX);
@@ -152,8 +159,27 @@ pub(super) fn check_total(
         Ok(std::iter::from_fn(|| lines.skip_entry()).nth(wanted).filter(|_| is_here))
     })?;
     let offset = found.into_iter().flatten().next().ok_or(Failure::Changed)?;
-    let detail = format!("more entries than the {declared} that the header declares");
-    Err(Fault::malformed(offset, detail).into())
+    match wrong {
+        Err(Failure::Fault(fault)) if fault.offset < offset => Err(fault.into()),
+        _ => {
+            let detail = format!("more entries than the {declared} that the header declares");
+            Err(Fault::malformed(offset, detail).into())
+        }
+    }
+}
+
+/// Parses all lines for what is wrong with them.
+fn first_fault<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+    counted: &[Counted],
+) -> Result<(), Failure> {
+    job.map_blocks(Pass::First, |block| {
+        let place = counted.binary_search_by_key(&block.index, |block| block.index);
+        let start = counted[place.map_err(|_| Failure::Changed)?].start;
+        each_batch::<I, V>(rules, block, start, |_, _, _| Ok(()))
+    })?;
+    Ok(())
 }
 
 /// Parses the entries of a block, a batch at a time.

@@ -9,6 +9,7 @@ use crate::matrix::job::{Failure, Job};
 use crate::matrix::line::Cursor;
 use crate::matrix::options::{Ids, Strictness};
 use crate::matrix::value::{Value, Words};
+use crate::number;
 use crate::text::Fault;
 
 /// What a line may be.
@@ -323,21 +324,22 @@ impl<'r, 'b> Entries<'r, 'b> {
 
     #[cold]
     fn wrong_value(&self, at: usize) -> Fault {
-        let cursor = Cursor { at, ..self.cursor };
-        let word = cursor.word();
+        let word = Cursor { at, ..self.cursor }.word();
         let digits = word.strip_prefix(b"-").unwrap_or(word);
-        if !digits.is_empty() && digits.iter().all(u8::is_ascii_digit) {
-            return Fault::too_large(
-                self.offset + at as u64,
-                "the value needs more than 64 bits",
-            );
+        let is_whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        let is_double = number::parse::double(word).is_some();
+        let too_large = |what| Fault::too_large(self.offset + at as u64, what);
+        match self.rules.field {
+            Field::Complex => self.fault(at, "the value is not two numbers that fit"),
+            Field::Integer if is_whole => too_large("the value needs more than 64 bits"),
+            Field::Integer => self.fault(at, "the value is not an integer"),
+            // Another type was asked for than the header names.
+            _ if is_double => self.fault(at, "the value does not fit the type that is wanted"),
+            _ => {
+                let (reason, detail) = number::parse::refusal(word, "f64");
+                Fault { offset: self.offset + at as u64, reason, detail }
+            }
         }
-        let what = match self.rules.field {
-            Field::Complex => "the value is not two numbers",
-            Field::Integer => "the value is not an integer",
-            _ => "the value is not a number of the type that is wanted",
-        };
-        self.fault(at, what)
     }
 
     #[cold]

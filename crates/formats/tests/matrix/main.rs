@@ -2,5 +2,7 @@
 
 mod compressed;
 mod coordinates;
+mod refused;
 mod texts;
+mod vectors;
 mod writing;
