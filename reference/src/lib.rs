@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod matrix;
 pub mod number;
 pub mod options;
 pub mod records;

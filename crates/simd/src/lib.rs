@@ -24,13 +24,19 @@
 mod black_scholes;
 mod cells;
 mod count;
+mod decimals;
 mod find;
+mod integers;
 mod level;
 pub mod portable;
 mod sum;
+mod tokens;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use count::{count, count_at, count_cells};
+pub use decimals::nearest_double;
 pub use find::{Positions, find};
+pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level};
 pub use sum::{sum, sum_at, sum_cells};
+pub use tokens::{Bounds, Taken, pairs, pairs_at};

@@ -1,0 +1,274 @@
+//! Compressed rows, or columns: scattered into buckets, then put in place bucket by bucket.
+
+use std::cmp::Reverse;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use swath::{Array, Block};
+
+use crate::error::{Error, Reason};
+use crate::matrix::bucket::{Built, Part, Scratch};
+use crate::matrix::coo::{self, Counted, each_batch};
+use crate::matrix::entries::{Entries, Rules};
+use crate::matrix::header::Layout;
+use crate::matrix::id::Id;
+use crate::matrix::job::{Failure, Job, Pass};
+use crate::matrix::options::{Duplicates, Order};
+use crate::matrix::partition::{Bucket, Partition, Partitions, Split};
+use crate::matrix::value::Value;
+use crate::text::Fault;
+
+/// Which of the two ids entries are put together by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum By {
+    Row,
+    Column,
+}
+
+/// Entries put together by their row, or their column.
+pub(super) struct Compressed<I, V> {
+    /// Of the matrix: rows and columns.
+    pub(super) size: (u64, u64),
+    pub(super) offsets: Array<u64>,
+    /// The other id.
+    pub(super) others: Array<I>,
+    pub(super) values: Array<V>,
+}
+
+/// Bytes of a bucket's share of the result. Fewer would fit a nearer cache, but more buckets cost
+/// more while entries are scattered: 256 KiB took a half longer than 1 MiB, 4 MiB as long.
+const BUCKET_BYTES: u64 = 1 << 20;
+const MOST_BUCKETS: u64 = 2048;
+
+/// Reads the entries, put together.
+pub(super) fn read<I: Id, V: Value>(
+    job: &Job<'_>,
+    by: By,
+) -> Result<Compressed<I, V>, Failure> {
+    let rules = Rules::of(job);
+    let size = match job.header.row_count.zip(job.header.column_count) {
+        Some(size) => size,
+        None => {
+            let needed = vertices::<I, V>(job, &rules)?;
+            (needed, needed)
+        }
+    };
+    let split = split::<V>(job, size, by)?;
+    let starts = if rules.layout == Layout::Array {
+        coo::count_exactly::<I, V>(job, &rules)?
+    } else {
+        Vec::new()
+    };
+    let pool = Mutex::new(Vec::<Partition>::new());
+    let totals = job.map_blocks(Pass::Last, |block| {
+        let mut all = pool.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = all.iter().position(|partition| partition.may_take(block.index));
+        let taken = found.map(|found| all.swap_remove(found));
+        drop(all);
+        let mut partition = taken.unwrap_or_else(|| Partition::new(split));
+        let total = scatter::<I, V>(&rules, block, (by, &starts), &mut partition);
+        partition.end_block(block.index);
+        pool.lock().unwrap_or_else(PoisonError::into_inner).push(partition);
+        total
+    })?;
+    let total: u64 = totals.into_iter().sum();
+    if job.header.entry_count.is_some_and(|declared| declared != total) {
+        return Err(coo::why_not::<I, V>(job, &rules));
+    }
+    let all = pool.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let (partitions, buckets) = Partitions::new(split, all)?;
+    if partitions.lens.iter().any(|&len| u32::try_from(len).is_err()) {
+        let detail = "neighbouring rows or columns have more than 2^32 entries";
+        return Err(Failure::Error(Error::reading(job.path, Reason::TooLarge, detail)));
+    }
+    let rows = if by == By::Row { size.0 } else { size.1 };
+    let job = Build { job, partitions: &partitions, rows };
+    let (offsets, others, values) = job.build(buckets)?;
+    Ok(Compressed { size, offsets, others, values })
+}
+
+/// How many vertices the ids of edges ask for.
+fn vertices<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<u64, Failure> {
+    let greatest = job.map_blocks(Pass::First, |block| {
+        let mut greatest = None;
+        each_batch::<I, V>(rules, block, 0, |rows, columns, _| {
+            let here = rows.iter().copied().max().max(columns.iter().copied().max());
+            greatest = greatest.max(here);
+            Ok(())
+        })?;
+        Ok(greatest)
+    })?;
+    let greatest = greatest.into_iter().flatten().max();
+    Ok(greatest.map_or(0, |greatest| greatest.to_u64() + 1))
+}
+
+/// How rows are split, if they can be kept in memory.
+fn split<V>(job: &Job<'_>, size: (u64, u64), by: By) -> Result<Split, Failure> {
+    let (rows, columns) = if by == By::Row { size } else { (size.1, size.0) };
+    let at = job.header.body_offset.saturating_sub(1);
+    // An offset for each row, whether there is anything in it or not: as many as a file of this
+    // length may ask for.
+    let most = (64 << 20) + 16 * u128::from(job.len);
+    if 8 * (u128::from(rows) + 1) > most {
+        let detail = format!(
+            "an offset for each of {rows} rows or columns is out of proportion to a file of {} \
+             bytes; read it as coordinates",
+            job.len
+        );
+        return Err(Fault::too_large(at, detail).into());
+    }
+    let entries = job.header.entry_count.unwrap_or(job.len / 8);
+    let bytes = entries.saturating_mul(4 + size_of::<V>() as u64);
+    let wanted = bytes.div_ceil(BUCKET_BYTES).clamp(1, MOST_BUCKETS);
+    Split::new::<V>(rows, columns, wanted).ok_or_else(|| {
+        Fault::too_large(at, "more than 2^48 columns cannot be compressed").into()
+    })
+}
+
+/// Scatters the entries of a block, and counts those of the file.
+fn scatter<I: Id, V: Value>(
+    rules: &Rules,
+    block: Block<'_>,
+    (by, starts): (By, &[Counted]),
+    partition: &mut Partition,
+) -> Result<u64, Failure> {
+    let start = if rules.layout == Layout::Array {
+        let place = starts.binary_search_by_key(&block.index, |block| block.index);
+        starts[place.map_err(|_| Failure::Changed)?].start
+    } else {
+        0
+    };
+    let mut total = 0;
+    each_batch::<I, V>(rules, block, start, |rows, columns, values| {
+        total += rows.len() as u64;
+        let (rows, columns) = if by == By::Row { (rows, columns) } else { (columns, rows) };
+        if !rules.expands {
+            return partition.push(rows, columns, values);
+        }
+        for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
+            // What was swapped for columns is the mirror image of what is in the file.
+            partition.push(&[row], &[column], &[value])?;
+            if row != column {
+                partition.push(&[column], &[row], &[Entries::mirrored(rules, value)])?;
+            }
+        }
+        Ok(())
+    })?;
+    Ok(total)
+}
+
+/// The second half: buckets into their places.
+struct Build<'b, 'p> {
+    job: &'b Job<'p>,
+    partitions: &'b Partitions,
+    rows: u64,
+}
+
+type Arrays<I, V> = (Array<u64>, Array<I>, Array<V>);
+
+impl Build<'_, '_> {
+    fn build<I: Id, V: Value>(&self, buckets: Vec<Bucket>) -> Result<Arrays<I, V>, Failure> {
+        let options = self.job.options;
+        let buckets: Vec<_> = buckets.into_iter().map(|it| Mutex::new(Some(it))).collect();
+        let lens = if options.duplicates == Duplicates::Summed {
+            self.each_bucket(|index, scratch: &mut Scratch<I, V>| {
+                let bucket = buckets[index].lock().unwrap_or_else(PoisonError::into_inner);
+                let bucket = bucket.as_ref().expect("taken in the next round");
+                scratch.build(self.partitions, bucket, index);
+                scratch.sum().map_err(|row| self.overflow(index, row))
+            })?
+        } else {
+            self.partitions.lens.clone()
+        };
+        let total = lens.iter().copied().fold(0, usize::saturating_add);
+        let rows = usize::try_from(self.rows).unwrap_or(usize::MAX);
+        let mut offsets = Array::<u64>::zeroed(rows.saturating_add(1))?;
+        let mut others = Array::<I>::zeroed(total)?;
+        let has_values = size_of::<V>() > 0;
+        let mut values = Array::<V>::zeroed(if has_values { total } else { 0 })?;
+        let split = self.partitions.split;
+        let row_lens = (0..split.buckets).map(|bucket| split.rows_of(bucket));
+        let value_lens = lens.iter().map(|&len| if has_values { len } else { 0 });
+        let mut start = 0;
+        let parts: Vec<_> = offsets
+            .parts_mut(std::iter::once(1).chain(row_lens))
+            .into_iter()
+            .skip(1)
+            .zip(others.parts_mut(lens.iter().copied()))
+            .zip(values.parts_mut(value_lens))
+            .map(|((ends, others), values)| {
+                let part = Part { start, ends, others, values };
+                start += part.others.len() as u64;
+                Mutex::new(Some(part))
+            })
+            .collect();
+        self.each_bucket(|index, scratch: &mut Scratch<I, V>| {
+            let bucket = buckets[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let part = parts[index].lock().unwrap_or_else(PoisonError::into_inner).take();
+            let (bucket, mut part) = bucket.zip(part).expect("each is taken once");
+            match (options.duplicates, options.order) {
+                (Duplicates::Kept, Order::File) => {
+                    part.build(self.partitions, &bucket, scratch)
+                }
+                (Duplicates::Kept, Order::Sorted) => {
+                    part.build(self.partitions, &bucket, scratch);
+                    part.sort(scratch);
+                }
+                (Duplicates::Summed, _) => {
+                    scratch.build(self.partitions, &bucket, index);
+                    scratch.sum().map_err(|row| self.overflow(index, row))?;
+                    part.copy(scratch);
+                }
+            }
+            Ok(())
+        })?;
+        drop(parts);
+        Ok((offsets, others, values))
+    }
+
+    /// Calls `each` for every bucket on all workers: much fuller ones first, else neighbours one after
+    /// the other, as they share pages of the result.
+    fn each_bucket<S: Built, R: Send>(
+        &self,
+        each: impl Fn(usize, &mut S) -> Result<R, Failure> + Sync,
+    ) -> Result<Vec<R>, Failure> {
+        let lens = &self.partitions.lens;
+        let much =
+            lens.iter().fold(0, |sum: usize, &len| sum.saturating_add(len)) / lens.len() * 4;
+        let mut order: Vec<usize> = (0..lens.len()).collect();
+        order.sort_by_key(|&bucket| Reverse(lens[bucket] / much.max(1)));
+        let next = AtomicUsize::new(0);
+        let results = Mutex::new(Vec::new());
+        let work = || {
+            let mut scratch = S::default();
+            let mut mine = Vec::new();
+            // Relaxed: it gives out numbers and nothing else.
+            while let Some(&bucket) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let result =
+                    self.job.check_cancelled().and_then(|()| each(bucket, &mut scratch));
+                let is_last = result.is_err();
+                mine.push((bucket, result));
+                if is_last {
+                    break;
+                }
+            }
+            results.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..self.job.workers().min(order.len()) {
+                scope.spawn(work);
+            }
+            work();
+        });
+        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        results.sort_by_key(|&(bucket, _)| bucket);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+
+    fn overflow(&self, bucket: usize, row: usize) -> Failure {
+        let row = self.partitions.split.first_row(bucket) + row as u64;
+        let detail =
+            format!("the sum of values in row or column {row} needs more than 64 bits");
+        Failure::Error(Error::reading(self.job.path, Reason::TooLarge, detail))
+    }
+}

@@ -1,0 +1,294 @@
+//! Coordinates: lines are counted block by block, then parsed into their places.
+
+use std::sync::{Mutex, PoisonError};
+
+use swath::{Array, Block};
+
+use crate::error::Reason;
+use crate::matrix::entries::{Entries, Rules, Target};
+use crate::matrix::header::{Layout, Symmetry};
+use crate::matrix::id::Id;
+use crate::matrix::job::{Failure, Job, Pass};
+use crate::matrix::sparse::Coo;
+use crate::matrix::value::Value;
+use crate::text::Fault;
+
+/// Entries that are parsed before they are put elsewhere.
+pub(super) const BATCH: usize = 1024;
+
+/// What one block has in it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Counted {
+    pub(super) index: u64,
+    /// Entries that are in the blocks before.
+    pub(super) start: u64,
+    /// Entries: as many at most, or exactly.
+    pub(super) entries: u64,
+    /// Entries with their mirror images.
+    pub(super) outputs: u64,
+}
+
+/// Reads the entries in the order of the file.
+pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
+    let rules = Rules::of(job);
+    let counted = count::<I, V>(job, &rules)?;
+    if let Some(coo) = place::<I, V>(job, &rules, &counted)? {
+        return Ok(coo);
+    }
+    // Some lines were blank, or comments.
+    let counted = count_exactly::<I, V>(job, &rules)?;
+    place::<I, V>(job, &rules, &counted)?.ok_or(Failure::Changed)
+}
+
+/// Counts entries as cheaply as can be.
+fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
+    if rules.expands && rules.layout != Layout::Array {
+        return count_mirrored::<I, V>(job, rules);
+    }
+    let counted = job.map_blocks(Pass::First, |block| {
+        let newlines = swath_simd::count(block.bytes, b'\n');
+        let is_cut = block.bytes.last().is_some_and(|&byte| byte != b'\n');
+        let entries = newlines + u64::from(is_cut);
+        Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
+    })?;
+    let total: u64 = counted.iter().map(|block| block.entries).sum();
+    if job.header.entry_count.is_some_and(|entries| entries != total) {
+        return count_exactly::<I, V>(job, rules);
+    }
+    Ok(with_starts(rules, counted))
+}
+
+/// Counts the lines that are neither blank nor comments.
+pub(super) fn count_exactly<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+) -> Result<Vec<Counted>, Failure> {
+    if rules.expands && rules.layout != Layout::Array {
+        // Counted exactly at once; so the file is another one now.
+        return Err(Failure::Changed);
+    }
+    let counted = job.map_blocks(Pass::First, |block| {
+        let mut lines = Entries::of(rules, block, 0);
+        let entries = std::iter::from_fn(|| lines.skip_entry()).count() as u64;
+        Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
+    })?;
+    let counted = with_starts(rules, counted);
+    check_total::<I, V>(job, rules, &counted)?;
+    Ok(counted)
+}
+
+/// Why there are not as many entries as the header says: for those who have not counted.
+pub(super) fn why_not<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Failure {
+    let counted = if rules.expands && rules.layout != Layout::Array {
+        count_mirrored::<I, V>(job, rules)
+    } else {
+        count_exactly::<I, V>(job, rules)
+    };
+    counted.err().unwrap_or(Failure::Changed)
+}
+
+/// Parses everything, because what is on the diagonal has no mirror image.
+fn count_mirrored<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+) -> Result<Vec<Counted>, Failure> {
+    let counted = job.map_blocks(Pass::First, |block| {
+        let mut counted = Counted { index: block.index, start: 0, entries: 0, outputs: 0 };
+        each_batch::<I, V>(rules, block, 0, |rows, columns, _| {
+            let mirrored = rows.iter().zip(columns).filter(|(row, column)| row != column);
+            counted.entries += rows.len() as u64;
+            counted.outputs += (rows.len() + mirrored.count()) as u64;
+            Ok(())
+        })?;
+        Ok(counted)
+    })?;
+    let counted = with_starts(rules, counted);
+    check_total::<I, V>(job, rules, &counted)?;
+    Ok(counted)
+}
+
+/// Fills in where the entries of each block begin.
+fn with_starts(rules: &Rules, mut counted: Vec<Counted>) -> Vec<Counted> {
+    let mut start = 0;
+    for block in &mut counted {
+        block.start = start;
+        start += block.entries;
+        if rules.expands && rules.layout == Layout::Array {
+            block.outputs = mirrored_before(rules, start) - mirrored_before(rules, block.start);
+        }
+    }
+    counted
+}
+
+/// Outputs that an array's values before number `index` become.
+fn mirrored_before(rules: &Rules, index: u64) -> u64 {
+    let on_diagonal = match rules.symmetry {
+        Symmetry::SkewSymmetric => 0,
+        _ => {
+            let (row, column) = rules.place(index);
+            column.saturating_add(u64::from(row > column)).min(rules.rows).min(index)
+        }
+    };
+    (2 * index).saturating_sub(on_diagonal)
+}
+
+/// Compares the number of entries with what the header says.
+pub(super) fn check_total<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+    counted: &[Counted],
+) -> Result<(), Failure> {
+    let Some(declared) = job.header.entry_count else { return Ok(()) };
+    let total: u64 = counted.iter().map(|block| block.entries).sum();
+    if total == declared {
+        return Ok(());
+    }
+    // What is wrong with a line tells more than how many there are.
+    let wrong = first_fault::<I, V>(job, rules, counted);
+    if total < declared {
+        wrong?;
+        let detail = format!("the header declares {declared} entries, and there are {total}");
+        return Err(Fault { offset: job.len, reason: Reason::Truncated, detail }.into());
+    }
+    let block = counted.iter().find(|block| block.start + block.entries > declared);
+    let block = block.ok_or(Failure::Changed)?;
+    let found = job.map_blocks(Pass::First, |here| {
+        let mut lines = Entries::of(rules, here, 0);
+        let wanted = usize::try_from(declared - block.start).unwrap_or(usize::MAX);
+        let is_here = here.index == block.index;
+        Ok(std::iter::from_fn(|| lines.skip_entry()).nth(wanted).filter(|_| is_here))
+    })?;
+    let offset = found.into_iter().flatten().next().ok_or(Failure::Changed)?;
+    match wrong {
+        Err(Failure::Fault(fault)) if fault.offset < offset => Err(fault.into()),
+        _ => {
+            let detail = format!("more entries than the {declared} that the header declares");
+            Err(Fault::malformed(offset, detail).into())
+        }
+    }
+}
+
+/// Parses all lines for what is wrong with them.
+fn first_fault<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+    counted: &[Counted],
+) -> Result<(), Failure> {
+    job.map_blocks(Pass::First, |block| {
+        let place = counted.binary_search_by_key(&block.index, |block| block.index);
+        let start = counted[place.map_err(|_| Failure::Changed)?].start;
+        each_batch::<I, V>(rules, block, start, |_, _, _| Ok(()))
+    })?;
+    Ok(())
+}
+
+/// Parses the entries of a block, a batch at a time.
+pub(super) fn each_batch<I: Id, V: Value>(
+    rules: &Rules,
+    block: Block<'_>,
+    start: u64,
+    mut each: impl FnMut(&[I], &[I], &[V]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let mut entries = Entries::of(rules, block, start);
+    let mut rows = vec![I::zeroed(); BATCH];
+    let mut columns = vec![I::zeroed(); BATCH];
+    let mut values = vec![V::zeroed(); BATCH];
+    loop {
+        let mut target = Target { rows: &mut rows, columns: &mut columns, values: &mut values };
+        let filled = entries.fill(&mut target)?;
+        each(&rows[..filled], &columns[..filled], &values[..filled])?;
+        if filled < BATCH {
+            return Ok(());
+        }
+    }
+}
+
+/// What a block's worker found.
+struct Placed<I> {
+    is_full: bool,
+    greatest: Option<I>,
+}
+
+/// Parses every block into its part; `None` if one of them had fewer entries than were counted.
+fn place<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+    counted: &[Counted],
+) -> Result<Option<Coo<I>>, Failure> {
+    let index = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+    let lens = || counted.iter().map(|block| index(block.outputs));
+    let total = lens().fold(0, usize::saturating_add);
+    let has_values = size_of::<V>() > 0;
+    let mut rows = Array::<I>::zeroed(total)?;
+    let mut columns = Array::<I>::zeroed(total)?;
+    let mut values = Array::<V>::zeroed(if has_values { total } else { 0 })?;
+    let value_lens = lens().map(|len| if has_values { len } else { 0 });
+    let parts = rows.parts_mut(lens()).into_iter().zip(columns.parts_mut(lens()));
+    let parts: Vec<_> = parts
+        .zip(values.parts_mut(value_lens))
+        .map(|((rows, columns), values)| Mutex::new(Some(Target { rows, columns, values })))
+        .collect();
+    let placed = job.map_blocks(Pass::Last, |block| {
+        let place = counted.binary_search_by_key(&block.index, |block| block.index);
+        let place = place.map_err(|_| Failure::Changed)?;
+        let part = parts[place].lock().unwrap_or_else(PoisonError::into_inner).take();
+        let part = part.ok_or(Failure::Changed)?;
+        place_block(rules, block, counted[place].start, part)
+    })?;
+    drop(parts);
+    if placed.len() != counted.len() {
+        return Err(Failure::Changed);
+    }
+    if placed.iter().any(|block| !block.is_full) {
+        return Ok(None);
+    }
+    let needed = placed.iter().filter_map(|block| block.greatest).max();
+    let needed = needed.map_or(0, |greatest| greatest.to_u64() + 1);
+    let values = V::wrap(values);
+    let (row_count, column_count) =
+        (job.header.row_count.unwrap_or(needed), job.header.column_count.unwrap_or(needed));
+    let symmetry = job.symmetry();
+    Ok(Some(Coo { row_count, column_count, symmetry, rows, columns, values }))
+}
+
+fn place_block<I: Id, V: Value>(
+    rules: &Rules,
+    block: Block<'_>,
+    start: u64,
+    mut part: Target<'_, I, V>,
+) -> Result<Placed<I>, Failure> {
+    let filled = if rules.expands {
+        let mut at = 0;
+        each_batch::<I, V>(rules, block, start, |rows, columns, values| {
+            for ((&row, &column), &value) in rows.iter().zip(columns).zip(values) {
+                let mirrored = Entries::mirrored(rules, value);
+                let images = [(row, column, value), (column, row, mirrored)];
+                let count = if row == column { 1 } else { 2 };
+                if part.rows.len() - at < count {
+                    return Err(Failure::Changed);
+                }
+                for image in &images[..count] {
+                    part.put(at, *image);
+                    at += 1;
+                }
+            }
+            Ok(())
+        })?;
+        at
+    } else {
+        let mut entries = Entries::of(rules, block, start);
+        let filled = entries.fill(&mut part)?;
+        if entries.has_more() {
+            return Err(Failure::Changed);
+        }
+        filled
+    };
+    // Ids are only looked at where they say how many vertices there are.
+    let greatest = if rules.rows == u64::MAX {
+        let greatest = |ids: &[I]| ids.iter().copied().max();
+        greatest(&part.rows[..filled]).max(greatest(&part.columns[..filled]))
+    } else {
+        None
+    };
+    Ok(Placed { is_full: filled == part.rows.len(), greatest })
+}

@@ -1,0 +1,375 @@
+//! Entries, line after line: by eights while lines are plain, else word by word.
+
+use swath::Block;
+use swath_simd::Bounds;
+
+use crate::matrix::header::{Field, Layout, Symmetry, wrong_number};
+use crate::matrix::id::Id;
+use crate::matrix::job::{Failure, Job};
+use crate::matrix::line::Cursor;
+use crate::matrix::options::{Ids, Strictness};
+use crate::matrix::value::{Value, Words};
+use crate::number;
+use crate::text::Fault;
+
+/// What a line may be.
+#[derive(Debug)]
+pub(super) struct Rules {
+    pub(super) layout: Layout,
+    pub(super) field: Field,
+    pub(super) symmetry: Symmetry,
+    pub(super) expands: bool,
+    strictness: Strictness,
+    base: u64,
+    /// Ids are below these, once the base is taken off.
+    pub(super) rows: u64,
+    pub(super) columns: u64,
+    /// Whether ids may be read again, with more bits.
+    may_widen: bool,
+    /// What plain lines may have in them; `None` if each line must be looked at.
+    plain: Option<Bounds>,
+}
+
+impl Rules {
+    pub(super) fn of(job: &Job<'_>) -> Self {
+        let header = &job.header;
+        let rows = header.row_count.unwrap_or(u64::MAX);
+        let columns = header.column_count.unwrap_or(u64::MAX);
+        let last = |count: u64| u32::try_from((count - 1).min(u64::from(u32::MAX))).ok();
+        // The strict look at symmetric ones takes every line.
+        let is_plain = header.field == Field::Pattern
+            && (header.symmetry == Symmetry::General
+                || job.options.strictness == Strictness::Permissive);
+        let plain = if is_plain && rows > 0 && columns > 0 {
+            last(rows).zip(last(columns)).map(|(last_first, last_second)| Bounds {
+                least: job.base(),
+                last_first,
+                last_second,
+            })
+        } else {
+            None
+        };
+        Self {
+            layout: header.layout,
+            field: header.field,
+            symmetry: header.symmetry,
+            expands: job.expands(),
+            strictness: job.options.strictness,
+            base: u64::from(job.base()),
+            rows,
+            columns,
+            may_widen: job.options.ids == Ids::Auto && header.row_count.is_none(),
+            plain,
+        }
+    }
+
+    fn is_comment(&self, byte: u8) -> bool {
+        byte == b'%' || byte == b'#' && self.layout == Layout::Edges
+    }
+
+    /// Where entry `index` of an array is.
+    pub(super) fn place(&self, index: u64) -> (u64, u64) {
+        let n = u128::from(self.rows);
+        let wanted = u128::from(index);
+        // Values before a column.
+        let before = |column: u128| match self.symmetry {
+            Symmetry::General => column * n,
+            Symmetry::Symmetric | Symmetry::Hermitian => {
+                column * n - column * column.saturating_sub(1) / 2
+            }
+            Symmetry::SkewSymmetric => column * n - column * (column + 1) / 2,
+        };
+        let (mut low, mut high) = (0, u128::from(self.columns));
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            if before(middle) <= wanted { low = middle } else { high = middle }
+        }
+        let first = match self.symmetry {
+            Symmetry::General => 0,
+            Symmetry::Symmetric | Symmetry::Hermitian => low,
+            Symmetry::SkewSymmetric => low + 1,
+        };
+        let narrow = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
+        (narrow(first + wanted - before(low)), narrow(low))
+    }
+}
+
+/// Where entries go. There are no values where their type has no size.
+pub(super) struct Target<'t, I, V> {
+    pub(super) rows: &'t mut [I],
+    pub(super) columns: &'t mut [I],
+    pub(super) values: &'t mut [V],
+}
+
+impl<I: Id, V: Value> Target<'_, I, V> {
+    #[inline(always)]
+    pub(super) fn put(&mut self, at: usize, (row, column, value): (I, I, V)) {
+        (self.rows[at], self.columns[at]) = (row, column);
+        if size_of::<V>() > 0 {
+            self.values[at] = value;
+        }
+    }
+}
+
+/// The entries of one block.
+pub(super) struct Entries<'r, 'b> {
+    rules: &'r Rules,
+    cursor: Cursor<'b>,
+    offset: u64,
+    /// Of the next entry of an array.
+    place: (u64, u64),
+}
+
+impl<'r, 'b> Entries<'r, 'b> {
+    /// The entries of a block, whose first one has number `index` (which only arrays care for).
+    pub(super) fn of(rules: &'r Rules, block: Block<'b>, index: u64) -> Self {
+        let place = if rules.layout == Layout::Array { rules.place(index) } else { (0, 0) };
+        let cursor = Cursor { bytes: block.bytes, at: 0 };
+        Self { rules, cursor, offset: block.offset, place }
+    }
+
+    /// Puts entries into `target` until it is full or there are no more, and counts them.
+    pub(super) fn fill<I: Id, V: Value>(
+        &mut self,
+        target: &mut Target<'_, I, V>,
+    ) -> Result<usize, Failure> {
+        const FEW: usize = 4;
+        let (mut filled, mut patience) = (0, FEW);
+        while filled < target.rows.len() {
+            let slowly = if self.rules.plain.is_some() { patience } else { usize::MAX };
+            for _ in 0..slowly.min(target.rows.len() - filled) {
+                let Some(entry) = self.next()? else { return Ok(filled) };
+                target.put(filled, entry);
+                filled += 1;
+            }
+            let taken = self.fill_plain(target, filled);
+            // Where lines are not plain, few attempts are made.
+            patience = if taken == 0 { (2 * patience).min(1024) } else { FEW };
+            filled += taken;
+        }
+        Ok(filled)
+    }
+
+    /// Puts plain lines into `target`, behind those that are there.
+    fn fill_plain<I: Id, V: Value>(
+        &mut self,
+        target: &mut Target<'_, I, V>,
+        filled: usize,
+    ) -> usize {
+        let Some(bounds) = self.rules.plain else { return 0 };
+        let rows = I::narrow(&mut target.rows[filled..]);
+        let columns = I::narrow(&mut target.columns[filled..]);
+        let Some(ids) = rows.zip(columns) else { return 0 };
+        let at = self.cursor.at.min(self.cursor.bytes.len());
+        let taken = swath_simd::pairs(self.cursor.bytes, at, bounds, ids);
+        self.cursor.at = taken.end;
+        if size_of::<V>() > 0 {
+            target.values[filled..filled + taken.lines].fill(V::ONE);
+        }
+        taken.lines
+    }
+
+    /// The next entry with its ids in their type.
+    #[inline(always)]
+    fn next<I: Id, V: Value>(&mut self) -> Result<Option<(I, I, V)>, Failure> {
+        let Some((row, column, value)) = self.entry()? else { return Ok(None) };
+        match (I::from_u64(row), I::from_u64(column)) {
+            (Some(row), Some(column)) => Ok(Some((row, column, value))),
+            _ => {
+                // Behind the line by now; any byte of it will do.
+                let offset = self.offset + self.cursor.at.saturating_sub(2) as u64;
+                let fault = Fault::too_large(offset, "an id needs more than 32 bits");
+                Err(if self.rules.may_widen { Failure::Wide(fault) } else { fault.into() })
+            }
+        }
+    }
+
+    /// The next entry, if there is one: its row and column from 0, its value.
+    #[inline(always)]
+    pub(super) fn entry<V: Value>(&mut self) -> Result<Option<(u64, u64, V)>, Fault> {
+        if !self.begin_line()? {
+            return Ok(None);
+        }
+        let start = self.cursor.at;
+        let (row, column) = if self.rules.layout == Layout::Array {
+            self.next_place()?
+        } else {
+            let row = self.id("row", self.rules.rows)?;
+            self.blanks("the column")?;
+            let column = self.id("column", self.rules.columns)?;
+            if self.rules.field != Field::Pattern {
+                self.blanks("the value")?;
+            }
+            (row, column)
+        };
+        let at = self.cursor.at;
+        let Some(value) = V::take(&mut Words(&mut self.cursor), self.rules.field) else {
+            return Err(self.wrong_value(at));
+        };
+        self.cursor.skip_blanks();
+        if !self.cursor.is_line_end() {
+            return Err(self.fault(self.cursor.at, "the line goes on behind its entry"));
+        }
+        if self.rules.symmetry != Symmetry::General {
+            self.check_symmetry(start, (row, column), value)?;
+        }
+        self.cursor.at += 1;
+        Ok(Some((row, column, value)))
+    }
+
+    /// Goes to the first word of the next line that has any; `false` at the end.
+    #[inline(always)]
+    fn begin_line(&mut self) -> Result<bool, Fault> {
+        loop {
+            self.cursor.skip_blanks();
+            match self.cursor.peek() {
+                None => return Ok(false),
+                Some(b'0'..=b'9') => return Ok(true),
+                Some(b'\n') => self.cursor.at += 1,
+                Some(byte) if self.rules.is_comment(byte) => {
+                    let is_market = self.rules.layout != Layout::Edges;
+                    if is_market && self.rules.strictness == Strictness::Strict {
+                        let what = "a comment between entries, where the format has none";
+                        return Err(self.fault(self.cursor.at, what));
+                    }
+                    self.cursor.skip_line();
+                }
+                Some(_) => return Ok(true),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn id(&mut self, what: &str, count: u64) -> Result<u64, Fault> {
+        let start = self.cursor.at;
+        let Some(number) = self.cursor.unsigned() else {
+            let what = format!("the {what}");
+            return Err(wrong_number(self.cursor.bytes, start, self.offset, &what));
+        };
+        let id = number.wrapping_sub(self.rules.base);
+        if id < count && number >= self.rules.base {
+            return Ok(id);
+        }
+        Err(self.out_of_range(start, number, what, count))
+    }
+
+    #[cold]
+    fn out_of_range(&self, start: usize, number: u64, what: &str, count: u64) -> Fault {
+        let base = self.rules.base;
+        let detail = if number < base {
+            format!("{what} {number}, where ids begin at {base}")
+        } else if count == u64::MAX {
+            format!("{what} {number} is more than can be counted")
+        } else {
+            format!("{what} {number} is out of range: there are {count}")
+        };
+        self.fault(start, detail)
+    }
+
+    #[inline(always)]
+    fn blanks(&mut self, before: &str) -> Result<(), Fault> {
+        if self.cursor.skip_blanks() && !self.cursor.is_line_end() {
+            return Ok(());
+        }
+        let what = if self.cursor.is_line_end() {
+            format!("the line ends before {before}")
+        } else {
+            format!("no blank before {before}")
+        };
+        Err(self.fault(self.cursor.at, what))
+    }
+
+    /// Where the next entry of an array is.
+    fn next_place(&mut self) -> Result<(u64, u64), Fault> {
+        let (row, column) = self.place;
+        if column >= self.rules.columns || row >= self.rules.rows {
+            return Err(self.fault(self.cursor.at, "more values than the header declares"));
+        }
+        self.place.0 += 1;
+        if self.place.0 == self.rules.rows {
+            let next = column + 1;
+            let first = match self.rules.symmetry {
+                Symmetry::General => 0,
+                Symmetry::Symmetric | Symmetry::Hermitian => next,
+                Symmetry::SkewSymmetric => next + 1,
+            };
+            self.place = (first, next);
+        }
+        Ok((row, column))
+    }
+
+    #[inline(never)]
+    fn check_symmetry<V: Value>(
+        &self,
+        start: usize,
+        (row, column): (u64, u64),
+        value: V,
+    ) -> Result<(), Fault> {
+        let is_strict = self.rules.strictness == Strictness::Strict;
+        let is_skew = self.rules.symmetry == Symmetry::SkewSymmetric;
+        if is_strict && row < column {
+            let what = "an entry above the diagonal, where only the others are stored";
+            return Err(self.fault(start, what));
+        }
+        if is_skew && row == column {
+            let what = "an entry on the diagonal of a skew-symmetric matrix";
+            return Err(self.fault(start, what));
+        }
+        if is_skew && self.rules.expands && value.negated().is_none() {
+            let what = "the negated value needs more than 64 bits";
+            return Err(Fault::too_large(self.offset + start as u64, what));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn wrong_value(&self, at: usize) -> Fault {
+        let word = Cursor { at, ..self.cursor }.word();
+        let digits = word.strip_prefix(b"-").unwrap_or(word);
+        let is_whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+        let is_double = number::parse::double(word).is_some();
+        let too_large = |what| Fault::too_large(self.offset + at as u64, what);
+        match self.rules.field {
+            Field::Complex => self.fault(at, "the value is not two numbers that fit"),
+            Field::Integer if is_whole => too_large("the value needs more than 64 bits"),
+            Field::Integer => self.fault(at, "the value is not an integer"),
+            // Another type was asked for than the header names.
+            _ if is_double => self.fault(at, "the value does not fit the type that is wanted"),
+            _ => {
+                let (reason, detail) = number::parse::refusal(word, "f64");
+                Fault { offset: self.offset + at as u64, reason, detail }
+            }
+        }
+    }
+
+    #[cold]
+    fn fault(&self, at: usize, detail: impl Into<String>) -> Fault {
+        Fault::malformed(self.offset + at as u64, detail)
+    }
+
+    /// The value on the other side of the diagonal.
+    #[inline(always)]
+    pub(super) fn mirrored<V: Value>(rules: &Rules, value: V) -> V {
+        match rules.symmetry {
+            Symmetry::General | Symmetry::Symmetric => value,
+            // Checked when it was read.
+            Symmetry::SkewSymmetric => value.negated().unwrap_or(value),
+            Symmetry::Hermitian => value.conjugated(),
+        }
+    }
+
+    /// Whether there is another entry; a wrong one counts.
+    pub(super) fn has_more(&mut self) -> bool {
+        self.begin_line().unwrap_or(true)
+    }
+
+    /// Skips lines without looking at what they say, up to the next entry, and tells where it is.
+    pub(super) fn skip_entry(&mut self) -> Option<u64> {
+        if !self.begin_line().unwrap_or(true) {
+            return None;
+        }
+        let at = self.offset + self.cursor.at as u64;
+        self.cursor.skip_line();
+        Some(at)
+    }
+}

@@ -1,0 +1,107 @@
+//! From what is wanted to who makes it: coordinates, rows or columns, of any type of values.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use swath::Array;
+
+use crate::matrix::compress::{self, By, Compressed};
+use crate::matrix::coo;
+use crate::matrix::id::Id;
+use crate::matrix::job::{Failure, Job};
+use crate::matrix::options::{Duplicates, Order, ValueKind};
+use crate::matrix::sparse::{Coo, Csc, Csr};
+use crate::matrix::value::{Complex, Value};
+
+/// Calls a function with the type of the values that are wanted.
+macro_rules! with_values {
+    ($job:expr, $function:ident::<$id:ty>) => {
+        match $job.values {
+            ValueKind::None | ValueKind::Auto => $function::<$id, ()>($job),
+            ValueKind::I64 => $function::<$id, i64>($job),
+            ValueKind::F32 => $function::<$id, f32>($job),
+            ValueKind::F64 => $function::<$id, f64>($job),
+            ValueKind::Complex => $function::<$id, Complex>($job),
+        }
+    };
+}
+
+pub(super) fn coordinates<I: Id>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
+    let options = job.options;
+    if options.order == Order::File && options.duplicates == Duplicates::Kept {
+        use coo::read;
+        with_values!(job, read::<I>)
+    } else {
+        with_values!(job, sorted::<I>)
+    }
+}
+
+pub(super) fn rows<I: Id>(job: &Job<'_>) -> Result<Csr<I>, Failure> {
+    with_values!(job, rows_with::<I>)
+}
+
+pub(super) fn columns<I: Id>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
+    with_values!(job, columns_with::<I>)
+}
+
+fn rows_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csr<I>, Failure> {
+    let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Row)?;
+    Ok(Csr {
+        row_count: size.0,
+        column_count: size.1,
+        symmetry: job.symmetry(),
+        offsets,
+        columns: others,
+        values: V::wrap(values),
+    })
+}
+
+fn columns_with<I: Id, V: Value>(job: &Job<'_>) -> Result<Csc<I>, Failure> {
+    let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Column)?;
+    Ok(Csc {
+        row_count: size.0,
+        column_count: size.1,
+        symmetry: job.symmetry(),
+        offsets,
+        rows: others,
+        values: V::wrap(values),
+    })
+}
+
+/// Coordinates by way of rows.
+fn sorted<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
+    let Compressed { size, offsets, others, values } = compress::read::<I, V>(job, By::Row)?;
+    let mut rows = Array::<I>::zeroed(others.len())?;
+    // Rows in equal shares; each names the entries of its own.
+    let count = offsets.len() - 1;
+    let share = count.div_ceil(64 * job.workers()).max(1);
+    let starts: Vec<usize> = (0..count).step_by(share).collect();
+    let end = |start: usize| (start + share).min(count);
+    let lens = starts.iter().map(|&start| (offsets[end(start)] - offsets[start]).index());
+    let parts: Vec<_> =
+        rows.parts_mut(lens).into_iter().map(|it| Mutex::new(Some(it))).collect();
+    let next = AtomicUsize::new(0);
+    let work = || loop {
+        // Relaxed: it gives out numbers and nothing else.
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        let (Some(&start), Some(part)) = (starts.get(index), parts.get(index)) else { return };
+        let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(mut rest) = part else { return };
+        for row in start..end(start) {
+            let len = (offsets[row + 1] - offsets[row]).index();
+            let (here, behind) = rest.split_at_mut(len);
+            here.fill(I::from_u64(row as u64).unwrap_or(I::zeroed()));
+            rest = behind;
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..job.workers().min(starts.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    drop(parts);
+    let (row_count, column_count) = size;
+    let (symmetry, values) = (job.symmetry(), V::wrap(values));
+    Ok(Coo { row_count, column_count, symmetry, rows, columns: others, values })
+}

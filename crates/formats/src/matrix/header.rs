@@ -1,0 +1,328 @@
+//! What a file says about itself before its entries.
+
+use crate::error::Reason;
+use crate::matrix::line::Cursor;
+use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
+use crate::text::Fault;
+
+/// How entries stand in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Matrix Market: row, column, and a value.
+    Coordinate,
+    /// Matrix Market: all values, column after column; of a symmetric matrix those from the
+    /// diagonal down.
+    Array,
+    /// Two ids, perhaps a weight.
+    Edges,
+}
+
+/// What values are in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Field {
+    /// There are none.
+    Pattern,
+    /// Integers.
+    Integer,
+    /// Decimal numbers.
+    Real,
+    /// Pairs of decimal numbers.
+    Complex,
+}
+
+/// Which entries a file leaves out because others say what they are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Symmetry {
+    /// None.
+    General,
+    /// Those above the diagonal are those below it.
+    Symmetric,
+    /// They are those below it, negated; on it there is nothing.
+    SkewSymmetric,
+    /// They are those below it, conjugated.
+    Hermitian,
+}
+
+/// What a file says about itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Header {
+    /// How its entries stand.
+    pub layout: Layout,
+    /// What values they have.
+    pub field: Field,
+    /// Which of them are left out.
+    pub symmetry: Symmetry,
+    /// Rows; `None` for edges, where only the ids tell.
+    pub row_count: Option<u64>,
+    /// Columns, likewise.
+    pub column_count: Option<u64>,
+    /// Entries in the file; `None` for edges.
+    pub entry_count: Option<u64>,
+    /// Where the first line behind it begins, in bytes.
+    pub body_offset: u64,
+}
+
+/// Why there is no header.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// It does not end in these bytes.
+    More,
+    Fault(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+/// The lines of the beginning of a file.
+struct Head<'b> {
+    cursor: Cursor<'b>,
+    /// Whether the file ends with these bytes.
+    is_whole: bool,
+}
+
+impl<'b> Head<'b> {
+    /// The next line, without its newline, and where it begins; `None` behind the last one.
+    fn line(&mut self) -> Result<Option<(u64, &'b [u8])>, Stop> {
+        let start = self.cursor.at;
+        self.cursor.skip_line();
+        let line = &self.cursor.bytes[start..self.cursor.at];
+        match line.strip_suffix(b"\n") {
+            Some(line) => Ok(Some((start as u64, line))),
+            None if !self.is_whole => Err(Stop::More),
+            None => Ok((!line.is_empty()).then_some((start as u64, line))),
+        }
+    }
+}
+
+/// Reads the header off the first bytes of a file.
+pub(super) fn parse(
+    bytes: &[u8],
+    is_whole: bool,
+    format: MatrixFormat,
+    options: &MatrixOptions,
+) -> Result<Header, Stop> {
+    if bytes.is_empty() && is_whole {
+        return Err(Fault::malformed(0, "the file is empty").into());
+    }
+    let is_market = match format {
+        MatrixFormat::MatrixMarket => true,
+        MatrixFormat::Edges => false,
+        MatrixFormat::Auto => {
+            bytes.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"%%MatrixMarket"))
+        }
+    };
+    let head = Head { cursor: Cursor { bytes, at: 0 }, is_whole };
+    if is_market { market(head, options.strictness) } else { edges(head, options) }
+}
+
+fn is_blank(line: &[u8]) -> bool {
+    line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
+}
+
+fn market(mut head: Head<'_>, strictness: Strictness) -> Result<Header, Stop> {
+    let is_permissive = strictness == Strictness::Permissive;
+    let end = |head: &Head<'_>, what: &str| Fault {
+        offset: head.cursor.at as u64,
+        reason: Reason::Truncated,
+        detail: format!("the file ends before {what}"),
+    };
+    let (at, banner) = loop {
+        match head.line()? {
+            Some((_, line)) if is_permissive && is_blank(line) => {}
+            Some(line) => break line,
+            None => return Err(end(&head, "its banner").into()),
+        }
+    };
+    let (layout, field, symmetry) = banner_of(at, banner, is_permissive)?;
+    let (at, sizes) = loop {
+        match head.line()? {
+            Some((_, line)) if line.starts_with(b"%") || is_blank(line) => {}
+            Some((_, line)) if is_permissive && line.trim_ascii_start().starts_with(b"%") => {}
+            Some(line) => break line,
+            None => return Err(end(&head, "the line with its sizes").into()),
+        }
+    };
+    let body_offset = head.cursor.at as u64;
+    let header = Header {
+        layout,
+        field,
+        symmetry,
+        row_count: None,
+        column_count: None,
+        entry_count: None,
+        body_offset,
+    };
+    Ok(with_sizes(header, at, sizes)?)
+}
+
+/// The words of a banner.
+fn banner_of(
+    at: u64,
+    line: &[u8],
+    is_permissive: bool,
+) -> Result<(Layout, Field, Symmetry), Fault> {
+    let wrong = |detail: &str| Fault::malformed(at, detail);
+    let mark = "no banner: `%%MatrixMarket matrix …` was expected";
+    let text = std::str::from_utf8(line).map_err(|_| wrong(mark))?;
+    let words: Vec<String> = if is_permissive {
+        let text = text.trim_start_matches('\u{feff}').trim_start();
+        let name = text.trim_start_matches('%');
+        if name.len() == text.len() {
+            return Err(wrong(mark));
+        }
+        name.split_ascii_whitespace().map(str::to_ascii_lowercase).collect()
+    } else {
+        let name = text.strip_prefix("%%MatrixMarket").ok_or_else(|| wrong(mark))?;
+        std::iter::once("matrixmarket")
+            .filter(|_| name.starts_with([' ', '\t']))
+            .chain(name.split_ascii_whitespace())
+            .map(str::to_ascii_lowercase)
+            .collect()
+    };
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let &[name, object, layout, field, symmetry] = &words[..] else {
+        let detail = if words.first() == Some(&"matrixmarket") {
+            "the banner needs four words behind its name"
+        } else {
+            mark
+        };
+        return Err(wrong(detail));
+    };
+    match (name, object) {
+        ("matrixmarket", "matrix") => {}
+        ("matrixmarket", _) => return Err(wrong("only matrices can be read")),
+        _ => return Err(wrong(mark)),
+    }
+    let layout = match layout {
+        "coordinate" => Layout::Coordinate,
+        "array" => Layout::Array,
+        _ => return Err(wrong("the banner says neither `coordinate` nor `array`")),
+    };
+    let field = match field {
+        "real" => Field::Real,
+        "double" if is_permissive => Field::Real,
+        "integer" => Field::Integer,
+        "unsigned-integer" if is_permissive => Field::Integer,
+        "complex" => Field::Complex,
+        "pattern" => Field::Pattern,
+        _ => return Err(wrong("the banner names a field that is not known")),
+    };
+    let symmetry = match symmetry {
+        "general" => Symmetry::General,
+        "symmetric" => Symmetry::Symmetric,
+        "skew-symmetric" => Symmetry::SkewSymmetric,
+        "hermitian" => Symmetry::Hermitian,
+        _ => return Err(wrong("the banner names a symmetry that is not known")),
+    };
+    match (layout, field, symmetry) {
+        (Layout::Array, Field::Pattern, _) => Err(wrong("an array needs values")),
+        (_, Field::Pattern, Symmetry::SkewSymmetric) => {
+            Err(wrong("a skew-symmetric matrix needs values"))
+        }
+        (_, field, Symmetry::Hermitian) if field != Field::Complex => {
+            Err(wrong("a hermitian matrix needs complex values"))
+        }
+        banner => Ok(banner),
+    }
+}
+
+/// Reads the line with rows, columns and, unless it is an array, entries.
+fn with_sizes(mut header: Header, at: u64, line: &[u8]) -> Result<Header, Fault> {
+    let mut cursor = Cursor { bytes: line, at: 0 };
+    let expected = if header.layout == Layout::Array { 2 } else { 3 };
+    let mut sizes = [0; 3];
+    for size in &mut sizes[..expected] {
+        cursor.skip_blanks();
+        let start = cursor.at;
+        let number = cursor.unsigned();
+        let ends = matches!(cursor.peek(), None | Some(b' ' | b'\t' | b'\r'));
+        let Some(number) = number.filter(|_| ends) else {
+            return Err(wrong_number(line, start, at, "a size"));
+        };
+        *size = number;
+    }
+    cursor.skip_blanks();
+    if !cursor.is_line_end() {
+        let detail = format!("more than the {expected} sizes that were expected");
+        return Err(Fault::malformed(at + cursor.at as u64, detail));
+    }
+    let [rows, columns, entries] = sizes;
+    if header.symmetry != Symmetry::General && rows != columns {
+        return Err(Fault::malformed(at, "only square matrices can be symmetric"));
+    }
+    (header.row_count, header.column_count) = (Some(rows), Some(columns));
+    header.entry_count = Some(if header.layout == Layout::Array {
+        stored(rows, columns, header.symmetry)
+            .ok_or_else(|| Fault::too_large(at, "more values than can be counted"))?
+    } else {
+        entries
+    });
+    Ok(header)
+}
+
+/// How many values an array of that size has in its file.
+fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
+    let [n, m] = [rows, columns].map(u128::from);
+    let count = match symmetry {
+        Symmetry::General => n * m,
+        Symmetry::Symmetric | Symmetry::Hermitian => n * (n + 1) / 2,
+        Symmetry::SkewSymmetric => n * n.saturating_sub(1) / 2,
+    };
+    u64::try_from(count).ok()
+}
+
+/// What is wrong with the word that begins `start` bytes into `bytes`, which begin at `at`.
+pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> Fault {
+    let word = Cursor { bytes, at: start }.word();
+    let offset = at + start as u64;
+    if word.is_empty() {
+        Fault::malformed(offset, format!("{what} is missing"))
+    } else if word.iter().all(u8::is_ascii_digit) {
+        Fault::too_large(offset, format!("{what} needs more than 64 bits"))
+    } else {
+        Fault::malformed(offset, format!("{what} is not a number"))
+    }
+}
+
+/// The comments before the first edge, and whether it has a weight.
+fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
+    let mut body_offset = 0;
+    let field = loop {
+        let line = match head.line() {
+            // An edge longer than this has more words than an edge may.
+            Err(Stop::More) if head.cursor.at as u64 - body_offset > 1 << 16 => {
+                let start = usize::try_from(body_offset).unwrap_or(usize::MAX);
+                &head.cursor.bytes[start..]
+            }
+            line => match line? {
+                Some((_, line)) => line,
+                None if options.vertices.is_some() => break Field::Pattern,
+                None => {
+                    let offset = head.cursor.at as u64;
+                    return Err(Fault::malformed(offset, "there are no edges in it").into());
+                }
+            },
+        };
+        let start = line.trim_ascii_start();
+        if start.is_empty() || start.starts_with(b"#") || start.starts_with(b"%") {
+            body_offset = head.cursor.at as u64;
+            continue;
+        }
+        let words = line.split(|byte| matches!(byte, b' ' | b'\t' | b'\r'));
+        let words = words.filter(|word| !word.is_empty()).count();
+        break if words < 3 { Field::Pattern } else { Field::Real };
+    };
+    Ok(Header {
+        layout: Layout::Edges,
+        field,
+        symmetry: Symmetry::General,
+        row_count: options.vertices,
+        column_count: options.vertices,
+        entry_count: None,
+        body_offset,
+    })
+}

@@ -1,0 +1,224 @@
+//! One file that is read: its header, and its lines in blocks, as often as it takes.
+
+use std::fs;
+use std::num::NonZero;
+use std::path::Path;
+
+use swath::{Block, ReadOptions};
+
+use crate::error::{Error, Reason, Result};
+use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
+use crate::matrix::options::{Base, Ids, MatrixFormat, MatrixOptions, Mirror, ValueKind};
+use crate::text::Fault;
+
+/// Why a file was not read.
+#[derive(Debug)]
+pub(super) enum Failure {
+    Fault(Fault),
+    /// An id needs more than 32 bits, and may have them.
+    Wide(Fault),
+    /// The second look at a file found something else than the first.
+    Changed,
+    Error(Error),
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl From<swath::Error> for Failure {
+    fn from(error: swath::Error) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// Which look at the file it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pass {
+    /// There will be another one.
+    First,
+    /// The one that tells how far it is.
+    Last,
+}
+
+/// A file, and what is wanted of it.
+pub(super) struct Job<'p> {
+    pub(super) path: &'p Path,
+    pub(super) options: &'p MatrixOptions,
+    pub(super) header: Header,
+    /// Of the file, in bytes.
+    pub(super) len: u64,
+    /// Never [`ValueKind::Auto`].
+    pub(super) values: ValueKind,
+    pub(super) block_size: u64,
+}
+
+impl<'p> Job<'p> {
+    /// Reads the header, and refuses what cannot be.
+    pub(super) fn begin(path: &'p Path, options: &'p MatrixOptions) -> Result<Self> {
+        let facts = fs::metadata(path);
+        let len = match facts {
+            Ok(facts) if facts.is_file() => facts.len(),
+            Ok(_) => {
+                let detail = "it is no regular file, and a matrix is looked at twice";
+                return Err(Error::reading(path, Reason::Invalid, detail));
+            }
+            // The library has better words.
+            Err(_) => swath::read(path)?.len() as u64,
+        };
+        let header = header_of(path, len, options)?;
+        let values = value_kind(path, &header, options)?;
+        let block_size = if options.block_size == 0 { 512 << 10 } else { options.block_size };
+        let job = Self { path, options, header, len, values, block_size };
+        job.check_plausible().map_err(|fault| fault.into_error(path))?;
+        Ok(job)
+    }
+
+    /// Refuses to believe in more entries than the file has room for.
+    fn check_plausible(&self) -> std::result::Result<(), Fault> {
+        let Some(entries) = self.header.entry_count else { return Ok(()) };
+        // The shortest line there is, its newline included.
+        let shortest = match (self.header.layout, self.header.field) {
+            (Layout::Array, Field::Complex) => 4,
+            (Layout::Array, _) => 2,
+            (_, Field::Pattern) => 4,
+            (_, Field::Complex) => 8,
+            _ => 6,
+        };
+        // The last line may lack it.
+        let room = (self.len.saturating_sub(self.header.body_offset) + 1) / shortest;
+        if entries <= room {
+            return Ok(());
+        }
+        let detail = format!(
+            "the header declares {entries} entries, and the file has room for {room} at most"
+        );
+        let at = self.header.body_offset.saturating_sub(1);
+        Err(Fault { offset: at, reason: Reason::Truncated, detail })
+    }
+
+    /// Whether mirror images are added.
+    pub(super) fn expands(&self) -> bool {
+        self.header.symmetry != Symmetry::General && self.options.mirror == Mirror::Expanded
+    }
+
+    /// What is left out of the result.
+    pub(super) fn symmetry(&self) -> Symmetry {
+        if self.expands() { Symmetry::General } else { self.header.symmetry }
+    }
+
+    /// The first id of the file.
+    pub(super) fn base(&self) -> u32 {
+        match (self.options.base, self.header.layout) {
+            (Base::Zero, _) | (Base::Auto, Layout::Edges) => 0,
+            (Base::One, _) | (Base::Auto, _) => 1,
+        }
+    }
+
+    pub(super) fn workers(&self) -> usize {
+        match self.options.workers {
+            0 => std::thread::available_parallelism().map_or(1, NonZero::get),
+            workers => workers,
+        }
+    }
+
+    /// The library's error, if somebody cancelled.
+    pub(super) fn check_cancelled(&self) -> std::result::Result<(), Failure> {
+        if self.options.cancel.is_cancelled() {
+            let token = self.options.cancel.clone();
+            ReadOptions::new().with_cancel(token).with_len(self.len.min(1)).read(self.path)?;
+        }
+        Ok(())
+    }
+
+    /// Calls `map` for every block of lines behind the header, and returns what it made, in file
+    /// order.
+    pub(super) fn map_blocks<R: Send>(
+        &self,
+        pass: Pass,
+        map: impl Fn(Block<'_>) -> std::result::Result<R, Failure> + Sync,
+    ) -> std::result::Result<Vec<R>, Failure> {
+        let body = self.header.body_offset;
+        let mut read = self.options.read.clone().with_offset(body).with_len(self.len - body);
+        if let (Pass::Last, Some(progress)) = (pass, &self.options.progress) {
+            let progress = progress.clone();
+            read = read.with_progress(move |how_far| progress(how_far));
+        }
+        // Each block is noted by whoever parses it: not too many.
+        let block_size = self.block_size.max(self.len / 8192);
+        read.records(self.path).with_block_size(block_size).map_blocks(map)
+    }
+
+    /// Reads with the type of ids that was asked for, or that suffices.
+    pub(super) fn with_ids<R>(
+        &self,
+        narrow: impl FnOnce(&Self) -> std::result::Result<R, Failure>,
+        wide: impl FnOnce(&Self) -> std::result::Result<R, Failure>,
+    ) -> Result<R> {
+        let most = self.header.row_count.max(self.header.column_count);
+        let fits = most.is_none_or(|most| most <= 1 << 32);
+        let result = match self.options.ids {
+            Ids::U64 => wide(self),
+            Ids::U32 if !fits => {
+                let at = self.header.body_offset.saturating_sub(1);
+                Err(Fault::too_large(at, "ids need more than 32 bits").into())
+            }
+            Ids::Auto if !fits => wide(self),
+            Ids::U32 => narrow(self),
+            Ids::Auto => match narrow(self) {
+                Err(Failure::Wide(_)) => wide(self),
+                result => result,
+            },
+        };
+        result.map_err(|failure| self.error(failure))
+    }
+
+    fn error(&self, failure: Failure) -> Error {
+        match failure {
+            Failure::Fault(fault) | Failure::Wide(fault) => fault.into_error(self.path),
+            Failure::Changed => {
+                let detail = "it changed while it was read";
+                Error::reading(self.path, Reason::Invalid, detail).hint("read it again")
+            }
+            Failure::Error(error) => error,
+        }
+    }
+}
+
+/// Reads as much of the beginning as has the header in it.
+fn header_of(path: &Path, len: u64, options: &MatrixOptions) -> Result<Header> {
+    let is_market = path.extension().is_some_and(|extension| {
+        ["mtx", "mm"].iter().any(|name| extension.eq_ignore_ascii_case(name))
+    });
+    let format = match options.format {
+        MatrixFormat::Auto if is_market => MatrixFormat::MatrixMarket,
+        format => format,
+    };
+    let mut wanted = 64 << 10;
+    loop {
+        let read = ReadOptions::new().with_len(len.min(wanted)).with_workers(1);
+        let bytes = read.read(path)?.buffer;
+        match header::parse(&bytes, wanted >= len, format, options) {
+            Ok(header) => return Ok(header),
+            Err(Stop::Fault(fault)) => return Err(fault.into_error(path)),
+            Err(Stop::More) => wanted *= 8,
+        }
+    }
+}
+
+/// The type of values: what was asked for, if it can be had.
+fn value_kind(path: &Path, header: &Header, options: &MatrixOptions) -> Result<ValueKind> {
+    match (options.values, header.field) {
+        (ValueKind::Auto, Field::Pattern) => Ok(ValueKind::None),
+        (ValueKind::Auto, Field::Integer) => Ok(ValueKind::I64),
+        (ValueKind::Auto, Field::Real) => Ok(ValueKind::F64),
+        (ValueKind::Auto, Field::Complex) => Ok(ValueKind::Complex),
+        (ValueKind::I64 | ValueKind::F32 | ValueKind::F64, Field::Complex) => {
+            let detail = "its values are complex, and real ones were asked for";
+            Err(Error::reading(path, Reason::Unsupported, detail))
+        }
+        (values, _) => Ok(values),
+    }
+}

@@ -1,0 +1,274 @@
+//! One line: ids and values between blanks, read from left to right.
+
+use swath_simd::{leading_digits, nearest_double};
+
+use crate::number;
+
+/// Ten to the power of an index.
+const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
+
+/// A place in a text, and what can be read from there on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cursor<'b> {
+    pub(super) bytes: &'b [u8],
+    pub(super) at: usize,
+}
+
+/// Digits with a point somewhere: `mantissa` · 10^`exponent`.
+struct Decimal {
+    is_negative: bool,
+    mantissa: u64,
+    exponent: i32,
+}
+
+impl<'b> Cursor<'b> {
+    #[inline(always)]
+    pub(super) fn peek(&self) -> Option<u8> {
+        self.bytes.get(self.at).copied()
+    }
+
+    /// Skips blanks, and says whether there was one.
+    #[inline(always)]
+    pub(super) fn skip_blanks(&mut self) -> bool {
+        let start = self.at;
+        while let Some(b' ' | b'\t' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+        self.at > start
+    }
+
+    /// Whether the line ends here; its newline is not skipped.
+    #[inline(always)]
+    pub(super) fn is_line_end(&self) -> bool {
+        matches!(self.peek(), None | Some(b'\n'))
+    }
+
+    /// Skips what is left of the line, and its newline.
+    pub(super) fn skip_line(&mut self) {
+        let rest = &self.bytes[self.at..];
+        let newline = rest.iter().position(|&byte| byte == b'\n');
+        self.at += newline.map_or(rest.len(), |newline| newline + 1);
+    }
+
+    /// The word that begins here, up to a blank or the line's end.
+    pub(super) fn word(&self) -> &'b [u8] {
+        let rest = &self.bytes[self.at..];
+        let is_end = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
+        &rest[..rest.iter().position(is_end).unwrap_or(rest.len())]
+    }
+
+    /// Eight bytes from here on, zeros behind the last one.
+    #[inline(always)]
+    fn eight(&self) -> u64 {
+        let rest = self.bytes.get(self.at..).unwrap_or_default();
+        if let Some((eight, _)) = rest.split_first_chunk() {
+            return u64::from_le_bytes(*eight);
+        }
+        let mut eight = [0; 8];
+        eight[..rest.len()].copy_from_slice(rest);
+        u64::from_le_bytes(eight)
+    }
+
+    /// A number without sign; `None` if there is none, or it needs more than 64 bits.
+    #[inline(always)]
+    pub(super) fn unsigned(&mut self) -> Option<u64> {
+        let (mut count, mut number) = leading_digits(self.eight());
+        if count == 0 {
+            return None;
+        }
+        self.at += count;
+        while count == 8 {
+            let value;
+            (count, value) = leading_digits(self.eight());
+            number = number.checked_mul(TENS[count])?.checked_add(value)?;
+            self.at += count;
+        }
+        Some(number)
+    }
+
+    /// A whole word that is a number with or without sign.
+    pub(super) fn signed(&mut self) -> Option<i64> {
+        let is_negative = self.sign();
+        let magnitude = self.unsigned()?;
+        let number = if is_negative {
+            0_i64.checked_sub_unsigned(magnitude)
+        } else {
+            magnitude.try_into().ok()
+        };
+        number.filter(|_| self.is_word_end())
+    }
+
+    /// A whole word that is a double, correctly rounded.
+    #[inline(always)]
+    pub(super) fn double(&mut self) -> Option<f64> {
+        let start = *self;
+        if let Some(Decimal { is_negative, mantissa, exponent }) = self.decimal()
+            && let Some(double) = nearest_double(mantissa, exponent)
+        {
+            return Some(if is_negative { -double } else { double });
+        }
+        *self = start;
+        self.long_double()
+    }
+
+    /// As all formats parse doubles of any length.
+    #[cold]
+    fn long_double(&mut self) -> Option<f64> {
+        let word = self.word();
+        self.at += word.len();
+        number::parse::double(word)
+    }
+
+    /// A whole word that is a single, correctly rounded.
+    ///
+    /// What is too large is refused, as it is for doubles.
+    pub(super) fn single(&mut self) -> Option<f32> {
+        let word = self.word();
+        self.at += word.len();
+        let single: f32 = std::str::from_utf8(word).ok()?.parse().ok()?;
+        (!single.is_infinite() || !word.iter().any(u8::is_ascii_digit)).then_some(single)
+    }
+
+    /// A whole word of digits with a point and a small exponent, if it has at most 19 of them.
+    #[inline(always)]
+    fn decimal(&mut self) -> Option<Decimal> {
+        let is_negative = self.sign();
+        let mut mantissa = 0;
+        let mut count = self.digits(&mut mantissa);
+        let mut exponent = 0;
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            let places = self.digits(&mut mantissa);
+            exponent = -places;
+            count += places;
+        }
+        if count == 0 || count > 19 {
+            return None;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            let is_negative = self.sign();
+            let power = i32::try_from(self.unsigned()?).ok().filter(|&power| power < 1000)?;
+            exponent += if is_negative { -power } else { power };
+        }
+        self.is_word_end().then_some(Decimal { is_negative, mantissa, exponent })
+    }
+
+    /// Puts digits behind those of `number`, which wraps behind the nineteenth, and counts them.
+    #[inline(always)]
+    fn digits(&mut self, number: &mut u64) -> i32 {
+        let mut digits = 0;
+        loop {
+            let (count, value) = leading_digits(self.eight());
+            *number = number.wrapping_mul(TENS[count]).wrapping_add(value);
+            self.at += count;
+            digits += i32::try_from(count).unwrap_or(i32::MAX);
+            // Longer ones are somebody else's, whatever they are.
+            if count < 8 || digits > 19 {
+                return digits;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn sign(&mut self) -> bool {
+        let sign = self.peek();
+        self.at += usize::from(matches!(sign, Some(b'-' | b'+')));
+        sign == Some(b'-')
+    }
+
+    #[inline(always)]
+    fn is_word_end(&self) -> bool {
+        matches!(self.peek(), None | Some(b' ' | b'\t' | b'\r' | b'\n'))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cursor(text: &str) -> Cursor<'_> {
+        Cursor { bytes: text.as_bytes(), at: 0 }
+    }
+
+    #[test]
+    fn numbers_up_to_the_last_one_are_exact_and_larger_ones_refused() {
+        for number in [0, 7, 99_999_999, 100_000_000, 1 << 53, u64::MAX - 1, u64::MAX] {
+            for text in [format!("{number}"), format!("{number} 1"), format!("000{number}\n")] {
+                assert_eq!(cursor(&text).unsigned(), Some(number), "{text}");
+            }
+        }
+        for text in ["", " 1", "-1", "x", "18446744073709551616", "99999999999999999999999"] {
+            assert_eq!(cursor(text).unsigned(), None, "{text}");
+        }
+        assert_eq!(cursor("-9223372036854775808").signed(), Some(i64::MIN));
+        assert_eq!(cursor("9223372036854775807\n").signed(), Some(i64::MAX));
+        for text in
+            ["9223372036854775808", "-9223372036854775809", "1.0", "1x", "--1", "+-1", "-"]
+        {
+            assert_eq!(cursor(text).signed(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn singles_are_rounded_once() {
+        // Halfway between two singles but for what a double would lose.
+        let word = "1.00000005960464477539062500000000000001";
+        assert_eq!(cursor(word).single(), Some(f32::from_bits(0x3f80_0001)));
+        assert_eq!(cursor("1e39 ").single(), None);
+        assert_eq!(cursor("-inf").single(), Some(f32::NEG_INFINITY));
+    }
+
+    #[test]
+    fn doubles_are_those_of_the_standard_library_but_for_those_that_are_too_large() {
+        let words = [
+            "0",
+            "-0",
+            "1",
+            "+1",
+            "1.",
+            ".5",
+            "-.5",
+            "1.5e3",
+            "1E-3",
+            "1e+22",
+            "1e23",
+            "1e-22",
+            "9007199254740993",
+            "9007199254740992.5",
+            "0.1",
+            "0.30000000000000004",
+            "123456789.125",
+            "1234567890123456789",
+            "12345678901234567890",
+            "0.00000000000000000000001",
+            "1e400",
+            "1e-400",
+            "2.2250738585072014e-308",
+            "4.9e-324",
+            "inf",
+            "-Infinity",
+            "nan",
+            "1e",
+            "e5",
+            ".",
+            "",
+            "-",
+            "1.2.3",
+            "1,5",
+            "0x10",
+            "1e5x",
+            "1d5",
+            "1_000",
+            "00000000000000000001.5",
+        ];
+        for word in words {
+            for behind in ["", " ", "\n", "\r\n", "\t7"] {
+                let text = format!("{word}{behind}");
+                let got = cursor(&text).double().map(f64::to_bits);
+                let expected = word.parse().ok().filter(|_| word != "1e400").map(f64::to_bits);
+                assert_eq!(got, expected, "{word}");
+            }
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! How to read a matrix: every choice a caller can make, each with its default.
+
+use std::fmt;
+use std::sync::Arc;
+
+use swath::{CancelToken, PageCache, Progress, ReadOptions};
+
+/// What kind of text it is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MatrixFormat {
+    /// Matrix Market if it is named `.mtx` or `.mm`, or begins with such a banner; else edges.
+    #[default]
+    Auto,
+    /// Matrix Market: banner, sizes, then a line for each entry.
+    MatrixMarket,
+    /// A line for each edge: two ids, perhaps a weight. Lines that begin with `#` or `%` are
+    /// comments.
+    Edges,
+}
+
+/// What is let pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Strictness {
+    /// A banner with one `%`, in any case, behind blank lines; comments between entries; entries
+    /// of a symmetric matrix above its diagonal.
+    #[default]
+    Permissive,
+    /// What the format says and nothing else. Blank lines it allows.
+    Strict,
+}
+
+/// The number that the first row and column have in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Base {
+    /// 1 in Matrix Market, 0 in edge lists.
+    #[default]
+    Auto,
+    /// 0.
+    Zero,
+    /// 1.
+    One,
+}
+
+/// The type of rows and columns in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Ids {
+    /// `u32` if all fit, else `u64`.
+    #[default]
+    Auto,
+    /// `u32`; a matrix with more rows or columns is refused.
+    U32,
+    /// `u64`.
+    U64,
+}
+
+/// The type of values in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ValueKind {
+    /// As the header says: none, `i64`, `f64` or complex. Weights of edges, if there are any, are
+    /// `f64`.
+    #[default]
+    Auto,
+    /// None: they are checked and left out.
+    None,
+    /// `i64`. Those of a real matrix have to be written as integers.
+    I64,
+    /// `f32`, correctly rounded.
+    F32,
+    /// `f64`, correctly rounded, integers beyond 2^53 too.
+    F64,
+    /// Two `f64`: the real and the imaginary part.
+    Complex,
+}
+
+/// What is done about the half of a symmetric matrix that is not in the file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Mirror {
+    /// It is added: behind each entry that is not on the diagonal comes its mirror image, negated
+    /// or conjugated where the header says so.
+    #[default]
+    Expanded,
+    /// Nothing: the entries are those that are stored, and
+    /// [`symmetry`](super::Coo::symmetry) tells what is missing.
+    Stored,
+}
+
+/// The order of the entries of a row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Order {
+    /// That of the file. A mirror image comes behind its entry.
+    #[default]
+    File,
+    /// By column, in compressed columns by row; equal ones in the order of the file. Coordinates are
+    /// sorted by row, then by column.
+    Sorted,
+}
+
+/// What is done about entries with the same row and column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Duplicates {
+    /// Nothing.
+    #[default]
+    Kept,
+    /// Their values are added up, in the order of the file; entries without values become one. The
+    /// result is [sorted](Order::Sorted).
+    Summed,
+}
+
+/// Called with how far a read is.
+pub(super) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
+
+/// How to read a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
+#[derive(Clone)]
+pub struct MatrixOptions {
+    pub(super) read: ReadOptions,
+    pub(super) workers: usize,
+    pub(super) cancel: CancelToken,
+    pub(super) progress: Option<ProgressFn>,
+    pub(super) block_size: u64,
+    pub(super) format: MatrixFormat,
+    pub(super) strictness: Strictness,
+    pub(super) base: Base,
+    pub(super) ids: Ids,
+    pub(super) values: ValueKind,
+    pub(super) mirror: Mirror,
+    pub(super) vertices: Option<u64>,
+    pub(super) order: Order,
+    pub(super) duplicates: Duplicates,
+}
+
+impl Default for MatrixOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MatrixOptions {
+    /// Everything that the file has, in its order, all cores.
+    pub fn new() -> Self {
+        let cancel = CancelToken::new();
+        Self {
+            read: ReadOptions::new().with_cancel(cancel.clone()),
+            workers: 0,
+            cancel,
+            progress: None,
+            block_size: 0,
+            format: MatrixFormat::Auto,
+            strictness: Strictness::Permissive,
+            base: Base::Auto,
+            ids: Ids::Auto,
+            values: ValueKind::Auto,
+            mirror: Mirror::Expanded,
+            vertices: None,
+            order: Order::File,
+            duplicates: Duplicates::Kept,
+        }
+    }
+
+    /// Threads, the caller's included. Default 0: one for each core.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.read = self.read.with_workers(workers);
+        self.workers = workers;
+        self
+    }
+
+    /// Bytes that a worker parses at one time; the result does not depend on it. Default 0: 512 KiB.
+    #[must_use]
+    pub fn with_block_size(mut self, bytes: u64) -> Self {
+        self.block_size = bytes;
+        self
+    }
+
+    /// What happens to the page cache. Default: [`PageCache::Auto`].
+    #[must_use]
+    pub fn with_page_cache(mut self, page_cache: PageCache) -> Self {
+        self.read = self.read.with_page_cache(page_cache);
+        self
+    }
+
+    /// Calls `progress` while the entries are parsed, with the bytes of their lines that are done.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Self {
+        self.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Lets `token` cancel the read.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.read = self.read.with_cancel(token.clone());
+        self.cancel = token;
+        self
+    }
+
+    /// What kind of text it is. Default: [`MatrixFormat::Auto`].
+    #[must_use]
+    pub fn with_format(mut self, format: MatrixFormat) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// What is let pass. Default: [`Strictness::Permissive`].
+    #[must_use]
+    pub fn with_strictness(mut self, strictness: Strictness) -> Self {
+        self.strictness = strictness;
+        self
+    }
+
+    /// The number of the first row and column in the file. Default: [`Base::Auto`].
+    #[must_use]
+    pub fn with_base(mut self, base: Base) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The type of rows and columns. Default: [`Ids::Auto`].
+    #[must_use]
+    pub fn with_ids(mut self, ids: Ids) -> Self {
+        self.ids = ids;
+        self
+    }
+
+    /// The type of values. Default: [`ValueKind::Auto`]. A matrix without values has ones.
+    #[must_use]
+    pub fn with_values(mut self, values: ValueKind) -> Self {
+        self.values = values;
+        self
+    }
+
+    /// What is done about the other half of a symmetric matrix. Default: [`Mirror::Expanded`].
+    #[must_use]
+    pub fn with_mirror(mut self, mirror: Mirror) -> Self {
+        self.mirror = mirror;
+        self
+    }
+
+    /// How many vertices a list of edges is about; an id beyond is an error. Default: as many as
+    /// the greatest id asks for.
+    #[must_use]
+    pub fn with_vertices(mut self, vertices: u64) -> Self {
+        self.vertices = Some(vertices);
+        self
+    }
+
+    /// The order of the entries of a row. Default: [`Order::File`].
+    #[must_use]
+    pub fn with_order(mut self, order: Order) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// What is done about equal entries. Default: [`Duplicates::Kept`].
+    #[must_use]
+    pub fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
+        self.duplicates = duplicates;
+        self
+    }
+}
+
+impl fmt::Debug for MatrixOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MatrixOptions")
+            .field("read", &self.read)
+            .field("progress", &self.progress.is_some())
+            .field("block_size", &self.block_size)
+            .field("format", &self.format)
+            .field("strictness", &self.strictness)
+            .field("base", &self.base)
+            .field("ids", &self.ids)
+            .field("values", &self.values)
+            .field("mirror", &self.mirror)
+            .field("vertices", &self.vertices)
+            .field("order", &self.order)
+            .field("duplicates", &self.duplicates)
+            .finish_non_exhaustive()
+    }
+}

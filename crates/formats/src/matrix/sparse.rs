@@ -1,0 +1,128 @@
+//! Matrices in memory.
+
+use swath::Array;
+
+use crate::matrix::header::Symmetry;
+use crate::matrix::id::Id;
+use crate::matrix::value::Values;
+
+/// Entries by their coordinates, in the order of the file.
+#[derive(Debug, PartialEq)]
+pub struct Coo<I: Id> {
+    /// How many rows the matrix has.
+    pub row_count: u64,
+    /// How many columns.
+    pub column_count: u64,
+    /// What is left out of the entries: [`Symmetry::General`] for nothing.
+    pub symmetry: Symmetry,
+    /// The row of each entry, from 0.
+    pub rows: Array<I>,
+    /// The column of each entry, from 0.
+    pub columns: Array<I>,
+    /// The value of each entry, if it has one.
+    pub values: Values,
+}
+
+impl<I: Id> Coo<I> {
+    /// How many entries there are.
+    pub fn entry_count(&self) -> usize {
+        self.rows.len()
+    }
+}
+
+/// Entries row by row.
+///
+/// Those of row `r` are numbers `offsets[r] .. offsets[r + 1]`.
+#[derive(Debug, PartialEq)]
+pub struct Csr<I: Id> {
+    /// How many rows the matrix has.
+    pub row_count: u64,
+    /// How many columns.
+    pub column_count: u64,
+    /// What is left out of the entries: [`Symmetry::General`] for nothing.
+    pub symmetry: Symmetry,
+    /// Where each row begins, and the last one ends.
+    pub offsets: Array<u64>,
+    /// The column of each entry, from 0.
+    pub columns: Array<I>,
+    /// The value of each entry, if it has one.
+    pub values: Values,
+}
+
+/// Entries column by column.
+///
+/// Those of column `c` are numbers `offsets[c] .. offsets[c + 1]`.
+#[derive(Debug, PartialEq)]
+pub struct Csc<I: Id> {
+    /// How many rows the matrix has.
+    pub row_count: u64,
+    /// How many columns.
+    pub column_count: u64,
+    /// What is left out of the entries: [`Symmetry::General`] for nothing.
+    pub symmetry: Symmetry,
+    /// Where each column begins, and the last one ends.
+    pub offsets: Array<u64>,
+    /// The row of each entry, from 0.
+    pub rows: Array<I>,
+    /// The value of each entry, if it has one.
+    pub values: Values,
+}
+
+impl<I: Id> Csr<I> {
+    /// How many entries there are.
+    pub fn entry_count(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// The columns of one row.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such row.
+    pub fn row(&self, row: usize) -> &[I] {
+        &self.columns[self.offsets[row].index()..self.offsets[row + 1].index()]
+    }
+}
+
+impl<I: Id> Csc<I> {
+    /// How many entries there are.
+    pub fn entry_count(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows of one column.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such column.
+    pub fn column(&self, column: usize) -> &[I] {
+        &self.rows[self.offsets[column].index()..self.offsets[column + 1].index()]
+    }
+}
+
+/// [`Csr`] of either type of ids.
+#[derive(Debug, PartialEq)]
+pub enum AnyCsr {
+    /// Ids fit in 32 bits.
+    U32(Csr<u32>),
+    /// They do not, or were asked for.
+    U64(Csr<u64>),
+}
+
+/// [`Csc`] of either type of ids.
+#[derive(Debug, PartialEq)]
+pub enum AnyCsc {
+    /// Ids fit in 32 bits.
+    U32(Csc<u32>),
+    /// They do not, or were asked for.
+    U64(Csc<u64>),
+}
+
+/// [`Coo`] of either type of ids.
+#[derive(Debug, PartialEq)]
+pub enum AnyCoo {
+    /// Ids fit in 32 bits.
+    U32(Coo<u32>),
+    /// They do not, or were asked for.
+    U64(Coo<u64>),
+}

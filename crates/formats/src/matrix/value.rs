@@ -1,0 +1,212 @@
+//! What an entry is worth.
+
+use bytemuck::Pod;
+use swath::Array;
+
+use crate::matrix::header::Field;
+use crate::matrix::line::Cursor;
+
+/// A complex number: its real and its imaginary part.
+pub type Complex = [f64; 2];
+
+/// The values of all entries, in their order.
+#[derive(Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Values {
+    /// Entries are there or not, and nothing else.
+    #[default]
+    None,
+    /// Integers.
+    I64(Array<i64>),
+    /// Singles.
+    F32(Array<f32>),
+    /// Doubles.
+    F64(Array<f64>),
+    /// Real and imaginary parts.
+    Complex(Array<Complex>),
+}
+
+impl Values {
+    /// The values, if they are integers.
+    pub fn as_i64(&self) -> Option<&[i64]> {
+        if let Self::I64(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are singles.
+    pub fn as_f32(&self) -> Option<&[f32]> {
+        if let Self::F32(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are doubles.
+    pub fn as_f64(&self) -> Option<&[f64]> {
+        if let Self::F64(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are complex.
+    pub fn as_complex(&self) -> Option<&[Complex]> {
+        if let Self::Complex(values) = self { Some(values) } else { None }
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for () {}
+    impl Sealed for i64 {}
+    impl Sealed for f32 {}
+    impl Sealed for f64 {}
+    impl Sealed for [f64; 2] {}
+}
+
+/// The type of a value: `()` for none, `i64`, `f32`, `f64` or [`Complex`].
+pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Sealed {
+    /// What an entry is worth that has no value in the file.
+    #[doc(hidden)]
+    const ONE: Self;
+
+    /// Reads what the file has for a value; `None` if it is none, or does not fit.
+    #[doc(hidden)]
+    fn take(cursor: &mut Words<'_, '_>, field: Field) -> Option<Self>;
+
+    #[doc(hidden)]
+    fn wrap(values: Array<Self>) -> Values;
+
+    /// `None` if it does not fit.
+    #[doc(hidden)]
+    fn negated(self) -> Option<Self>;
+
+    #[doc(hidden)]
+    fn conjugated(self) -> Self {
+        self
+    }
+
+    /// `None` if it does not fit.
+    #[doc(hidden)]
+    fn plus(self, other: Self) -> Option<Self>;
+}
+
+/// The words of a line, for [`Value::take`] alone.
+#[derive(Debug)]
+pub struct Words<'c, 'b>(pub(super) &'c mut Cursor<'b>);
+
+impl Words<'_, '_> {
+    #[inline(always)]
+    fn complex(&mut self) -> Option<Complex> {
+        let real = self.0.double()?;
+        self.0.skip_blanks();
+        Some([real, self.0.double()?])
+    }
+}
+
+impl Value for () {
+    const ONE: Self = ();
+
+    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+        match field {
+            Field::Pattern => Some(()),
+            Field::Integer => words.0.signed().map(drop),
+            Field::Real => words.0.double().map(drop),
+            Field::Complex => words.complex().map(drop),
+        }
+    }
+
+    fn wrap(_: Array<Self>) -> Values {
+        Values::None
+    }
+
+    fn negated(self) -> Option<Self> {
+        Some(())
+    }
+
+    fn plus(self, (): Self) -> Option<Self> {
+        Some(())
+    }
+}
+
+impl Value for i64 {
+    const ONE: Self = 1;
+
+    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+        if field == Field::Pattern { Some(1) } else { words.0.signed() }
+    }
+
+    fn wrap(values: Array<Self>) -> Values {
+        Values::I64(values)
+    }
+
+    fn negated(self) -> Option<Self> {
+        self.checked_neg()
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+}
+
+impl Value for f32 {
+    const ONE: Self = 1.0;
+
+    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+        if field == Field::Pattern { Some(1.0) } else { words.0.single() }
+    }
+
+    fn wrap(values: Array<Self>) -> Values {
+        Values::F32(values)
+    }
+
+    fn negated(self) -> Option<Self> {
+        Some(-self)
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(self + other)
+    }
+}
+
+impl Value for f64 {
+    const ONE: Self = 1.0;
+
+    #[inline(always)]
+    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+        if field == Field::Pattern { Some(1.0) } else { words.0.double() }
+    }
+
+    fn wrap(values: Array<Self>) -> Values {
+        Values::F64(values)
+    }
+
+    fn negated(self) -> Option<Self> {
+        Some(-self)
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        Some(self + other)
+    }
+}
+
+impl Value for Complex {
+    const ONE: Self = [1.0, 0.0];
+
+    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+        match field {
+            Field::Pattern => Some(Self::ONE),
+            Field::Integer | Field::Real => Some([words.0.double()?, 0.0]),
+            Field::Complex => words.complex(),
+        }
+    }
+
+    fn wrap(values: Array<Self>) -> Values {
+        Values::Complex(values)
+    }
+
+    fn negated(self) -> Option<Self> {
+        Some(self.map(|part| -part))
+    }
+
+    fn conjugated(self) -> Self {
+        [self[0], -self[1]]
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        Some([self[0] + other[0], self[1] + other[1]])
+    }
+}

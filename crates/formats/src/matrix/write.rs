@@ -1,0 +1,413 @@
+//! Matrices to text: lines made by all workers, written in their order.
+
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::Path;
+
+use swath::append::{self, OrderedOptions, Written};
+
+use crate::error::{Error, Reason, Result};
+use crate::matrix::header::Symmetry;
+use crate::matrix::id::Id;
+use crate::matrix::options::{Base, MatrixFormat};
+use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
+use crate::matrix::value::Values;
+use crate::number::format::{push_f64_shortest, push_i64, push_u64};
+
+/// Entries that one worker writes at one time.
+const CHUNK: u64 = 1 << 15;
+/// Bytes that hold as many short lines.
+const CHUNK_SIZE: usize = 1 << 20;
+
+/// How to write a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
+#[derive(Clone, Debug)]
+pub struct MatrixWriteOptions {
+    format: MatrixFormat,
+    base: Base,
+    comment: String,
+    workers: usize,
+    output: OrderedOptions,
+}
+
+impl Default for MatrixWriteOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl MatrixWriteOptions {
+    /// The format that the name asks for, all cores, durable once written.
+    pub fn new() -> Self {
+        Self {
+            format: MatrixFormat::Auto,
+            base: Base::Auto,
+            comment: String::new(),
+            workers: 0,
+            output: OrderedOptions::new(),
+        }
+    }
+
+    /// What kind of text. Default: Matrix Market for `.mtx` and `.mm`, else edges.
+    #[must_use]
+    pub fn with_format(mut self, format: MatrixFormat) -> Self {
+        self.format = format;
+        self
+    }
+
+    /// The number of the first row and column. Default: 1 in Matrix Market, 0 in edge lists.
+    #[must_use]
+    pub fn with_base(mut self, base: Base) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Lines that are put before the entries as comments. Default: none.
+    #[must_use]
+    pub fn with_comment(mut self, comment: impl Into<String>) -> Self {
+        self.comment = comment.into();
+        self
+    }
+
+    /// Threads, the caller's included. Default 0: one for each core.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// How the file is made: durable or not, over an old one or not, progress and cancellation.
+    #[must_use]
+    pub fn with_output(mut self, output: OrderedOptions) -> Self {
+        self.output = output;
+        self
+    }
+}
+
+/// Something whose entries can be listed from any of them on.
+pub(super) trait Listing: Sync {
+    /// Rows and columns.
+    fn size(&self) -> (u64, u64);
+    fn symmetry(&self) -> Symmetry;
+    fn entry_count(&self) -> u64;
+    fn values(&self) -> &Values;
+    /// Calls `each` with the row and column of every entry in `range`.
+    fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64));
+}
+
+fn indices(range: &Range<u64>) -> Range<usize> {
+    range.start.index()..range.end.index()
+}
+
+impl<I: Id> Listing for Coo<I> {
+    fn size(&self) -> (u64, u64) {
+        (self.row_count, self.column_count)
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.symmetry
+    }
+
+    fn entry_count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    #[inline(always)]
+    fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
+        let range = indices(&range);
+        for (row, column) in self.rows[range.clone()].iter().zip(&self.columns[range]) {
+            each(row.to_u64(), column.to_u64());
+        }
+    }
+}
+
+/// Calls `each` with the outer and the inner id of every entry in `range`.
+#[inline(always)]
+fn list_compressed<I: Id>(
+    offsets: &[u64],
+    inner: &[I],
+    range: Range<u64>,
+    mut each: impl FnMut(u64, u64),
+) {
+    // The last of those that begin here or before.
+    let mut outer = offsets.partition_point(|&offset| offset <= range.start).saturating_sub(1);
+    for (at, inner) in range.clone().zip(&inner[indices(&range)]) {
+        while offsets[outer + 1] <= at {
+            outer += 1;
+        }
+        each(outer as u64, inner.to_u64());
+    }
+}
+
+impl<I: Id> Listing for Csr<I> {
+    fn size(&self) -> (u64, u64) {
+        (self.row_count, self.column_count)
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.symmetry
+    }
+
+    fn entry_count(&self) -> u64 {
+        self.columns.len() as u64
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    #[inline(always)]
+    fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64)) {
+        list_compressed(&self.offsets, &self.columns, range, each);
+    }
+}
+
+impl<I: Id> Listing for Csc<I> {
+    fn size(&self) -> (u64, u64) {
+        (self.row_count, self.column_count)
+    }
+
+    fn symmetry(&self) -> Symmetry {
+        self.symmetry
+    }
+
+    fn entry_count(&self) -> u64 {
+        self.rows.len() as u64
+    }
+
+    fn values(&self) -> &Values {
+        &self.values
+    }
+
+    #[inline(always)]
+    fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
+        let swapped = |column, row| each(row, column);
+        list_compressed(&self.offsets, &self.rows, range, swapped);
+    }
+}
+
+macro_rules! write_methods {
+    ($($matrix:ident),*) => {$(
+        impl<I: Id> $matrix<I> {
+            /// Writes it, in the order of its entries: complete under its name, or not at all.
+            /// Values are written so that reading them gives the same bits, but for what kind of
+            /// NaN it is.
+            ///
+            /// # Errors
+            ///
+            /// Of writing; edges that are complex, or of which half is left out.
+            pub fn write(
+                &self,
+                path: impl AsRef<Path>,
+                options: &MatrixWriteOptions,
+            ) -> Result<Written> {
+                write(self, path.as_ref(), options)
+            }
+        }
+    )*};
+}
+
+write_methods!(Coo, Csr, Csc);
+
+macro_rules! write_either {
+    ($($any:ident),*) => {$(
+        impl $any {
+            /// Writes it; see the method of what it holds.
+            ///
+            /// # Errors
+            ///
+            /// Of writing; edges that are complex, or of which half is left out.
+            pub fn write(
+                &self,
+                path: impl AsRef<Path>,
+                options: &MatrixWriteOptions,
+            ) -> Result<Written> {
+                match self {
+                    Self::U32(matrix) => matrix.write(path, options),
+                    Self::U64(matrix) => matrix.write(path, options),
+                }
+            }
+        }
+    )*};
+}
+
+write_either!(AnyCoo, AnyCsr, AnyCsc);
+
+/// What is written at one time.
+enum Piece {
+    Head(Vec<u8>),
+    Lines(Range<u64>),
+}
+
+/// Writes whatever can be listed.
+pub(super) fn write(
+    matrix: &impl Listing,
+    path: &Path,
+    options: &MatrixWriteOptions,
+) -> Result<Written> {
+    let is_market = match options.format {
+        MatrixFormat::MatrixMarket => true,
+        MatrixFormat::Edges => false,
+        MatrixFormat::Auto => path.extension().is_some_and(|extension| {
+            ["mtx", "mm"].iter().any(|name| extension.eq_ignore_ascii_case(name))
+        }),
+    };
+    let base = match options.base {
+        Base::Auto => u64::from(is_market),
+        Base::Zero => 0,
+        Base::One => 1,
+    };
+    if is_market && base == 0 {
+        let detail = "rows of Matrix Market begin at 1";
+        return Err(Error::writing(path, Reason::Invalid, detail));
+    }
+    let head = if is_market {
+        market_head(matrix, &options.comment)
+    } else {
+        edges_head(matrix, path, &options.comment)?
+    };
+    let count = matrix.entry_count();
+    let chunks = (0..count).step_by(usize::try_from(CHUNK).unwrap_or(usize::MAX));
+    let pieces = std::iter::once(Piece::Head(head))
+        .chain(chunks.map(|start| Piece::Lines(start..(start + CHUNK).min(count))));
+    let output = options.output.clone().with_chunk_size(CHUNK_SIZE);
+    let file = append::ordered(path, output)?;
+    file.map_ordered(pieces, options.workers, |piece, ticket| {
+        match piece {
+            Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
+            Piece::Lines(range) => push_lines(ticket.buffer(), matrix, range, base),
+        }
+        Ok::<(), Error>(())
+    })?;
+    Ok(file.commit()?)
+}
+
+fn market_head(matrix: &impl Listing, comment: &str) -> Vec<u8> {
+    let field = match matrix.values() {
+        Values::None => "pattern",
+        Values::I64(_) => "integer",
+        Values::F32(_) | Values::F64(_) => "real",
+        Values::Complex(_) => "complex",
+    };
+    let symmetry = match matrix.symmetry() {
+        Symmetry::General => "general",
+        Symmetry::Symmetric => "symmetric",
+        Symmetry::SkewSymmetric => "skew-symmetric",
+        Symmetry::Hermitian => "hermitian",
+    };
+    let (rows, columns) = matrix.size();
+    let mut head =
+        format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n").into_bytes();
+    push_comment(&mut head, comment, "%");
+    push_text(&mut head, format_args!("{rows} {columns} {}\n", matrix.entry_count()));
+    head
+}
+
+fn edges_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<u8>> {
+    let refused = |detail| Err(Error::writing(path, Reason::Invalid, detail));
+    if matrix.symmetry() != Symmetry::General {
+        return refused("a list of edges cannot say that half of them are left out");
+    }
+    if let Values::Complex(_) = matrix.values() {
+        return refused("edges have no complex weights");
+    }
+    let mut head = Vec::new();
+    push_comment(&mut head, comment, "#");
+    Ok(head)
+}
+
+fn push_comment(head: &mut Vec<u8>, comment: &str, mark: &str) {
+    for line in comment.lines() {
+        push_text(head, format_args!("{mark} {line}\n"));
+    }
+}
+
+fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
+    // A vector takes everything.
+    let _ = out.write_fmt(text);
+}
+
+/// Appends the lines of some entries.
+fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base: u64) {
+    let at = indices(&range);
+    match matrix.values() {
+        Values::None => push_each(out, matrix, range, base, |_, _| {}),
+        Values::I64(values) => {
+            push_valued(
+                out,
+                matrix,
+                range,
+                base,
+                (&values[at], |out, &value| push_i64(out, value)),
+            );
+        }
+        Values::F32(values) => {
+            push_valued(
+                out,
+                matrix,
+                range,
+                base,
+                (&values[at], |out, &value| push_f32(out, value)),
+            );
+        }
+        Values::F64(values) => {
+            let push = |out: &mut Vec<u8>, &value: &f64| push_f64_shortest(out, value);
+            push_valued(out, matrix, range, base, (&values[at], push));
+        }
+        Values::Complex(values) => {
+            let push = |out: &mut Vec<u8>, &[real, imaginary]: &[f64; 2]| {
+                push_f64_shortest(out, real);
+                out.push(b' ');
+                push_f64_shortest(out, imaginary);
+            };
+            push_valued(out, matrix, range, base, (&values[at], push));
+        }
+    }
+}
+
+fn push_valued<V>(
+    out: &mut Vec<u8>,
+    matrix: &impl Listing,
+    range: Range<u64>,
+    base: u64,
+    (values, push): (&[V], impl Fn(&mut Vec<u8>, &V)),
+) {
+    push_each(out, matrix, range, base, |out, index| {
+        out.push(b' ');
+        push(out, &values[index]);
+    });
+}
+
+/// Appends lines; `push` adds to each what comes behind its ids.
+#[inline(always)]
+fn push_each(
+    out: &mut Vec<u8>,
+    matrix: &impl Listing,
+    range: Range<u64>,
+    base: u64,
+    push: impl Fn(&mut Vec<u8>, usize),
+) {
+    let mut index = 0;
+    matrix.list(range, |row, column| {
+        // Cannot overflow: there are more rows than this one's number.
+        push_u64(out, row + base);
+        out.push(b' ');
+        push_u64(out, column + base);
+        push(out, index);
+        out.push(b'\n');
+        index += 1;
+    });
+}
+
+/// The shortest text that means this single.
+fn push_f32(out: &mut Vec<u8>, value: f32) {
+    let size = value.abs();
+    if size != 0.0 && !(1e-5..1e16).contains(&size) && size.is_finite() {
+        push_text(out, format_args!("{value:e}"));
+    } else {
+        push_text(out, format_args!("{value:?}"));
+    }
+}

@@ -1,0 +1,93 @@
+//! Coordinates, as they stand in the file.
+
+use swath_formats::matrix::{self, AnyCoo, Ids, MatrixFormat, MatrixOptions};
+
+use crate::texts::{Scratch, bits, entries_of, kinds, market, right, size_of};
+
+fn check(text: &str, options: &MatrixOptions) {
+    let file = Scratch::new("a.mtx", text.as_bytes());
+    let expected = right(text);
+    let got = matrix::read(file.path(), options)
+        .unwrap_or_else(|error| panic!("{error}: {options:?}\n{text}"));
+    assert_eq!(size_of(&got), (expected.rows, expected.columns));
+    assert_eq!(bits(entries_of(&got)), bits(expected.entries()), "{options:?}\n{text}");
+}
+
+#[test]
+fn every_kind_at_every_block_size_and_number_of_workers_is_read_right() {
+    for (seed, (layout, field, symmetry)) in (0..).zip(kinds()) {
+        let text = market(seed, layout, field, symmetry, 40);
+        for block_size in (1..=64).chain([100, 1 << 20]) {
+            for workers in [1, 3] {
+                let options = MatrixOptions::new().with_workers(workers);
+                check(&text, &options.with_block_size(block_size));
+            }
+        }
+        for workers in (1..=8).chain([64]) {
+            check(&text, &MatrixOptions::new().with_workers(workers).with_block_size(50));
+        }
+    }
+}
+
+#[test]
+fn random_matrices_are_read_right() {
+    for seed in 0..60 {
+        println!("seed {seed}");
+        for (layout, field, symmetry) in kinds() {
+            let text = market(seed, layout, field, symmetry, seed * 7);
+            let options = MatrixOptions::new().with_workers(2).with_block_size(1 + seed * 37);
+            check(&text, &options);
+        }
+    }
+}
+
+#[test]
+fn long_plain_patterns_are_read_right_by_eights() {
+    for seed in 0..16 {
+        println!("seed {seed}");
+        let text = market(seed, "coordinate", "pattern", "general", 5000);
+        for block_size in [700, 5000, 1 << 20] {
+            check(&text, &MatrixOptions::new().with_block_size(block_size));
+            check(&text, &MatrixOptions::new().with_block_size(block_size).with_ids(Ids::U64));
+        }
+    }
+}
+
+#[test]
+fn edges_take_the_ids_they_need() {
+    let options = MatrixOptions::new();
+    for (text, base_one) in [
+        ("# from to\n0 1\n5 2\n% more\n\n3 3", false),
+        ("0\t1\t0.5\n7\t1\t-2\n", false),
+        ("1 4294967295\n4294967294 1\n", false),
+        ("1 4294967296\n7 1\n", false),
+        ("1 2\n", true),
+    ] {
+        let file = Scratch::new("a.el", text.as_bytes());
+        let base = if base_one { matrix::Base::One } else { matrix::Base::Auto };
+        for block_size in 1..40 {
+            let options = options.clone().with_base(base).with_block_size(block_size);
+            let got = matrix::read(file.path(), &options).expect("edges");
+            let expected = swath_reference::matrix::edges(text, u64::from(base_one));
+            let expected = expected.expect("edges");
+            assert_eq!(bits(entries_of(&got)), bits(expected.entries()), "{text}");
+            assert_eq!(size_of(&got), (expected.rows, expected.columns));
+            let is_wide = expected.rows > 1 << 32;
+            assert_eq!(matches!(got, AnyCoo::U64(_)), is_wide);
+        }
+    }
+    let wide = Scratch::new("a.el", b"1 2\n1 4294967296\n");
+    let error = matrix::read(wide.path(), &options.with_ids(Ids::U32)).expect_err("too wide");
+    assert_eq!((error.line(), error.reason()), (Some(2), swath_formats::Reason::TooLarge));
+}
+
+#[test]
+fn a_file_without_a_name_that_tells_is_known_by_its_banner() {
+    let text = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n";
+    let file = Scratch::new("graph", text.as_bytes());
+    let matrix = matrix::read(file.path(), &MatrixOptions::new()).expect("a matrix");
+    assert_eq!(size_of(&matrix), (2, 2));
+    let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
+    let graph = matrix::read(file.path(), &options).expect_err("three words, then two");
+    assert_eq!(graph.line(), Some(3));
+}

@@ -1,0 +1,95 @@
+//! The small files of `vectors/matrix`, each with its right answer.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use swath_formats::matrix::{self, Ids, MatrixOptions, Strictness};
+
+use crate::texts::{Entry, bits, entries_of, size_of};
+
+/// The files of a folder, and their answers.
+fn vectors(kind: &str) -> Vec<(PathBuf, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/matrix").join(kind);
+    let files = fs::read_dir(folder)
+        .expect("the folder of vectors")
+        .map(|file| file.expect("a file").path());
+    let files =
+        files.filter(|path| path.extension().is_none_or(|extension| extension != "right"));
+    let answer = |path: &PathBuf| fs::read_to_string(format!("{}.right", path.display()));
+    let found: Vec<_> =
+        files.map(|path| (path.clone(), answer(&path).expect("an answer"))).collect();
+    assert!(found.len() > 7, "only {} in {kind}", found.len());
+    found
+}
+
+fn entry(line: &str) -> Entry {
+    let words: Vec<&str> = line.split(' ').collect();
+    let id = |at: usize| words[at].parse().expect("an id");
+    let part = |at: usize| words[at].parse().expect("a number");
+    (id(0), id(1), [part(2), part(3)])
+}
+
+fn check_right(path: &Path, answer: &str, strictness: Strictness) {
+    let mut lines = answer.lines();
+    let size = lines.next().and_then(|line| line.split_once(' ')).expect("a size");
+    let size = (size.0.parse().expect("rows"), size.1.parse().expect("columns"));
+    let entries: Vec<Entry> = lines.map(entry).collect();
+    for block_size in (1..64).chain([1 << 20]) {
+        for ids in [Ids::Auto, Ids::U64] {
+            let options = MatrixOptions::new().with_strictness(strictness).with_workers(2);
+            let options = options.with_block_size(block_size).with_ids(ids);
+            let got = matrix::read(path, &options);
+            let got = got.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(size_of(&got), size, "{}", path.display());
+            assert_eq!(bits(entries_of(&got)), bits(entries.clone()), "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn valid_files_are_read_right_by_strict_and_permissive_readers() {
+    for (path, answer) in vectors("valid") {
+        check_right(&path, &answer, Strictness::Strict);
+        check_right(&path, &answer, Strictness::Permissive);
+    }
+}
+
+#[test]
+fn permissive_files_are_read_right_unless_the_reader_is_strict() {
+    for (path, answer) in vectors("permissive") {
+        check_right(&path, &answer, Strictness::Permissive);
+        let strict = MatrixOptions::new().with_strictness(Strictness::Strict);
+        assert!(matrix::read(&path, &strict).is_err(), "{}", path.display());
+    }
+}
+
+#[test]
+fn invalid_files_are_refused_with_line_byte_and_text() {
+    let mut wrong = Vec::new();
+    for (path, answer) in vectors("invalid") {
+        let (place, words) = answer.split_once('\n').expect("two lines");
+        let (line, byte) = place.split_once(' ').expect("line and byte");
+        let place = (line.parse().ok(), byte.parse().ok());
+        for block_size in (1..64).chain([1 << 20]) {
+            let options = MatrixOptions::new().with_block_size(block_size).with_workers(2);
+            let errors = [
+                matrix::read(&path, &options).map(drop),
+                matrix::read_rows(&path, &options).map(drop),
+                matrix::read_columns(&path, &options).map(drop),
+            ];
+            for error in errors {
+                let error = error.expect_err(&path.display().to_string());
+                let text = error.to_string();
+                let is_right = text.contains(words.trim())
+                    && (error.line(), error.offset()) == place
+                    && text.contains(&path.display().to_string())
+                    && text.len() < 400 + path.as_os_str().len();
+                if !is_right {
+                    wrong.push(format!("{text}, not {answer}"));
+                }
+            }
+        }
+    }
+    wrong.dedup();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

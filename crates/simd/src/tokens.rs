@@ -1,0 +1,247 @@
+//! Pairs of small integers, line after line: the body of an edge list.
+//!
+//! ```text
+//! bytes   1 12\n3 456\n…        64 at a time: masks of digits, blanks and newlines
+//! ends    1,4,6,10,…            their separators, compressed to a list
+//! tokens  8 at a time           the eight bytes before each end, what lies before the token cleared
+//! numbers 1,12,3,456,…          multiplied and added in pairs
+//! ```
+//!
+//! Only lines in the plain form are taken: digits, one blank or tab, digits, newline. [`pairs`]
+//! stops at the first line that is anything else, or whose numbers are not in bounds, and says
+//! where: whoever calls it knows what to do with that line, and goes on behind it. So nothing is
+//! ever skipped or guessed here, and every byte that was taken has been checked.
+
+use crate::integers::leading_digits;
+use crate::level::{Level, level};
+
+/// What the first and the second number of a line may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The least number; it becomes 0, the one above it 1.
+    pub least: u32,
+    /// The greatest first number, once `least` is taken off.
+    pub last_first: u32,
+    /// The greatest second number, once `least` is taken off.
+    pub last_second: u32,
+}
+
+/// How far [`pairs`] came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Taken {
+    /// Where the first line begins that was not taken.
+    pub end: usize,
+    /// Lines that were taken, thus numbers in each of the results.
+    pub lines: usize,
+}
+
+/// Takes lines of two numbers from `bytes`, of which the first begins at `start`, as long as they
+/// are in the plain form, in bounds, and have room in `firsts` and `seconds`.
+///
+/// It may stop before that, at any line: the wide kernels do so where less than a few vectors
+/// are left before the end, and near the beginning of `bytes`.
+///
+/// ```
+/// use swath_simd::{Bounds, Taken, pairs_at, Level};
+///
+/// let bounds = Bounds { least: 1, last_first: 99, last_second: 99 };
+/// let (mut rows, mut columns) = ([0; 4], [0; 4]);
+/// let taken = pairs_at(Level::Portable, b"1 2\n30 40\n5,6\n", 0, bounds, (&mut rows, &mut columns));
+/// assert_eq!(taken, Taken { end: 10, lines: 2 });
+/// assert_eq!((rows, columns), ([0, 29, 0, 0], [1, 39, 0, 0]));
+/// ```
+///
+/// # Panics
+///
+/// Where `start` is behind the end of `bytes`.
+pub fn pairs(
+    bytes: &[u8],
+    start: usize,
+    bounds: Bounds,
+    out: (&mut [u32], &mut [u32]),
+) -> Taken {
+    dispatch(level(), bytes, start, bounds, out)
+}
+
+/// As [`pairs`], by the kernel of one `level`, to compare them.
+///
+/// # Panics
+///
+/// Where `level` is not [available](Level::available), and as [`pairs`].
+pub fn pairs_at(
+    level: Level,
+    bytes: &[u8],
+    start: usize,
+    bounds: Bounds,
+    out: (&mut [u32], &mut [u32]),
+) -> Taken {
+    level.assert_available();
+    dispatch(level, bytes, start, bounds, out)
+}
+
+/// Runs the kernel of `level`, which must be available.
+fn dispatch(
+    level: Level,
+    bytes: &[u8],
+    start: usize,
+    bounds: Bounds,
+    (firsts, seconds): (&mut [u32], &mut [u32]),
+) -> Taken {
+    assert!(start <= bytes.len(), "{start} of {}", bytes.len());
+    let room = firsts.len().min(seconds.len());
+    let mut lines =
+        Lines { bytes, bounds, firsts: &mut firsts[..room], seconds: &mut seconds[..room] };
+    let start = Taken { end: start, lines: 0 };
+    match level {
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 if avx512::available() => {
+            // SAFETY: the line above asked the processor.
+            unsafe { avx512::pairs(&mut lines, start) }
+        }
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 | Level::Avx512 => {
+            // SAFETY: callers pass a level that was detected on this processor, and whatever has
+            // AVX-512 has AVX2.
+            unsafe { avx2::pairs(&mut lines, start) }
+        }
+        _ => lines.portable(start),
+    }
+}
+
+/// What every kernel works on. Both results are equally long.
+struct Lines<'a> {
+    bytes: &'a [u8],
+    bounds: Bounds,
+    firsts: &'a mut [u32],
+    seconds: &'a mut [u32],
+}
+
+impl Lines<'_> {
+    /// Room for eight lines from `line` on.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn room(&mut self, line: usize) -> Option<(&mut [u32; 8], &mut [u32; 8])> {
+        let firsts = self.firsts.get_mut(line..)?.first_chunk_mut()?;
+        Some((firsts, self.seconds.get_mut(line..)?.first_chunk_mut()?))
+    }
+
+    /// Eight lines that begin at `at`, into the results from `line` on: for numbers that do not fit
+    /// in a lane. Returns whether all of them were taken.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(never)]
+    fn eight(&mut self, mut at: usize, line: usize) -> bool {
+        for index in line..line + 8 {
+            let Some((end, first, second)) = self.line(at) else { return false };
+            let (Some(firsts), Some(seconds)) =
+                (self.firsts.get_mut(index), self.seconds.get_mut(index))
+            else {
+                return false;
+            };
+            (*firsts, *seconds, at) = (first, second, end);
+        }
+        true
+    }
+
+    /// Line by line, eight bytes at a time.
+    fn portable(&mut self, mut taken: Taken) -> Taken {
+        while taken.lines < self.firsts.len() {
+            let Some((end, first, second)) = self.line(taken.end) else { break };
+            (self.firsts[taken.lines], self.seconds[taken.lines]) = (first, second);
+            taken = Taken { end, lines: taken.lines + 1 };
+        }
+        taken
+    }
+
+    /// The line that begins at `at`: where the next one does, and its numbers.
+    #[inline(always)]
+    fn line(&self, at: usize) -> Option<(usize, u32, u32)> {
+        let (at, first) = number(self.bytes, at)?;
+        let blank = *self.bytes.get(at)?;
+        if blank != b' ' && blank != b'\t' {
+            return None;
+        }
+        let (at, second) = number(self.bytes, at + 1)?;
+        if *self.bytes.get(at)? != b'\n' {
+            return None;
+        }
+        let Bounds { least, last_first, last_second } = self.bounds;
+        let first = below(first, least, last_first)?;
+        Some((at + 1, first, below(second, least, last_second)?))
+    }
+}
+
+/// Takes `least` off, if what is left is at most `last`.
+#[inline(always)]
+fn below(number: u64, least: u32, last: u32) -> Option<u32> {
+    let left = u32::try_from(number.checked_sub(u64::from(least))?).ok()?;
+    (left <= last).then_some(left)
+}
+
+/// The digits from `at` on, at most sixteen: where they end, and their number.
+#[inline(always)]
+fn number(bytes: &[u8], at: usize) -> Option<(usize, u64)> {
+    let (count, value) = leading_digits(word(bytes, at)?);
+    match count {
+        0 => None,
+        1..8 => Some((at + count, value)),
+        _ => {
+            let (more, low) = leading_digits(word(bytes, at + 8)?);
+            const POWERS: [u64; 8] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000];
+            let power = POWERS.get(more)?;
+            Some((at + 8 + more, value * power + low))
+        }
+    }
+}
+
+/// Eight bytes; `None` behind the end, zeros behind the last byte.
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> Option<u64> {
+    let rest = bytes.get(at..)?;
+    if let Some((word, _)) = rest.split_first_chunk() {
+        return Some(u64::from_le_bytes(*word));
+    }
+    let mut word = [0; 8];
+    word[..rest.len()].copy_from_slice(rest);
+    Some(u64::from_le_bytes(word))
+}
+
+/// Bytes whose token ends are listed at one time: the list stays in the first-level cache.
+#[cfg(target_arch = "x86_64")]
+const TILE: usize = 8 << 10;
+
+/// Tokens that are converted at one time, thus eight lines.
+#[cfg(target_arch = "x86_64")]
+const TOKENS: usize = 16;
+
+/// Where tokens end, in bytes from the one before the first line of the tile; first comes a 0, the end
+/// of what lies before it.
+#[cfg(target_arch = "x86_64")]
+struct Ends {
+    /// A vector of 64 bytes holds at most 32 tokens with their separators, and a kernel may write that
+    /// many behind the last.
+    list: [u16; TILE / 2 + 65],
+    count: usize,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Ends {
+    const EMPTY: Self = Self { list: [0; TILE / 2 + 65], count: 0 };
+
+    /// The list from the end before token `index` on.
+    #[inline(always)]
+    fn around<const N: usize>(&self, index: usize) -> &[u16; N] {
+        self.list[index..].first_chunk().expect("the list has room behind the last token")
+    }
+
+    /// The ends of the next `N` tokens, not yet counted.
+    #[inline(always)]
+    fn next<const N: usize>(&mut self) -> &mut [u16; N] {
+        let next = self.list[self.count + 1..].first_chunk_mut();
+        next.expect("a tile has no more tokens")
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
