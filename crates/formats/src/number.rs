@@ -1,4 +1,4 @@
 //! Numbers as text: parsed and formatted at speed.
 
 mod format;
-mod parse;
+pub(crate) mod parse;

@@ -23,10 +23,12 @@
 
 mod cells;
 mod count;
+mod decimals;
 mod level;
 pub mod portable;
 mod sum;
 
 pub use count::{count, count_at, count_cells};
+pub use decimals::nearest_double;
 pub use level::{Level, level};
 pub use sum::{sum, sum_at, sum_cells};

@@ -1,0 +1,6 @@
+//! Decimal text to numbers.
+
+mod nearest;
+mod powers;
+
+pub use nearest::nearest_double;

@@ -1,0 +1,108 @@
+//! The double nearest to a decimal number of up to nineteen digits.
+//!
+//! After Lemire, *Number parsing at a gigabyte per second* (2021), with the proof of Mushtak and
+//! Lemire, *Fast number parsing without fallback* (2023), that the truncated product is always
+//! enough. Numbers below the smallest normal double are left to the caller, so rounding has one
+//! form here.
+
+use super::powers::{FIRST, LAST, POWERS};
+
+/// Powers of ten that are doubles.
+const EXACT: [f64; 23] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
+    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
+];
+
+/// Bits of the mantissa of a double, without the leading one.
+const BITS: u32 = 52;
+
+/// Returns the double nearest to `digits * 10^exponent`, of two equally near ones the even one.
+///
+/// `None` where it is infinite, or smaller than the normal doubles and not zero: whoever asks has
+/// a slower way for those. The sign is the caller's.
+///
+/// ```
+/// assert_eq!(swath_simd::nearest_double(12345, -2), Some(123.45));
+/// assert_eq!(swath_simd::nearest_double(1, 400), None);
+/// ```
+#[must_use]
+#[inline]
+pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
+    if digits >> (BITS + 1) == 0 {
+        // Both are doubles, so one operation rounds once.
+        let magnitude = exponent.unsigned_abs() as usize;
+        if let Some(&power) = EXACT.get(magnitude) {
+            let digits = exact(digits);
+            return Some(if exponent < 0 { digits / power } else { digits * power });
+        }
+        if digits == 0 {
+            return Some(0.0);
+        }
+    }
+    nearest_wide(digits, exponent)
+}
+
+/// An integer of at most 53 bits.
+#[inline]
+fn exact(digits: u64) -> f64 {
+    // Lossless below 2^53, and the conversion of signed numbers is one instruction.
+    digits.cast_signed() as f64
+}
+
+/// By a product of 128 bits with a truncated power of five.
+#[inline]
+fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
+    if !(FIRST..=LAST).contains(&exponent) {
+        return None;
+    }
+    let power = POWERS[usize::try_from(exponent - FIRST).unwrap_or(0)];
+    let zeros = digits.leading_zeros();
+    let (high, low) = product(digits << zeros, power);
+    let upper = u32::from(high >> 63 == 1);
+    let shift = upper + 64 - BITS - 3;
+    let mut mantissa = high >> shift;
+    // Exactly between two doubles: only small powers of five can do that.
+    let halfway = low <= 1 && mantissa & 3 == 1 && mantissa << shift == high;
+    if halfway && (-4..=23).contains(&exponent) {
+        mantissa &= !1;
+    }
+    mantissa = (mantissa + (mantissa & 1)) >> 1;
+    // The integer part of log2(10^exponent), by a fraction that holds within the table.
+    let binary = ((217_706 * exponent) >> 16) + 63;
+    let mut biased = binary + upper.cast_signed() - zeros.cast_signed() + 1023;
+    if mantissa >> (BITS + 1) == 1 {
+        mantissa >>= 1;
+        biased += 1;
+    }
+    if !(1..2047).contains(&biased) {
+        return None;
+    }
+    let fraction = mantissa & ((1 << BITS) - 1);
+    Some(f64::from_bits(fraction | u64::from(biased.unsigned_abs()) << BITS))
+}
+
+/// The upper 128 bits of `digits * power`, or as many of them as rounding depends on.
+#[inline]
+fn product(digits: u64, (high, low): (u64, u64)) -> (u64, u64) {
+    let upper = halves(u128::from(digits) * u128::from(high));
+    // Unless these bits are all ones, nothing from below can carry into what is kept.
+    const KEPT: u64 = u64::MAX >> (BITS + 3);
+    if upper.0 & KEPT != KEPT {
+        return upper;
+    }
+    let (carry, _) = halves(u128::from(digits) * u128::from(low));
+    let (low, carried) = upper.1.overflowing_add(carry);
+    (upper.0 + u64::from(carried), low)
+}
+
+/// The upper and the lower half.
+#[inline]
+fn halves(wide: u128) -> (u64, u64) {
+    let bytes = wide.to_le_bytes();
+    let half = |at: usize| {
+        let mut half = [0; 8];
+        half.copy_from_slice(&bytes[at..at + 8]);
+        u64::from_le_bytes(half)
+    };
+    (half(8), half(0))
+}
