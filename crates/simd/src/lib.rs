@@ -26,9 +26,14 @@ mod count;
 mod decimals;
 mod level;
 pub mod portable;
+mod separators;
 mod sum;
 
 pub use count::{count, count_at, count_cells};
-pub use decimals::nearest_double;
+pub use decimals::{
+    Decimal, Tokens, decimal, leading_digits, nearest_double, parse_doubles, parse_doubles_at,
+    parse_integers, parse_integers_at,
+};
 pub use level::{Level, level};
+pub use separators::{Lines, Marks, Positions};
 pub use sum::{sum, sum_at, sum_cells};
