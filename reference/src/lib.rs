@@ -16,6 +16,8 @@
 //! # }
 //! ```
 
+pub mod table;
+
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};

@@ -1,0 +1,4 @@
+//! Tables: read as the slow reference reads them, refused where they are wrong.
+
+mod arrays;
+mod faults;
