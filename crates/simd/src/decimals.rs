@@ -7,8 +7,8 @@
 //! number    pairs, fours, eights          multiplied and added in all lanes
 //! ```
 //!
-//! Two widths: eight tokens of at most 16 bytes (AVX-512), or one of at most 32 (AVX2). The rest
-//! goes byte by byte, eight where all are digits. What has more than nineteen digits, or is no
+//! Three ways: eight tokens of at most 16 bytes or of at most 32 (AVX-512), or one of at most 32
+//! (AVX2). The rest goes byte by byte, eight where all are digits. What has more than nineteen digits, or is no
 //! plain number, is left to the caller, who hears at which token that is.
 //!
 //! The point is taken out after Lemire's observation that only digits left of it have to move, all
@@ -16,6 +16,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod eight;
+#[cfg(target_arch = "x86_64")]
+mod long;
 mod nearest;
 mod powers;
 pub(crate) mod scalar;
@@ -111,9 +113,11 @@ fn doubles(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
         // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::doubles(tokens, out) },
-        // SAFETY: callers pass a level that was detected on this processor.
+        // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { wide::doubles(tokens, out) },
+        Level::Avx2 | Level::Avx512 if wide::available() => unsafe {
+            wide::doubles(tokens, out)
+        },
         _ => scalar::doubles(tokens, out),
     }
 }
@@ -124,9 +128,11 @@ fn integers(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
         // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::integers(tokens, out) },
-        // SAFETY: callers pass a level that was detected on this processor.
+        // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 => unsafe { wide::integers(tokens, out) },
+        Level::Avx2 | Level::Avx512 if wide::available() => unsafe {
+            wide::integers(tokens, out)
+        },
         _ => scalar::integers(tokens, out),
     }
 }

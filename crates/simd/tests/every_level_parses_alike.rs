@@ -157,3 +157,49 @@ fn tokens_outside_the_text_are_refused() {
         }
     }
 }
+
+/// Parses `count` numbers, one spelling for all, and compares each with what `std` says.
+fn check_spelling(seed: u64, spell: impl Fn(u64) -> String) {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((state >> 32) << 32) ^ (state.rotate_left(17) >> 31)
+    };
+    let (mut text, mut starts, mut ends) = (String::new(), Vec::new(), Vec::new());
+    let here = |text: &String| u32::try_from(text.len()).expect("short");
+    for _ in 0..50_000 {
+        starts.push(here(&text));
+        text.push_str(&spell(next()));
+        ends.push(here(&text));
+        text.push(',');
+    }
+    let tokens = Tokens { text: text.as_bytes(), starts: &starts, ends: &ends };
+    for level in levels() {
+        let mut out = vec![0.0; starts.len()];
+        let count = parse_doubles_at(level, tokens, &mut out);
+        assert_eq!(count, starts.len(), "{level}, seed {seed}");
+        for (value, token) in out.iter().zip(text.split(',')) {
+            let wanted: f64 = token.parse().expect("a number");
+            assert_eq!(value.to_bits(), wanted.to_bits(), "{level}: {token}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn columns_of_one_spelling_are_rounded_as_std_does() {
+    let fraction = |bits: u64| f64::from_bits((bits >> 12) | (0x3ff << 52)) - 1.0;
+    check_spelling(1, |bits| format!("{}", fraction(bits)));
+    check_spelling(2, |bits| format!("{:.17}", fraction(bits) - 0.5));
+    check_spelling(3, |bits| format!("{:.18e}", fraction(bits) - 0.5));
+    check_spelling(4, |bits| {
+        format!("{:.16e}", f64::from_bits((bits % (0x7fe << 52)) | (1 << 52)))
+    });
+    check_spelling(5, |bits| format!("{bits}").chars().take(19).collect());
+    check_spelling(6, |bits| format!("{:e}", fraction(bits) * 1e12));
+    check_spelling(7, |bits| format!("{:.6}", fraction(bits) * 2000.0 - 1000.0));
+    check_spelling(8, |bits| format!("{:.12}", fraction(bits) * 1e6 - 5e5));
+    check_spelling(9, |bits| format!("{}.5", ((1 << 53) | (bits >> 11)) >> (bits % 3)));
+    check_spelling(10, |bits| format!("{}e{}", bits >> 1 | 1, bits % 280));
+    check_spelling(11, |bits| format!("0.{:017}e-{}", bits >> 8, bits % 200));
+    check_spelling(12, |bits| format!("{:.15}", (bits % 1000) as f64 / 8.0));
+}

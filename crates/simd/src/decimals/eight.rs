@@ -17,13 +17,15 @@ use std::arch::x86_64::{
     _mm512_sub_epi8, _pdep_u32, _pext_u64,
 };
 
-use super::{Tokens, each, wide};
+use super::{Tokens, each, long, wide};
 
 /// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not promise.
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512dq")
         && std::is_x86_feature_detected!("avx512vl")
         && std::is_x86_feature_detected!("bmi2")
+        && wide::available()
+        && long::available()
 }
 
 /// Bytes of a window, and tokens of one step.
@@ -38,12 +40,13 @@ const LOWEST: u64 = 0x0001_0001_0001_0001;
 static POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
     while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
-        if let Some(values) = eight(tokens, done).and_then(|eight| eight.doubles()) {
+        let short = eight(tokens, done).and_then(|eight| eight.doubles());
+        if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
             // SAFETY: eight doubles are there, aligned or not.
             unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
         } else {
@@ -57,7 +60,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
@@ -94,7 +97,7 @@ struct Eight {
 
 impl Eight {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
     fn integers(self) -> Option<__m512i> {
         if self.even | self.odd != 0 {
             return None;
@@ -104,7 +107,7 @@ impl Eight {
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
     fn doubles(self) -> Option<__m512d> {
         let mut values = _mm512_cvtepu64_pd(self.digits);
         if self.even | self.odd != 0 {
@@ -122,7 +125,7 @@ impl Eight {
 
     /// The powers of ten to divide by.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
     fn powers(&self) -> __m512d {
         // No point is one behind the last digit. A single bit as a float has its place as exponent.
         let end = |points: u64| points | (nonzero(points) ^ LOWEST) << 15;
@@ -142,7 +145,7 @@ impl Eight {
 
 /// The eight tokens from `index` on; `None` unless all are short and plain.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let at = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
@@ -191,7 +194,7 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
 
 /// Whether all tokens have 1 to 16 bytes and end inside the text, a window from its start.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
@@ -204,7 +207,7 @@ fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
 /// Takes the signs and points out of four tokens; `before` has, in all bytes of a window, how many
 /// of it lie before its token. `None` if there is anything else.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 fn four(text: __m512i, before: __m512i) -> Option<Four> {
     let places = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
@@ -241,7 +244,7 @@ fn nonzero(bits: u64) -> u64 {
 
 /// Windows of 16 digits to eight integers, the even ones from `even`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,bmi2")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 fn combine(even: __m512i, odd: __m512i) -> __m512i {
     let fours = |digits| {
         let pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x010a));

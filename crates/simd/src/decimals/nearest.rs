@@ -74,7 +74,7 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
 
 /// The upper 128 bits of `digits * power`, or as many of them as rounding depends on.
 #[inline]
-fn product(digits: u64, (high, low): (u64, u64)) -> (u64, u64) {
+fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     let upper = halves(u128::from(digits) * u128::from(high));
     // Unless these bits are all ones, nothing from below can carry into what is kept.
     const KEPT: u64 = u64::MAX >> (BITS + 3);
