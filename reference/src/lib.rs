@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod number;
 pub mod table;
 
 use std::fmt::Display;

@@ -1,4 +1,4 @@
 //! Numbers as text: parsed and formatted at speed.
 
-mod format;
+pub(crate) mod format;
 pub(crate) mod parse;
