@@ -31,14 +31,20 @@
 //! | a line with more or fewer fields, a quote that does not end, NUL, a number that does not fit | an error with path, line and byte |
 
 mod array;
+mod columns;
 mod diagnose;
 mod dialect;
 mod fields;
 mod head;
+mod infer;
 mod lines;
+pub mod npy;
 mod options;
 mod value;
+mod write;
 
 pub use array::{Shape, Table, read};
+pub use columns::{Column, Columns, Kind, Values};
 pub use options::{Header, Missing, TableOptions};
 pub use value::Value;
+pub use write::{Decimals, TableWriter};

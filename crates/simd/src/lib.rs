@@ -22,6 +22,7 @@
 //! ```
 
 mod cells;
+mod columns;
 mod count;
 mod decimals;
 mod level;
@@ -29,6 +30,7 @@ pub mod portable;
 mod separators;
 mod sum;
 
+pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use decimals::{
     Decimal, Tokens, decimal, leading_digits, nearest_double, parse_doubles, parse_doubles_at,

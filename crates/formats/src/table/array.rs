@@ -124,6 +124,28 @@ pub(super) fn count_rows(
     })
 }
 
+/// The first fault of a file that has one.
+pub(super) fn first_fault(
+    path: &Path,
+    blocks: Records,
+    dialect: &Dialect,
+    check: impl Fn(usize, &[u8]) -> std::result::Result<(), Refusal> + Sync,
+) -> Result<Error> {
+    let look = |block: Block<'_>| match diagnose::first_fault(
+        block.bytes,
+        block.offset,
+        dialect,
+        &check,
+    ) {
+        Some(fault) => Err(fault.into_error(path)),
+        None => Ok(()),
+    };
+    blocks.map_blocks(look).map(|_| {
+        let fault = Fault::malformed(0, "the file changed while it was read");
+        fault.into_error(path)
+    })
+}
+
 /// What one value that is missing becomes.
 pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option<T>> {
     match missing {
@@ -179,17 +201,9 @@ impl<'p, T: Value> Plan<'p, T> {
     /// The first fault of a file that has one.
     fn find_fault(&self) -> Result<Error> {
         let dialect = &self.head.dialect;
-        let check = |block: Block<'_>| {
-            let check = |bare: &[u8]| self.check(bare);
-            match diagnose::first_fault(block.bytes, block.offset, dialect, check) {
-                Some(fault) => Err(fault.into_error(self.path)),
-                None => Ok(()),
-            }
-        };
-        blocks(self.path, self.options, &self.head).map_blocks(check).map(|_| {
-            let fault = Fault::malformed(0, "the file changed while it was read");
-            fault.into_error(self.path)
-        })
+        let check = |_, bare: &[u8]| check_field::<T>(bare, dialect, self.missing.is_some());
+        let blocks = blocks(self.path, self.options, &self.head);
+        first_fault(self.path, blocks, dialect, check)
     }
 
     /// Parses everything to where it belongs in `out`.
@@ -207,7 +221,7 @@ impl<'p, T: Value> Plan<'p, T> {
                 parts[at].1.lock().unwrap_or_else(PoisonError::into_inner).take()
             });
             part.ok_or(Wrong).and_then(|part| self.parse(block.bytes, part)).map_err(|Wrong| {
-                let check = |bare: &[u8]| self.check(bare);
+                let check = |_, bare: &[u8]| self.check(bare);
                 let dialect = &self.head.dialect;
                 let fault = diagnose::fault(block.bytes, block.offset, dialect, check);
                 fault.into_error(self.path)
@@ -219,7 +233,7 @@ impl<'p, T: Value> Plan<'p, T> {
     /// Parses a block.
     fn parse(&self, block: &[u8], mut out: &mut [T]) -> std::result::Result<(), Wrong> {
         let dialect = &self.head.dialect;
-        let mut fields = Fields::default();
+        let mut fields = Fields::new();
         for run in lines::runs(block, dialect) {
             let wanted = run.rows * dialect.columns;
             let (mut slots, rest) = out.split_at_mut_checked(wanted).ok_or(Wrong)?;

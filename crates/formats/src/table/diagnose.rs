@@ -11,12 +11,12 @@ use crate::text::Fault;
 pub(super) type Refusal = (Reason, String);
 
 /// Returns the first fault among the lines of `block`, which begins at `offset` of the file.
-/// `check` says what is wrong with a field that has nothing around it.
+/// `check` says what is wrong with a field of a column, without what is around it.
 pub(super) fn first_fault(
     block: &[u8],
     offset: u64,
     dialect: &Dialect,
-    check: impl Fn(&[u8]) -> Result<(), Refusal>,
+    check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Option<Fault> {
     let mut at = 0;
     for line in block.split_inclusive(|&byte| byte == b'\n') {
@@ -37,7 +37,7 @@ pub(super) fn fault(
     block: &[u8],
     offset: u64,
     dialect: &Dialect,
-    check: impl Fn(&[u8]) -> Result<(), Refusal>,
+    check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Fault {
     // Nothing is found only if the text changed meanwhile.
     let unknown = || Fault::malformed(offset, "these lines changed while they were read");
@@ -49,7 +49,7 @@ type Place = (usize, Refusal);
 fn check_line(
     line: &[u8],
     dialect: &Dialect,
-    check: &impl Fn(&[u8]) -> Result<(), Refusal>,
+    check: &impl Fn(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Place> {
     let malformed = |at: usize, detail: String| Err((at, (Reason::Malformed, detail)));
     let (mut start, mut count) = (0, 0);
@@ -61,7 +61,7 @@ fn check_line(
             return malformed(start, format!("more than {}", fields(columns)));
         }
         let bare = dialect.bare(field);
-        check(bare).map_err(|refusal| {
+        check(count - 1, bare).map_err(|refusal| {
             (start + (bare.as_ptr().addr() - field.as_ptr().addr()), refusal)
         })?;
         start += field.len() + 1;

@@ -12,10 +12,11 @@ const PIECE: usize = 16 << 10;
 const CONTEXT: usize = 64;
 
 /// Finds fields; its memory is kept from one run to the next.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Fields {
     ends: Positions,
     starts: Vec<u32>,
+    piece: usize,
 }
 
 /// Something is wrong with a field, or with the number of them.
@@ -23,6 +24,15 @@ pub(super) struct Fields {
 pub(super) struct Wrong;
 
 impl Fields {
+    pub(super) fn new() -> Self {
+        Self { ends: Positions::default(), starts: Vec::new(), piece: PIECE }
+    }
+
+    /// Finds at least as many bytes of fields at one time.
+    pub(super) fn with_piece(self, bytes: usize) -> Self {
+        Self { piece: bytes.max(PIECE), ..self }
+    }
+
     /// Calls `take` for all fields of a run, row after row. Their number is checked: after the
     /// last call, `take` has had `rows * columns` of them, and every row had `columns`.
     pub(super) fn each(
@@ -34,7 +44,7 @@ impl Fields {
         let bytes = run.bytes;
         let (mut searched, mut field, mut column, mut rows) = (0, 0, 0, 0);
         while searched < bytes.len() {
-            let end = bytes.len().min(searched + PIECE);
+            let end = bytes.len().min(searched + self.piece);
             let base = field - field.min(CONTEXT);
             let text = &bytes[base..end];
             let Ok(behind) = u32::try_from(text.len()) else { return Err(Wrong) };

@@ -3,6 +3,8 @@
 use bytemuck::Pod;
 use swath_simd::{Tokens, parse_doubles, parse_integers};
 
+use super::write::{Decimals, push_double};
+use crate::number::format::{push_i64, push_u64};
 use crate::number::parse::{double, signed, unsigned};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
@@ -12,7 +14,7 @@ pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value
 const BATCH: usize = 64;
 
 pub(super) mod sealed {
-    use super::Tokens;
+    use super::{Decimals, Tokens};
 
     pub trait Value: Sized {
         /// What messages call it.
@@ -23,6 +25,9 @@ pub(super) mod sealed {
 
         /// Parses plain tokens, and returns how many came before the first that is not.
         fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize;
+
+        /// Appends its text.
+        fn push(self, text: &mut Vec<u8>, decimals: Decimals);
 
         /// What stands for nothing, if the type has it.
         fn natural() -> Option<Self>;
@@ -43,6 +48,10 @@ impl sealed::Value for f64 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         parse_doubles(tokens, out)
+    }
+
+    fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
+        push_double(text, self, decimals);
     }
 
     fn natural() -> Option<Self> {
@@ -75,6 +84,15 @@ impl sealed::Value for f32 {
         by_batch(tokens, out, parse_doubles, single)
     }
 
+    fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
+        match decimals {
+            Decimals::Shortest if self.is_finite() => {
+                text.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
+            }
+            _ => push_double(text, f64::from(self), decimals),
+        }
+    }
+
     fn natural() -> Option<Self> {
         Some(Self::NAN)
     }
@@ -102,7 +120,7 @@ fn single(wide: f64) -> Option<f32> {
 }
 
 macro_rules! integers {
-    ($($integer:ident by $parse:ident),+) => {$(
+    ($($integer:ident by $parse:ident $push:ident),+) => {$(
         impl Value for $integer {}
 
         impl sealed::Value for $integer {
@@ -114,6 +132,10 @@ macro_rules! integers {
 
             fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
                 by_batch(tokens, out, parse_integers, |wide: i64| Self::try_from(wide).ok())
+            }
+
+            fn push(self, text: &mut Vec<u8>, _: Decimals) {
+                $push(text, self.into());
             }
 
             fn natural() -> Option<Self> {
@@ -128,8 +150,9 @@ macro_rules! integers {
     )+};
 }
 
-integers!(i32 by signed, i16 by signed, i8 by signed);
-integers!(u64 by unsigned, u32 by unsigned, u16 by unsigned, u8 by unsigned);
+integers!(i32 by signed push_i64, i16 by signed push_i64, i8 by signed push_i64);
+integers!(u64 by unsigned push_u64, u32 by unsigned push_u64);
+integers!(u16 by unsigned push_u64, u8 by unsigned push_u64);
 
 impl Value for i64 {}
 
@@ -142,6 +165,10 @@ impl sealed::Value for i64 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         parse_integers(tokens, out)
+    }
+
+    fn push(self, text: &mut Vec<u8>, _: Decimals) {
+        push_i64(text, self);
     }
 
     fn natural() -> Option<Self> {

@@ -72,7 +72,7 @@ fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
     let mut next = splitmix(seed);
     let mut text = String::new();
     for _ in 0..rows {
-        if kind.line_end == "\r\n" && next() % 7 == 0 {
+        if kind.line_end == "\r\n" && next().is_multiple_of(7) {
             let blank = if kind.delimiter == ' ' { "\t" } else { " \t " };
             text.push_str(
                 ["# a, comment", "", blank][usize::try_from(next() % 3).expect("few")],
@@ -85,7 +85,7 @@ fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
         text.push_str(if line.trim().is_empty() { "\"\"" } else { &line });
         text.push_str(kind.line_end);
     }
-    if next() % 2 == 0 {
+    if next().is_multiple_of(2) {
         text.truncate(text.len() - kind.line_end.len());
     }
     text

@@ -2,3 +2,5 @@
 
 mod arrays;
 mod faults;
+mod vectors;
+mod writing;
