@@ -31,6 +31,8 @@
 //! | a line with more or fewer fields, a quote that does not end, NUL, a number that does not fit | an error with path, line and byte |
 
 mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
 mod columns;
 mod diagnose;
 mod dialect;
@@ -44,6 +46,8 @@ mod value;
 mod write;
 
 pub use array::{Shape, Table, read};
+#[cfg(feature = "arrow")]
+pub use arrow::read_arrow;
 pub use columns::{Column, Columns, Kind, Values};
 pub use options::{Header, Missing, TableOptions};
 pub use value::Value;
