@@ -216,7 +216,7 @@ impl Filling<'_, '_> {
         let dialect = &self.inference.head.dialect;
         let columns = self.kinds.len();
         // Enough rows at one time that those of a column are parsed together.
-        let mut fields = Fields::new().with_piece((columns * 128).min(512 << 10));
+        let mut fields = Fields::new().with_piece((columns * 512).min(1 << 20));
         let mut masks = vec![Vec::new(); columns];
         let mut place = Place { row: 0, column: 0 };
         let mut column = Tokenised::default();
