@@ -7,8 +7,8 @@
 //! number    pairs, fours, eights          multiplied and added in all lanes
 //! ```
 //!
-//! Three ways: eight tokens of at most 16 bytes or of at most 32 (AVX-512), or one of at most 32
-//! (AVX2). The rest goes byte by byte, eight where all are digits. What has more than nineteen digits, or is no
+//! Eight tokens of at most 16 bytes, or of at most 32 (AVX-512); four of at most 16, or one of at
+//! most 32 (AVX2). The rest goes byte by byte, eight where all are digits. What has more than nineteen digits, or is no
 //! plain number, is left to the caller, who hears at which token that is.
 //!
 //! The point is taken out after Lemire's observation that only digits left of it have to move, all
@@ -16,6 +16,8 @@
 
 #[cfg(target_arch = "x86_64")]
 mod eight;
+#[cfg(target_arch = "x86_64")]
+mod four;
 #[cfg(target_arch = "x86_64")]
 mod long;
 mod nearest;
@@ -116,7 +118,7 @@ fn doubles(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
         // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 if wide::available() => unsafe {
-            wide::doubles(tokens, out)
+            four::doubles(tokens, out)
         },
         _ => scalar::doubles(tokens, out),
     }
@@ -131,7 +133,7 @@ fn integers(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
         // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 if wide::available() => unsafe {
-            wide::integers(tokens, out)
+            four::integers(tokens, out)
         },
         _ => scalar::integers(tokens, out),
     }

@@ -8,8 +8,8 @@ use std::arch::x86_64::{
     _mm256_setr_epi8,
 };
 
+use super::Tokens;
 use super::scalar::{self, Decimal};
-use super::{Tokens, each};
 
 /// Bytes before a token's end that are looked at: a window, and one for digits that move.
 const REACH: usize = 33;
@@ -20,18 +20,6 @@ pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("bmi1")
         && std::is_x86_feature_detected!("bmi2")
         && std::is_x86_feature_detected!("lzcnt")
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
-    let count = tokens.count().min(out.len());
-    each(&mut out[..count], |index| double(tokens, index))
-}
-
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
-    let count = tokens.count().min(out.len());
-    each(&mut out[..count], |index| integer(tokens, index))
 }
 
 #[inline]
