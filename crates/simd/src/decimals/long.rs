@@ -12,8 +12,8 @@ use std::arch::x86_64::{
     _mm512_cmpeq_epi64_mask, _mm512_cmpge_epu8_mask, _mm512_cmpgt_epu8_mask,
     _mm512_cmple_epu64_mask, _mm512_cmplt_epu64_mask, _mm512_cvtepi32_epi64,
     _mm512_cvtepu64_pd, _mm512_i32gather_epi64, _mm512_inserti32x8, _mm512_inserti64x4,
-    _mm512_lzcnt_epi64, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_mov_epi8,
-    _mm512_mask_mov_pd, _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8,
+    _mm512_lzcnt_epi64, _mm512_madd_epi16, _mm512_maddubs_epi16, _mm512_mask_add_epi64,
+    _mm512_mask_mov_epi8, _mm512_mask_mov_pd, _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8,
     _mm512_maskz_shuffle_i64x2, _mm512_mul_epu32, _mm512_mullo_epi64, _mm512_or_si512,
     _mm512_packus_epi32, _mm512_permutex2var_epi64, _mm512_set1_epi8, _mm512_set1_epi16,
     _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setr_epi64, _mm512_setzero_pd,
@@ -200,8 +200,8 @@ fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
 }
 
 /// The doubles nearest to `digits * 10^exponents`, as
-/// [`nearest_double`](super::nearest::nearest_double) finds each; `None` if one of them takes more
-/// than a product with 64 bits of its power, or is not a normal double.
+/// [`nearest_double`](super::nearest::nearest_double) finds each; `None` if one of them may lie just
+/// between two doubles, or is not a normal one.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
 fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
@@ -217,13 +217,24 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
     // SAFETY: all places are entries of the table, two words each.
     let powers = unsafe { _mm512_i32gather_epi64::<8>(place, POWERS.as_ptr().cast()) };
     let leading = _mm512_lzcnt_epi64(digits);
-    let (high, low) = product(_mm512_sllv_epi64(digits, leading), powers);
-    // What the lower half of the power could carry into, and what may lie just between two.
+    let shifted = _mm512_sllv_epi64(digits, leading);
+    let (mut high, mut low) = product(shifted, powers);
     let kept = _mm512_set1_epi64(0x1ff);
-    let carried = _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept);
+    if _mm512_cmpeq_epi64_mask(_mm512_and_si512(high, kept), kept) != 0 {
+        // What the lower half of the power carries may reach what is kept. Seldom, one might
+        // think; but text of a double with all its digits lies next to that double.
+        let lowers = POWERS.as_ptr().cast::<u8>().wrapping_add(8);
+        // SAFETY: all places are entries of the table, whose second words these are.
+        let lowers = unsafe { _mm512_i32gather_epi64::<8>(place, lowers.cast()) };
+        let (carry, _) = product(shifted, lowers);
+        low = _mm512_add_epi64(low, carry);
+        let carried = _mm512_cmplt_epu64_mask(low, carry);
+        high = _mm512_mask_add_epi64(high, carried, high, _mm512_set1_epi64(1));
+    }
+    // What may lie just between two doubles.
     let between = _mm512_cmple_epu64_mask(low, _mm512_set1_epi64(1));
     let easy = zeros | integers;
-    if (carried | between) & !easy != 0 {
+    if between & !easy != 0 {
         return None;
     }
     let upper = _mm512_srli_epi64::<63>(high);
