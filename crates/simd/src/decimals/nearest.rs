@@ -29,7 +29,7 @@ const BITS: u32 = 52;
 pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
     // Numbers of few places mostly have few digits as well; of those with many places some have
     // more, and then a branch costs more than it saves.
-    if digits >> (BITS + 1) == 0 && (-MOST_PLACES..=0).contains(&exponent) {
+    if (-MOST_PLACES..=0).contains(&exponent) && digits >> (BITS + 1) == 0 {
         // Both are doubles, so one operation rounds once.
         let power = EXACT[exponent.unsigned_abs() as usize & 15];
         return Some(digits.cast_signed() as f64 / power);
@@ -72,15 +72,14 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
     Some(f64::from_bits(fraction | u64::from(biased.unsigned_abs()) << BITS))
 }
 
-/// The upper 128 bits of `digits * power`, or as many of them as rounding depends on.
+/// The upper 128 bits of `digits * power`.
+///
+/// Without the lower half of the power they would nearly always do, but text of a double with all
+/// its digits lies next to that double: then half of the numbers need it, and guessing which costs
+/// more than a product.
 #[inline]
 fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     let upper = halves(u128::from(digits) * u128::from(high));
-    // Unless these bits are all ones, nothing from below can carry into what is kept.
-    const KEPT: u64 = u64::MAX >> (BITS + 3);
-    if upper.0 & KEPT != KEPT {
-        return upper;
-    }
     let (carry, _) = halves(u128::from(digits) * u128::from(low));
     let (low, carried) = upper.1.overflowing_add(carry);
     (upper.0 + u64::from(carried), low)

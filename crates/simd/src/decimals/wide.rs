@@ -55,7 +55,8 @@ fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
     if odd & (odd - 1) == 0 && window.is_point(odd) {
         return with_point(text, (from, end), (window, odd), negative);
     }
-    with_exponent(text, (start, end), odd)
+    // An exponent, most likely.
+    scalar::decimal(&text[start..end])
 }
 
 /// Digits and one point among them: the lowest bit of `odd` says where in the window.
@@ -76,47 +77,6 @@ fn with_point(
     let digits = window.without(point, moved).digits(count)?;
     let exponent = point.cast_signed() - 31;
     Some(Decimal { digits, exponent, negative, integer: false })
-}
-
-/// A mantissa, an `e` and a power, or nothing that is known here.
-#[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
-fn with_exponent(text: &[u8], (start, end): (usize, usize), odd: u32) -> Option<Decimal> {
-    // The highest but a sign.
-    let highest = |odd: u32| end - 1 - odd.leading_zeros() as usize;
-    let last = highest(odd);
-    let at = match text[last] {
-        b'e' | b'E' => last,
-        b'-' | b'+' => {
-            let rest = odd & !(1 << (last + 32 - end));
-            if rest == 0 {
-                return None;
-            }
-            highest(rest)
-        }
-        _ => return None,
-    };
-    if !matches!(text[at], b'e' | b'E') || at < REACH || at == start {
-        return scalar::decimal(&text[start..end]);
-    }
-    let power = scalar::exponent(&text[at + 1..end])?;
-    let first = text[start];
-    let from = start + usize::from(first == b'-' || first == b'+');
-    if at <= from {
-        return None;
-    }
-    let negative = first == b'-';
-    let window = Window::load(text, at);
-    let odd = window.odd(at - from);
-    let mantissa = if odd == 0 {
-        let digits = window.digits(at - from)?;
-        Decimal { digits, exponent: 0, negative, integer: false }
-    } else if odd & (odd - 1) == 0 && window.is_point(odd) {
-        with_point(text, (from, at), (window, odd), negative)?
-    } else {
-        return None;
-    };
-    Some(Decimal { exponent: mantissa.exponent.checked_add(power)?, ..mantissa })
 }
 
 /// 32 bytes, less `'0'` each: digits are 0 to 9.
