@@ -18,6 +18,8 @@ fn every_fault_has_its_line_and_byte() {
     use Reason::{Malformed, TooLarge};
     for (text, reason, line, offset, says) in [
         (&b"1,2\n3\n"[..], Malformed, 2, 5, "1 field where there should be 2 fields: `3`"),
+        (b"1,2\n3\n4\n5,6\n", Malformed, 2, 5, "1 field where there should be 2"),
+        (b"1,2,3\n4\n5\n6\n7,8,9\n", Malformed, 2, 7, "1 field where there should be 3"),
         (b"1,2\n3,4,5\n6,7\n", Malformed, 2, 8, "more than 2 fields: `3,4,5`"),
         (b"1,2\n3,4\n5,x\n", Malformed, 3, 10, "not a number: `5,x`"),
         (b"1,2\n3,4\n5,x", Malformed, 3, 10, "not a number: `5,x`"),

@@ -157,7 +157,9 @@ fn a_fraction_that_comes_late_makes_a_column_of_doubles() {
 
 #[test]
 fn columns_are_refused_where_arrays_are() {
-    for (text, line) in [("1,2\n3\n", 2), ("1,2\n3,x\n", 2), ("a,b\n1,2\n1,\"2\n", 3)] {
+    for (text, line) in
+        [("1,2\n3\n", 2), ("1,2\n3\n4\n5,6\n", 2), ("1,2\n3,x\n", 2), ("a,b\n1,2\n1,\"2\n", 3)]
+    {
         let file = file(text);
         for block_size in 1..10 {
             let error = options(2, block_size).read_columns(file.path()).expect_err("wrong");
