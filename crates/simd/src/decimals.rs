@@ -28,7 +28,7 @@ mod wide;
 
 use crate::level::{Level, level};
 pub use nearest::nearest_double;
-pub use scalar::{Decimal, decimal, leading_digits};
+pub use scalar::{Decimal, append_digits, decimal};
 
 /// Tokens of a text: the bytes from `starts[i]` up to `ends[i]`.
 #[derive(Clone, Copy, Debug)]

@@ -33,9 +33,9 @@ mod sum;
 pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use decimals::{
-    Decimal, Tokens, decimal, leading_digits, nearest_double, parse_doubles, parse_doubles_at,
+    Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
     parse_integers, parse_integers_at,
 };
 pub use level::{Level, level};
-pub use separators::{Lines, Marks, Positions};
+pub use separators::{Ends, Lines, Marks};
 pub use sum::{sum, sum_at, sum_cells};

@@ -59,15 +59,15 @@ impl Lines {
     }
 }
 
-/// Places of bytes in a text, in order; its memory is kept from one text to the next.
+/// Where fields end, in order; its memory is kept from one text to the next.
 #[derive(Clone, Debug, Default)]
-pub struct Positions {
+pub struct Ends {
     /// As many as the longest text had bytes, and a chunk.
     slots: Vec<u32>,
     len: usize,
 }
 
-impl Positions {
+impl Ends {
     /// Forgets all.
     pub fn clear(&mut self) {
         self.len = 0;
@@ -134,7 +134,7 @@ fn lines(level: Level, text: &[u8], marks: Marks) -> Lines {
 }
 
 /// Runs the kernel of `level`, which must be available.
-fn find(level: Level, positions: &mut Positions, from: (&[u8], usize), delimiter: u8) {
+fn find(level: Level, positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
     match level {
         // SAFETY: callers pass a level that was detected on this processor.
         #[cfg(target_arch = "x86_64")]
@@ -160,13 +160,13 @@ fn lines_avx2(text: &[u8], marks: Marks) -> Lines {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn find_avx512(positions: &mut Positions, from: (&[u8], usize), delimiter: u8) {
+fn find_avx512(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
     find_by::<Zmm>(positions, from, delimiter);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn find_avx2(positions: &mut Positions, from: (&[u8], usize), delimiter: u8) {
+fn find_avx2(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
     find_by::<Ymm>(positions, from, delimiter);
 }
 
@@ -194,7 +194,7 @@ fn lines_by<M: Masks>(text: &[u8], marks: Marks) -> Lines {
 }
 
 #[inline(always)]
-fn find_by<M: Masks>(positions: &mut Positions, (text, from): (&[u8], usize), delimiter: u8) {
+fn find_by<M: Masks>(positions: &mut Ends, (text, from): (&[u8], usize), delimiter: u8) {
     assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
     let text = &text[from..];
     positions.reserve(text.len());
@@ -211,7 +211,7 @@ fn find_by<M: Masks>(positions: &mut Positions, (text, from): (&[u8], usize), de
 
 /// Adds the places of ones.
 #[inline(always)]
-fn push<M: Masks>(positions: &mut Positions, mask: u64, base: u32) {
+fn push<M: Masks>(positions: &mut Ends, mask: u64, base: u32) {
     let room = positions.slots[positions.len..].first_chunk_mut::<CHUNK>();
     M::places(mask, base, room.expect("there is always a chunk more"));
     positions.len += mask.count_ones() as usize;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use swath_simd::{
-    Level, Lines, Marks, Positions, Tokens, decimal, parse_doubles_at, parse_integers_at,
+    Ends, Level, Lines, Marks, Tokens, decimal, parse_doubles_at, parse_integers_at,
 };
 
 fn levels() -> impl Iterator<Item = Level> {
@@ -34,7 +34,7 @@ fn check_ends(text: &[u8], from: usize, delimiter: u8) {
         .map(|(at, _)| at)
         .collect();
     for level in levels() {
-        let mut positions = Positions::default();
+        let mut positions = Ends::default();
         positions.push(7);
         positions.find_at(level, text, from, delimiter);
         assert_eq!(positions.as_slice()[0], 7);

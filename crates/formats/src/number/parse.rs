@@ -10,7 +10,7 @@
 //! too small becomes 0. What is too large is refused instead of becoming infinite: only text that
 //! says so is. No spaces, no `_`, no thousands.
 
-use swath_simd::{Decimal, decimal, leading_digits};
+use swath_simd::{Decimal, append_digits, decimal};
 
 use crate::error::Reason;
 
@@ -24,13 +24,13 @@ pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
         return None;
     }
     if digits.len() <= SAFE {
-        let (value, rest) = leading_digits(digits, 0);
+        let (value, rest) = append_digits(digits, 0);
         return rest.is_empty().then_some(value);
     }
     let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
     // Nineteen digits for certain, and one that may be too much.
     let (safe, rest) = digits.split_at(digits.len().min(zeros + SAFE));
-    let (value, wrong) = leading_digits(&safe[zeros.min(safe.len())..], 0);
+    let (value, wrong) = append_digits(&safe[zeros.min(safe.len())..], 0);
     match (wrong, rest) {
         ([], []) => Some(value),
         ([], &[last]) if last.is_ascii_digit() => {

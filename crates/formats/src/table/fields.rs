@@ -1,6 +1,6 @@
 //! The fields of lines of data, many at a time.
 
-use swath_simd::{Positions, Tokens};
+use swath_simd::{Ends, Tokens};
 
 use super::dialect::{Dialect, Trim};
 use super::lines::Run;
@@ -14,7 +14,7 @@ const CONTEXT: usize = 64;
 /// Finds fields; its memory is kept from one run to the next.
 #[derive(Debug)]
 pub(super) struct Fields {
-    ends: Positions,
+    ends: Ends,
     starts: Vec<u32>,
     piece: usize,
 }
@@ -25,7 +25,7 @@ pub(super) struct Wrong;
 
 impl Fields {
     pub(super) fn new() -> Self {
-        Self { ends: Positions::default(), starts: Vec::new(), piece: PIECE }
+        Self { ends: Ends::default(), starts: Vec::new(), piece: PIECE }
     }
 
     /// Finds at least as many bytes of fields at one time.

@@ -65,11 +65,11 @@ pub fn decimal(token: &[u8]) -> Option<Decimal> {
         (b'+', rest) => (false, rest),
         _ => (false, token),
     };
-    let (mut digits, mut rest) = leading_digits(text, 0);
+    let (mut digits, mut rest) = append_digits(text, 0);
     let mut count = text.len() - rest.len();
     let (mut exponent, mut integer) = (0, true);
     if let Some((b'.', fraction)) = rest.split_first() {
-        (digits, rest) = leading_digits(fraction, digits);
+        (digits, rest) = append_digits(fraction, digits);
         let places = fraction.len() - rest.len();
         count += places;
         exponent = -i32::try_from(places).ok()?;
@@ -123,7 +123,7 @@ fn significant(text: &[u8]) -> usize {
 /// rest.
 #[inline]
 #[must_use]
-pub fn leading_digits(mut text: &[u8], mut value: u64) -> (u64, &[u8]) {
+pub fn append_digits(mut text: &[u8], mut value: u64) -> (u64, &[u8]) {
     while let Some((eight, rest)) = text.split_first_chunk::<8>() {
         let word = u64::from_le_bytes(*eight);
         if !is_digits(word) {
