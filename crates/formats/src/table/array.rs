@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use swath::{Array, Block, Records};
+use swath::{Array, Block};
 use swath_simd::Tokens;
 
 use super::diagnose::{self, Refusal};
@@ -103,13 +103,17 @@ impl TableOptions {
     }
 }
 
-/// The blocks of the lines behind the header.
-pub(super) fn blocks(path: &Path, options: &TableOptions, head: &Head) -> Records {
-    let read = options.read.clone().with_offset(head.data);
-    let records = read.records(path);
+/// Calls `map` for the blocks of lines behind the header, and returns what it made in file order.
+pub(super) fn map_blocks<R: Send>(
+    path: &Path,
+    options: &TableOptions,
+    head: &Head,
+    map: impl Fn(Block<'_>) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let records = options.read.clone().with_offset(head.data).records(path);
     match options.block_size {
-        Some(size) => records.with_block_size(size),
-        None => records,
+        Some(size) => records.with_block_size(size).map_blocks(map),
+        None => records.map_blocks(map),
     }
 }
 
@@ -119,28 +123,28 @@ pub(super) fn count_rows(
     options: &TableOptions,
     head: &Head,
 ) -> Result<Vec<(u64, usize)>> {
-    blocks(path, options, head).map_blocks(|block| {
-        Ok::<_, Error>((block.index, lines::count(block.bytes, &head.dialect)))
+    map_blocks(path, options, head, |block| {
+        Ok((block.index, lines::count(block.bytes, &head.dialect)))
     })
 }
 
 /// The first fault of a file that has one.
 pub(super) fn first_fault(
     path: &Path,
-    blocks: Records,
-    dialect: &Dialect,
+    options: &TableOptions,
+    head: &Head,
     check: impl Fn(usize, &[u8]) -> std::result::Result<(), Refusal> + Sync,
 ) -> Result<Error> {
     let look = |block: Block<'_>| match diagnose::first_fault(
         block.bytes,
         block.offset,
-        dialect,
+        &head.dialect,
         &check,
     ) {
         Some(fault) => Err(fault.into_error(path)),
         None => Ok(()),
     };
-    blocks.map_blocks(look).map(|_| {
+    map_blocks(path, options, head, look).map(|_| {
         let fault = Fault::malformed(0, "the file changed while it was read");
         fault.into_error(path)
     })
@@ -202,8 +206,7 @@ impl<'p, T: Value> Plan<'p, T> {
     fn find_fault(&self) -> Result<Error> {
         let dialect = &self.head.dialect;
         let check = |_, bare: &[u8]| check_field::<T>(bare, dialect, self.missing.is_some());
-        let blocks = blocks(self.path, self.options, &self.head);
-        first_fault(self.path, blocks, dialect, check)
+        first_fault(self.path, self.options, &self.head, check)
     }
 
     /// Parses everything to where it belongs in `out`.
@@ -215,7 +218,7 @@ impl<'p, T: Value> Plan<'p, T> {
             out = rest;
             parts.push((index, Mutex::new(Some(part))));
         }
-        blocks(self.path, self.options, &self.head).map_blocks(|block| {
+        map_blocks(self.path, self.options, &self.head, |block| {
             let part = parts.binary_search_by_key(&block.index, |&(index, _)| index);
             let part = part.ok().and_then(|at| {
                 parts[at].1.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use swath::{Array, Block, ReadOptions};
 use swath_simd::{RowsMut, Tokens, split_rows};
 
-use super::array::{blocks, count_rows, first_fault};
+use super::array::{count_rows, first_fault, map_blocks};
 use super::columns::{Column, Columns, Kind, Shared};
 use super::diagnose::{self, Refusal};
 use super::fields::{Fields, Wrong};
@@ -148,7 +148,7 @@ impl Inference<'_> {
             .into_iter()
             .map(|part| Mutex::new(Some(part)))
             .collect();
-        let masks = blocks(self.path, self.options, self.head).map_blocks(|block| {
+        let masks = map_blocks(self.path, self.options, self.head, |block| {
             let at = self.counts.binary_search_by_key(&block.index, |&(index, _)| index);
             let part = at
                 .ok()
@@ -167,8 +167,7 @@ impl Inference<'_> {
     }
 
     fn find_fault(&self, kinds: &[Kind], is_final: bool) -> Result<Error> {
-        let blocks = blocks(self.path, self.options, self.head);
-        first_fault(self.path, blocks, &self.head.dialect, |column, bare| {
+        first_fault(self.path, self.options, self.head, |column, bare| {
             self.check(kinds[column], bare, is_final)
         })
     }
