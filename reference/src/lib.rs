@@ -20,6 +20,7 @@ pub mod matrix;
 pub mod number;
 pub mod options;
 pub mod records;
+pub mod table;
 
 use std::fmt::Display;
 use std::fs::{File, OpenOptions};

@@ -1,1 +1,54 @@
-//! Numeric tables: CSV and TSV.
+//! Numeric tables: CSV and TSV to row-major arrays and to columns, and back.
+//!
+//! ```text
+//! file     a,b,c\n | 1,2.5,3\n4,,6\n | 7,8e-3,9\n     a header, blocks of whole lines
+//! count            | 2               | 1              rows of each block, so its place is known
+//! array            | 1 2.5 3 4 NaN 6 | 7 0.008 9      written where it belongs, by any worker
+//! ```
+//!
+//! The file is read twice: counting lines is an order of magnitude faster than parsing them, and
+//! then every number is written once, to its final place. So no memory is needed beside the
+//! result, and that does not depend on workers or blocks. Doubles are correctly rounded.
+//!
+//! ```
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("points.csv");
+//! std::fs::write(&path, "x,y\n1,2.5\n3,\n")?;
+//! let table = swath_formats::table::read::<f64>(&path)?;
+//! assert_eq!((table.rows, table.columns), (2, 2));
+//! assert_eq!(table.names.as_deref(), Some(&["x".to_owned(), "y".to_owned()][..]));
+//! assert_eq!(table.values[..3], [1.0, 2.5, 3.0]);
+//! assert!(table.values[3].is_nan());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | In the text | What is done |
+//! | --- | --- |
+//! | the first line has a field that is no number | it is the header, unless told otherwise |
+//! | empty lines, lines that begin with `#`, a byte-order mark | left out |
+//! | `\r\n`, no newline at the end, spaces around fields, quotes around numbers | fine |
+//! | a field that is empty, `NA`, `N/A` or `null` | [`Missing`] decides |
+//! | a line with more or fewer fields, a quote that does not end, NUL, a number that does not fit | an error with path, line and byte |
+
+mod array;
+#[cfg(feature = "arrow")]
+mod arrow;
+mod columns;
+mod diagnose;
+mod dialect;
+mod fields;
+mod head;
+mod infer;
+mod lines;
+pub mod npy;
+mod options;
+mod value;
+mod write;
+
+pub use array::{Shape, Table, read};
+#[cfg(feature = "arrow")]
+pub use arrow::read_arrow;
+pub use columns::{Column, Columns, Kind, Values};
+pub use options::{Header, Missing, TableOptions};
+pub use value::Value;
+pub use write::{Decimals, TableWriter};

@@ -23,20 +23,27 @@
 
 mod black_scholes;
 mod cells;
+mod columns;
 mod count;
 mod decimals;
 mod find;
 mod integers;
 mod level;
 pub mod portable;
+mod separators;
 mod sum;
 mod tokens;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
+pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
-pub use decimals::nearest_double;
+pub use decimals::{
+    Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
+    parse_integers, parse_integers_at,
+};
 pub use find::{Positions, find};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level};
+pub use separators::{Ends, Lines, Marks};
 pub use sum::{sum, sum_at, sum_cells};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};

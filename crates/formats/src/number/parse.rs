@@ -10,7 +10,7 @@
 //! too small becomes 0. What is too large is refused instead of becoming infinite: only text that
 //! says so is. No spaces, no `_`, no thousands.
 
-use swath_simd::nearest_double;
+use swath_simd::{Decimal, append_digits, decimal};
 
 use crate::error::Reason;
 
@@ -24,13 +24,13 @@ pub(crate) fn unsigned(token: &[u8]) -> Option<u64> {
         return None;
     }
     if digits.len() <= SAFE {
-        let (value, rest) = leading(digits, 0);
+        let (value, rest) = append_digits(digits, 0);
         return rest.is_empty().then_some(value);
     }
     let zeros = digits.iter().take_while(|&&byte| byte == b'0').count();
     // Nineteen digits for certain, and one that may be too much.
     let (safe, rest) = digits.split_at(digits.len().min(zeros + SAFE));
-    let (value, wrong) = leading(&safe[zeros.min(safe.len())..], 0);
+    let (value, wrong) = append_digits(&safe[zeros.min(safe.len())..], 0);
     match (wrong, rest) {
         ([], []) => Some(value),
         ([], &[last]) if last.is_ascii_digit() => {
@@ -52,18 +52,9 @@ pub(crate) fn signed(token: &[u8]) -> Option<i64> {
 
 /// Returns the double nearest to what `token` says; `None` if it is no number, or too large.
 pub(crate) fn double(token: &[u8]) -> Option<f64> {
-    let (negative, digits) = match token.split_first()? {
-        (b'-', rest) => (true, rest),
-        (b'+', rest) => (false, rest),
-        _ => (false, token),
-    };
-    match decimal(digits) {
-        Decimal::Short { digits, exponent } => match nearest_double(digits, exponent) {
-            Some(value) => Some(if negative { -value } else { value }),
-            None => exactly(token),
-        },
-        Decimal::Long => exactly(token),
-        Decimal::Wrong => None,
+    match decimal(token).and_then(Decimal::to_double) {
+        Some(value) => Some(value),
+        None => exactly(token),
     }
 }
 
@@ -88,99 +79,12 @@ pub(crate) fn refusal(token: &[u8], type_name: &str) -> (Reason, String) {
     }
 }
 
-/// Text without its sign.
-enum Decimal {
-    /// `digits * 10^exponent`.
-    Short { digits: u64, exponent: i32 },
-    /// More digits than fit, or a word, or wrong.
-    Long,
-    /// No number.
-    Wrong,
-}
-
-fn decimal(text: &[u8]) -> Decimal {
-    let (mut digits, mut rest) = leading(text, 0);
-    let mut count = text.len() - rest.len();
-    let mut exponent = 0;
-    if let Some((b'.', fraction)) = rest.split_first() {
-        (digits, rest) = leading(fraction, digits);
-        let places = fraction.len() - rest.len();
-        count += places;
-        let Ok(places) = i32::try_from(places) else { return Decimal::Long };
-        exponent = -places;
-    }
-    // Words too: the slow way knows them.
-    if count == 0 || (count > SAFE && significant(text) > SAFE) {
-        return Decimal::Long;
-    }
-    match rest.split_first() {
-        None => Decimal::Short { digits, exponent },
-        Some((b'e' | b'E', power)) => match signed(power) {
-            Some(power) => {
-                match i32::try_from(power).ok().and_then(|it| exponent.checked_add(it)) {
-                    Some(exponent) => Decimal::Short { digits, exponent },
-                    None => Decimal::Long,
-                }
-            }
-            // An exponent of more digits than an integer has.
-            None => Decimal::Long,
-        },
-        Some(_) => Decimal::Wrong,
-    }
-}
-
-/// Digits of the mantissa, without zeros before it.
-fn significant(text: &[u8]) -> usize {
-    let mantissa = text.iter().take_while(|&&byte| byte.is_ascii_digit() || byte == b'.');
-    let digits = mantissa.filter(|&&byte| byte != b'.');
-    digits.skip_while(|&&byte| byte == b'0').count()
-}
-
 /// By the standard library, which knows every length.
 #[cold]
 fn exactly(token: &[u8]) -> Option<f64> {
     let value: f64 = std::str::from_utf8(token).ok()?.parse().ok()?;
     let is_word = || token.iter().any(|byte| matches!(byte, b'n' | b'N'));
     (!value.is_infinite() || is_word()).then_some(value)
-}
-
-/// Puts the digits that `text` begins with behind `value`, modulo 2^64, and returns the rest.
-fn leading(mut text: &[u8], mut value: u64) -> (u64, &[u8]) {
-    while let Some((eight, rest)) = text.split_first_chunk::<8>() {
-        let word = u64::from_le_bytes(*eight);
-        if !is_digits(word) {
-            break;
-        }
-        value = value.wrapping_mul(100_000_000).wrapping_add(eight_digits(word));
-        text = rest;
-    }
-    while let Some((&byte, rest)) = text.split_first() {
-        if !byte.is_ascii_digit() {
-            break;
-        }
-        value = value.wrapping_mul(10).wrapping_add(u64::from(byte - b'0'));
-        text = rest;
-    }
-    (value, text)
-}
-
-/// Whether all eight bytes are digits: nothing but 0x30 to 0x39 stays 3 in the upper half, also
-/// when 6 is added.
-fn is_digits(word: u64) -> bool {
-    const UPPER: u64 = 0xf0f0_f0f0_f0f0_f0f0;
-    const THREES: u64 = 0x3030_3030_3030_3030;
-    const SIXES: u64 = 0x0606_0606_0606_0606;
-    (word & UPPER) == THREES && (word.wrapping_add(SIXES) & UPPER) == THREES
-}
-
-/// The number that eight digits are, the first one in the lowest byte: pairs, then fours, then all.
-fn eight_digits(word: u64) -> u64 {
-    const PAIRS: u64 = 0x00ff_00ff_00ff_00ff;
-    const FOURS: u64 = 0x0000_ffff_0000_ffff;
-    let digits = word & 0x0f0f_0f0f_0f0f_0f0f;
-    let pairs = (digits.wrapping_mul(10) + (digits >> 8)) & PAIRS;
-    let fours = (pairs.wrapping_mul(100) + (pairs >> 16)) & FOURS;
-    (fours.wrapping_mul(10_000) + (fours >> 32)) & 0xffff_ffff
 }
 
 #[cfg(test)]

@@ -7,11 +7,10 @@
 
 use super::powers::{FIRST, LAST, POWERS};
 
-/// Powers of ten that are doubles.
-const EXACT: [f64; 23] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16,
-    1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
-];
+/// Powers of ten that are doubles, of which those up to [`MOST_PLACES`] are used.
+const EXACT: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+const MOST_PLACES: i32 = 12;
 
 /// Bits of the mantissa of a double, without the leading one.
 const BITS: u32 = 52;
@@ -28,25 +27,17 @@ const BITS: u32 = 52;
 #[must_use]
 #[inline]
 pub fn nearest_double(digits: u64, exponent: i32) -> Option<f64> {
-    if digits >> (BITS + 1) == 0 {
+    // Numbers of few places mostly have few digits as well; of those with many places some have
+    // more, and then a branch costs more than it saves.
+    if (-MOST_PLACES..=0).contains(&exponent) && digits >> (BITS + 1) == 0 {
         // Both are doubles, so one operation rounds once.
-        let magnitude = exponent.unsigned_abs() as usize;
-        if let Some(&power) = EXACT.get(magnitude) {
-            let digits = exact(digits);
-            return Some(if exponent < 0 { digits / power } else { digits * power });
-        }
-        if digits == 0 {
-            return Some(0.0);
-        }
+        let power = EXACT[exponent.unsigned_abs() as usize & 15];
+        return Some(digits.cast_signed() as f64 / power);
+    }
+    if digits == 0 {
+        return Some(0.0);
     }
     nearest_wide(digits, exponent)
-}
-
-/// An integer of at most 53 bits.
-#[inline]
-fn exact(digits: u64) -> f64 {
-    // Lossless below 2^53, and the conversion of signed numbers is one instruction.
-    digits.cast_signed() as f64
 }
 
 /// By a product of 128 bits with a truncated power of five.
@@ -81,15 +72,14 @@ fn nearest_wide(digits: u64, exponent: i32) -> Option<f64> {
     Some(f64::from_bits(fraction | u64::from(biased.unsigned_abs()) << BITS))
 }
 
-/// The upper 128 bits of `digits * power`, or as many of them as rounding depends on.
+/// The upper 128 bits of `digits * power`.
+///
+/// Without the lower half of the power they would nearly always do, but text of a double with all
+/// its digits lies next to that double: then half of the numbers need it, and guessing which costs
+/// more than a product.
 #[inline]
-fn product(digits: u64, (high, low): (u64, u64)) -> (u64, u64) {
+fn product(digits: u64, [high, low]: [u64; 2]) -> (u64, u64) {
     let upper = halves(u128::from(digits) * u128::from(high));
-    // Unless these bits are all ones, nothing from below can carry into what is kept.
-    const KEPT: u64 = u64::MAX >> (BITS + 3);
-    if upper.0 & KEPT != KEPT {
-        return upper;
-    }
     let (carry, _) = halves(u128::from(digits) * u128::from(low));
     let (low, carried) = upper.1.overflowing_add(carry);
     (upper.0 + u64::from(carried), low)

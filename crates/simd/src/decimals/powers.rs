@@ -8,25 +8,27 @@ pub(super) const FIRST: i32 = -342;
 /// The power of ten of the last entry: a larger one makes one digit infinite.
 pub(super) const LAST: i32 = 308;
 
-const COUNT: usize = 651;
+/// How many there are.
+pub(super) const COUNT: usize = 651;
 /// How many come before 5^0.
 const NEGATIVE: usize = 342;
 
 /// Upper and lower half of each.
-pub(super) static POWERS: [(u64, u64); COUNT] = powers();
+pub(super) static POWERS: [[u64; 2]; COUNT] = powers();
 
 /// Limbs of 32 bits, the lowest first: 2^1087 and 5^308 fit.
 const LIMBS: usize = 34;
 
 type Wide = [u64; LIMBS];
 
-const fn powers() -> [(u64, u64); COUNT] {
-    let mut powers = [(0, 0); COUNT];
+const fn powers() -> [[u64; 2]; COUNT] {
+    let mut powers = [[0, 0]; COUNT];
     let mut wide = [0; LIMBS];
     wide[0] = 1;
     let mut index = NEGATIVE;
     while index < COUNT {
-        powers[index] = highest(&wide);
+        let (high, low) = highest(&wide);
+        powers[index] = [high, low];
         wide = times_five(wide);
         index += 1;
     }
@@ -40,7 +42,7 @@ const fn powers() -> [(u64, u64); COUNT] {
         let (high, low) = highest(&wide);
         let up = if index + 27 >= NEGATIVE { 1 } else { 0 };
         // Cannot overflow: of these few no lower half is all ones.
-        powers[index] = (high, low + up);
+        powers[index] = [high, low + up];
     }
     powers
 }
@@ -97,10 +99,10 @@ mod tests {
     #[test]
     fn the_published_powers_are_there() {
         let at = |power: i32| POWERS[usize::try_from(power - FIRST).expect("in the table")];
-        assert_eq!(at(0), (1 << 63, 0));
-        assert_eq!(at(1), (0xa000_0000_0000_0000, 0));
-        assert_eq!(at(-1), (0xcccc_cccc_cccc_cccc, 0xcccc_cccc_cccc_cccd));
-        assert_eq!(at(FIRST), (0xeef4_53d6_923b_d65a, 0x113f_aa29_06a1_3b3f));
-        assert_eq!(at(LAST), (0x8e67_9c2f_5e44_ff8f, 0x570f_09ea_a7ea_7648));
+        assert_eq!(at(0), [1 << 63, 0]);
+        assert_eq!(at(1), [0xa000_0000_0000_0000, 0]);
+        assert_eq!(at(-1), [0xcccc_cccc_cccc_cccc, 0xcccc_cccc_cccc_cccd]);
+        assert_eq!(at(FIRST), [0xeef4_53d6_923b_d65a, 0x113f_aa29_06a1_3b3f]);
+        assert_eq!(at(LAST), [0x8e67_9c2f_5e44_ff8f, 0x570f_09ea_a7ea_7648]);
     }
 }

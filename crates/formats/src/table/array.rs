@@ -1,0 +1,302 @@
+//! Tables as row-major arrays.
+
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use swath::{Array, Block};
+use swath_simd::Tokens;
+
+use super::diagnose::{self, Refusal};
+use super::dialect::Dialect;
+use super::fields::{Fields, Wrong};
+use super::head::{self, Head};
+use super::lines;
+use super::options::{Missing, TableOptions};
+use super::value::Value;
+use crate::error::{Error, Reason, Result};
+use crate::number::parse::refusal;
+use crate::text::Fault;
+
+/// How large a table is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Shape {
+    /// Lines of data.
+    pub rows: usize,
+    /// Fields of each line.
+    pub columns: usize,
+    /// What the header calls them, if there is one.
+    pub names: Option<Vec<String>>,
+}
+
+/// A table in memory.
+#[derive(Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Table<T: Value> {
+    /// Lines of data.
+    pub rows: usize,
+    /// Fields of each line.
+    pub columns: usize,
+    /// What the header calls them, if there is one.
+    pub names: Option<Vec<String>>,
+    /// Row after row: `rows * columns` of them.
+    pub values: Array<T>,
+}
+
+/// Reads the table at `path`, every option chosen for it.
+///
+/// # Errors
+///
+/// As [`TableOptions::read`].
+pub fn read<T: Value>(path: impl AsRef<Path>) -> Result<Table<T>> {
+    TableOptions::new().read(path)
+}
+
+impl TableOptions {
+    /// Reads the table at `path` into memory of its own. Nothing else of its size is allocated.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Malformed`] for text that is no table or no number, rows of different lengths, a
+    /// quote that does not end, a value that is missing and may not; [`Reason::TooLarge`] for a
+    /// number that `T` cannot hold: of all of these the first in the file. [`Reason::Invalid`] for
+    /// options that contradict each other; and those of reading.
+    pub fn read<T: Value>(&self, path: impl AsRef<Path>) -> Result<Table<T>> {
+        let plan = Plan::<T>::make(path.as_ref(), self)?;
+        let mut values = Array::zeroed(plan.values())?;
+        plan.fill(&mut values)?;
+        let Shape { rows, columns, names } = plan.shape();
+        Ok(Table { rows, columns, names, values })
+    }
+
+    /// Reads the table at `path` into the caller's memory, row after row.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read); [`Reason::Invalid`] unless `out` has as many values as the table,
+    /// which [`shape`](Self::shape) tells.
+    pub fn read_into<T: Value>(&self, path: impl AsRef<Path>, out: &mut [T]) -> Result<Shape> {
+        let plan = Plan::<T>::make(path.as_ref(), self)?;
+        if plan.values() != out.len() {
+            let (rows, columns) = (plan.rows, plan.head.dialect.columns);
+            let detail = format!(
+                "{rows} rows of {columns} values are here; there is memory for {} values",
+                out.len()
+            );
+            return Err(Error::reading(plan.path, Reason::Invalid, detail));
+        }
+        plan.fill(out)?;
+        Ok(plan.shape())
+    }
+
+    /// Counts the rows and columns of the table at `path` without parsing it.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), but for those that only parsing finds.
+    pub fn shape(&self, path: impl AsRef<Path>) -> Result<Shape> {
+        let path = path.as_ref();
+        let head = head::read(path, self)?;
+        let counts = count_rows(path, self, &head)?;
+        let rows = counts.iter().map(|&(_, rows)| rows).sum();
+        Ok(Shape { rows, columns: head.dialect.columns, names: head.names })
+    }
+}
+
+/// Calls `map` for the blocks of lines behind the header, and returns what it made in file order.
+pub(super) fn map_blocks<R: Send>(
+    path: &Path,
+    options: &TableOptions,
+    head: &Head,
+    map: impl Fn(Block<'_>) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let records = options.read.clone().with_offset(head.data).records(path);
+    match options.block_size {
+        Some(size) => records.with_block_size(size).map_blocks(map),
+        None => records.map_blocks(map),
+    }
+}
+
+/// How many rows each block has.
+pub(super) fn count_rows(
+    path: &Path,
+    options: &TableOptions,
+    head: &Head,
+) -> Result<Vec<(u64, usize)>> {
+    map_blocks(path, options, head, |block| {
+        Ok((block.index, lines::count(block.bytes, &head.dialect)))
+    })
+}
+
+/// The first fault of a file that has one.
+pub(super) fn first_fault(
+    path: &Path,
+    options: &TableOptions,
+    head: &Head,
+    check: impl Fn(usize, &[u8]) -> std::result::Result<(), Refusal> + Sync,
+) -> Result<Error> {
+    let look = |block: Block<'_>| match diagnose::first_fault(
+        block.bytes,
+        block.offset,
+        &head.dialect,
+        &check,
+    ) {
+        Some(fault) => Err(fault.into_error(path)),
+        None => Ok(()),
+    };
+    map_blocks(path, options, head, look).map(|_| {
+        let fault = Fault::malformed(0, "the file changed while it was read");
+        fault.into_error(path)
+    })
+}
+
+/// What one value that is missing becomes.
+pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option<T>> {
+    match missing {
+        Missing::Natural => Ok(T::natural()),
+        Missing::Refused => Ok(None),
+        Missing::Value(value) => match T::exactly(value) {
+            Some(value) => Ok(Some(value)),
+            None => {
+                let detail = format!("{value}, for missing values, is no {}", T::NAME);
+                Err(Error::reading(path, Reason::Invalid, detail))
+            }
+        },
+    }
+}
+
+/// Where everything will be.
+struct Plan<'p, T> {
+    path: &'p Path,
+    options: &'p TableOptions,
+    head: Head,
+    rows: usize,
+    /// Rows of each block.
+    counts: Vec<(u64, usize)>,
+    missing: Option<T>,
+}
+
+impl<'p, T: Value> Plan<'p, T> {
+    fn make(path: &'p Path, options: &'p TableOptions) -> Result<Self> {
+        let missing = stand_in(path, options.missing)?;
+        let head = head::read(path, options)?;
+        let counts = count_rows(path, options, &head)?;
+        let rows = counts.iter().map(|&(_, rows)| rows).sum();
+        let plan = Self { path, options, head, rows, counts, missing };
+        if plan.is_impossible() {
+            return Err(plan.find_fault()?);
+        }
+        Ok(plan)
+    }
+
+    fn values(&self) -> usize {
+        self.rows.saturating_mul(self.head.dialect.columns)
+    }
+
+    fn shape(self) -> Shape {
+        Shape { rows: self.rows, columns: self.head.dialect.columns, names: self.head.names }
+    }
+
+    /// Whether the file is too short for so many fields: each is followed by a byte, but the last.
+    fn is_impossible(&self) -> bool {
+        self.values() as u64 > self.head.len + 1
+    }
+
+    /// The first fault of a file that has one.
+    fn find_fault(&self) -> Result<Error> {
+        let dialect = &self.head.dialect;
+        let check = |_, bare: &[u8]| check_field::<T>(bare, dialect, self.missing.is_some());
+        first_fault(self.path, self.options, &self.head, check)
+    }
+
+    /// Parses everything to where it belongs in `out`.
+    fn fill(&self, mut out: &mut [T]) -> Result<()> {
+        let mut parts = Vec::with_capacity(self.counts.len());
+        for &(index, rows) in &self.counts {
+            let (part, rest) =
+                std::mem::take(&mut out).split_at_mut(rows * self.head.dialect.columns);
+            out = rest;
+            parts.push((index, Mutex::new(Some(part))));
+        }
+        map_blocks(self.path, self.options, &self.head, |block| {
+            let part = parts.binary_search_by_key(&block.index, |&(index, _)| index);
+            let part = part.ok().and_then(|at| {
+                parts[at].1.lock().unwrap_or_else(PoisonError::into_inner).take()
+            });
+            part.ok_or(Wrong).and_then(|part| self.parse(block.bytes, part)).map_err(|Wrong| {
+                let check = |_, bare: &[u8]| self.check(bare);
+                let dialect = &self.head.dialect;
+                let fault = diagnose::fault(block.bytes, block.offset, dialect, check);
+                fault.into_error(self.path)
+            })
+        })?;
+        Ok(())
+    }
+
+    /// Parses a block.
+    fn parse(&self, block: &[u8], mut out: &mut [T]) -> std::result::Result<(), Wrong> {
+        let dialect = &self.head.dialect;
+        let mut fields = Fields::new();
+        for run in lines::runs(block, dialect) {
+            let wanted = run.rows * dialect.columns;
+            let (mut slots, rest) = out.split_at_mut_checked(wanted).ok_or(Wrong)?;
+            fields.each(run, dialect, |tokens| {
+                let count = tokens.ends.len();
+                let (now, later) =
+                    std::mem::take(&mut slots).split_at_mut_checked(count).ok_or(Wrong)?;
+                slots = later;
+                parse_all(tokens, now, dialect, self.missing)
+            })?;
+            out = rest;
+        }
+        if out.is_empty() { Ok(()) } else { Err(Wrong) }
+    }
+
+    /// What is wrong with a field, if anything.
+    fn check(&self, bare: &[u8]) -> std::result::Result<(), Refusal> {
+        check_field::<T>(bare, &self.head.dialect, self.missing.is_some())
+    }
+}
+
+/// What is wrong with a field that is to be a `T`, if anything.
+pub(super) fn check_field<T: Value>(
+    bare: &[u8],
+    dialect: &Dialect,
+    has_stand_in: bool,
+) -> std::result::Result<(), Refusal> {
+    if dialect.is_missing(bare) {
+        let missing = || (Reason::Malformed, String::from("a value is missing"));
+        return has_stand_in.then_some(()).ok_or_else(missing);
+    }
+    match T::parse(bare) {
+        Some(_) => Ok(()),
+        None => Err(refusal(bare, T::NAME)),
+    }
+}
+
+/// Parses tokens to as many values: plain ones together, the others one by one.
+pub(super) fn parse_all<T: Value>(
+    tokens: Tokens<'_>,
+    out: &mut [T],
+    dialect: &Dialect,
+    missing: Option<T>,
+) -> std::result::Result<(), Wrong> {
+    let mut done = 0;
+    loop {
+        let rest =
+            Tokens { starts: &tokens.starts[done..], ends: &tokens.ends[done..], ..tokens };
+        done += T::parse_many(rest, &mut out[done..]);
+        if done == out.len() {
+            return Ok(());
+        }
+        let field = &tokens.text[tokens.starts[done] as usize..tokens.ends[done] as usize];
+        out[done] = parse_one(field, dialect, missing).ok_or(Wrong)?;
+        done += 1;
+    }
+}
+
+/// Parses a field that is not plain.
+fn parse_one<T: Value>(field: &[u8], dialect: &Dialect, missing: Option<T>) -> Option<T> {
+    let bare = dialect.bare(field);
+    if dialect.is_missing(bare) { missing } else { T::parse(bare) }
+}

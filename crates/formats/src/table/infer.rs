@@ -1,0 +1,380 @@
+//! Reads columns, and finds out of what type each is.
+//!
+//! The first lines say what is likely: a column in which they have a number that is no integer is
+//! certainly one of doubles. If such a number first comes later, all is parsed once more. So the
+//! result is the same however blocks were cut.
+
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use bytes::Bytes;
+use swath::{Array, Block, ReadOptions};
+use swath_simd::{RowsMut, Tokens, split_rows};
+
+use super::array::{count_rows, first_fault, map_blocks};
+use super::columns::{Column, Columns, Kind, Shared};
+use super::diagnose::{self, Refusal};
+use super::fields::{Fields, Wrong};
+use super::head::{self, Head};
+use super::lines;
+use super::options::{Missing, TableOptions};
+use super::value::sealed::Value;
+use crate::error::{Error, Reason, Result};
+use crate::number::parse::{double, refusal, signed};
+
+type Checked<T> = std::result::Result<T, Wrong>;
+
+impl TableOptions {
+    /// Reads the table at `path` as columns of integers and doubles.
+    ///
+    /// A missing value is one whose bit in the validity is 0, unless [`Missing::Refused`] makes it
+    /// an error. A column without any value is one of doubles.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read). [`Reason::TooLarge`] also for an integer beyond 63 bits and a sign
+    /// in a column without fractions: as a double it would be another number.
+    /// [`Reason::Invalid`] for [`Missing::Value`]: a column needs no stand-in.
+    pub fn read_columns(&self, path: impl AsRef<Path>) -> Result<Columns> {
+        let path = path.as_ref();
+        if matches!(self.missing, Missing::Value(_)) {
+            let detail = "missing values of columns have a bit, not a value";
+            return Err(Error::reading(path, Reason::Invalid, detail));
+        }
+        let head = head::read(path, self)?;
+        let counts = count_rows(path, self, &head)?;
+        let rows = counts.iter().map(|&(_, rows)| rows).sum::<usize>();
+        let mut kinds = likely(path, &head)?;
+        let mut inference = Inference { path, options: self, head: &head, counts, rows };
+        if (rows.saturating_mul(kinds.len())) as u64 > head.len + 1 {
+            return Err(inference.find_fault(&kinds, false)?);
+        }
+        let mut words = Array::<u64>::zeroed(rows * kinds.len())?;
+        loop {
+            let (found, masks) = inference.fill(&kinds, &mut words)?;
+            let mut again = false;
+            for (kind, found) in kinds.iter_mut().zip(&found) {
+                let is_double = load(&found.double) || !load(&found.value);
+                if *kind == Kind::I64 && is_double {
+                    again |= load(&found.value);
+                    *kind = Kind::F64;
+                }
+            }
+            if again {
+                continue;
+            }
+            let is_beyond =
+                |(kind, found): (&Kind, &Found)| *kind == Kind::I64 && load(&found.beyond);
+            if kinds.iter().zip(&found).any(is_beyond) {
+                return Err(inference.find_fault(&kinds, true)?);
+            }
+            let counts = std::mem::take(&mut inference.counts);
+            let columns = assemble(words, &kinds, (rows, &counts), masks);
+            return Ok(Columns { rows, names: head.names, columns });
+        }
+    }
+}
+
+/// Bytes of the first lines that are looked at, at least; and for each column.
+const SAMPLE: u64 = 64 << 10;
+const SAMPLE_OF_COLUMN: u64 = 64;
+
+/// The types of columns, as far as the first lines tell.
+fn likely(path: &Path, head: &Head) -> Result<Vec<Kind>> {
+    let dialect = &head.dialect;
+    let mut kinds = vec![Kind::I64; dialect.columns];
+    let wanted = SAMPLE.max(dialect.columns as u64 * SAMPLE_OF_COLUMN);
+    let len = wanted.min(head.len.saturating_sub(head.data));
+    let sample = ReadOptions::new().with_offset(head.data).with_len(len).read(path)?;
+    let mut lines: Vec<&[u8]> = sample.buffer.split(|&byte| byte == b'\n').collect();
+    if len == wanted {
+        // The last field may have been cut.
+        let last = lines.pop().unwrap_or_default();
+        let cut = last.iter().rposition(|&byte| byte == dialect.marks.delimiter).unwrap_or(0);
+        lines.push(&last[..cut]);
+    }
+    for line in lines.into_iter().filter(|line| dialect.is_data(line)) {
+        let fields = line.split(|&byte| byte == dialect.marks.delimiter);
+        for (kind, field) in kinds.iter_mut().zip(fields) {
+            let bare = dialect.bare(field);
+            if !dialect.is_missing(bare) && !is_integer(bare) && double(bare).is_some() {
+                *kind = Kind::F64;
+            }
+        }
+    }
+    Ok(kinds)
+}
+
+/// Whether a number has nothing but digits and a sign.
+fn is_integer(bare: &[u8]) -> bool {
+    bare.iter().all(|&byte| byte.is_ascii_digit() || byte == b'+' || byte == b'-')
+}
+
+/// What was seen in a column.
+#[derive(Debug, Default)]
+struct Found {
+    /// A number that is no integer.
+    double: AtomicBool,
+    /// An integer that is too large.
+    beyond: AtomicBool,
+    /// Anything but missing values.
+    value: AtomicBool,
+}
+
+/// Set by any worker, and read when all have been joined.
+fn load(flag: &AtomicBool) -> bool {
+    flag.load(Ordering::Relaxed)
+}
+
+/// One bit for each row of a block, column by column: 1 where a value is missing. Empty for
+/// columns that have all.
+type Masks = Vec<Vec<u8>>;
+
+struct Inference<'p> {
+    path: &'p Path,
+    options: &'p TableOptions,
+    head: &'p Head,
+    counts: Vec<(u64, usize)>,
+    rows: usize,
+}
+
+impl Inference<'_> {
+    /// Parses everything as `kinds` says.
+    fn fill(&self, kinds: &[Kind], words: &mut [u64]) -> Result<(Vec<Found>, Vec<Masks>)> {
+        let found: Vec<Found> = kinds.iter().map(|_| Found::default()).collect();
+        let lens = self.counts.iter().map(|&(_, rows)| rows);
+        let parts: Vec<_> = split_rows(words, self.rows, lens)
+            .into_iter()
+            .map(|part| Mutex::new(Some(part)))
+            .collect();
+        let masks = map_blocks(self.path, self.options, self.head, |block| {
+            let at = self.counts.binary_search_by_key(&block.index, |&(index, _)| index);
+            let part = at
+                .ok()
+                .and_then(|at| parts[at].lock().unwrap_or_else(PoisonError::into_inner).take());
+            let filled = part.ok_or(Wrong).and_then(|rows| {
+                let mut filling = Filling { inference: self, kinds, found: &found, rows };
+                filling.fill(block)
+            });
+            filled.map_err(|Wrong| {
+                let check = |column: usize, bare: &[u8]| self.check(kinds[column], bare, false);
+                let dialect = &self.head.dialect;
+                diagnose::fault(block.bytes, block.offset, dialect, check).into_error(self.path)
+            })
+        })?;
+        Ok((found, masks))
+    }
+
+    fn find_fault(&self, kinds: &[Kind], is_final: bool) -> Result<Error> {
+        first_fault(self.path, self.options, self.head, |column, bare| {
+            self.check(kinds[column], bare, is_final)
+        })
+    }
+
+    /// What is wrong with a field, if anything; before types are final, any number is right.
+    fn check(
+        &self,
+        kind: Kind,
+        bare: &[u8],
+        is_final: bool,
+    ) -> std::result::Result<(), Refusal> {
+        if self.head.dialect.is_missing(bare) {
+            return match self.options.missing {
+                Missing::Refused => {
+                    Err((Reason::Malformed, String::from("a value is missing")))
+                }
+                _ => Ok(()),
+            };
+        }
+        match kind {
+            Kind::I64 if is_final && signed(bare).is_none() => Err(refusal(bare, "i64")),
+            _ if double(bare).is_none() => Err(refusal(bare, "f64")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One block on its way into columns.
+struct Filling<'f, 'm> {
+    inference: &'f Inference<'f>,
+    kinds: &'f [Kind],
+    found: &'f [Found],
+    rows: RowsMut<'m, u64>,
+}
+
+/// Where the fields at hand lie in the block.
+#[derive(Clone, Copy)]
+struct Place {
+    row: usize,
+    column: usize,
+}
+
+impl Filling<'_, '_> {
+    fn fill(&mut self, block: Block<'_>) -> Checked<Masks> {
+        let dialect = &self.inference.head.dialect;
+        let columns = self.kinds.len();
+        // Enough rows at one time that those of a column are parsed together.
+        let mut fields = Fields::new().with_piece((columns * 512).min(1 << 20));
+        let mut masks = vec![Vec::new(); columns];
+        let mut place = Place { row: 0, column: 0 };
+        let mut column = Tokenised::default();
+        for run in lines::runs(block.bytes, dialect) {
+            fields.each(run, dialect, |tokens| {
+                let count = tokens.ends.len();
+                for first in 0..count.min(columns) {
+                    let at = place.column + first;
+                    let (index, row) = (at % columns, place.row + at / columns);
+                    let tokens = column.every(tokens, first, columns);
+                    self.take(tokens, (index, row), &mut masks[index])?;
+                }
+                place.row += (place.column + count) / columns;
+                place.column = (place.column + count) % columns;
+                Ok(())
+            })?;
+        }
+        if place.row == self.rows.rows() { Ok(masks) } else { Err(Wrong) }
+    }
+
+    /// Takes neighbouring fields of one column.
+    fn take(
+        &mut self,
+        tokens: Tokens<'_>,
+        (index, row): (usize, usize),
+        mask: &mut Vec<u8>,
+    ) -> Checked<()> {
+        let (kind, found) = (self.kinds[index], &self.found[index]);
+        let slots = self.rows.column(index);
+        let slots = slots.get_mut(row..row + tokens.ends.len()).ok_or(Wrong)?;
+        let mut done = 0;
+        loop {
+            let rest =
+                Tokens { starts: &tokens.starts[done..], ends: &tokens.ends[done..], ..tokens };
+            let slots = &mut slots[done..];
+            let count = match kind {
+                Kind::I64 => i64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
+                Kind::F64 => f64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
+            };
+            if count > 0 {
+                // Relaxed: read when all workers have been joined.
+                found.value.store(true, Ordering::Relaxed);
+            }
+            if count == slots.len() {
+                return Ok(());
+            }
+            let field = &rest.text[rest.starts[count] as usize..rest.ends[count] as usize];
+            match self.inference.parse_one(field, kind, found)? {
+                Some(word) => slots[count] = word,
+                None => {
+                    slots[count] = 0;
+                    set(mask, row + done + count, self.inference.rows);
+                }
+            }
+            done += count + 1;
+        }
+    }
+}
+
+impl Inference<'_> {
+    /// Parses a field that is not plain; `None` if it is missing.
+    fn parse_one(&self, field: &[u8], kind: Kind, found: &Found) -> Checked<Option<u64>> {
+        let dialect = &self.head.dialect;
+        let bare = dialect.bare(field);
+        if dialect.is_missing(bare) {
+            let refused = self.options.missing == Missing::Refused;
+            return if refused { Err(Wrong) } else { Ok(None) };
+        }
+        found.value.store(true, Ordering::Relaxed);
+        let value = double(bare).ok_or(Wrong)?;
+        match (kind, signed(bare)) {
+            (Kind::F64, _) => return Ok(Some(value.to_bits())),
+            (Kind::I64, Some(integer)) => return Ok(Some(integer.cast_unsigned())),
+            (Kind::I64, None) => {}
+        }
+        let is_integer =
+            bare.iter().all(|&byte| byte.is_ascii_digit() || b"+-".contains(&byte));
+        let flag = if is_integer { &found.beyond } else { &found.double };
+        flag.store(true, Ordering::Relaxed);
+        // To be parsed again, or refused.
+        Ok(Some(0))
+    }
+}
+
+/// Sets the bit of a row, with room for at most all rows.
+fn set(mask: &mut Vec<u8>, row: usize, most: usize) {
+    if mask.len() <= row / 8 {
+        mask.resize((row / 8 + 1).max(mask.len() * 2).min(most.div_ceil(8)), 0);
+    }
+    mask[row / 8] |= 1 << (row % 8);
+}
+
+/// Every so-manieth token.
+#[derive(Default)]
+struct Tokenised {
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl Tokenised {
+    fn every<'t>(&'t mut self, tokens: Tokens<'t>, first: usize, step: usize) -> Tokens<'t> {
+        if step == 1 {
+            return tokens;
+        }
+        let pick = |all: &[u32], some: &mut Vec<u32>| {
+            some.clear();
+            some.extend(all[first..].iter().step_by(step));
+        };
+        pick(tokens.starts, &mut self.starts);
+        pick(tokens.ends, &mut self.ends);
+        Tokens { text: tokens.text, starts: &self.starts, ends: &self.ends }
+    }
+}
+
+/// Puts columns together from their words, and the missing bits of all blocks.
+fn assemble(
+    words: Array<u64>,
+    kinds: &[Kind],
+    (rows, counts): (usize, &[(u64, usize)]),
+    masks: Vec<Masks>,
+) -> Vec<Column> {
+    let words = Bytes::from_owner(Shared(words));
+    let column = |(index, &kind): (usize, &Kind)| {
+        let values = words.slice(index * rows * 8..(index + 1) * rows * 8);
+        let (validity, nulls) = validity(rows, counts, masks.iter().map(|it| &it[index]));
+        Column { kind, values, validity, nulls }
+    };
+    kinds.iter().enumerate().map(column).collect()
+}
+
+/// The bits of one column, and how many are 0.
+fn validity<'m>(
+    rows: usize,
+    counts: &[(u64, usize)],
+    masks: impl Iterator<Item = &'m Vec<u8>>,
+) -> (Option<Bytes>, usize) {
+    let (mut bits, mut nulls, mut first) = (Vec::new(), 0, 0);
+    for (mask, &(_, count)) in masks.zip(counts) {
+        for (at, &byte) in mask.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+            if bits.is_empty() {
+                bits = vec![0xff_u8; rows.div_ceil(8)];
+            }
+            nulls += byte.count_ones() as usize;
+            let row = first + at * 8;
+            let both = u16::from(byte) << (row % 8);
+            let [low, high] = both.to_le_bytes();
+            bits[row / 8] &= !low;
+            if high != 0 {
+                bits[row / 8 + 1] &= !high;
+            }
+        }
+        first += count;
+    }
+    if bits.is_empty() {
+        return (None, 0);
+    }
+    // Behind the last row lie zeros.
+    if let (Some(last), used @ 1..) = (bits.last_mut(), rows % 8) {
+        *last &= (1 << used) - 1;
+    }
+    (Some(Bytes::from(bits)), nulls)
+}

@@ -1,0 +1,294 @@
+//! NumPy's `.npy`: one dense array, its shape in a header, its values as they lie in memory.
+//!
+//! ```text
+//! \x93NUMPY 1 0 len {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }   …\n | values
+//! ```
+//!
+//! Little-endian numbers in C order. Versions 1 to 3 of the header are read; 1 is written, its
+//! length a multiple of 64, so that the values are aligned in a map.
+
+use std::path::Path;
+
+use swath::{Array, ReadOptions, WriteOptions};
+
+use super::value::Value;
+use crate::error::{Error, Reason, Result};
+
+const MAGIC: &[u8] = b"\x93NUMPY";
+/// Bytes of a header that are looked for: NumPy itself refuses longer ones.
+const MOST_HEADER: u64 = 64 << 10;
+/// Bytes of one write.
+const STEP: usize = 8 << 20;
+
+/// A dense array.
+#[derive(Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Dense<T: Value> {
+    /// How many in each dimension; none for a single number.
+    pub shape: Vec<usize>,
+    /// All of them, the last dimension running fastest.
+    pub values: Array<T>,
+}
+
+/// Reads the array at `path`, whose numbers must be of the type asked for.
+///
+/// ```
+/// use swath_formats::table::npy;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("m.npy");
+/// npy::write(&path, &[2, 3], &[1, 2, 3, 4, 5, 6_i32])?;
+/// let array = npy::read::<i32>(&path)?;
+/// assert_eq!((&array.shape[..], &array.values[..]), (&[2, 3][..], &[1, 2, 3, 4, 5, 6][..]));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`read_with`].
+pub fn read<T: Value>(path: impl AsRef<Path>) -> Result<Dense<T>> {
+    read_with(path, &ReadOptions::new())
+}
+
+/// As [`read`], with workers, progress and cancellation of the caller's choice.
+///
+/// # Errors
+///
+/// [`Reason::UnknownFormat`] for a file that is no `.npy`; [`Reason::Malformed`] for a header that
+/// is damaged; [`Reason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
+/// [`Reason::Truncated`] unless the file ends where its values do; and those of reading.
+pub fn read_with<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dense<T>> {
+    let path = path.as_ref();
+    let (header, len) = Header::read(path)?;
+    header.check::<T>(path)?;
+    let sizes = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
+    let bytes = sizes.and_then(|count| count.checked_mul(size_of::<T>()));
+    let there = len.saturating_sub(header.data);
+    if bytes.is_none_or(|bytes| bytes as u64 != there) {
+        let shape = &header.shape;
+        let detail = format!("{there} bytes are here of values with the shape {shape:?}");
+        return Err(Error::reading(path, Reason::Truncated, detail).at(header.data));
+    }
+    let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
+    let options = options.clone().with_offset(header.data).with_len(there);
+    options.read_into(path, bytemuck::cast_slice_mut(&mut values))?;
+    Ok(Dense { shape: header.shape, values })
+}
+
+/// Returns the type and the shape of the array at `path`: `<f8` are doubles, `<i4` integers of
+/// four bytes.
+///
+/// # Errors
+///
+/// As [`read_with`], but for those about the values.
+pub fn info(path: impl AsRef<Path>) -> Result<(String, Vec<usize>)> {
+    let (header, _) = Header::read(path.as_ref())?;
+    Ok((header.descr, header.shape))
+}
+
+/// Writes an array with this shape; returns the bytes of the file, which is complete under its
+/// name, or absent.
+///
+/// # Errors
+///
+/// [`Reason::Invalid`] unless there are as many values as the shape says; those of writing.
+pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) -> Result<u64> {
+    let path = path.as_ref();
+    let count = shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
+    if count != Some(values.len()) {
+        let detail = format!("{} values do not have the shape {shape:?}", values.len());
+        return Err(Error::writing(path, Reason::Invalid, detail));
+    }
+    let header = header::<T>(shape);
+    let values: &[u8] = bytemuck::cast_slice(values);
+    let len = (header.len() + values.len()) as u64;
+    let out = WriteOptions::new().create(path, len)?;
+    out.write_at(&header, 0)?;
+    let mut at = header.len() as u64;
+    for step in values.chunks(STEP) {
+        out.write_at(step, at)?;
+        at += step.len() as u64;
+    }
+    out.commit()?;
+    Ok(len)
+}
+
+/// The header of a file with such values.
+fn header<T: Value>(shape: &[usize]) -> Vec<u8> {
+    let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
+    // A tuple of one has a comma.
+    let comma = if shape.len() == 1 { "," } else { "" };
+    let text = format!(
+        "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
+        descr::<T>(),
+        sizes.join(", ")
+    );
+    let before = MAGIC.len() + 4;
+    let len = (before + text.len() + 1).next_multiple_of(64) - before;
+    let mut header = MAGIC.to_vec();
+    header.extend_from_slice(&[1, 0]);
+    header.extend_from_slice(&u16::try_from(len).unwrap_or(u16::MAX).to_le_bytes());
+    header.extend_from_slice(text.as_bytes());
+    header.resize(before + len - 1, b' ');
+    header.push(b'\n');
+    header
+}
+
+/// NumPy's name of a type.
+fn descr<T: Value>() -> String {
+    let kind = &T::NAME[..1];
+    let order = if size_of::<T>() == 1 { '|' } else { '<' };
+    format!("{order}{kind}{}", size_of::<T>())
+}
+
+/// What the start of a file says.
+#[derive(Debug, PartialEq, Eq)]
+struct Header {
+    descr: String,
+    is_fortran: bool,
+    shape: Vec<usize>,
+    /// Where the values begin.
+    data: u64,
+}
+
+impl Header {
+    /// Reads it, and the length of the file.
+    fn read(path: &Path) -> Result<(Self, u64)> {
+        ReadOptions::new().with_len(0).read(path)?;
+        let len = std::fs::metadata(path)
+            .map_err(|error| Error::reading(path, Reason::Library, error.to_string()))?
+            .len();
+        let first = ReadOptions::new().with_len(len.min(MOST_HEADER)).read(path)?;
+        let header = Self::parse(&first.buffer)
+            .map_err(|(reason, detail)| Error::reading(path, reason, detail).at(0))?;
+        Ok((header, len))
+    }
+
+    fn parse(bytes: &[u8]) -> std::result::Result<Self, (Reason, &'static str)> {
+        let no_npy = (Reason::UnknownFormat, "it is no .npy file");
+        let damaged = (Reason::Malformed, "the header of the .npy file is damaged");
+        let rest = bytes.strip_prefix(MAGIC).ok_or(no_npy)?;
+        let (before, len) = match rest {
+            [1, 0, a, b, ..] => (10, usize::from(u16::from_le_bytes([*a, *b]))),
+            [2 | 3, 0, a, b, c, d, ..] => (
+                12,
+                usize::try_from(u32::from_le_bytes([*a, *b, *c, *d])).unwrap_or(usize::MAX),
+            ),
+            _ => return Err(no_npy),
+        };
+        let text = bytes.get(before..).and_then(|rest| rest.get(..len)).ok_or(damaged)?;
+        let text = std::str::from_utf8(text).map_err(|_| damaged)?;
+        let header = dictionary(text).ok_or(damaged)?;
+        Ok(Self { data: (before + len) as u64, ..header })
+    }
+
+    /// Fails unless the values are as a slice of `T` has them.
+    fn check<T: Value>(&self, path: &Path) -> Result<()> {
+        let unsupported = |detail| Err(Error::reading(path, Reason::Unsupported, detail));
+        let is_row = self.shape.iter().filter(|&&size| size > 1).count() <= 1;
+        if self.is_fortran && !is_row {
+            return unsupported(String::from("it lies column by column"));
+        }
+        let (wanted, is) = (descr::<T>(), self.descr.as_str());
+        let without_order = |descr: &str| descr.trim_start_matches(['<', '=', '|']).to_owned();
+        if without_order(is) != without_order(&wanted) {
+            return unsupported(format!("its values are `{is}`, where `{wanted}` is wanted"));
+        }
+        Ok(())
+    }
+}
+
+/// A dictionary of Python's with the three keys, in any order.
+fn dictionary(text: &str) -> Option<Header> {
+    let mut rest = text.trim().strip_prefix('{')?.strip_suffix('}')?.trim();
+    let (mut descr, mut is_fortran, mut shape) = (None, None, None);
+    while !rest.is_empty() {
+        let (key, behind) = quoted(rest)?;
+        let value = behind.trim_start().strip_prefix(':')?.trim_start();
+        rest = match key {
+            "descr" => {
+                let (value, behind) = quoted(value)?;
+                descr = Some(value.to_owned());
+                behind
+            }
+            "fortran_order" => {
+                let end = value.find(|sign: char| !sign.is_ascii_alphabetic())?;
+                is_fortran = match &value[..end] {
+                    "True" => Some(true),
+                    "False" => Some(false),
+                    _ => None,
+                };
+                &value[end..]
+            }
+            "shape" => {
+                let (inner, behind) = value.strip_prefix('(')?.split_once(')')?;
+                shape = sizes(inner);
+                behind
+            }
+            _ => return None,
+        };
+        rest = rest.trim_start();
+        rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+    }
+    Some(Header { descr: descr?, is_fortran: is_fortran?, shape: shape?, data: 0 })
+}
+
+/// A word in quotes, and what comes behind it.
+fn quoted(text: &str) -> Option<(&str, &str)> {
+    let quote = text.chars().next().filter(|sign| matches!(sign, '\'' | '"'))?;
+    text[1..].split_once(quote)
+}
+
+/// What stands between the brackets of a tuple.
+fn sizes(text: &str) -> Option<Vec<usize>> {
+    let text = text.trim();
+    let text = text.strip_suffix(',').unwrap_or(text);
+    if text.is_empty() {
+        return Some(Vec::new());
+    }
+    text.split(',').map(|size| size.trim().trim_end_matches('L').parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_header_is_written_as_numpy_does() {
+        let header = header::<f64>(&[3]);
+        assert_eq!(header.len(), 128);
+        assert!(header.starts_with(
+            b"\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3,), }  "
+        ));
+        assert_eq!(header.last(), Some(&b'\n'));
+        assert_eq!(super::header::<u8>(&[2, 3]).len(), 128);
+    }
+
+    #[test]
+    fn headers_are_read_back_and_damaged_ones_refused() {
+        for shape in [&[][..], &[0], &[5], &[2, 3], &[1, 2, 3, 4]] {
+            let bytes = header::<i16>(shape);
+            let parsed = Header::parse(&bytes).expect("a header");
+            assert_eq!((parsed.shape.as_slice(), parsed.data), (shape, bytes.len() as u64));
+            for len in 0..bytes.len() {
+                Header::parse(&bytes[..len]).expect_err("cut off");
+            }
+        }
+        for text in [
+            "{}",
+            "{'descr': '<f8', 'fortran_order': False, }",
+            "{'descr': '<f8', 'fortran_order': Maybe, 'shape': (1,), }",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999999999999,), }",
+            "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,), }",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'more': 1}",
+            "{'descr': '<f8', 'fortran_order': False, 'shape': (1",
+        ] {
+            assert_eq!(dictionary(text), None, "{text}");
+        }
+        let other = "{\"shape\":(2L,),'fortran_order':True,'descr':'>i4'}";
+        let shape = vec![2];
+        let wanted = Header { descr: ">i4".into(), is_fortran: true, shape, data: 0 };
+        assert_eq!(dictionary(other), Some(wanted));
+    }
+}

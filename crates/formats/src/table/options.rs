@@ -1,0 +1,127 @@
+//! How a table is written in its file, and what is made of it.
+
+use swath::ReadOptions;
+
+/// Whether the first line names the columns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Header {
+    /// If one of its fields is neither a number nor missing.
+    #[default]
+    Auto,
+    /// Yes.
+    Present,
+    /// No: it is data.
+    Absent,
+}
+
+/// What stands for a value that is missing.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub enum Missing {
+    /// What the type has for it: NaN in an array of floats, nothing in a column. An array of
+    /// integers has none, so it is an error there.
+    #[default]
+    Natural,
+    /// None: it is an error.
+    Refused,
+    /// This value, which must be one of the type's.
+    Value(f64),
+}
+
+/// How to read a table. Every setter returns the options, none can fail.
+#[derive(Clone, Debug)]
+pub struct TableOptions {
+    pub(super) delimiter: Option<u8>,
+    pub(super) header: Header,
+    pub(super) comment: Option<u8>,
+    pub(super) quote: Option<u8>,
+    pub(super) missing: Missing,
+    pub(super) missing_words: Vec<Vec<u8>>,
+    pub(super) read: ReadOptions,
+    pub(super) block_size: Option<u64>,
+}
+
+impl Default for TableOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TableOptions {
+    /// The delimiter of the first line, `"`, `#`, an automatic header.
+    pub fn new() -> Self {
+        let words = ["", "NA", "N/A", "null"];
+        Self {
+            delimiter: None,
+            header: Header::Auto,
+            comment: Some(b'#'),
+            quote: Some(b'"'),
+            missing: Missing::Natural,
+            missing_words: words.map(|word| word.as_bytes().to_vec()).to_vec(),
+            read: ReadOptions::new(),
+            block_size: None,
+        }
+    }
+
+    /// What stands between fields. Default: the first of tab, `,`, `;`, `|` and space that the
+    /// first line has.
+    #[must_use]
+    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
+        self.delimiter = Some(delimiter);
+        self
+    }
+
+    /// Whether the first line names the columns. Default: [`Header::Auto`].
+    #[must_use]
+    pub fn with_header(mut self, header: Header) -> Self {
+        self.header = header;
+        self
+    }
+
+    /// What begins a line that is left out. Default: `#`.
+    #[must_use]
+    pub fn with_comment(mut self, comment: Option<u8>) -> Self {
+        self.comment = comment;
+        self
+    }
+
+    /// What may stand around fields; in the header, a doubled one stands for itself. Default: `"`.
+    #[must_use]
+    pub fn with_quote(mut self, quote: Option<u8>) -> Self {
+        self.quote = quote;
+        self
+    }
+
+    /// What stands for a missing value. Default: [`Missing::Natural`].
+    #[must_use]
+    pub fn with_missing(mut self, missing: Missing) -> Self {
+        self.missing = missing;
+        self
+    }
+
+    /// Fields that are missing values. Default: nothing at all, `NA`, `N/A` and `null`.
+    #[must_use]
+    pub fn with_missing_words<W: AsRef<[u8]>>(
+        mut self,
+        words: impl IntoIterator<Item = W>,
+    ) -> Self {
+        self.missing_words = words.into_iter().map(|word| word.as_ref().to_vec()).collect();
+        self
+    }
+
+    /// Workers, progress, cancellation. Their extent is not the caller's to choose. The file is
+    /// read twice, so progress begins again after counting.
+    #[must_use]
+    pub fn with_read_options(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Bytes that a worker takes at one time; results do not depend on it. Default: 512 KiB.
+    #[must_use]
+    pub fn with_block_size(mut self, bytes: u64) -> Self {
+        self.block_size = Some(bytes);
+        self
+    }
+}

@@ -1,0 +1,213 @@
+//! The types of numbers that tables hold.
+
+use bytemuck::Pod;
+use swath_simd::{Tokens, parse_doubles, parse_integers};
+
+use super::write::{Decimals, push_double};
+use crate::number::format::{push_i64, push_u64};
+use crate::number::parse::{double, signed, unsigned};
+
+/// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
+pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {}
+
+/// Numbers that are parsed in one go, between two looks at where they belong.
+const BATCH: usize = 64;
+
+pub(super) mod sealed {
+    use super::{Decimals, Tokens};
+
+    pub trait Value: Sized {
+        /// What messages call it.
+        const NAME: &'static str;
+
+        /// The number that a token is, strictly; `None` if it is none of this type.
+        fn parse(token: &[u8]) -> Option<Self>;
+
+        /// Parses plain tokens, and returns how many came before the first that is not.
+        fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize;
+
+        /// Appends its text.
+        fn push(self, text: &mut Vec<u8>, decimals: Decimals);
+
+        /// What stands for nothing, if the type has it.
+        fn natural() -> Option<Self>;
+
+        /// This value, if the type has it.
+        fn exactly(value: f64) -> Option<Self>;
+    }
+}
+
+impl Value for f64 {}
+
+impl sealed::Value for f64 {
+    const NAME: &'static str = "f64";
+
+    fn parse(token: &[u8]) -> Option<Self> {
+        double(token)
+    }
+
+    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
+        parse_doubles(tokens, out)
+    }
+
+    fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
+        push_double(text, self, decimals);
+    }
+
+    fn natural() -> Option<Self> {
+        Some(Self::NAN)
+    }
+
+    fn exactly(value: f64) -> Option<Self> {
+        Some(value)
+    }
+}
+
+impl Value for f32 {}
+
+impl sealed::Value for f32 {
+    const NAME: &'static str = "f32";
+
+    fn parse(token: &[u8]) -> Option<Self> {
+        let wide = double(token)?;
+        match single(wide) {
+            Some(value) => Some(value),
+            None if !wide.is_finite() => Some(rounded(wide)),
+            None => {
+                let value: Self = std::str::from_utf8(token).ok()?.parse().ok()?;
+                value.is_finite().then_some(value)
+            }
+        }
+    }
+
+    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
+        by_batch(tokens, out, parse_doubles, single)
+    }
+
+    fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
+        match decimals {
+            Decimals::Shortest if self.is_finite() => {
+                text.extend_from_slice(zmij::Buffer::new().format_finite(self).as_bytes());
+            }
+            _ => push_double(text, f64::from(self), decimals),
+        }
+    }
+
+    fn natural() -> Option<Self> {
+        Some(Self::NAN)
+    }
+
+    fn exactly(value: f64) -> Option<Self> {
+        let narrow = rounded(value);
+        (f64::from(narrow) == value || value.is_nan()).then_some(narrow)
+    }
+}
+
+/// Rounds to the nearest, as all conversions do.
+#[expect(clippy::cast_possible_truncation, reason = "rounding is what is wanted")]
+fn rounded(value: f64) -> f32 {
+    value as f32
+}
+
+/// Returns the single nearest to the number whose nearest double is `wide`; `None` if that cannot
+/// be told, or is infinite, or has fewer bits than others.
+fn single(wide: f64) -> Option<f32> {
+    // Exactly between two singles: the number itself may lie on either side.
+    const BEHIND: u64 = (1 << 29) - 1;
+    let halfway = wide.to_bits() & BEHIND == 1 << 28;
+    let value = rounded(wide);
+    ((value.is_normal() && !halfway) || wide == 0.0).then_some(value)
+}
+
+macro_rules! integers {
+    ($($integer:ident by $parse:ident $push:ident),+) => {$(
+        impl Value for $integer {}
+
+        impl sealed::Value for $integer {
+            const NAME: &'static str = stringify!($integer);
+
+            fn parse(token: &[u8]) -> Option<Self> {
+                Self::try_from($parse(token)?).ok()
+            }
+
+            fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
+                by_batch(tokens, out, parse_integers, |wide: i64| Self::try_from(wide).ok())
+            }
+
+            fn push(self, text: &mut Vec<u8>, _: Decimals) {
+                $push(text, self.into());
+            }
+
+            fn natural() -> Option<Self> {
+                None
+            }
+
+            fn exactly(value: f64) -> Option<Self> {
+                // Its text, as nothing converts without rounding or clamping.
+                Self::parse(format!("{value}").as_bytes())
+            }
+        }
+    )+};
+}
+
+integers!(i32 by signed push_i64, i16 by signed push_i64, i8 by signed push_i64);
+integers!(u64 by unsigned push_u64, u32 by unsigned push_u64);
+integers!(u16 by unsigned push_u64, u8 by unsigned push_u64);
+
+impl Value for i64 {}
+
+impl sealed::Value for i64 {
+    const NAME: &'static str = "i64";
+
+    fn parse(token: &[u8]) -> Option<Self> {
+        signed(token)
+    }
+
+    fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
+        parse_integers(tokens, out)
+    }
+
+    fn push(self, text: &mut Vec<u8>, _: Decimals) {
+        push_i64(text, self);
+    }
+
+    fn natural() -> Option<Self> {
+        None
+    }
+
+    fn exactly(value: f64) -> Option<Self> {
+        signed(format!("{value}").as_bytes())
+    }
+}
+
+/// Parses into a wider type, and narrows what was found.
+fn by_batch<W: Pod, T>(
+    tokens: Tokens<'_>,
+    out: &mut [T],
+    parse: impl Fn(Tokens<'_>, &mut [W]) -> usize,
+    narrow: impl Fn(W) -> Option<T>,
+) -> usize {
+    let mut wide = [W::zeroed(); BATCH];
+    let count = tokens.starts.len().min(tokens.ends.len()).min(out.len());
+    let mut done = 0;
+    while done < count {
+        let end = count.min(done + BATCH);
+        let batch = Tokens {
+            starts: &tokens.starts[done..end],
+            ends: &tokens.ends[done..end],
+            ..tokens
+        };
+        let found = parse(batch, &mut wide);
+        for (wide, slot) in wide[..found].iter().zip(&mut out[done..end]) {
+            match narrow(*wide) {
+                Some(value) => *slot = value,
+                None => return done,
+            }
+            done += 1;
+        }
+        if done < end {
+            return done;
+        }
+    }
+    done
+}

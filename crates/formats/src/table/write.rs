@@ -1,0 +1,242 @@
+//! Writes tables: any worker makes the text of some rows, ordered mode puts it in its place.
+
+use std::path::Path;
+
+use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
+
+use super::columns::{Columns, Values};
+use super::value::Value;
+use crate::error::{Error, Reason, Result};
+use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64};
+
+/// Values whose text a worker makes at one time: some hundred kilobytes.
+const VALUES: usize = 32 << 10;
+
+/// How doubles are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Decimals {
+    /// The shortest text that is read as the same number.
+    #[default]
+    Shortest,
+    /// With so many digits behind the point, correctly rounded: C's `%.Nf`.
+    Fixed(usize),
+}
+
+/// How to write a table. Every setter returns the options, none can fail.
+///
+/// ```
+/// use swath_formats::table::{TableWriter, read};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("points.csv");
+/// let writer = TableWriter::new().with_names(["x", "y"]);
+/// writer.write(&path, 2, &[1.0, 2.5, 3.0, 0.1])?;
+/// assert_eq!(std::fs::read_to_string(&path)?, "x,y\n1.0,2.5\n3.0,0.1\n");
+/// assert_eq!(read::<f64>(&path)?.values[..], [1.0, 2.5, 3.0, 0.1]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct TableWriter {
+    delimiter: u8,
+    names: Option<Vec<String>>,
+    decimals: Decimals,
+    workers: usize,
+    ordered: OrderedOptions,
+}
+
+impl Default for TableWriter {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TableWriter {
+    /// Commas, no names, the shortest doubles, one worker for each core.
+    pub fn new() -> Self {
+        Self {
+            delimiter: b',',
+            names: None,
+            decimals: Decimals::Shortest,
+            workers: 0,
+            ordered: OrderedOptions::new(),
+        }
+    }
+
+    /// What stands between fields. Default: `,`.
+    #[must_use]
+    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
+        self.delimiter = delimiter;
+        self
+    }
+
+    /// What columns are called, on a line before all others. Default: no such line, or the names
+    /// that columns have. Names that need it are quoted; if all of them are numbers, readers take
+    /// them for data.
+    #[must_use]
+    pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
+        self.names = Some(names.into_iter().map(Into::into).collect());
+        self
+    }
+
+    /// How doubles are written. Default: [`Decimals::Shortest`].
+    #[must_use]
+    pub fn with_decimals(mut self, decimals: Decimals) -> Self {
+        self.decimals = decimals;
+        self
+    }
+
+    /// Threads, the caller's included. Default 0: one for each core. The text does not depend on
+    /// it.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// How the file is made: durability, progress, cancellation.
+    #[must_use]
+    pub fn with_ordered_options(mut self, ordered: OrderedOptions) -> Self {
+        self.ordered = ordered;
+        self
+    }
+
+    /// Writes a row-major array with rows of `columns` values; returns the bytes of the file,
+    /// which is complete under its name, or absent.
+    ///
+    /// NaN is `nan`, the infinities are `inf` and `-inf`.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Invalid`] unless the values are whole rows and there is a name for each column;
+    /// and those of writing.
+    pub fn write<T: Value>(
+        &self,
+        path: impl AsRef<Path>,
+        columns: usize,
+        values: &[T],
+    ) -> Result<u64> {
+        let path = path.as_ref();
+        if columns == 0 || !values.len().is_multiple_of(columns) {
+            let detail = format!("{} values are no rows of {columns}", values.len());
+            return Err(Error::writing(path, Reason::Invalid, detail));
+        }
+        let out = self.begin(path, columns, self.names.as_deref())?;
+        let rows = values.chunks(columns * (VALUES / columns).max(1));
+        out.map_ordered(rows, self.workers, |rows, ticket: &mut Ticket| {
+            let text = ticket.buffer();
+            for row in rows.chunks_exact(columns) {
+                for value in row {
+                    value.push(text, self.decimals);
+                    text.push(self.delimiter);
+                }
+                end_line(text);
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(out.commit()?.bytes)
+    }
+
+    /// Writes columns; a missing value is an empty field, or `""` if it is alone on its line.
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn write_columns(&self, path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
+        let path = path.as_ref();
+        let columns = &table.columns;
+        if columns.is_empty() {
+            return Err(Error::writing(path, Reason::Invalid, "there are no columns"));
+        }
+        let names = self.names.as_deref().or(table.names.as_deref());
+        let out = self.begin(path, columns.len(), names)?;
+        let step = (VALUES / columns.len()).max(1);
+        let values: Vec<_> = columns.iter().map(|it| (it, it.values())).collect();
+        let parts = (0..table.rows).step_by(step);
+        out.map_ordered(parts, self.workers, |first, ticket: &mut Ticket| {
+            let text = ticket.buffer();
+            for row in first..table.rows.min(first + step) {
+                for (column, values) in &values {
+                    if column.is_valid(row) {
+                        self.push(text, values, row);
+                    }
+                    text.push(self.delimiter);
+                }
+                if let ([_], [.., b'\n', _] | [_]) = (&columns[..], &text[..]) {
+                    text.splice(text.len() - 1.., *b"\"\",");
+                }
+                end_line(text);
+            }
+            Ok::<_, Error>(())
+        })?;
+        Ok(out.commit()?.bytes)
+    }
+
+    fn push(&self, text: &mut Vec<u8>, values: &Values<'_>, row: usize) {
+        match values {
+            Values::I64(values) => push_i64(text, values[row]),
+            Values::F64(values) => push_double(text, values[row], self.decimals),
+        }
+    }
+
+    /// Begins the file, with its header if there are names.
+    fn begin(&self, path: &Path, columns: usize, names: Option<&[String]>) -> Result<Ordered> {
+        let invalid = |detail: String| Err(Error::writing(path, Reason::Invalid, detail));
+        let part_of_numbers =
+            self.delimiter.is_ascii_alphanumeric() || b"+-.\n\r\"".contains(&self.delimiter);
+        if part_of_numbers {
+            let shown = self.delimiter.escape_ascii();
+            return invalid(format!("`{shown}` cannot stand between numbers"));
+        }
+        if let Some(names) = names.filter(|names| names.len() != columns) {
+            return invalid(format!("{} names for {columns} columns", names.len()));
+        }
+        let out = ordered(path, self.ordered.clone())?;
+        if let Some(names) = names {
+            let mut ticket = out.ticket()?;
+            let text = ticket.buffer();
+            for name in names {
+                self.push_name(text, name, names.len() == 1);
+                text.push(self.delimiter);
+            }
+            end_line(text);
+            ticket.done()?;
+        }
+        Ok(out)
+    }
+
+    /// A name, in quotes if it would not be read as it is.
+    fn push_name(&self, text: &mut Vec<u8>, name: &str, is_alone: bool) {
+        let name = name.as_bytes();
+        let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
+        let edge = name.first().is_some_and(|&byte| byte == b' ')
+            || name.last().is_some_and(|&byte| byte == b' ');
+        if name.iter().any(odd) || edge || (name.is_empty() && is_alone) {
+            text.push(b'"');
+            for &byte in name {
+                text.push(byte);
+                if byte == b'"' {
+                    text.push(byte);
+                }
+            }
+            text.push(b'"');
+        } else {
+            text.extend_from_slice(name);
+        }
+    }
+}
+
+/// Makes a newline of the delimiter behind the last field.
+fn end_line(text: &mut [u8]) {
+    if let Some(last) = text.last_mut() {
+        *last = b'\n';
+    }
+}
+
+/// Appends a double.
+pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
+    match decimals {
+        Decimals::Shortest => push_f64_shortest(text, value),
+        Decimals::Fixed(places) => push_f64_fixed(text, value, places),
+    }
+}

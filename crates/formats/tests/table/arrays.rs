@@ -1,0 +1,223 @@
+//! Random tables against the reference: every block size, every number of workers, every type.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use swath::ReadOptions;
+use swath_formats::table::{Header, Missing, TableOptions, Value};
+use swath_reference::splitmix;
+use swath_reference::table::{Rules, cells};
+
+/// A temporary file with this text.
+pub(crate) fn file(text: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
+    let file = tempfile::NamedTempFile::new().expect("a temporary file");
+    std::fs::write(file.path(), text).expect("room");
+    file
+}
+
+pub(crate) fn options(workers: usize, block_size: u64) -> TableOptions {
+    TableOptions::new()
+        .with_read_options(ReadOptions::new().with_workers(workers))
+        .with_block_size(block_size)
+}
+
+/// What random tables are made of.
+struct Kind {
+    delimiter: char,
+    line_end: &'static str,
+    cell: fn(u64) -> String,
+}
+
+fn integer(random: u64) -> String {
+    (random.cast_signed() >> (random % 60)).to_string()
+}
+
+fn double(random: u64) -> String {
+    let value = f64::from_bits(random >> 12 | 0x3ff << 52) - 1.0;
+    match random % 5 {
+        0 => format!("{value}"),
+        1 => format!("{value:.6}"),
+        2 => format!("{value:.18e}"),
+        3 => format!("{:e}", f64::from_bits(random)),
+        _ => format!("-{value:.17}"),
+    }
+}
+
+fn anything(random: u64) -> String {
+    match random % 13 {
+        0 => String::new(),
+        1 => "NA".to_owned(),
+        2 => format!(" {} ", integer(random)),
+        3 => format!("\"{}\"", double(random)),
+        4 => "inf".to_owned(),
+        5 => "-NaN".to_owned(),
+        6 => format!("{}.5", "1234567890".repeat(usize::try_from(random % 7).expect("few"))),
+        _ => double(random),
+    }
+}
+
+fn small(random: u64) -> String {
+    (random % 100).to_string()
+}
+
+const KINDS: [Kind; 5] = [
+    Kind { delimiter: ',', line_end: "\n", cell: integer },
+    Kind { delimiter: '\t', line_end: "\n", cell: double },
+    Kind { delimiter: ';', line_end: "\r\n", cell: anything },
+    Kind { delimiter: '|', line_end: "\n", cell: anything },
+    Kind { delimiter: ' ', line_end: "\r\n", cell: small },
+];
+
+fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
+    let mut next = splitmix(seed);
+    let mut text = String::new();
+    for _ in 0..rows {
+        if kind.line_end == "\r\n" && next().is_multiple_of(7) {
+            let blank = if kind.delimiter == ' ' { "\t" } else { " \t " };
+            text.push_str(
+                ["# a, comment", "", blank][usize::try_from(next() % 3).expect("few")],
+            );
+            text.push_str(kind.line_end);
+        }
+        let line: Vec<String> = (0..columns).map(|_| (kind.cell)(next())).collect();
+        let line = line.join(&kind.delimiter.to_string());
+        // A line with nothing on it would be left out.
+        text.push_str(if line.trim().is_empty() { "\"\"" } else { &line });
+        text.push_str(kind.line_end);
+    }
+    if next().is_multiple_of(2) {
+        text.truncate(text.len() - kind.line_end.len());
+    }
+    text
+}
+
+fn check<T: Value + std::str::FromStr>(
+    path: &Path,
+    text: &str,
+    options: &TableOptions,
+    (delimiter, missing): (char, T),
+) {
+    let wanted = cells(text, Rules { delimiter, header: false }, |_| true).expect("a table");
+    let options = options.clone().with_header(Header::Absent);
+    let delimiter = u8::try_from(delimiter).expect("one byte");
+    let options = options.with_delimiter(delimiter);
+    let got = options.read::<T>(path).expect("a table");
+    assert_eq!(got.rows, wanted.rows.len());
+    let parse = |cell: &String| match cell.as_str() {
+        "" | "NA" => missing,
+        cell => cell.parse().unwrap_or_else(|_| panic!("{cell}")),
+    };
+    let wanted: Vec<T> = wanted.rows.iter().flatten().map(parse).collect();
+    assert_eq!(bytemuck::bytes_of(&got.values.len()), bytemuck::bytes_of(&wanted.len()));
+    for (at, (got, wanted)) in got.values.iter().zip(&wanted).enumerate() {
+        assert!(
+            bytemuck::bytes_of(got) == bytemuck::bytes_of(wanted),
+            "{at}: {got:?} {wanted:?}"
+        );
+    }
+    let shape = options.shape(path).expect("a table");
+    assert_eq!((shape.rows, shape.columns), (got.rows, got.columns));
+}
+
+#[test]
+fn every_block_size_and_worker_count_gives_the_same_doubles() {
+    for (seed, kind) in (0..).zip(&KINDS) {
+        let text = table(seed, kind, 37, 5);
+        let file = file(&text);
+        let nan = (kind.delimiter, f64::NAN);
+        for block_size in (1..=64).chain([100, 1000, 1 << 20]) {
+            check(file.path(), &text, &options(2, block_size), nan);
+        }
+        for workers in (1..=8).chain([64]) {
+            check(file.path(), &text, &options(workers, 50), nan);
+        }
+    }
+}
+
+#[test]
+fn tables_of_every_width_are_read() {
+    for (seed, kind) in (10..).zip(&KINDS) {
+        for columns in [1, 2, 3, 7, 8, 9, 100, 5000] {
+            let text = table(seed, kind, 20_000 / (columns + 100), columns);
+            let file = file(&text);
+            for block_size in [333, 1 << 16] {
+                check(file.path(), &text, &options(2, block_size), (kind.delimiter, f64::NAN));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_hundred_thousand_columns_are_read() {
+    let text = table(5, &KINDS[0], 3, 100_001);
+    let file = file(&text);
+    check(file.path(), &text, &options(2, 1 << 16), (',', 0_i64));
+}
+
+#[test]
+fn every_type_is_read() {
+    let text = table(7, &KINDS[4], 1000, 9);
+    let file = file(&text);
+    let options = options(2, 4096).with_missing(Missing::Value(7.0));
+    check(file.path(), &text, &options, (' ', 7.0_f64));
+    check(file.path(), &text, &options, (' ', 7.0_f32));
+    check(file.path(), &text, &options, (' ', 7_i64));
+    check(file.path(), &text, &options, (' ', 7_i32));
+    check(file.path(), &text, &options, (' ', 7_i16));
+    check(file.path(), &text, &options, (' ', 7_i8));
+    check(file.path(), &text, &options, (' ', 7_u64));
+    check(file.path(), &text, &options, (' ', 7_u32));
+    check(file.path(), &text, &options, (' ', 7_u16));
+    check(file.path(), &text, &options, (' ', 7_u8));
+}
+
+#[test]
+fn singles_are_rounded_once() {
+    let mut text = String::new();
+    let mut next = splitmix(77);
+    for _ in 0..20_000 {
+        let bits = u32::try_from(next() >> 32).expect("32 bits");
+        let value = f32::from_bits(bits & !(1 << 30));
+        let above = f32::from_bits(value.to_bits() + 1);
+        // Halfway between two singles, and a little beside that.
+        let half = f64::from(value) / 2.0 + f64::from(above) / 2.0;
+        if value.is_finite() && above.is_finite() {
+            writeln!(text, "{value},{half:e},{half}1,{:e}", half.next_up()).expect("memory");
+        }
+    }
+    let file = file(&text);
+    check(file.path(), &text, &options(2, 1 << 16), (',', 0.0_f32));
+}
+
+#[test]
+fn names_come_from_the_header() {
+    for (text, names, rows) in [
+        ("a,b\n1,2\n", Some(vec!["a", "b"]), 1),
+        ("\u{feff}a,b\n1,2", Some(vec!["a", "b"]), 1),
+        ("# no\n\na, \"b \"\"x\"\",\ny\"\n1,2\n3,4\n", Some(vec!["a", "b \"x\",\ny"]), 2),
+        ("1,2\n3,4\n", None, 2),
+        ("1,\n3,4\n", None, 2),
+        ("a;b\n", Some(vec!["a", "b"]), 0),
+        ("a", Some(vec!["a"]), 0),
+        ("1", None, 1),
+    ] {
+        let file = file(text);
+        for block_size in 1..20 {
+            let table = options(2, block_size).read::<f64>(file.path()).expect("a table");
+            let got = table.names.as_ref().map(|it| it.iter().map(String::as_str).collect());
+            assert_eq!((got, table.rows), (names.clone(), rows), "{text:?}");
+        }
+    }
+    let file = file("1,2\n3,4\n");
+    let table = TableOptions::new().with_header(Header::Present).read::<u8>(file.path());
+    let table = table.expect("a table");
+    assert_eq!((table.names, table.rows), (Some(vec!["1".into(), "2".into()]), 1));
+}
+
+#[test]
+fn the_caller_s_memory_is_filled() {
+    let file = file("1,2\n3,4\n");
+    let mut out = [0_u16; 4];
+    let shape = TableOptions::new().read_into(file.path(), &mut out).expect("a table");
+    assert_eq!((shape.rows, shape.columns, out), (2, 2, [1, 2, 3, 4]));
+}

@@ -1,0 +1,141 @@
+//! What is wrong is told: path, line, byte and text, the same at every block size.
+
+use swath_formats::Reason;
+use swath_formats::table::{Header, Missing, TableOptions};
+
+use super::arrays::{file, options};
+
+/// Reads as doubles, and returns reason, line and byte of the error.
+fn fault(text: &[u8], options: &TableOptions) -> (Reason, Option<u64>, Option<u64>, String) {
+    let file = file(text);
+    let error = options.read::<f64>(file.path()).expect_err("it is wrong");
+    assert_eq!(error.path(), file.path());
+    (error.reason(), error.line(), error.offset(), error.to_string())
+}
+
+#[test]
+fn every_fault_has_its_line_and_byte() {
+    use Reason::{Malformed, TooLarge};
+    for (text, reason, line, offset, says) in [
+        (&b"1,2\n3\n"[..], Malformed, 2, 5, "1 field where there should be 2 fields: `3`"),
+        (b"1,2\n3\n4\n5,6\n", Malformed, 2, 5, "1 field where there should be 2"),
+        (b"1,2,3\n4\n5\n6\n7,8,9\n", Malformed, 2, 7, "1 field where there should be 3"),
+        (b"1,2\n3,4,5\n6,7\n", Malformed, 2, 8, "more than 2 fields: `3,4,5`"),
+        (b"1,2\n3,4\n5,x\n", Malformed, 3, 10, "not a number: `5,x`"),
+        (b"1,2\n3,4\n5,x", Malformed, 3, 10, "not a number: `5,x`"),
+        (b"1,2\n\n# a\n3,1e400\n", TooLarge, 4, 11, "a number beyond what f64 holds"),
+        (b"1,2\n3,\"4\n5,6\n", Malformed, 2, 6, "a quote that does not end"),
+        (b"\"a,b\n1,2\n", Malformed, 1, 0, "a quote that does not end"),
+        (b"\"a\"x,b\n1,2\n", Malformed, 1, 3, "text behind a closing quote"),
+        (b"1,2\n3,\"4,5\"\n", Malformed, 2, 7, "not a number"),
+        (b"1,2\n3,4\x00\n", Malformed, 2, 6, "a NUL byte"),
+        (b"\x00\x00\x00", Malformed, 1, 0, "a NUL byte"),
+        (b"a,b\n1,2\n1,2,\n", Malformed, 3, 12, "more than 2 fields"),
+        (b"1,2\n,\n3,4,5,6\n7\n", Malformed, 3, 10, "more than 2 fields"),
+        (b"1 2\n1  2\n", Malformed, 2, 7, "more than 2 fields"),
+        (b"1,2\n1;2\n", Malformed, 2, 4, "not a number"),
+        (b"", Malformed, 1, 0, "the file is empty"),
+        (b"\n \r\n# x\n#", Malformed, 1, 0, "only comments and empty lines"),
+        (b"1,2\n1.2.3,4\n", Malformed, 2, 4, "not a number"),
+        (b"1,2\n1,2\r3\n", Malformed, 2, 6, "not a number"),
+        (b"1\n\"\n", Malformed, 2, 2, "a quote that does not end"),
+    ] {
+        for block_size in (1..20).chain([1 << 20]) {
+            let options = options(2, block_size);
+            let options = if text.contains(&0) || text.starts_with(b"1") {
+                options.with_header(Header::Absent)
+            } else {
+                options
+            };
+            let got = fault(text, &options);
+            let shown = text.escape_ascii();
+            assert_eq!((got.0, got.1, got.2), (reason, Some(line), Some(offset)), "{shown}");
+            assert!(got.3.contains(says), "{shown}: {}", got.3);
+        }
+    }
+}
+
+#[test]
+fn the_first_fault_in_the_file_is_told() {
+    let mut text = String::from("0,1\n").repeat(1000);
+    let good = text.len();
+    text.push_str("x,1\n");
+    text.push_str(&"1\ny,z\n".repeat(1000));
+    for workers in 1..=8 {
+        let got = fault(text.as_bytes(), &options(workers, 64));
+        assert_eq!((got.1, got.2), (Some(1001), Some(good as u64)));
+    }
+}
+
+#[test]
+fn integers_are_not_rounded_nor_wrapped() {
+    for (text, reason, says) in [
+        ("1\n256\n", Reason::TooLarge, "beyond what u8 holds"),
+        ("1\n-1\n", Reason::TooLarge, "below what u8 holds"),
+        ("1\n1.0\n", Reason::Malformed, "not an integer"),
+        ("1\n1e2\n", Reason::Malformed, "not an integer"),
+        ("1\nnan\n", Reason::Malformed, "not an integer"),
+        ("1\n\"\"\n", Reason::Malformed, "a value is missing"),
+        ("1\nNA\n", Reason::Malformed, "a value is missing"),
+        ("1\n99999999999999999999999\n", Reason::TooLarge, "beyond what u8 holds"),
+    ] {
+        let file = file(text);
+        let error = TableOptions::new().read::<u8>(file.path()).expect_err("no u8");
+        assert_eq!((error.reason(), error.line()), (reason, Some(2)), "{text}");
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn missing_values_are_what_was_asked_for() {
+    let file = file("1,2\n,NA\n");
+    let read = |missing| TableOptions::new().with_missing(missing).read::<f64>(file.path());
+    assert!(read(Missing::Natural).expect("NaN").values[2..].iter().all(|it| it.is_nan()));
+    assert_eq!(read(Missing::Value(-1.5)).expect("a value").values[2..], [-1.5, -1.5]);
+    let error = read(Missing::Refused).expect_err("missing");
+    assert_eq!((error.line(), error.offset()), (Some(2), Some(4)));
+    let bytes = |missing| TableOptions::new().with_missing(missing).read::<u8>(file.path());
+    assert_eq!(bytes(Missing::Value(9.0)).expect("a value").values[2..], [9, 9]);
+    let error = bytes(Missing::Value(1.5)).expect_err("no u8");
+    assert_eq!(error.reason(), Reason::Invalid);
+    let words = TableOptions::new().with_missing_words(["2", "x"]);
+    assert_eq!(words.read::<f64>(file.path()).expect_err("2 is 2").reason(), Reason::Invalid);
+}
+
+#[test]
+fn options_that_nobody_can_mean_are_refused() {
+    let file = file("1,2\n");
+    for options in [
+        TableOptions::new().with_delimiter(b'\n'),
+        TableOptions::new().with_delimiter(b'.'),
+        TableOptions::new().with_delimiter(b'e'),
+        TableOptions::new().with_delimiter(b'5'),
+        TableOptions::new().with_delimiter(b'"'),
+        TableOptions::new().with_comment(Some(b'-')),
+        TableOptions::new().with_quote(Some(b'#')),
+    ] {
+        let error = options.read::<f64>(file.path()).expect_err("contradictory");
+        assert_eq!(error.reason(), Reason::Invalid);
+    }
+    let error = TableOptions::new().read_into(file.path(), &mut [0.0; 3]).expect_err("two");
+    assert_eq!(error.reason(), Reason::Invalid);
+}
+
+#[test]
+fn a_wide_line_and_many_empty_fields_ask_for_no_memory() {
+    let mut text = ",".repeat(1 << 20);
+    text.push('\n');
+    text.push_str(&"1\n".repeat(1 << 20));
+    let file = file(&text);
+    let error = TableOptions::new().read::<f64>(file.path()).expect_err("8 TiB");
+    assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(2)));
+    assert!(error.to_string().len() < 500, "{error}");
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let error = TableOptions::new().read::<f64>("/nonexistent.csv").expect_err("not there");
+    assert_eq!(error.reason(), Reason::Library);
+    TableOptions::new().read::<f64>("/tmp").expect_err("a folder");
+    TableOptions::new().read::<f64>("/dev/null").expect_err("no table");
+}

@@ -1,0 +1,6 @@
+//! Tables: read as the slow reference reads them, refused where they are wrong.
+
+mod arrays;
+mod faults;
+mod vectors;
+mod writing;

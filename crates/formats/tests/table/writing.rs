@@ -1,0 +1,243 @@
+//! What is written is read back, and looks the same from every number of workers.
+
+use swath_formats::Reason;
+use swath_formats::table::{
+    Column, Columns, Decimals, Header, Kind, TableOptions, TableWriter, Values, npy, read,
+};
+use swath_reference::splitmix;
+
+use super::arrays::{file, options};
+
+fn doubles(seed: u64, count: usize) -> Vec<f64> {
+    let mut next = splitmix(seed);
+    let mut value = || match next() % 9 {
+        0 => f64::NAN,
+        1 => f64::NEG_INFINITY,
+        2 => -0.0,
+        3 => 1e22,
+        _ => f64::from_bits(next()),
+    };
+    (0..count).map(|_| value()).collect()
+}
+
+/// NaN is NaN, whatever its bits.
+fn same(one: f64, other: f64) -> bool {
+    one.to_bits() == other.to_bits() || (one.is_nan() && other.is_nan())
+}
+
+#[test]
+fn doubles_are_read_back_bit_by_bit() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    for (seed, columns) in (0..).zip([1, 2, 7, 1000]) {
+        let values = doubles(seed, columns * (30_000 / columns));
+        let mut texts = Vec::new();
+        for workers in 1..=4 {
+            let writer = TableWriter::new().with_workers(workers).with_delimiter(b';');
+            let bytes = writer.write(&path, columns, &values).expect("written");
+            let text = std::fs::read(&path).expect("there");
+            assert_eq!(bytes, text.len() as u64);
+            texts.push(text);
+        }
+        assert!(texts.iter().all(|text| *text == texts[0]));
+        let back = TableOptions::new().with_header(Header::Absent).read::<f64>(&path);
+        let back = back.expect("a table");
+        assert_eq!((back.columns, back.values.len()), (columns, values.len()));
+        assert!(back.values.iter().zip(&values).all(|(one, other)| same(*one, *other)));
+        // And once more: the same text.
+        TableWriter::new()
+            .with_delimiter(b';')
+            .write(&path, columns, &back.values)
+            .expect("fine");
+        assert_eq!(std::fs::read(&path).expect("there"), texts[0]);
+    }
+}
+
+#[test]
+fn every_type_is_written_in_its_own_words() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.tsv");
+    let text = || std::fs::read_to_string(&path).expect("there");
+    let writer = TableWriter::new().with_delimiter(b'\t');
+    writer.write(&path, 2, &[0.1_f32, -2.5, f32::NAN, f32::INFINITY]).expect("written");
+    assert_eq!(text(), "0.1\t-2.5\nnan\tinf\n");
+    writer.write(&path, 1, &[i64::MIN, i64::MAX]).expect("written");
+    assert_eq!(text(), "-9223372036854775808\n9223372036854775807\n");
+    writer.write(&path, 3, &[u64::MAX, 0, 7]).expect("written");
+    assert_eq!(text(), "18446744073709551615\t0\t7\n");
+    writer.write(&path, 1, &[-1_i8]).expect("written");
+    assert_eq!(text(), "-1\n");
+    let fixed = TableWriter::new().with_decimals(Decimals::Fixed(3));
+    fixed.write(&path, 2, &[0.0625, 1e3]).expect("written");
+    assert_eq!(text(), "0.062,1000.000\n");
+    writer.write::<f64>(&path, 3, &[]).expect("no rows");
+    assert_eq!(text(), "");
+}
+
+#[test]
+fn names_that_need_it_are_quoted_and_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let names = ["a", "b,c", "say \"x\"", "two\nlines", "", "#1", " x", "größe"];
+    let writer = TableWriter::new().with_names(names);
+    writer.write(&path, 8, &[1_u8; 16]).expect("written");
+    let back = read::<u8>(&path).expect("a table");
+    assert_eq!((back.names, back.rows), (Some(names.map(String::from).to_vec()), 2));
+}
+
+#[test]
+fn what_is_no_table_is_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let values = [1.0; 4];
+    for (writer, columns) in [
+        (TableWriter::new(), 0),
+        (TableWriter::new(), 3),
+        (TableWriter::new().with_names(["a"]), 2),
+        (TableWriter::new().with_delimiter(b'.'), 2),
+        (TableWriter::new().with_delimiter(b'\n'), 2),
+    ] {
+        let error = writer.write(&path, columns, &values).expect_err("contradictory");
+        assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));
+    }
+}
+
+const MIXED: &str = "n,x,y,z\n1,2.5,,\n2,3,7,NA\n-3,nan,8,\n\n4,1e3,,null\n";
+
+#[test]
+fn columns_have_the_types_of_their_fields_at_every_block_size() {
+    let file = file(MIXED);
+    for block_size in (1..=64).chain([1 << 20]) {
+        for workers in [1, 2, 8] {
+            let table =
+                options(workers, block_size).read_columns(file.path()).expect("a table");
+            assert_eq!(table.rows, 4);
+            assert_eq!(table.names.as_ref().expect("a header").join(""), "nxyz");
+            let [n, x, y, z] = &table.columns[..] else { panic!("four columns") };
+            assert_eq!(n.values(), Values::I64(&[1, 2, -3, 4]));
+            let Values::F64(values) = x.values() else { panic!("doubles") };
+            assert!(values.iter().zip([2.5, 3.0, f64::NAN, 1e3]).all(|(a, b)| same(*a, b)));
+            assert_eq!(y.values(), Values::I64(&[0, 7, 8, 0]));
+            assert_eq!((y.nulls(), y.validity().map(|it| it[..].to_vec())), (2, Some(vec![6])));
+            assert_eq!(
+                (z.kind(), z.nulls(), z.values()),
+                (Kind::F64, 4, Values::F64(&[0.0; 4]))
+            );
+            assert_eq!(
+                (n.nulls(), n.validity(), y.is_valid(0), y.is_valid(1)),
+                (0, None, false, true)
+            );
+        }
+    }
+}
+
+#[test]
+fn a_fraction_that_comes_late_makes_a_column_of_doubles() {
+    let mut text = "1,2,3\n".repeat(50_000);
+    text.push_str("-0,12345678901234567890,7\n0.5,,0\n");
+    let file = file(&text);
+    let error = TableOptions::new().read_columns(file.path()).expect_err("20 digits");
+    assert_eq!((error.reason(), error.line()), (Reason::TooLarge, Some(50_001)));
+    text.push_str("1,1e0,9223372036854775807\n");
+    std::fs::write(file.path(), &text).expect("room");
+    for block_size in [1000, 1 << 20] {
+        let table = options(2, block_size).read_columns(file.path()).expect("a table");
+        let [a, b, c] = &table.columns[..] else { panic!("three columns") };
+        let (Values::F64(a), Values::F64(doubles)) = (a.values(), b.values()) else {
+            panic!("doubles")
+        };
+        assert!(a[..50_000].iter().all(|&it| same(it, 1.0)));
+        assert!(same(a[50_000], -0.0) && same(a[50_001], 0.5));
+        assert!(same(doubles[50_000], 12_345_678_901_234_567_890.0));
+        assert_eq!((b.nulls(), b.is_valid(50_001)), (1, false));
+        let Values::I64(c) = c.values() else { panic!("integers") };
+        assert_eq!(c[50_000..], [7, 0, i64::MAX]);
+    }
+}
+
+#[test]
+fn columns_are_refused_where_arrays_are() {
+    for (text, line) in
+        [("1,2\n3\n", 2), ("1,2\n3\n4\n5,6\n", 2), ("1,2\n3,x\n", 2), ("a,b\n1,2\n1,\"2\n", 3)]
+    {
+        let file = file(text);
+        for block_size in 1..10 {
+            let error = options(2, block_size).read_columns(file.path()).expect_err("wrong");
+            assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(line)));
+        }
+    }
+}
+
+#[test]
+fn columns_are_written_and_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let mixed = file(MIXED.replace("nan", "7"));
+    let table = TableOptions::new().read_columns(mixed.path()).expect("a table");
+    TableWriter::new().write_columns(&path, &table).expect("written");
+    let text = std::fs::read_to_string(&path).expect("there");
+    assert_eq!(text, "n,x,y,z\n1,2.5,,\n2,3.0,7,\n-3,7.0,8,\n4,1000.0,,\n");
+    assert_eq!(TableOptions::new().read_columns(&path).expect("a table"), table);
+    let lone = Columns::new(None, vec![table.columns[2].clone()]).expect("a column");
+    TableWriter::new().write_columns(&path, &lone).expect("written");
+    assert_eq!(std::fs::read_to_string(&path).expect("there"), "\"\"\n7\n8\n\"\"\n");
+    assert_eq!(TableOptions::new().read_columns(&path).expect("a table"), lone);
+    let values = swath::Array::<i64>::zeroed(2).expect("memory");
+    let shorter = Column::of_i64(values);
+    assert_eq!(Columns::new(None, vec![lone.columns[0].clone(), shorter]), None);
+}
+
+#[test]
+fn wide_tables_of_mixed_columns_are_the_same_at_every_block_size() {
+    let mut next = splitmix(5);
+    let mut text = String::new();
+    for _ in 0..20 {
+        let line: Vec<String> = (0..3000)
+            .map(|column| match (column % 3, next() % 50) {
+                (_, 0) => String::new(),
+                (0, random) => random.to_string(),
+                (_, random) => format!("{random}.5"),
+            })
+            .collect();
+        text.push_str(&line.join(","));
+        text.push('\n');
+    }
+    let file = file(&text);
+    let wanted = options(1, 1 << 20).with_header(Header::Absent).read_columns(file.path());
+    let wanted = wanted.expect("a table");
+    assert!(wanted.columns.iter().step_by(3).all(|column| column.kind() == Kind::I64));
+    for block_size in [1, 100, 5000] {
+        let options = options(2, block_size).with_header(Header::Absent);
+        assert_eq!(options.read_columns(file.path()).expect("a table"), wanted);
+    }
+}
+
+#[test]
+fn npy_files_are_read_back_and_wrong_ones_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("m.npy");
+    let values = doubles(9, 3_000_000);
+    npy::write(&path, &[3000, 1000], &values).expect("written");
+    let back = npy::read::<f64>(&path).expect("an array");
+    assert_eq!(back.shape, [3000, 1000]);
+    assert!(back.values.iter().zip(&values).all(|(one, other)| same(*one, *other)));
+    assert_eq!(npy::info(&path).expect("a header"), ("<f8".to_owned(), vec![3000, 1000]));
+    assert_eq!(npy::read::<i64>(&path).expect_err("doubles").reason(), Reason::Unsupported);
+    let mut bytes = std::fs::read(&path).expect("there");
+    bytes.pop();
+    std::fs::write(&path, &bytes).expect("room");
+    assert_eq!(npy::read::<f64>(&path).expect_err("cut off").reason(), Reason::Truncated);
+    // A shape for which there is no memory in the world, in a short file.
+    let text =
+        String::from_utf8_lossy(&bytes[10..128]).replace("3000, 1000", "999999999999999999");
+    let lie = [&bytes[..10], text.as_bytes()].concat();
+    std::fs::write(&path, &lie[..lie.len().min(128)]).expect("room");
+    npy::read::<f64>(&path).expect_err("a lie");
+    std::fs::write(&path, b"1,2\n").expect("room");
+    assert_eq!(npy::read::<f64>(&path).expect_err("text").reason(), Reason::UnknownFormat);
+    npy::write(&path, &[2], &[1_u8]).expect_err("one is not two");
+    npy::write::<f32>(&path, &[0, 5], &[]).expect("nothing");
+    assert_eq!(npy::read::<f32>(&path).expect("nothing").shape, [0, 5]);
+    npy::write(&path, &[], &[7_u16]).expect("a number");
+    assert_eq!(npy::read::<u16>(&path).expect("a number").values[..], [7]);
+}

@@ -1,0 +1,41 @@
+//! Reading a table takes its own memory, and little else.
+//!
+//! One test, alone in its process: the peak of memory is the whole process's.
+
+use swath::ReadOptions;
+use swath_formats::table::TableOptions;
+
+/// The most memory that this process had, in MiB.
+fn peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("it is this process's");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is listed");
+    let kib: u64 = line.split_whitespace().nth(1).and_then(|it| it.parse().ok()).expect("KiB");
+    kib / 1024
+}
+
+#[test]
+fn the_peak_is_the_table_and_a_little() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    // 40 MiB of text, 160 MiB of doubles.
+    let lines = "1,2,3,4,5,6,7,8\n".repeat(1 << 16);
+    let mut file = std::fs::File::create(&path).expect("room");
+    for _ in 0..40 {
+        std::io::Write::write_all(&mut file, lines.as_bytes()).expect("room");
+    }
+    drop((lines, file));
+    for workers in [1, 2, 8] {
+        let read = ReadOptions::new().with_workers(workers);
+        let options = TableOptions::new().with_read_options(read);
+        let before = peak();
+        let table = options.read::<f64>(&path).expect("a table");
+        let mib = (table.values.len() * 8) as u64 >> 20;
+        assert_eq!((table.rows, mib), (40 << 16, 160));
+        drop(table);
+        let taken = peak() - before.min(20);
+        assert!(taken <= mib * 11 / 10 + 64, "{taken} MiB with {workers} workers");
+        drop(options.read_columns(&path).expect("a table"));
+        let taken = peak() - before.min(20);
+        assert!(taken <= mib * 11 / 10 + 64, "{taken} MiB with {workers} workers, columns");
+    }
+}

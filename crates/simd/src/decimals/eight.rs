@@ -1,0 +1,257 @@
+//! Eight tokens of at most 16 bytes at a time, in two vectors of four: one with the even tokens,
+//! one with the odd ones, so that packing them puts the numbers in order.
+
+use std::arch::x86_64::{
+    __m256i, __m512d, __m512i, _mm_cvtsi64_si128, _mm_loadu_si128, _mm_setr_epi8,
+    _mm_unpacklo_epi16, _mm256_castps_si256, _mm256_cmpge_epu32_mask, _mm256_cmple_epu32_mask,
+    _mm256_cvtepi32_ps, _mm256_cvtepu16_epi32, _mm256_loadu_si256, _mm256_set1_epi32,
+    _mm256_srli_epi32, _mm256_sub_epi32, _mm512_add_epi64, _mm512_broadcast_i32x4,
+    _mm512_bslli_epi128, _mm512_castpd_si512, _mm512_castsi128_si512, _mm512_castsi512_pd,
+    _mm512_cmpeq_epi8_mask, _mm512_cmpge_epu8_mask, _mm512_cmpgt_epu8_mask,
+    _mm512_cmpgt_epu64_mask, _mm512_cvtepu32_epi64, _mm512_cvtepu64_pd, _mm512_div_pd,
+    _mm512_inserti32x4, _mm512_loadu_pd, _mm512_madd_epi16, _mm512_maddubs_epi16,
+    _mm512_mask_mov_epi8, _mm512_mask_sub_epi64, _mm512_mask_xor_epi64, _mm512_maskz_mov_epi8,
+    _mm512_mul_epu32, _mm512_packus_epi32, _mm512_permutex2var_pd, _mm512_set1_epi8,
+    _mm512_set1_epi16, _mm512_set1_epi32, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_shuffle_epi8, _mm512_srli_epi64, _mm512_storeu_pd, _mm512_storeu_si512,
+    _mm512_sub_epi8, _pdep_u32, _pext_u64,
+};
+
+use super::{Tokens, each, long, wide};
+
+/// Whether this processor has what [`Level::Avx512`](crate::level::Level) does not promise.
+pub(super) fn available() -> bool {
+    std::is_x86_feature_detected!("avx512dq")
+        && std::is_x86_feature_detected!("avx512vl")
+        && std::is_x86_feature_detected!("bmi2")
+        && wide::available()
+        && long::available()
+}
+
+/// Bytes of a window, and tokens of one step.
+const WINDOW: u32 = 16;
+const STEP: usize = 8;
+
+/// The highest bit of each token, and the lowest, in masks of four.
+const HIGHEST: u64 = 0x8000_8000_8000_8000;
+const LOWEST: u64 = 0x0001_0001_0001_0001;
+
+/// Powers of ten, of which sixteen can be divided by.
+static POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        let short = eight(tokens, done).and_then(|eight| eight.doubles());
+        if let Some(values) = short.or_else(|| long::doubles(tokens, done)) {
+            // SAFETY: eight doubles are there, aligned or not.
+            unsafe { _mm512_storeu_pd(slots.as_mut_ptr(), values) };
+        } else {
+            let found = each(slots, |index| wide::double(tokens, done + index));
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        if let Some(values) = eight(tokens, done).and_then(|eight| eight.integers()) {
+            // SAFETY: eight integers are there, aligned or not.
+            unsafe { _mm512_storeu_si512(slots.as_mut_ptr().cast(), values) };
+        } else {
+            let found = each(slots, |index| wide::integer(tokens, done + index));
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + each(&mut out[done..count], |index| wide::integer(tokens, done + index))
+}
+
+/// Four tokens: what they are made of, and a mask with 16 bits for each.
+#[derive(Clone, Copy)]
+struct Four {
+    digits: __m512i,
+    points: u64,
+    minuses: u64,
+}
+
+/// Eight tokens as integers of their digits, and one bit for each minus.
+struct Eight {
+    digits: __m512i,
+    negative: u8,
+    even: u64,
+    odd: u64,
+}
+
+impl Eight {
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+    fn integers(self) -> Option<__m512i> {
+        if self.even | self.odd != 0 {
+            return None;
+        }
+        let zero = _mm512_setzero_si512();
+        Some(_mm512_mask_sub_epi64(self.digits, self.negative, zero, self.digits))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+    fn doubles(self) -> Option<__m512d> {
+        let mut values = _mm512_cvtepu64_pd(self.digits);
+        if self.even | self.odd != 0 {
+            // Beyond that, dividing would round a second time.
+            let exact = _mm512_set1_epi64(1 << 53);
+            if _mm512_cmpgt_epu64_mask(self.digits, exact) != 0 {
+                return None;
+            }
+            values = _mm512_div_pd(values, self.powers());
+        }
+        let minus = _mm512_set1_epi64(i64::MIN);
+        let bits = _mm512_castpd_si512(values);
+        Some(_mm512_castsi512_pd(_mm512_mask_xor_epi64(bits, self.negative, bits, minus)))
+    }
+
+    /// The powers of ten to divide by.
+    #[inline]
+    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+    fn powers(&self) -> __m512d {
+        // No point is one behind the last digit. A single bit as a float has its place as exponent.
+        let end = |points: u64| points | (nonzero(points) ^ LOWEST) << 15;
+        let even = _mm_cvtsi64_si128(end(self.even).cast_signed());
+        let odd = _mm_cvtsi64_si128(end(self.odd).cast_signed());
+        let bits = _mm256_cvtepu16_epi32(_mm_unpacklo_epi16(even, odd));
+        let floats = _mm256_castps_si256(_mm256_cvtepi32_ps(bits));
+        let places = _mm256_srli_epi32::<23>(floats);
+        let behind = _mm256_sub_epi32(_mm256_set1_epi32(127 + 15), places);
+        // SAFETY: the table has eight doubles there.
+        let low = unsafe { _mm512_loadu_pd(POWERS.as_ptr()) };
+        // SAFETY: and another eight.
+        let high = unsafe { _mm512_loadu_pd(POWERS.as_ptr().wrapping_add(8)) };
+        _mm512_permutex2var_pd(low, _mm512_cvtepu32_epi64(behind), high)
+    }
+}
+
+/// The eight tokens from `index` on; `None` unless all are short and plain.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
+    let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
+    let at = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
+    // SAFETY: eight numbers of 32 bits are there.
+    let starts = unsafe { _mm256_loadu_si256(starts.as_ptr().cast()) };
+    // SAFETY: eight numbers of 32 bits are there.
+    let ends = unsafe { _mm256_loadu_si256(at.as_ptr().cast()) };
+    let lens = _mm256_sub_epi32(ends, starts);
+    if !are_windows(lens, ends, tokens.text.len()) {
+        return None;
+    }
+    let text = tokens.text.as_ptr();
+    let before = _mm256_sub_epi32(_mm256_set1_epi32(16), lens);
+    let before = _mm512_cvtepu32_epi64(before);
+    let window = |end: u32| {
+        let start = text.wrapping_add((end - WINDOW) as usize);
+        // SAFETY: each end has been seen to lie in the text, with a window before it.
+        unsafe { _mm_loadu_si128(start.cast()) }
+    };
+    let mut vectors = [_mm512_setzero_si512(); 2];
+    for (odd, vector) in vectors.iter_mut().enumerate() {
+        let four = _mm512_castsi128_si512(window(at[odd]));
+        let four = _mm512_inserti32x4::<1>(four, window(at[odd + 2]));
+        let four = _mm512_inserti32x4::<2>(four, window(at[odd + 4]));
+        *vector = _mm512_inserti32x4::<3>(four, window(at[odd + 6]));
+    }
+    // The lowest byte of each length into all bytes of its window.
+    let even = _mm512_shuffle_epi8(before, _mm512_set1_epi8(0));
+    let odd = _mm512_shuffle_epi8(before, _mm512_set1_epi8(8));
+    let (even, odd) = (four(vectors[0], even)?, four(vectors[1], odd)?);
+    let bits = |minuses: u64| {
+        let minuses = _pext_u64(nonzero(minuses), LOWEST);
+        u32::try_from(minuses).unwrap_or(0)
+    };
+    let negative = match even.minuses | odd.minuses {
+        0 => 0,
+        _ => {
+            let negative =
+                _pdep_u32(bits(even.minuses), 0x55) | _pdep_u32(bits(odd.minuses), 0xaa);
+            u8::try_from(negative).unwrap_or(0)
+        }
+    };
+    let digits = combine(even.digits, odd.digits);
+    Some(Eight { digits, negative, even: even.points, odd: odd.points })
+}
+
+/// Whether all tokens have 1 to 16 bytes and end inside the text, a window from its start.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
+    let Ok(len) = i32::try_from(len) else { return false };
+    let one = _mm256_set1_epi32(1);
+    let short = _mm256_cmple_epu32_mask(_mm256_sub_epi32(lens, one), _mm256_set1_epi32(15));
+    let behind = _mm256_cmpge_epu32_mask(ends, _mm256_set1_epi32(16));
+    let inside = _mm256_cmple_epu32_mask(ends, _mm256_set1_epi32(len));
+    short & behind & inside == 0xff
+}
+
+/// Takes the signs and points out of four tokens; `before` has, in all bytes of a window, how many
+/// of it lie before its token. `None` if there is anything else.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+fn four(text: __m512i, before: __m512i) -> Option<Four> {
+    let places = _mm512_broadcast_i32x4(_mm_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
+    ));
+    let inside = _mm512_cmpge_epu8_mask(places, before);
+    let digits = _mm512_sub_epi8(text, _mm512_set1_epi8(0x30));
+    let odd = inside & _mm512_cmpgt_epu8_mask(digits, _mm512_set1_epi8(9));
+    if odd == 0 {
+        let digits = _mm512_maskz_mov_epi8(inside, digits);
+        return Some(Four { digits, points: 0, minuses: 0 });
+    }
+    let first = _mm512_cmpeq_epi8_mask(places, before);
+    let points = odd & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2e));
+    let minuses = odd & first & _mm512_cmpeq_epi8_mask(text, _mm512_set1_epi8(0x2d));
+    let known = points | minuses;
+    // Clears the lowest point of each token: a second one stays.
+    let second = ((points | HIGHEST) - LOWEST) & points;
+    if (odd ^ known) | (odd & HIGHEST) | second != 0 {
+        return None;
+    }
+    let digits = _mm512_maskz_mov_epi8(inside & !known, digits);
+    // Up to the point and with it, everything moves by one.
+    let moving = (points << 1).wrapping_sub(nonzero(points));
+    let moved = _mm512_bslli_epi128::<1>(digits);
+    let digits = _mm512_mask_mov_epi8(digits, moving, moved);
+    Some(Four { digits, points, minuses })
+}
+
+/// The lowest bit of each token whose 16 bits are a single one, not the highest.
+#[inline]
+fn nonzero(bits: u64) -> u64 {
+    ((bits + 0x7fff_7fff_7fff_7fff) >> 15) & LOWEST
+}
+
+/// Windows of 16 digits to eight integers, the even ones from `even`.
+#[inline]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+fn combine(even: __m512i, odd: __m512i) -> __m512i {
+    let fours = |digits| {
+        let pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x010a));
+        _mm512_madd_epi16(pairs, _mm512_set1_epi32(0x0001_0064))
+    };
+    let fours = _mm512_packus_epi32(fours(even), fours(odd));
+    let eights = _mm512_madd_epi16(fours, _mm512_set1_epi32(0x0001_2710));
+    let upper = _mm512_mul_epu32(eights, _mm512_set1_epi64(100_000_000));
+    _mm512_add_epi64(upper, _mm512_srli_epi64::<32>(eights))
+}

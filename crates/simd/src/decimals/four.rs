@@ -1,0 +1,246 @@
+//! Four tokens of at most 16 bytes at a time, in two vectors of two: what AVX2 can do of what
+//! AVX-512 does with eight.
+
+use std::arch::x86_64::{
+    __m128i, __m256d, __m256i, _mm_loadu_si128, _mm256_add_epi64, _mm256_and_si256,
+    _mm256_blendv_epi8, _mm256_bslli_epi128, _mm256_castpd_si256, _mm256_castsi128_si256,
+    _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_div_pd, _mm256_inserti128_si256,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_mul_epu32, _mm256_or_si256, _mm256_packus_epi32, _mm256_set1_epi8,
+    _mm256_set1_epi16, _mm256_set1_epi32, _mm256_set1_epi64x, _mm256_set1_pd,
+    _mm256_setr_epi64x, _mm256_setr_pd, _mm256_srli_epi64, _mm256_storeu_pd,
+    _mm256_storeu_si256, _mm256_sub_epi8, _mm256_sub_epi64, _mm256_sub_pd, _mm256_testz_si256,
+    _mm256_xor_si256,
+};
+
+use super::{Tokens, each, wide};
+
+/// Tokens of one step, and bytes of a window.
+const STEP: usize = 4;
+const WINDOW: usize = 16;
+
+/// The highest bit of each token, and the lowest, in masks of two.
+const HIGHEST: u32 = 0x8000_8000;
+const LOWEST: u32 = 0x0001_0001;
+
+/// Zeros before ones: the window at `n` has `n` ones at its end.
+static LAST: [u8; 2 * WINDOW] = steps(0x00, 0xff);
+/// Ones before zeros: the window at `16 - n` has `n` ones at its start.
+static FIRST: [u8; 2 * WINDOW] = steps(0xff, 0x00);
+
+const fn steps(before: u8, behind: u8) -> [u8; 2 * WINDOW] {
+    let mut bytes = [before; 2 * WINDOW];
+    let mut at = WINDOW;
+    while at < 2 * WINDOW {
+        bytes[at] = behind;
+        at += 1;
+    }
+    bytes
+}
+
+/// Powers of ten to divide by.
+static POWERS: [f64; 16] =
+    [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        if let Some(values) = four(tokens, done).and_then(|four| four.doubles()) {
+            // SAFETY: four doubles are there, aligned or not.
+            unsafe { _mm256_storeu_pd(slots.as_mut_ptr(), values) };
+        } else {
+            let found = each(slots, |index| wide::double(tokens, done + index));
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
+}
+
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
+    let count = tokens.count().min(out.len());
+    let mut done = 0;
+    while let Some(slots) = out[done..count].first_chunk_mut::<STEP>() {
+        if let Some(values) = four(tokens, done).and_then(|four| four.integers()) {
+            // SAFETY: four integers are there, aligned or not.
+            unsafe { _mm256_storeu_si256(slots.as_mut_ptr().cast(), values) };
+        } else {
+            let found = each(slots, |index| wide::integer(tokens, done + index));
+            if found < STEP {
+                return done + found;
+            }
+        }
+        done += STEP;
+    }
+    done + each(&mut out[done..count], |index| wide::integer(tokens, done + index))
+}
+
+/// Two tokens: what they are made of, and masks with 16 bits for each.
+#[derive(Clone, Copy)]
+struct Two {
+    digits: __m256i,
+    points: u32,
+    minuses: u32,
+}
+
+/// Four tokens as integers of their digits; the even ones and the odd ones have masks of their own.
+struct Four {
+    digits: __m256i,
+    even: Two,
+    odd: Two,
+}
+
+impl Four {
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn integers(self) -> Option<__m256i> {
+        if self.even.points | self.odd.points != 0 {
+            return None;
+        }
+        if self.even.minuses | self.odd.minuses == 0 {
+            return Some(self.digits);
+        }
+        let minus = self.minuses(-1);
+        Some(_mm256_sub_epi64(_mm256_xor_si256(self.digits, minus), minus))
+    }
+
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn doubles(self) -> Option<__m256d> {
+        // Below 2^52, the digits are the fraction of a number of which 2^52 is taken away.
+        let beyond = _mm256_set1_epi64x(!((1 << 52) - 1));
+        if _mm256_testz_si256(self.digits, beyond) == 0 {
+            return None;
+        }
+        let one = _mm256_set1_pd(4_503_599_627_370_496.0);
+        let sum = _mm256_or_si256(self.digits, _mm256_castpd_si256(one));
+        let mut values = _mm256_sub_pd(_mm256_castsi256_pd(sum), one);
+        if self.even.points | self.odd.points != 0 {
+            let power = |points: u32| POWERS[(15 - place(points)) as usize & 15];
+            let (even, odd) = (self.even.points, self.odd.points);
+            let powers =
+                _mm256_setr_pd(power(even), power(odd), power(even >> 16), power(odd >> 16));
+            values = _mm256_div_pd(values, powers);
+        }
+        if self.even.minuses | self.odd.minuses != 0 {
+            let bits = _mm256_xor_si256(_mm256_castpd_si256(values), self.minuses(i64::MIN));
+            values = _mm256_castsi256_pd(bits);
+        }
+        Some(values)
+    }
+
+    /// This in the lanes of tokens with a minus, zero in the others.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn minuses(&self, value: i64) -> __m256i {
+        let lane = |bits: u32| if bits & 0xffff == 0 { 0 } else { value };
+        let (even, odd) = (self.even.minuses, self.odd.minuses);
+        _mm256_setr_epi64x(lane(even), lane(odd), lane(even >> 16), lane(odd >> 16))
+    }
+}
+
+/// The place of the only one of 16 bits; 15, that of the last digit, if there is none.
+#[inline]
+fn place(points: u32) -> u32 {
+    (points | 1 << 15).trailing_zeros()
+}
+
+/// The four tokens from `index` on; `None` unless all are short and plain.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
+    let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
+    let ends = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
+    let mut lens = [0; STEP];
+    let mut are_windows = true;
+    for (len, (start, end)) in lens.iter_mut().zip(starts.iter().zip(ends)) {
+        *len = end.wrapping_sub(*start) as usize;
+        let end = *end as usize;
+        are_windows &= len.wrapping_sub(1) < WINDOW;
+        are_windows &= (WINDOW..=tokens.text.len()).contains(&end);
+    }
+    if !are_windows {
+        return None;
+    }
+    let window = |at: usize| {
+        // Its end lies in the text, with a window before it.
+        load(tokens.text, ends[at] as usize - WINDOW)
+    };
+    let inside = |at: usize| load(&LAST, lens[at]);
+    let even = two(both(window(0), window(2)), both(inside(0), inside(2)))?;
+    let odd = two(both(window(1), window(3)), both(inside(1), inside(3)))?;
+    Some(Four { digits: combine(even.digits, odd.digits), even, odd })
+}
+
+/// Sixteen bytes, of which there must be as many.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn load(bytes: &[u8], at: usize) -> __m128i {
+    let window = &bytes[at..at + WINDOW];
+    // SAFETY: sixteen bytes are there, aligned or not.
+    unsafe { _mm_loadu_si128(window.as_ptr().cast()) }
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn both(low: __m128i, high: __m128i) -> __m256i {
+    _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
+}
+
+/// Takes the signs and points out of two tokens; `inside` has ones where they are. `None` if
+/// there is anything else.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn two(text: __m256i, inside: __m256i) -> Option<Two> {
+    const POINT: i8 = 0x2e - 0x30;
+    const MINUS: i8 = 0x2d - 0x30;
+    let mask = |bytes| _mm256_movemask_epi8(bytes).cast_unsigned();
+    let equal = |bytes, byte| mask(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte)));
+    let digits = _mm256_and_si256(_mm256_sub_epi8(text, _mm256_set1_epi8(0x30)), inside);
+    let is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(digits, _mm256_set1_epi8(9)), digits);
+    let odd = !mask(is_digit);
+    if odd == 0 {
+        return Some(Two { digits, points: 0, minuses: 0 });
+    }
+    let points = equal(digits, POINT);
+    let inside = mask(inside);
+    // Of a full window the first byte has no zero before it.
+    let first = inside & !((inside << 1) & !LOWEST);
+    let minuses = equal(digits, MINUS) & first;
+    // Clears the lowest point of each token: a second one stays.
+    let second = ((points | HIGHEST) - LOWEST) & points;
+    if (odd ^ (points | minuses)) | (odd & HIGHEST) | second != 0 {
+        return None;
+    }
+    let digits = _mm256_and_si256(digits, is_digit);
+    if points == 0 {
+        return Some(Two { digits, points, minuses });
+    }
+    // Up to the point and with it, everything moves by one.
+    let moving = |points: u32| {
+        let count = if points & 0xffff == 0 { 0 } else { place(points) as usize + 1 };
+        load(&FIRST, WINDOW - count)
+    };
+    let moving = both(moving(points), moving(points >> 16));
+    let digits = _mm256_blendv_epi8(digits, _mm256_bslli_epi128::<1>(digits), moving);
+    Some(Two { digits, points, minuses })
+}
+
+/// Windows of 16 digits to four integers, the even ones from `even`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn combine(even: __m256i, odd: __m256i) -> __m256i {
+    let fours = |digits| {
+        let pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x010a));
+        _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x0001_0064))
+    };
+    let fours = _mm256_packus_epi32(fours(even), fours(odd));
+    let eights = _mm256_madd_epi16(fours, _mm256_set1_epi32(0x0001_2710));
+    let upper = _mm256_mul_epu32(eights, _mm256_set1_epi64x(100_000_000));
+    _mm256_add_epi64(upper, _mm256_srli_epi64::<32>(eights))
+}

@@ -1,0 +1,161 @@
+//! One token of at most 32 bytes at a time, in a vector that ends where the token does.
+
+use std::arch::x86_64::{
+    __m256i, _mm256_add_epi8, _mm256_and_si256, _mm256_andnot_si256, _mm256_blendv_epi8,
+    _mm256_cmpeq_epi8, _mm256_cmpgt_epi8, _mm256_extract_epi64, _mm256_loadu_si256,
+    _mm256_madd_epi16, _mm256_maddubs_epi16, _mm256_min_epu8, _mm256_movemask_epi8,
+    _mm256_packus_epi32, _mm256_set1_epi8, _mm256_set1_epi16, _mm256_set1_epi32,
+    _mm256_setr_epi8,
+};
+
+use super::Tokens;
+use super::scalar::{self, Decimal};
+
+/// Bytes before a token's end that are looked at: a window, and one for digits that move.
+const REACH: usize = 33;
+
+/// Whether this processor has what [`Level::Avx2`](crate::level::Level) does not promise, though
+/// all that have AVX2 do.
+pub(super) fn available() -> bool {
+    std::is_x86_feature_detected!("bmi1")
+        && std::is_x86_feature_detected!("bmi2")
+        && std::is_x86_feature_detected!("lzcnt")
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn double(tokens: Tokens<'_>, index: usize) -> Option<f64> {
+    decimal(tokens.text, tokens.bounds(index)?)?.to_double()
+}
+
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+pub(super) fn integer(tokens: Tokens<'_>, index: usize) -> Option<i64> {
+    decimal(tokens.text, tokens.bounds(index)?)?.to_integer()
+}
+
+/// As [`scalar::decimal`], of what lies between two bytes of `text`.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
+    let &first = text[..end].get(start)?;
+    let is_signed = first == b'-' || first == b'+';
+    let from = start + usize::from(is_signed);
+    if end < REACH || end - from > 32 {
+        return scalar::decimal(&text[start..end]);
+    }
+    let window = Window::load(text, end);
+    let odd = window.odd(end - from);
+    let negative = first == b'-';
+    if odd == 0 {
+        // A sign alone is no number.
+        let digits = window.digits(end - from).filter(|_| end > from)?;
+        return Some(Decimal { digits, exponent: 0, negative, integer: true });
+    }
+    if odd & (odd - 1) == 0 && window.is_point(odd) {
+        return with_point(text, (from, end), (window, odd), negative);
+    }
+    // An exponent, most likely.
+    scalar::decimal(&text[start..end])
+}
+
+/// Digits and one point among them: the lowest bit of `odd` says where in the window.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn with_point(
+    text: &[u8],
+    (from, end): (usize, usize),
+    (window, odd): (Window, u32),
+    negative: bool,
+) -> Option<Decimal> {
+    let point = odd.trailing_zeros();
+    let count = end - from - 1;
+    if count == 0 {
+        return None;
+    }
+    let moved = Window::load(text, end - 1);
+    let digits = window.without(point, moved).digits(count)?;
+    let exponent = point.cast_signed() - 31;
+    Some(Decimal { digits, exponent, negative, integer: false })
+}
+
+/// 32 bytes, less `'0'` each: digits are 0 to 9.
+#[derive(Clone, Copy)]
+struct Window(__m256i);
+
+impl Window {
+    /// The 32 bytes before `end`.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn load(text: &[u8], end: usize) -> Self {
+        let bytes = text[..end].last_chunk::<32>().expect("callers have looked");
+        // SAFETY: 32 bytes are there, aligned or not.
+        let bytes = unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) };
+        Self(_mm256_add_epi8(bytes, _mm256_set1_epi8(-0x30)))
+    }
+
+    /// One bit for each of the last `count` bytes that is no digit.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn odd(self, count: usize) -> u32 {
+        let nine = _mm256_set1_epi8(9);
+        let is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, nine), self.0);
+        _mm256_movemask_epi8(_mm256_andnot_si256(is_digit, last(count))).cast_unsigned()
+    }
+
+    /// Whether a point is where `bit` is.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn is_point(self, bit: u32) -> bool {
+        const POINT: i8 = 0x2e - 0x30;
+        let points = _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(POINT));
+        _mm256_movemask_epi8(points).cast_unsigned() & bit != 0
+    }
+
+    /// The byte at `point` taken out, those before it from `moved`, the window one byte earlier.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn without(self, point: u32, moved: Self) -> Self {
+        let point = i8::try_from(point).unwrap_or(i8::MAX);
+        let behind = _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(point));
+        Self(_mm256_blendv_epi8(moved.0, self.0, behind))
+    }
+
+    /// The number that the last `count` digits are; `None` if it has more than nineteen.
+    #[inline]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    fn digits(self, count: usize) -> Option<u64> {
+        let digits = _mm256_and_si256(self.0, last(count));
+        let tens = _mm256_set1_epi16(0x010a);
+        let pairs = _mm256_maddubs_epi16(digits, tens);
+        let hundreds = _mm256_set1_epi32(0x0001_0064);
+        let fours = _mm256_madd_epi16(pairs, hundreds);
+        let ten_thousands = _mm256_set1_epi32(0x0001_2710);
+        let eights = _mm256_madd_epi16(_mm256_packus_epi32(fours, fours), ten_thousands);
+        let sixteen = |eights: i64| {
+            let eights = eights.cast_unsigned();
+            (eights & 0xffff_ffff) * 100_000_000 + (eights >> 32)
+        };
+        let upper = sixteen(_mm256_extract_epi64::<0>(eights));
+        let lower = sixteen(_mm256_extract_epi64::<2>(eights));
+        (upper < 1000).then(|| upper * 10_000_000_000_000_000 + lower)
+    }
+}
+
+/// All bits of the last `count` bytes.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn last(count: usize) -> __m256i {
+    let before = i8::try_from(31_usize.wrapping_sub(count).cast_signed()).unwrap_or(-1);
+    _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(before))
+}
+
+/// The place of each byte.
+#[inline]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+fn places() -> __m256i {
+    _mm256_setr_epi8(
+        0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
+        24, 25, 26, 27, 28, 29, 30, 31,
+    )
+}

@@ -1,0 +1,226 @@
+//! Where lines and their fields end.
+//!
+//! ```text
+//! text    1.5,2.25\n-3,4\n
+//! bits    ···1····1··1·1      one for each byte, 64 at a time
+//! ends    3, 8, 11, 13        the places of the ones
+//! ```
+
+mod masks;
+
+use crate::level::{Level, level};
+use masks::{CHUNK, Masks, Words};
+#[cfg(target_arch = "x86_64")]
+use masks::{Ymm, Zmm};
+
+/// The bytes that end fields, and one that makes a comment of a line that begins with it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Marks {
+    /// Between the fields of a line.
+    pub delimiter: u8,
+    /// Begins a line that is no data.
+    pub comment: Option<u8>,
+}
+
+/// What kind of lines a text has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lines {
+    /// How often `\n` is there.
+    pub newlines: u64,
+    /// Whether a line begins with a comment, a space or anything below it that is no delimiter:
+    /// it may be empty, or no data.
+    pub odd: bool,
+}
+
+impl Lines {
+    /// Looks at the lines of `text`, which begins with one.
+    ///
+    /// ```
+    /// use swath_simd::{Lines, Marks};
+    ///
+    /// let marks = Marks { delimiter: b',', comment: Some(b'#') };
+    /// assert_eq!(Lines::of(b"1,2\n3,4\n", marks), Lines { newlines: 2, odd: false });
+    /// assert_eq!(Lines::of(b"1,2\n\n3,4\n", marks), Lines { newlines: 3, odd: true });
+    /// ```
+    #[must_use]
+    pub fn of(text: &[u8], marks: Marks) -> Self {
+        lines(level(), text, marks)
+    }
+
+    /// As [`of`](Self::of), by the kernel of one `level`, to compare them.
+    ///
+    /// # Panics
+    ///
+    /// Where `level` is not [available](Level::available).
+    #[must_use]
+    pub fn of_at(level: Level, text: &[u8], marks: Marks) -> Self {
+        level.assert_available();
+        lines(level, text, marks)
+    }
+}
+
+/// Where fields end, in order; its memory is kept from one text to the next.
+#[derive(Clone, Debug, Default)]
+pub struct Ends {
+    /// As many as the longest text had bytes, and a chunk.
+    slots: Vec<u32>,
+    len: usize,
+}
+
+impl Ends {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.len = 0;
+    }
+
+    /// Adds one at the end.
+    pub fn push(&mut self, position: u32) {
+        self.reserve(1);
+        self.slots[self.len] = position;
+        self.len += 1;
+    }
+
+    /// Adds the places in `text` of `delimiter` and of `\n`, of those from `from` on.
+    ///
+    /// # Panics
+    ///
+    /// If `text` has 4 GiB or more.
+    pub fn find(&mut self, text: &[u8], from: usize, delimiter: u8) {
+        find(level(), self, (text, from), delimiter);
+    }
+
+    /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
+    ///
+    /// # Panics
+    ///
+    /// Where `level` is not [available](Level::available).
+    pub fn find_at(&mut self, level: Level, text: &[u8], from: usize, delimiter: u8) {
+        level.assert_available();
+        find(level, self, (text, from), delimiter);
+    }
+
+    /// Makes room for `count` more, and for a whole chunk behind them.
+    fn reserve(&mut self, count: usize) {
+        let wanted = self.len + count + CHUNK;
+        if self.slots.len() < wanted {
+            self.slots.resize(wanted, 0);
+        }
+    }
+
+    /// The places.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u32] {
+        &self.slots[..self.len]
+    }
+
+    /// The places, to be moved.
+    #[must_use]
+    pub fn as_mut_slice(&mut self) -> &mut [u32] {
+        &mut self.slots[..self.len]
+    }
+}
+
+/// Runs the kernel of `level`, which must be available.
+fn lines(level: Level, text: &[u8], marks: Marks) -> Lines {
+    match level {
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { lines_avx512(text, marks) },
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { lines_avx2(text, marks) },
+        _ => lines_by::<Words>(text, marks),
+    }
+}
+
+/// Runs the kernel of `level`, which must be available.
+fn find(level: Level, positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
+    match level {
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { find_avx512(positions, from, delimiter) },
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { find_avx2(positions, from, delimiter) },
+        _ => find_by::<Words>(positions, from, delimiter),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn lines_avx512(text: &[u8], marks: Marks) -> Lines {
+    lines_by::<Zmm>(text, marks)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn lines_avx2(text: &[u8], marks: Marks) -> Lines {
+    lines_by::<Ymm>(text, marks)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn find_avx512(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
+    find_by::<Zmm>(positions, from, delimiter);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2")]
+fn find_avx2(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
+    find_by::<Ymm>(positions, from, delimiter);
+}
+
+#[inline(always)]
+fn lines_by<M: Masks>(text: &[u8], marks: Marks) -> Lines {
+    // A line that begins with a delimiter is data also where that is a space or a tab.
+    let comment = marks.comment.unwrap_or(b'\n');
+    let look = |chunk: &[u8; CHUNK]| {
+        let blank = M::at_most(chunk, b' ') & !M::equal(chunk, marks.delimiter);
+        (M::equal(chunk, b'\n'), blank | M::equal(chunk, comment))
+    };
+    let (mut newlines, mut odd, mut begins) = (0, 0, 1);
+    let (chunks, rest) = text.as_chunks::<CHUNK>();
+    for chunk in chunks {
+        let (ends, other) = look(chunk);
+        newlines += u64::from(ends.count_ones());
+        odd |= (ends << 1 | begins) & other;
+        begins = ends >> (CHUNK - 1);
+    }
+    let (ends, other) = look(&padded(rest));
+    let there = (1_u64 << rest.len()) - 1;
+    newlines += u64::from((ends & there).count_ones());
+    odd |= (ends << 1 | begins) & other & there;
+    Lines { newlines, odd: odd != 0 }
+}
+
+#[inline(always)]
+fn find_by<M: Masks>(positions: &mut Ends, (text, from): (&[u8], usize), delimiter: u8) {
+    assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
+    let text = &text[from..];
+    positions.reserve(text.len());
+    let mut base = u32::try_from(from).unwrap_or(u32::MAX);
+    let look = |chunk: &[u8; CHUNK]| M::equal(chunk, delimiter) | M::equal(chunk, b'\n');
+    let (chunks, rest) = text.as_chunks::<CHUNK>();
+    for chunk in chunks {
+        push::<M>(positions, look(chunk), base);
+        base += 64;
+    }
+    let there = (1_u64 << rest.len()) - 1;
+    push::<M>(positions, look(&padded(rest)) & there, base);
+}
+
+/// Adds the places of ones.
+#[inline(always)]
+fn push<M: Masks>(positions: &mut Ends, mask: u64, base: u32) {
+    let room = positions.slots[positions.len..].first_chunk_mut::<CHUNK>();
+    M::places(mask, base, room.expect("there is always a chunk more"));
+    positions.len += mask.count_ones() as usize;
+}
+
+/// A chunk that begins with fewer bytes than one has.
+#[inline(always)]
+fn padded(rest: &[u8]) -> [u8; CHUNK] {
+    let mut chunk = [0; CHUNK];
+    chunk[..rest.len()].copy_from_slice(rest);
+    chunk
+}

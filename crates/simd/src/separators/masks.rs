@@ -1,0 +1,189 @@
+//! 64 bytes compared at once, one bit for each.
+
+/// Bytes of a mask.
+pub(super) const CHUNK: usize = 64;
+
+/// A way to compare. Those with vectors are used only where their instructions are known to be
+/// there: in functions that enable them.
+pub(super) trait Masks {
+    /// Which bytes are `byte`.
+    fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64;
+
+    /// Which bytes are `byte` or less.
+    fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64;
+
+    /// Puts `base` plus the place of each one of `mask` into `out`; behind them lies anything.
+    #[inline(always)]
+    fn places(mut mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+        let count = mask.count_ones() as usize;
+        // Eight at a time, however many there are: a branch for each would be guessed wrong.
+        for eight in out.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
+            for place in eight {
+                *place = base + mask.trailing_zeros();
+                mask &= mask.wrapping_sub(1);
+            }
+        }
+    }
+}
+
+/// Words of eight bytes.
+pub(super) struct Words;
+
+const ONES: u64 = 0x0101_0101_0101_0101;
+const LOW: u64 = 0x7f * ONES;
+
+/// The top bits of bytes as the lowest eight bits, in order.
+#[inline(always)]
+fn packed(tops: u64) -> u64 {
+    // Each bit comes to lie at its own place in the highest byte.
+    ((tops >> 7) & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
+}
+
+#[inline(always)]
+fn by_word(chunk: &[u8; CHUNK], tops: impl Fn(u64) -> u64) -> u64 {
+    let (words, _) = chunk.as_chunks::<8>();
+    let masks = words.iter().map(|word| packed(tops(u64::from_le_bytes(*word))));
+    masks.rev().fold(0, |all, mask| all << 8 | mask)
+}
+
+impl Masks for Words {
+    #[inline(always)]
+    fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+        let wanted = u64::from(byte) * ONES;
+        by_word(chunk, |word| {
+            let differs = word ^ wanted;
+            // The top bit of each byte is set unless the byte is 0; no carry leaves a byte.
+            !(((differs & LOW) + LOW) | differs)
+        })
+    }
+
+    #[inline(always)]
+    fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+        // Below 128, a byte plus this has the top bit if it is more.
+        let more = u64::from(127 - byte.min(127)) * ONES;
+        by_word(chunk, |word| !(((word & LOW) + more) | word))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+pub(super) use x86::{Ymm, Zmm};
+
+#[cfg(target_arch = "x86_64")]
+mod x86 {
+    use std::arch::x86_64::{
+        __m256i, __m512i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_min_epu8,
+        _mm256_movemask_epi8, _mm256_set1_epi8, _mm512_add_epi32, _mm512_cmpeq_epi8_mask,
+        _mm512_cmple_epu8_mask, _mm512_loadu_si512, _mm512_maskz_compress_epi32,
+        _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_storeu_si512,
+    };
+
+    use super::{CHUNK, Masks};
+
+    /// Vectors of 32 bytes, with AVX2.
+    pub(in super::super) struct Ymm;
+
+    impl Ymm {
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn by_half(chunk: &[u8; CHUNK], compare: impl Fn(__m256i) -> __m256i) -> u64 {
+            let mask = |half: &[u8; 32]| {
+                // SAFETY: 32 bytes are there, aligned or not.
+                let bytes = unsafe { _mm256_loadu_si256(half.as_ptr().cast()) };
+                u64::from(_mm256_movemask_epi8(compare(bytes)).cast_unsigned())
+            };
+            let (halves, _) = chunk.as_chunks::<32>();
+            mask(&halves[1]) << 32 | mask(&halves[0])
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn equal_avx2(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            let wanted = _mm256_set1_epi8(byte.cast_signed());
+            Self::by_half(chunk, |bytes| _mm256_cmpeq_epi8(bytes, wanted))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx2")]
+        fn at_most_avx2(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            let most = _mm256_set1_epi8(byte.cast_signed());
+            Self::by_half(chunk, |bytes| _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, most), bytes))
+        }
+    }
+
+    impl Masks for Ymm {
+        #[inline(always)]
+        fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: used in functions that enable AVX2 only.
+            unsafe { Self::equal_avx2(chunk, byte) }
+        }
+
+        #[inline(always)]
+        fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: used in functions that enable AVX2 only.
+            unsafe { Self::at_most_avx2(chunk, byte) }
+        }
+    }
+
+    /// Vectors of 64 bytes, with AVX-512.
+    pub(in super::super) struct Zmm;
+
+    impl Zmm {
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        fn load(chunk: &[u8; CHUNK]) -> __m512i {
+            // SAFETY: 64 bytes are there, aligned or not.
+            unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) }
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        fn equal_avx512(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            _mm512_cmpeq_epi8_mask(Self::load(chunk), _mm512_set1_epi8(byte.cast_signed()))
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        fn at_most_avx512(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            _mm512_cmple_epu8_mask(Self::load(chunk), _mm512_set1_epi8(byte.cast_signed()))
+        }
+
+        /// Sixteen places at a time, those that are wanted moved together in a register.
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        fn places_avx512(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+            let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+            let mut places = _mm512_add_epi32(lanes, _mm512_set1_epi32(base.cast_signed()));
+            let mut done = 0;
+            for part in [mask, mask >> 16, mask >> 32, mask >> 48] {
+                let part = u16::try_from(part & 0xffff).unwrap_or(0);
+                let wanted = _mm512_maskz_compress_epi32(part, places);
+                let room = out[done..].first_chunk_mut::<16>();
+                let room = room.expect("at most 16 of each part before");
+                // SAFETY: sixteen numbers of 32 bits are there.
+                unsafe { _mm512_storeu_si512(room.as_mut_ptr().cast(), wanted) };
+                done += part.count_ones() as usize;
+                places = _mm512_add_epi32(places, _mm512_set1_epi32(16));
+            }
+        }
+    }
+
+    impl Masks for Zmm {
+        #[inline(always)]
+        fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: used in functions that enable AVX-512 only.
+            unsafe { Self::equal_avx512(chunk, byte) }
+        }
+
+        #[inline(always)]
+        fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: used in functions that enable AVX-512 only.
+            unsafe { Self::at_most_avx512(chunk, byte) }
+        }
+
+        #[inline(always)]
+        fn places(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+            // SAFETY: used in functions that enable AVX-512 only.
+            unsafe { Self::places_avx512(mask, base, out) }
+        }
+    }
+}

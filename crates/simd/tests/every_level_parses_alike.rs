@@ -1,0 +1,205 @@
+//! Every level finds the ends that a plain loop finds, and parses what `std` parses.
+
+use proptest::prelude::*;
+use swath_simd::{
+    Ends, Level, Lines, Marks, Tokens, decimal, parse_doubles_at, parse_integers_at,
+};
+
+fn levels() -> impl Iterator<Item = Level> {
+    Level::ALL.into_iter().filter(|level| level.available())
+}
+
+fn check_lines(text: &[u8], marks: Marks) {
+    let begins = |at: usize| at == 0 || text[at - 1] == b'\n';
+    let is_odd = |at: usize| {
+        let byte = text[at];
+        (byte <= b' ' && byte != marks.delimiter)
+            || Some(byte) == marks.comment
+            || byte == b'\n'
+    };
+    let wanted = Lines {
+        newlines: text.iter().map(|&byte| u64::from(byte == b'\n')).sum(),
+        odd: (0..text.len()).any(|at| begins(at) && is_odd(at)),
+    };
+    for level in levels() {
+        assert_eq!(Lines::of_at(level, text, marks), wanted, "{level}");
+    }
+}
+
+fn check_ends(text: &[u8], from: usize, delimiter: u8) {
+    let wanted: Vec<u32> = (0..)
+        .zip(text)
+        .skip(from)
+        .filter(|&(_, &byte)| byte == delimiter || byte == b'\n')
+        .map(|(at, _)| at)
+        .collect();
+    for level in levels() {
+        let mut positions = Ends::default();
+        positions.push(7);
+        positions.find_at(level, text, from, delimiter);
+        assert_eq!(positions.as_slice()[0], 7);
+        assert_eq!(positions.as_slice()[1..], wanted, "{level}");
+        positions.clear();
+        positions.find_at(level, text, from, delimiter);
+        assert_eq!(positions.as_slice(), wanted, "{level}");
+    }
+}
+
+/// Parses the fields of `text` from each of its tokens on.
+fn check_numbers(text: &str) {
+    let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    let mut at = 0;
+    for token in text.split(',') {
+        starts.push(u32::try_from(at).expect("short"));
+        at += token.len();
+        ends.push(u32::try_from(at).expect("short"));
+        at += 1;
+    }
+    let plain: Vec<Option<f64>> =
+        text.split(',').map(|token| decimal(token.as_bytes())?.to_double()).collect();
+    let integers: Vec<Option<i64>> =
+        text.split(',').map(|token| decimal(token.as_bytes())?.to_integer()).collect();
+    for level in levels() {
+        let mut done = 0;
+        while done < starts.len() {
+            let tokens =
+                Tokens { text: text.as_bytes(), starts: &starts[done..], ends: &ends[done..] };
+            let mut out = vec![0.0; starts.len() - done];
+            let count = parse_doubles_at(level, tokens, &mut out);
+            for (value, wanted) in out[..count].iter().zip(&plain[done..]) {
+                assert_eq!(Some(value.to_bits()), wanted.map(f64::to_bits), "{level}: {text}");
+            }
+            if let Some(refused) = plain.get(done + count) {
+                assert_eq!(*refused, None, "{level} refuses {} of {text}", done + count);
+            }
+            done += count + 1;
+        }
+        let mut done = 0;
+        while done < starts.len() {
+            let tokens =
+                Tokens { text: text.as_bytes(), starts: &starts[done..], ends: &ends[done..] };
+            let mut out = vec![0; starts.len() - done];
+            let count = parse_integers_at(level, tokens, &mut out);
+            for (value, wanted) in out[..count].iter().zip(&integers[done..]) {
+                assert_eq!(Some(*value), *wanted, "{level}: {text}");
+            }
+            if let Some(refused) = integers.get(done + count) {
+                assert_eq!(*refused, None, "{level} refuses {} of {text}", done + count);
+            }
+            done += count + 1;
+        }
+    }
+}
+
+fn number() -> impl Strategy<Value = String> {
+    prop_oneof![
+        4 => any::<i16>().prop_map(|n| n.to_string()),
+        4 => any::<i64>().prop_map(|n| n.to_string()),
+        2 => any::<u64>().prop_map(|n| format!("{n:021}")),
+        8 => any::<i32>().prop_map(|n| format!("{:.6}", f64::from(n) / 65536.0)),
+        8 => any::<u64>().prop_map(|bits| format!("{:.17}", f64::from_bits(bits >> 2 | 0x3f << 56).fract())),
+        4 => any::<f64>().prop_map(|value| format!("{value:e}")),
+        4 => (any::<f64>(), 0_usize..20).prop_map(|(value, places)| format!("{value:.places$e}")),
+        2 => "[-+]?[0-9]{0,17}[.]?[0-9]{0,19}",
+        1 => "[-+.0-9eE]{0,20}",
+        1 => "[ -~]{0,8}",
+    ]
+    .prop_map(|text| text.replace(',', ";"))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(3000))]
+
+    #[test]
+    fn mixed_tokens_are_parsed_alike(tokens in proptest::collection::vec(number(), 0..60)) {
+        check_numbers(&tokens.join(","));
+    }
+
+    #[test]
+    fn short_tokens_are_parsed_alike(
+        tokens in proptest::collection::vec("[-]?[0-9]{0,8}[.]?[0-9]{1,6}|[-+.][0-9]{1,4}[.-]?[0-9]{0,3}", 0..60),
+    ) {
+        check_numbers(&tokens.join(","));
+    }
+
+    #[test]
+    fn ends_and_lines_are_found(
+        text in proptest::collection::vec(proptest::sample::select(&b"1,\n\r #\t\x80"[..]), 0..400),
+        from in 0_usize..200,
+    ) {
+        check_ends(&text, from.min(text.len()), b',');
+        for (delimiter, comment) in [(b',', Some(b'#')), (b'\t', None), (b' ', Some(b'%'))] {
+            check_lines(&text, Marks { delimiter, comment });
+        }
+    }
+
+    #[test]
+    fn lines_of_data_are_not_odd(lines in proptest::collection::vec("[0-9,]{1,90}", 1..40)) {
+        let text = lines.join("\n");
+        check_lines(text.as_bytes(), Marks { delimiter: b',', comment: Some(b'#') });
+    }
+}
+
+#[test]
+fn tokens_outside_the_text_are_refused() {
+    let text = "1234567890123456789012345678901234567890";
+    let len = u32::try_from(text.len()).expect("short");
+    for level in levels() {
+        for bad in [(0, len + 1), (5, 4), (u32::MAX, u32::MAX), (u32::MAX, 3), (len, len)] {
+            for at in 0..10 {
+                let mut starts = [20; 10];
+                let mut ends = [21; 10];
+                (starts[at], ends[at]) = bad;
+                let tokens = Tokens { text: text.as_bytes(), starts: &starts, ends: &ends };
+                assert_eq!(parse_doubles_at(level, tokens, &mut [0.0; 10]), at, "{level}");
+                assert_eq!(parse_integers_at(level, tokens, &mut [0; 10]), at, "{level}");
+            }
+        }
+    }
+}
+
+/// Parses `count` numbers, one spelling for all, and compares each with what `std` says.
+fn check_spelling(seed: u64, spell: impl Fn(u64) -> String) {
+    let mut state = seed;
+    let mut next = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        ((state >> 32) << 32) ^ (state.rotate_left(17) >> 31)
+    };
+    let (mut text, mut starts, mut ends) = (String::new(), Vec::new(), Vec::new());
+    let here = |text: &String| u32::try_from(text.len()).expect("short");
+    for _ in 0..50_000 {
+        starts.push(here(&text));
+        text.push_str(&spell(next()));
+        ends.push(here(&text));
+        text.push(',');
+    }
+    let tokens = Tokens { text: text.as_bytes(), starts: &starts, ends: &ends };
+    for level in levels() {
+        let mut out = vec![0.0; starts.len()];
+        let count = parse_doubles_at(level, tokens, &mut out);
+        assert_eq!(count, starts.len(), "{level}, seed {seed}");
+        for (value, token) in out.iter().zip(text.split(',')) {
+            let wanted: f64 = token.parse().expect("a number");
+            assert_eq!(value.to_bits(), wanted.to_bits(), "{level}: {token}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn columns_of_one_spelling_are_rounded_as_std_does() {
+    let fraction = |bits: u64| f64::from_bits((bits >> 12) | (0x3ff << 52)) - 1.0;
+    check_spelling(1, |bits| format!("{}", fraction(bits)));
+    check_spelling(2, |bits| format!("{:.17}", fraction(bits) - 0.5));
+    check_spelling(3, |bits| format!("{:.18e}", fraction(bits) - 0.5));
+    check_spelling(4, |bits| {
+        format!("{:.16e}", f64::from_bits((bits % (0x7fe << 52)) | (1 << 52)))
+    });
+    check_spelling(5, |bits| format!("{bits}").chars().take(19).collect());
+    check_spelling(6, |bits| format!("{:e}", fraction(bits) * 1e12));
+    check_spelling(7, |bits| format!("{:.6}", fraction(bits) * 2000.0 - 1000.0));
+    check_spelling(8, |bits| format!("{:.12}", fraction(bits) * 1e6 - 5e5));
+    check_spelling(9, |bits| format!("{}.5", ((1 << 53) | (bits >> 11)) >> (bits % 3)));
+    check_spelling(10, |bits| format!("{}e{}", bits >> 1 | 1, bits % 280));
+    check_spelling(11, |bits| format!("0.{:017}e-{}", bits >> 8, bits % 200));
+    check_spelling(12, |bits| format!("{:.15}", (bits % 1000) as f64 / 8.0));
+}
