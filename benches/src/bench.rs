@@ -71,13 +71,19 @@ impl Input {
         eprintln!("making {}", path.display());
         let made = generate(recipe, &path, 0)
             .with_context(|| format!("cannot make {}", path.display()))?;
+        let input = Self { path, made, repeats };
+        input.settle()?;
+        Ok(input)
+    }
+
+    /// Brings it to the device and out of the page cache.
+    pub(crate) fn settle(&self) -> Result<()> {
         // Writing back must not run beside the first measurements.
-        let file = File::open(&path)?;
+        let file = File::open(&self.path)?;
         file.sync_all()?;
         // Warm means that somebody read it: a read leaves larger pages in the cache than a write,
         // and a map of them is a fifth faster.
-        advise_file(&file, 0, 0, FileAdvice::DontNeed)?;
-        Ok(Self { path, made, repeats })
+        Ok(advise_file(&file, 0, 0, FileAdvice::DontNeed)?)
     }
 
     /// Returns the length in bytes.

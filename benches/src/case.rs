@@ -16,6 +16,8 @@ pub(crate) enum Measure {
     SpeedAgainst(Vec<String>),
     /// Time as a multiple of the best rival's.
     TimeAgainst(Vec<String>),
+    /// Seconds on the clock.
+    Seconds,
     /// CPU seconds.
     CpuSeconds,
     /// Peak memory beyond the start, in MiB.
@@ -43,6 +45,12 @@ impl Goal {
     pub(crate) fn time<R: AsRef<str>>(subject: &str, multiple: f64, rivals: &[R]) -> Self {
         let measure = Measure::TimeAgainst(owned(rivals));
         Self { subject: subject.to_owned(), measure, bound: Bound::AtMost(multiple) }
+    }
+
+    /// Asks for `seconds` or less on the clock.
+    pub(crate) fn seconds(subject: &str, seconds: f64) -> Self {
+        let bound = Bound::AtMost(seconds);
+        Self { subject: subject.to_owned(), measure: Measure::Seconds, bound }
     }
 
     /// Asks for `seconds` or less of CPU time.
@@ -91,6 +99,7 @@ impl Goal {
                     Some(rival.to_owned()),
                 ))
             }
+            Measure::Seconds => alone(&own),
             Measure::CpuSeconds => alone(&record.cpu_seconds(&self.subject)),
             Measure::PeakMib => {
                 let bytes = record.peak_bytes(&self.subject);
@@ -125,6 +134,7 @@ impl fmt::Display for Goal {
             Measure::TimeAgainst(rivals) => {
                 write!(out, "{subject}: {bound} × the time of {}", Rivals(rivals))
             }
+            Measure::Seconds => write!(out, "{subject}: {bound} s"),
             Measure::CpuSeconds => write!(out, "{subject}: {bound} CPU-s"),
             Measure::PeakMib => write!(out, "{subject}: {bound} MiB of memory"),
             Measure::SizeAgainst(rival) => {
@@ -236,6 +246,7 @@ mod tests {
         };
         assert_eq!(verdict(&Goal::time("ours", 1.05, &["rival"])), Some(Verdict::Met));
         assert_eq!(verdict(&Goal::cpu_seconds("ours", 0.4)), Some(Verdict::Missed));
+        assert_eq!(verdict(&Goal::seconds("ours", 1.1)), Some(Verdict::Met));
     }
 
     #[test]

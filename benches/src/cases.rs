@@ -4,21 +4,27 @@ mod cold;
 mod compress;
 mod copy;
 mod fork;
+mod graph;
 mod insert;
 mod memory;
 mod ordered;
+mod price;
 mod reader;
 mod regret;
 mod seek;
 mod small;
 mod sum;
+mod table;
+mod texts;
 mod warm;
 
 use crate::args::Args;
 use crate::bench::{Bench, Input, Size};
 use crate::case::{Case, Outcome};
 use crate::contestants::compress::Packing;
+use crate::contestants::text::Text;
 use anyhow::{Result, ensure};
+use texts::Recipes;
 
 /// How a case is put together from its input.
 type Build = for<'b> fn(&'b Bench, &'b Input, Size) -> Result<Case<'b>>;
@@ -29,6 +35,9 @@ type BuildOfItems = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
 /// How a case is put together that reads no file but forks on so many threads.
 type BuildOfForks = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
 
+/// How a case is put together from a text.
+type BuildOfText = for<'b> fn(&'b Bench, &'b Text) -> Result<Case<'b>>;
+
 /// What the input consists of, and what is done with it.
 #[derive(Clone, Copy)]
 enum What {
@@ -37,6 +46,7 @@ enum What {
     Items(BuildOfItems),
     Forks(BuildOfForks, usize),
     Archive(Packing),
+    Text(Recipes, BuildOfText),
 }
 
 /// One case: a group's name and what it measures.
@@ -64,6 +74,10 @@ const fn forks(group: &'static str, threads: usize, build: BuildOfForks) -> Entr
 
 const fn archive(packing: Packing) -> Entry {
     Entry { group: "compress", what: What::Archive(packing) }
+}
+
+const fn text(group: &'static str, recipe: Recipes, build: BuildOfText) -> Entry {
+    Entry { group, what: What::Text(recipe, build) }
 }
 
 /// How many items are kept in order, and how people call that.
@@ -108,6 +122,14 @@ const ALL: &[Entry] = &[
     items("seek", seek::build),
     items("insert", insert::build),
     items("order-at-once", insert::build_at_once),
+    text("coo", Recipes::Pattern, graph::build_coo),
+    text("csr", Recipes::Pattern, graph::build_csr),
+    text("mtx-write", Recipes::Pattern, graph::build_write),
+    text("coo", Recipes::Real, graph::build_real),
+    text("table", Recipes::Integers, table::build_integers),
+    text("table", Recipes::Doubles, table::build),
+    text("table", Recipes::Fixed, table::build),
+    text("price", Recipes::Contracts, price::build),
 ];
 
 impl Entry {
@@ -121,6 +143,7 @@ impl Entry {
             What::Bytes(size, _) | What::Numbers(size, _) => size.label(quick),
             What::Items(_) => item_count(quick).1,
             What::Archive(packing) => packing.word(),
+            What::Text(recipe, _) => recipe.word(),
             What::Forks(_, threads) => {
                 let noun = if threads == 1 { "thread" } else { "threads" };
                 return format!("{}-{threads}-{noun}", self.group);
@@ -139,6 +162,10 @@ impl Entry {
             What::Bytes(size, build) => (bench.bytes(size)?, size, build),
             What::Numbers(size, build) => (bench.numbers(size)?, size, build),
             What::Forks(build, threads) => return build(bench, threads)?.run(bench.rounds),
+            What::Text(recipe, build) => {
+                let text = recipe.make(bench)?;
+                return build(bench, &text)?.run(bench.rounds);
+            }
             What::Archive(packing) => {
                 let input = compress::input(bench, packing)?;
                 return compress::build(bench, &input, packing)?.run(bench.rounds);

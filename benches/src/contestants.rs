@@ -12,5 +12,6 @@ pub(crate) mod order;
 pub(crate) mod peer;
 pub(crate) mod program;
 pub(crate) mod swath;
+pub(crate) mod text;
 pub(crate) mod timing;
 pub(crate) mod write;

@@ -58,7 +58,7 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Case<'_>> {
             let work = Work::new(calls, written?);
             #[expect(clippy::cast_precision_loss, reason = "a few million")]
             let a_million = beyond / calls as f64 * 1e6;
-            Ok(Work { seconds: Some(a_million), cpu_seconds: Some(a_million), ..work })
+            Ok(Work { seconds: Some(a_million), ..work })
         };
         let calls = fork::joins(n);
         Ok(Contestant::new(name, Expected { bytes: calls, checksum: calls }, run))
@@ -70,7 +70,7 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Case<'_>> {
         #[expect(clippy::cast_precision_loss, reason = "a few million")]
         let seconds = timing.seconds / calls as f64 * 1e6;
         let work = Work::new(calls, calls);
-        Ok(Work { seconds: Some(seconds), cpu_seconds: Some(seconds), ..work })
+        Ok(Work { seconds: Some(seconds), ..work })
     };
     let contestants = vec![
         Contestant::new(BARE, Expected { bytes: calls, checksum: calls }, bare),
@@ -78,7 +78,7 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Case<'_>> {
         of(TO_A_FILE, 0)?,
         control::memory(bench),
     ];
-    let goals = vec![Goal::cpu_seconds(IN_MEMORY, 0.012), Goal::cpu_seconds(TO_A_FILE, 0.012)];
+    let goals = vec![Goal::seconds(IN_MEMORY, 0.012), Goal::seconds(TO_A_FILE, 0.012)];
     Ok(Case { contestants, absent: Vec::new(), goals })
 }
 
@@ -106,7 +106,7 @@ pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Case<'_>> {
             let is_there = fs::metadata(&path)?.len() == committed.bytes;
             fs::remove_dir_all(&folder)?;
             let work = Work::new(if is_there { committed.bytes } else { 0 }, skew);
-            Ok(Work { seconds: Some(seconds), cpu_seconds: Some(seconds), ..work })
+            Ok(Work { seconds: Some(seconds), ..work })
         };
         Ok(Contestant::new(name, expected(skew), run).with_before(before))
     };
@@ -121,7 +121,7 @@ pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Case<'_>> {
     let (slow, fast) = (len as f64 / 4e9, len as f64 / 1e9 * 1e-3);
     let shares_blocks = matches!(kind(bench)?, FileSystem::Xfs | FileSystem::Btrfs);
     let aligned = if shares_blocks { fast } else { slow };
-    let goals = vec![Goal::cpu_seconds(ALIGNED, aligned), Goal::cpu_seconds(UNALIGNED, slow)];
+    let goals = vec![Goal::seconds(ALIGNED, aligned), Goal::seconds(UNALIGNED, slow)];
     Ok(Case { contestants, absent: Vec::new(), goals })
 }
 
@@ -163,7 +163,7 @@ fn plain_copy(bench: &Bench, len: u64, expected: Expected) -> Contestant<'_> {
         }
         let seconds = start.elapsed().as_secs_f64();
         fs::remove_dir_all(&folder)?;
-        Ok(Work { seconds: Some(seconds), cpu_seconds: Some(seconds), ..Work::new(bytes, 0) })
+        Ok(Work { seconds: Some(seconds), ..Work::new(bytes, 0) })
     };
     Contestant::new(COPY, expected, run)
         .with_before(move || cache::touch_memory(room).context("cannot touch memory"))

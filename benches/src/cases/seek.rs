@@ -54,7 +54,7 @@ pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
         of(LIST, Rc::new(list), &*flat, (&offsets, FEW)),
         control::memory(bench),
     ];
-    let goals = vec![Goal::cpu_seconds(INDEX, INDEX_SECONDS)];
+    let goals = vec![Goal::seconds(INDEX, INDEX_SECONDS)];
     Ok(Case { contestants, absent: Vec::new(), goals })
 }
 

@@ -14,6 +14,7 @@
 
 pub mod append;
 pub mod compress;
+pub mod convert;
 pub mod copy;
 pub mod generate;
 pub mod price;
@@ -26,6 +27,7 @@ use clap::{Parser, Subcommand};
 
 use self::append::{Export, Fib};
 use self::compress::{Compress, Decompress};
+use self::convert::{Convert, Info};
 use self::copy::Cp;
 use self::generate::Gen;
 use self::price::Price;
@@ -52,7 +54,8 @@ Examples:
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
   swath cp data.bin backup/               a copy that is whole or absent
-  swath compress data.bin                 data.bin.zst, by all cores";
+  swath compress data.bin                 data.bin.zst, by all cores
+  swath convert graph.mtx graph.npz       a graph as text, for SciPy";
 
 /// The commands.
 #[derive(Debug, Subcommand)]
@@ -77,6 +80,10 @@ pub enum Verb {
     Export(Export),
     /// Run study E's benchmark: a Fibonacci tree whose every call writes
     Fib(Fib),
+    /// Turn matrices and tables into other formats, in parallel at both ends
+    Convert(Convert),
+    /// Say what files hold: kind, shape, header
+    Info(Info),
     /// Make a reproducible input
     Gen(Gen),
     /// Measure every engine on inputs of its own, beside the limits of this machine

@@ -6,12 +6,14 @@
 mod cat;
 mod compress;
 mod consume;
+mod convert;
 mod cp;
 mod decompress;
 mod demo;
 mod export;
 mod fib;
 mod generate;
+mod info;
 mod manual;
 mod price;
 mod read;
@@ -89,6 +91,8 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Compress(args) => compress::run(args),
         Verb::Decompress(args) => decompress::run(args),
         Verb::Price(args) => price::run(args),
+        Verb::Convert(args) => convert::run(args),
+        Verb::Info(args) => info::run(args),
         Verb::Export(args) => export::run(args),
         Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),

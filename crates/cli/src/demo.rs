@@ -11,9 +11,11 @@
 //! `std::fs::read` or `std::fs::write`.
 
 mod consume;
+mod graph;
 mod leave;
 mod load;
 mod peer;
+mod price;
 mod rounds;
 mod squeeze;
 mod stage;
@@ -33,8 +35,15 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 5] =
-    [peer::rows, load::rows, consume::rows, leave::rows, squeeze::rows];
+const CAPABILITIES: [Rows; 7] = [
+    peer::rows,
+    load::rows,
+    consume::rows,
+    leave::rows,
+    squeeze::rows,
+    graph::rows,
+    price::rows,
+];
 
 /// Makes the rows of one capability.
 type Rows = fn(&Stage) -> Result<Vec<Row>>;
@@ -88,8 +97,8 @@ struct Row {
     limit: Limit,
     /// Others of the same state are compared with it.
     is_peer: bool,
-    /// It is about one byte in so many of the input.
-    share: u64,
+    /// How many bytes it is about; none for all of the input.
+    bytes: Option<u64>,
     run: Box<Work>,
 }
 

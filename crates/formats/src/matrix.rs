@@ -38,8 +38,10 @@ mod header;
 mod id;
 mod job;
 mod line;
+mod npz;
 mod options;
 mod partition;
+mod regroup;
 mod rmat;
 mod sparse;
 mod value;
@@ -52,6 +54,7 @@ use job::Job;
 
 pub use header::{Field, Header, Layout, Symmetry};
 pub use id::Id;
+pub use npz::read_npz;
 pub use options::{
     Base, Duplicates, Ids, MatrixFormat, MatrixOptions, Mirror, Order, Strictness, ValueKind,
 };

@@ -115,7 +115,7 @@ def fmm_write(path):
 
     matrix = kept_matrix(path)
     to = path + ".written"
-    return lambda: fast_matrix_market.mmwrite(to, matrix, field="pattern"), lambda _: written(to)
+    return lambda: fast_matrix_market.mmwrite(to, matrix, field="pattern"), lambda _: entries(to)
 
 
 def scipy_write(path):
@@ -123,11 +123,17 @@ def scipy_write(path):
 
     matrix = kept_matrix(path)
     to = path + ".written.mtx"
-    return lambda: scipy.io.mmwrite(to, matrix, field="pattern"), lambda _: written(to)
+    return lambda: scipy.io.mmwrite(to, matrix, field="pattern"), lambda _: entries(to)
+
+
+def entries(path):
+    """Lines of a written matrix behind its header."""
+    header = header_lines(path)
+    return written(path)[0] - header, 0
 
 
 def written(path):
-    """Entries of a written file by its own header, and its length."""
+    """Lines of a written file."""
     import os
 
     with open(path, "rb") as file:

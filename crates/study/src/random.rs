@@ -23,6 +23,16 @@ pub fn word(seed: u64, index: u64) -> u64 {
     mix(seed.wrapping_add(GAMMA.wrapping_mul(index.wrapping_add(1))))
 }
 
+/// Returns a number from 0 up to, but not, 1: word `index` of the sequence of `seed`, cut to the 53
+/// bits that a double has.
+#[inline]
+#[must_use]
+#[expect(clippy::cast_precision_loss, reason = "53 bits")]
+pub fn fraction(seed: u64, index: u64) -> f64 {
+    const BITS: u32 = 53;
+    (word(seed, index) >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
+}
+
 #[inline]
 fn mix(mut state: u64) -> u64 {
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -19,7 +19,7 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 
-use crate::random::word;
+use crate::random::{fraction, word};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -315,7 +315,7 @@ fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
     let lines = (NUMBERS_PER_BLOCK / columns).max(1);
     for line in index * lines..(index + 1) * lines {
         for number in line * columns..(line + 1) * columns {
-            push_number(block, table.style, word(seed, number));
+            push_number(block, table.style, (seed, number));
             block.push(b',');
         }
         // The comma behind the last number becomes the line's end.
@@ -323,13 +323,10 @@ fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
     }
 }
 
-fn push_number(block: &mut Vec<u8>, style: Style, word: u64) {
-    const BITS: u32 = 53;
-    // Exact: no more bits than a double has.
-    #[expect(clippy::cast_precision_loss, reason = "53 bits")]
-    let fraction = (word >> (64 - BITS)) as f64 / (1_u64 << BITS) as f64;
+fn push_number(block: &mut Vec<u8>, style: Style, (seed, index): (u64, u64)) {
+    let fraction = fraction(seed, index);
     let written = match style {
-        Style::Integers => write!(block, "{}", word >> 48),
+        Style::Integers => write!(block, "{}", word(seed, index) >> 48),
         Style::Fractions(decimals) => write!(block, "{fraction:.decimals$}"),
         Style::Fixed(decimals) => write!(block, "{:.decimals$}", fraction * 2000.0 - 1000.0),
     };

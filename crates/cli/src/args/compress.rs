@@ -1,8 +1,9 @@
 //! What `swath compress` and `swath decompress` take.
 
 use clap::{Args, ValueHint};
-use swath::ReadOptions;
-use swath::sink::{HardLinks, Sync};
+use swath::append::{AppendOptions, OrderedOptions};
+use swath::sink::{HardLinks, Replace, Sync};
+use swath::{ReadOptions, WriteOptions};
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use super::copy::{HARD_LINKS, SYNC};
@@ -112,6 +113,36 @@ pub struct OutputArgs {
     /// Print JSON, with units in its keys; to standard error if OUT is standard output
     #[arg(long)]
     pub json: bool,
+}
+
+impl OutputArgs {
+    fn replace(&self) -> Replace {
+        if self.force { Replace::Allowed } else { Replace::Refused }
+    }
+
+    /// Returns the library's options for a file that is written in order.
+    pub fn ordered_options(&self) -> OrderedOptions {
+        OrderedOptions::new()
+            .with_replace(self.replace())
+            .with_sync(self.sync)
+            .with_hard_links(self.hard_links)
+    }
+
+    /// Returns the library's options for a file that is appended to.
+    pub fn append_options(&self) -> AppendOptions {
+        AppendOptions::new()
+            .with_replace(self.replace())
+            .with_sync(self.sync)
+            .with_hard_links(self.hard_links)
+    }
+
+    /// Returns the library's options for a file that is written anywhere.
+    pub fn write_options(&self) -> WriteOptions {
+        WriteOptions::new()
+            .with_replace(self.replace())
+            .with_sync(self.sync)
+            .with_hard_links(self.hard_links)
+    }
 }
 
 impl Compress {

@@ -13,7 +13,9 @@ Examples:
   swath gen bytes 2GiB -o data.bin
   swath gen letters 64MiB --seed 7 -o letters.txt
   swath gen csv-numbers 1GB -o numbers.csv
-  swath gen csv 500MB --columns 8 --decimals 6 -o table.csv")]
+  swath gen csv 500MB --columns 8 --decimals 6 -o table.csv
+  swath gen mtx --scale 22 -o graph.mtx
+  swath gen options 2500000 -o options.txt")]
 pub struct Gen {
     /// What it consists of.
     #[command(subcommand)]
@@ -31,6 +33,40 @@ pub enum What {
     CsvNumbers(Bytes),
     /// A table of numbers with commas between
     Csv(Csv),
+    /// A random graph as Matrix Market: R-MAT, degrees as those of the web
+    Mtx(Graph),
+    /// The same graph as a list of edges
+    Edges(Graph),
+    /// Option contracts for `swath price`, each with its right price
+    Options(Contracts),
+}
+
+/// A random graph.
+#[derive(Debug, Args)]
+pub struct Graph {
+    /// Vertices: 2 to this power
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub scale: u32,
+
+    /// Edges [default: 16 for each vertex]
+    #[arg(long, value_name = "COUNT")]
+    pub edges: Option<u64>,
+
+    /// Where, and from which seed.
+    #[command(flatten)]
+    pub made: MadeArgs,
+}
+
+/// Option contracts.
+#[derive(Debug, Args)]
+pub struct Contracts {
+    /// How many; they repeat after a thousand
+    #[arg(value_name = "COUNT")]
+    pub count: u64,
+
+    /// Where, and from which seed.
+    #[command(flatten)]
+    pub made: MadeArgs,
 }
 
 /// So many bytes of something.

@@ -1,14 +1,18 @@
 //! `swath gen`: makes a reproducible input.
 
 use std::io;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use serde::Serialize;
+use swath::append::{OrderedOptions, ordered};
+use swath::sink::Sync;
+use swath_formats::matrix::{MatrixFormat, MatrixWriteOptions, Rmat};
+use swath_formats::options;
 use swath_study::workload::{Kind, Recipe, Style, Table, generate};
 
 use super::Outcome;
-use crate::args::generate::{Bytes, Csv, Gen, NumberStyle, What};
+use crate::args::generate::{Bytes, Contracts, Csv, Gen, Graph, MadeArgs, NumberStyle, What};
 use crate::failure::Refused;
 use crate::output::{print, print_json};
 use crate::report::{PathJson, bytes_per_s, size_text, time_text};
@@ -19,7 +23,8 @@ struct Json {
     path: PathJson,
     bytes: u64,
     lines: u64,
-    sum: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sum: Option<u64>,
     seed: u64,
     elapsed_s: f64,
     bytes_per_s: f64,
@@ -30,6 +35,9 @@ pub(super) fn run(args: &Gen) -> Result<Outcome> {
         What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
         What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
         What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
+        What::Mtx(graph) => make_graph(graph, MatrixFormat::MatrixMarket),
+        What::Edges(graph) => make_graph(graph, MatrixFormat::Edges),
+        What::Options(contracts) => make_contracts(contracts),
         What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
     }
 }
@@ -52,25 +60,59 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
         let what = format!("cannot make {}", args.output.display());
         Refused::new(what, hint(&error)).with_source(error)
     })?;
-    let elapsed = start.elapsed();
-    let speed = bytes_per_s(made.bytes, elapsed);
+    report(args, (start.elapsed(), made.bytes, made.lines), Some(made.sum))
+}
+
+fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
+    const DEGREE: u64 = 16;
+    let args = &graph.made;
+    let start = Instant::now();
+    let edges = graph.edges.unwrap_or(DEGREE << graph.scale);
+    let options = MatrixWriteOptions::new()
+        .with_format(format)
+        .with_workers(args.workers)
+        .with_output(unsynced());
+    let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
+    let written = made.write(&args.output, &options)?;
+    let head = if format == MatrixFormat::MatrixMarket { 2 } else { 0 };
+    report(args, (start.elapsed(), written.bytes, edges + head), None)
+}
+
+fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
+    let args = &contracts.made;
+    let start = Instant::now();
+    let output = ordered(&args.output, unsynced())?;
+    let written = options::generate(contracts.count, args.seed, args.workers, output)?;
+    report(args, (start.elapsed(), written.bytes, contracts.count + 1), None)
+}
+
+/// What is made again in no time need not survive a power cut.
+fn unsynced() -> OrderedOptions {
+    OrderedOptions::new().with_sync(Sync::None)
+}
+
+fn report(
+    args: &MadeArgs,
+    (elapsed, bytes, lines): (Duration, u64, u64),
+    sum: Option<u64>,
+) -> Result<Outcome> {
+    let speed = bytes_per_s(bytes, elapsed);
     if args.json {
         print_json(&Json {
             path: args.output.as_os_str().into(),
-            bytes: made.bytes,
-            lines: made.lines,
-            sum: made.sum,
+            bytes,
+            lines,
+            sum,
             seed: args.seed,
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: speed,
         })?;
     } else {
+        let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
         print(format!(
-            "{}: {}, {} newlines, byte sum {}, in {}, {:.2} GB/s\n",
+            "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
             args.output.display(),
-            size_text(made.bytes),
-            made.lines,
-            made.sum,
+            size_text(bytes),
             time_text(elapsed),
             speed / 1e9
         ))?;

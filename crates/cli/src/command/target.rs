@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::append::{Ordered, OrderedOptions, ordered, ordered_to};
-use swath::sink::Replace;
 
 use crate::args::compress::OutputArgs;
 use crate::failure::Refused;
@@ -70,11 +69,7 @@ impl Target {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
             return Ok(ordered_to(file, path, OrderedOptions::new()));
         }
-        let replace = if args.force { Replace::Allowed } else { Replace::Refused };
-        let mut options = OrderedOptions::new()
-            .with_replace(replace)
-            .with_sync(args.sync)
-            .with_hard_links(args.hard_links);
+        let mut options = args.ordered_options();
         if let Some(permissions) = permissions(from) {
             options = options.with_permissions(permissions);
         }

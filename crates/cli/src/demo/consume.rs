@@ -34,7 +34,7 @@ fn row(
         memory: Memory::None,
         limit,
         is_peer: false,
-        share: 1,
+        bytes: None,
         run: Box::new(move |stage| {
             let start = Instant::now();
             let scanned = work(stage, &ReadOptions::new())?;

@@ -50,7 +50,7 @@ pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
             memory: Memory::Fresh,
             limit: Limit::Copy,
             is_peer: index == 0,
-            share: 1,
+            bytes: None,
             run: Box::new(move |stage| run(stage, leave, check)),
         }
     };

@@ -82,7 +82,7 @@ fn row(way: &'static Way, reused: &BufferPool) -> Row {
             State::Cold => Limit::DirectRead,
         },
         is_peer: false,
-        share: 1,
+        bytes: None,
         run: Box::new(move |stage| run(stage, &options, is_mapped)),
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
         memory: Memory::Fresh,
         limit,
         is_peer: true,
-        share: 1,
+        bytes: None,
         run: Box::new(run),
     };
     Ok(states.map(row).into())

@@ -22,7 +22,8 @@ pub(super) struct Timed {
     pub(super) memory: Memory,
     pub(super) limit: Limit,
     pub(super) is_peer: bool,
-    share: u64,
+    /// That it is about; none for the input's.
+    bytes: Option<u64>,
     pub(super) is_right: bool,
     seconds: Vec<f64>,
 }
@@ -36,7 +37,7 @@ impl Timed {
     /// Returns the median speed for an input of `size` bytes.
     pub(super) fn bytes_per_s(&self, size: u64) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let size = (size / self.share) as f64;
+        let size = self.bytes.unwrap_or(size) as f64;
         size / self.median()
     }
 
@@ -48,7 +49,7 @@ impl Timed {
 
 impl From<&Row> for Timed {
     fn from(row: &Row) -> Self {
-        let &Row { capability, engine, way, state, memory, limit, is_peer, share, .. } = row;
+        let &Row { capability, engine, way, state, memory, limit, is_peer, bytes, .. } = row;
         let (is_right, seconds) = (true, Vec::new());
         Self {
             capability,
@@ -58,7 +59,7 @@ impl From<&Row> for Timed {
             memory,
             limit,
             is_peer,
-            share,
+            bytes,
             is_right,
             seconds,
         }

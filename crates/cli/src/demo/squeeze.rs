@@ -27,7 +27,7 @@ const WAYS: [Way; 4] = [
 /// The text is so many times shorter than the input.
 const SHARE: u64 = 4;
 
-pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     let row = |(index, (engine, way, format, workers)): (usize, Way)| Row {
         capability: "compress",
         engine,
@@ -36,7 +36,7 @@ pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
         memory: Memory::None,
         limit: Limit::Copy,
         is_peer: index == 0,
-        share: SHARE,
+        bytes: Some(stage.made.bytes / SHARE),
         run: Box::new(move |stage| run(stage, format, workers, way == WAYS[3].1)),
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())

@@ -81,11 +81,24 @@ impl Columns {
     ///
     /// Those of writing.
     pub fn write_arrow(&self, path: impl AsRef<Path>) -> Result<u64> {
+        self.write_arrow_with(path, AppendOptions::new())
+    }
+
+    /// As [`write_arrow`](Self::write_arrow), durable or not, over an old file or not.
+    ///
+    /// # Errors
+    ///
+    /// Those of writing.
+    pub fn write_arrow_with(
+        &self,
+        path: impl AsRef<Path>,
+        options: AppendOptions,
+    ) -> Result<u64> {
         let path = path.as_ref();
         let wrong =
             |error: ArrowError| Error::writing(path, Reason::Library, error.to_string());
         let batch = self.to_record_batch().map_err(wrong)?;
-        let mut out = Counted { out: append::create(path, AppendOptions::new())?, bytes: 0 };
+        let mut out = Counted { out: append::create(path, options)?, bytes: 0 };
         let mut writer = FileWriter::try_new(&mut out, &batch.schema()).map_err(wrong)?;
         // Whole bytes of validity, so that nothing has to be shifted.
         let rows = (BATCH / 8 / self.columns.len().max(1)).next_multiple_of(64);

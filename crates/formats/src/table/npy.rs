@@ -30,6 +30,13 @@ pub struct Dense<T: Value> {
     pub values: Array<T>,
 }
 
+impl<T: Value> Dense<T> {
+    /// Puts shape and values together; there must be as many as the shape says to write them.
+    pub fn new(shape: Vec<usize>, values: Array<T>) -> Self {
+        Self { shape, values }
+    }
+}
+
 /// Reads the array at `path`, whose numbers must be of the type asked for.
 ///
 /// ```
@@ -93,6 +100,20 @@ pub fn info(path: impl AsRef<Path>) -> Result<(String, Vec<usize>)> {
 ///
 /// [`Reason::Invalid`] unless there are as many values as the shape says; those of writing.
 pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) -> Result<u64> {
+    write_with(path, shape, values, &WriteOptions::new())
+}
+
+/// As [`write`], durable or not, over an old file or not.
+///
+/// # Errors
+///
+/// As [`write`].
+pub fn write_with<T: Value>(
+    path: impl AsRef<Path>,
+    shape: &[usize],
+    values: &[T],
+    options: &WriteOptions,
+) -> Result<u64> {
     let path = path.as_ref();
     let count = shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
     if count != Some(values.len()) {
@@ -102,7 +123,7 @@ pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) ->
     let header = header::<T>(shape);
     let values: &[u8] = bytemuck::cast_slice(values);
     let len = (header.len() + values.len()) as u64;
-    let out = WriteOptions::new().create(path, len)?;
+    let out = options.create(path, len)?;
     out.write_at(&header, 0)?;
     let mut at = header.len() as u64;
     for step in values.chunks(STEP) {
@@ -115,12 +136,16 @@ pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) ->
 
 /// The header of a file with such values.
 fn header<T: Value>(shape: &[usize]) -> Vec<u8> {
+    header_of(&descr::<T>(), shape)
+}
+
+/// The header of a file with values of a type by NumPy's name for it.
+pub(crate) fn header_of(descr: &str, shape: &[usize]) -> Vec<u8> {
     let sizes: Vec<String> = shape.iter().map(usize::to_string).collect();
     // A tuple of one has a comma.
     let comma = if shape.len() == 1 { "," } else { "" };
     let text = format!(
-        "{{'descr': '{}', 'fortran_order': False, 'shape': ({}{comma}), }}",
-        descr::<T>(),
+        "{{'descr': '{descr}', 'fortran_order': False, 'shape': ({}{comma}), }}",
         sizes.join(", ")
     );
     let before = MAGIC.len() + 4;
@@ -143,12 +168,12 @@ fn descr<T: Value>() -> String {
 
 /// What the start of a file says.
 #[derive(Debug, PartialEq, Eq)]
-struct Header {
-    descr: String,
+pub(crate) struct Header {
+    pub(crate) descr: String,
     is_fortran: bool,
-    shape: Vec<usize>,
+    pub(crate) shape: Vec<usize>,
     /// Where the values begin.
-    data: u64,
+    pub(crate) data: u64,
 }
 
 impl Header {
@@ -164,7 +189,7 @@ impl Header {
         Ok((header, len))
     }
 
-    fn parse(bytes: &[u8]) -> std::result::Result<Self, (Reason, &'static str)> {
+    pub(crate) fn parse(bytes: &[u8]) -> std::result::Result<Self, (Reason, &'static str)> {
         let no_npy = (Reason::UnknownFormat, "it is no .npy file");
         let damaged = (Reason::Malformed, "the header of the .npy file is damaged");
         let rest = bytes.strip_prefix(MAGIC).ok_or(no_npy)?;

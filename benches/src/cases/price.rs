@@ -1,0 +1,66 @@
+//! Option contracts to prices, end to end: study C's experiment.
+
+use crate::bench::Bench;
+use crate::case::{Case, Goal};
+use crate::cases::graph::peers;
+use crate::contestants::control;
+use crate::contestants::text::{Parsed, Text};
+use anyhow::{Result, ensure};
+use std::fs;
+use std::path::Path;
+use swath::ReadOptions;
+use swath::append::{OrderedOptions, ordered};
+use swath::sink::Sync;
+use swath_formats::options::{PriceOptions, Way};
+use swath_study::harness::timed;
+use swath_study::peers::PythonParse;
+
+const FUSED: &str = "swath price";
+const STUDY: &str = "study C's optimised form";
+const SERIAL: &str = "line by line";
+const ONE: &str = "swath price, one worker";
+
+const POLARS: PythonParse =
+    PythonParse { name: "polars read + write, no pricing", word: "polars_prices" };
+
+/// Compares the three ways, and polars, which does not price.
+pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
+    let priced = bench.output("prices");
+    let sum = {
+        let options = PriceOptions::new().with_way(Way::Serial).with_workers(1);
+        let output = ordered(&priced, OrderedOptions::new().with_sync(Sync::None))?;
+        options.price(text.input.path.as_path(), output)?;
+        byte_sum(&priced)?
+    };
+    let of = |name, way, workers| {
+        let priced = priced.clone();
+        text.writer(bench, name, sum, move |path| {
+            let options = PriceOptions::new().with_way(way).with_workers(workers);
+            let output = ordered(&priced, OrderedOptions::new().with_sync(Sync::None))?;
+            let (done, timing) = timed(|| options.price(path, output))?;
+            let done = done?;
+            ensure!(done.off == 0, "{} prices are not the reference's", done.off);
+            let sum = byte_sum(&priced)?;
+            fs::remove_file(&priced)?;
+            Ok(Parsed { timing, values: done.contracts, sum })
+        })
+    };
+    let mut contestants = vec![
+        of(FUSED, Way::Fused, bench.workers),
+        of(ONE, Way::Fused, 1),
+        of(STUDY, Way::Study, bench.workers),
+        of(SERIAL, Way::Serial, bench.workers),
+    ];
+    let absent = peers(bench, text, &mut contestants, &[POLARS]);
+    contestants.push(control::memory(bench));
+    let goals = vec![
+        Goal::speed(FUSED, 8.0, &[SERIAL]),
+        Goal::speed(FUSED, 2.0, &[STUDY]),
+        Goal::speed(FUSED, 3.0, &[POLARS.name]),
+    ];
+    Ok(Case { contestants, absent, goals })
+}
+
+fn byte_sum(path: &Path) -> Result<u64> {
+    Ok(ReadOptions::new().sum(path)?.value)
+}

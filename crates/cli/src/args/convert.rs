@@ -1,0 +1,257 @@
+//! What `swath convert` and `swath info` take.
+
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+use swath::ReadOptions;
+use swath_formats::matrix::{
+    Base, Duplicates, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Order,
+    Strictness, ValueKind,
+};
+use swath_formats::table::{Decimals, Header, TableOptions, TableWriter};
+
+use super::compress::OutputArgs;
+use super::words::words;
+
+/// `swath convert`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath convert graph.mtx graph.npz           compressed rows, for scipy.sparse.load_npz
+  swath convert edges.el graph.mtx
+  swath convert --from edges --base 1 edges.txt graph.npz
+  swath convert table.csv table.npy           row-major doubles
+  swath convert table.csv table.arrow         columns with their own types, and nulls
+  swath convert --decimals 6 table.npy table.csv
+
+The ends of the names tell the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds
+edges if the other end is a matrix, else a table. A matrix becomes a table with a row for each
+entry; a table with such a header, or any other one, becomes a matrix of what is not zero.")]
+pub struct Convert {
+    /// The file to convert
+    #[arg(value_name = "IN", value_hint = ValueHint::FilePath)]
+    pub input: PathBuf,
+
+    /// What it becomes; it appears in one step when all of it is there
+    #[arg(value_name = "OUT", value_hint = ValueHint::FilePath)]
+    pub to: PathBuf,
+
+    /// What IN is [default: what its name ends with]
+    #[arg(long = "from", value_name = "FORMAT", value_parser = words(FORMATS))]
+    pub from_format: Option<Format>,
+
+    /// What OUT shall be [default: what its name ends with]
+    #[arg(long = "to", value_name = "FORMAT", value_parser = words(FORMATS))]
+    pub to_format: Option<Format>,
+
+    /// What a matrix is read as.
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+
+    /// What a table is read as, and how numbers are written.
+    #[command(flatten)]
+    pub table: TableArgs,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Where to leave it.
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// What a matrix is read as.
+#[derive(Debug, Args)]
+pub struct MatrixArgs {
+    /// The half of a symmetric matrix that is not in the file: add it, or leave it out
+    #[arg(long, value_name = "WHAT", value_parser = words(MIRROR), default_value = "expand")]
+    pub symmetric: Mirror,
+
+    /// Entries with the same row and column
+    #[arg(long, value_name = "WHAT", value_parser = words(DUPLICATES), default_value = "keep")]
+    pub duplicates: Duplicates,
+
+    /// Sort entries by row and column
+    #[arg(long)]
+    pub sort: bool,
+
+    /// The first row and column of edge lists, read or written
+    #[arg(long, value_name = "N", value_parser = words(BASE), default_value = "auto")]
+    pub base: Base,
+
+    /// The type of values
+    #[arg(long, value_name = "TYPE", value_parser = words(VALUES), default_value = "auto")]
+    pub values: ValueKind,
+
+    /// Refuse what is common but not in the format: a banner with one %, comments between entries
+    #[arg(long)]
+    pub strict: bool,
+}
+
+/// What a table is read as, and how numbers are written.
+#[derive(Debug, Args)]
+pub struct TableArgs {
+    /// Whether the first line of a table has names
+    #[arg(long, value_name = "WHEN", value_parser = words(HEADER), default_value = "auto")]
+    pub header: Header,
+
+    /// What stands between the numbers of a table that is read [default: as its name says]
+    #[arg(long, value_name = "CHAR")]
+    pub delimiter: Option<char>,
+
+    /// Digits behind the point of what is written [default: as many as tell doubles apart]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
+    pub decimals: Option<u16>,
+}
+
+/// `swath info`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath info graph.mtx
+  swath info --json table.csv
+  swath info data.zst out.segments/")]
+pub struct Info {
+    /// Files, or folders of segments
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+
+    /// What the files are [default: what they begin with, or their names end with]
+    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
+    pub format: Option<Format>,
+
+    /// Print JSON, a line for each file
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What a file holds, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Matrix Market.
+    Mtx,
+    /// A line for each edge.
+    Edges,
+    /// Compressed rows, as SciPy saves them.
+    Npz,
+    /// A table with commas.
+    Csv,
+    /// A table with tabs.
+    Tsv,
+    /// A dense array, as NumPy saves it.
+    Npy,
+    /// Columns, as Arrow saves them.
+    Arrow,
+}
+
+const FORMATS: &[(&str, Format)] = &[
+    ("mtx", Format::Mtx),
+    ("edges", Format::Edges),
+    ("npz", Format::Npz),
+    ("csv", Format::Csv),
+    ("tsv", Format::Tsv),
+    ("npy", Format::Npy),
+    ("arrow", Format::Arrow),
+];
+const MIRROR: &[(&str, Mirror)] = &[("expand", Mirror::Expanded), ("keep", Mirror::Stored)];
+const DUPLICATES: &[(&str, Duplicates)] =
+    &[("keep", Duplicates::Kept), ("sum", Duplicates::Summed)];
+const BASE: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
+const HEADER: &[(&str, Header)] =
+    &[("auto", Header::Auto), ("yes", Header::Present), ("no", Header::Absent)];
+const VALUES: &[(&str, ValueKind)] = &[
+    ("auto", ValueKind::Auto),
+    ("none", ValueKind::None),
+    ("i64", ValueKind::I64),
+    ("f32", ValueKind::F32),
+    ("f64", ValueKind::F64),
+    ("complex", ValueKind::Complex),
+];
+
+impl Format {
+    /// What people call it.
+    pub fn word(self) -> &'static str {
+        FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
+    }
+
+    /// Whether it holds entries by row and column.
+    pub fn is_matrix(self) -> bool {
+        matches!(self, Self::Mtx | Self::Edges | Self::Npz)
+    }
+
+    /// What the end of a name says; a `.tsv` holds edges if it is `beside` a matrix.
+    pub fn of(path: &Path, beside: Option<Self>) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match extension.as_str() {
+            "mtx" | "mm" => Self::Mtx,
+            "el" | "wel" | "edges" | "txt" => Self::Edges,
+            "tsv" if beside.is_some_and(Self::is_matrix) => Self::Edges,
+            "tsv" => Self::Tsv,
+            "csv" => Self::Csv,
+            "npz" => Self::Npz,
+            "npy" => Self::Npy,
+            "arrow" | "feather" | "ipc" => Self::Arrow,
+            _ => return None,
+        })
+    }
+}
+
+impl Convert {
+    /// Returns the library's options for a matrix that is read.
+    pub fn matrix_options(&self, format: Format) -> MatrixOptions {
+        let args = &self.matrix;
+        let (is_edges, strictness) = (format == Format::Edges, args.strict);
+        MatrixOptions::new()
+            .with_workers(self.workers)
+            .with_format(if is_edges {
+                MatrixFormat::Edges
+            } else {
+                MatrixFormat::MatrixMarket
+            })
+            .with_base(if is_edges { args.base } else { Base::Auto })
+            .with_mirror(args.symmetric)
+            .with_duplicates(args.duplicates)
+            .with_order(if args.sort { Order::Sorted } else { Order::File })
+            .with_values(args.values)
+            .with_strictness(if strictness {
+                Strictness::Strict
+            } else {
+                Strictness::Permissive
+            })
+    }
+
+    /// Returns the library's options for a matrix that is written.
+    pub fn matrix_write_options(&self, format: Format) -> MatrixWriteOptions {
+        let is_edges = format == Format::Edges;
+        MatrixWriteOptions::new()
+            .with_workers(self.workers)
+            .with_format(if is_edges {
+                MatrixFormat::Edges
+            } else {
+                MatrixFormat::MatrixMarket
+            })
+            .with_base(if is_edges { self.matrix.base } else { Base::Auto })
+            .with_output(self.output.ordered_options())
+    }
+
+    /// Returns the library's options for a table that is read.
+    pub fn table_options(&self, format: Format) -> TableOptions {
+        let delimiter = self.table.delimiter.and_then(|char| u8::try_from(char).ok());
+        let named = if format == Format::Tsv { b'\t' } else { b',' };
+        TableOptions::new()
+            .with_header(self.table.header)
+            .with_delimiter(delimiter.unwrap_or(named))
+            .with_read_options(ReadOptions::new().with_workers(self.workers))
+    }
+
+    /// Returns the library's options for a table that is written.
+    pub fn table_writer(&self, format: Format) -> TableWriter {
+        let decimals = self.table.decimals.map(usize::from);
+        TableWriter::new()
+            .with_workers(self.workers)
+            .with_delimiter(if format == Format::Tsv { b'\t' } else { b',' })
+            .with_decimals(decimals.map_or(Decimals::Shortest, Decimals::Fixed))
+            .with_ordered_options(self.output.ordered_options())
+    }
+}

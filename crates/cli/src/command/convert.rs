@@ -1,0 +1,142 @@
+//! `swath convert`: one format for numbers into another.
+
+mod entries;
+mod matrix;
+mod table;
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+
+use super::Outcome;
+use crate::args::convert::{Convert, Format};
+use crate::failure::Refused;
+use crate::output::{print, print_json};
+use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    source: PathJson,
+    from: &'static str,
+    to: &'static str,
+    rows: u64,
+    columns: u64,
+    /// Entries of a matrix, values of a table.
+    values: u64,
+    bytes_in: u64,
+    bytes_out: u64,
+    read_s: f64,
+    write_s: f64,
+    bytes_in_per_s: f64,
+    bytes_out_per_s: f64,
+}
+
+/// How large what was converted is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Size {
+    rows: u64,
+    columns: u64,
+    values: u64,
+}
+
+/// What was converted, and when it was all in memory.
+struct Converted {
+    size: Size,
+    read: Instant,
+}
+
+pub(super) fn run(args: &Convert) -> Result<Outcome> {
+    let (from, to) = formats(args)?;
+    check_target(args)?;
+    let start = Instant::now();
+    let done = match (from.is_matrix(), to.is_matrix()) {
+        (true, true) => matrix::to_matrix(args, from, to)?,
+        (true, false) => entries::of_matrix(args, from, to)?,
+        (false, false) => table::to_table(args, from, to)?,
+        (false, true) => entries::of_table(args, from, to)?,
+    };
+    let (read, write) = (done.read - start, done.read.elapsed());
+    report(args, (from, to), &done.size, (read, write))
+}
+
+fn formats(args: &Convert) -> Result<(Format, Format)> {
+    let named = |path: &Path, beside| Format::of(path, beside);
+    let known = |format: Option<Format>, path: &Path, flag| {
+        format.ok_or_else(|| {
+            let what = format!("cannot convert: the name {} says no format", path.display());
+            Refused::new(what, flag)
+        })
+    };
+    let from = args.from_format.or_else(|| named(&args.input, args.to_format));
+    let to = args.to_format.or_else(|| named(&args.to, from));
+    // The end that is told apart by the other one, once that is known.
+    let from = args.from_format.or_else(|| named(&args.input, to)).or(from);
+    Ok((known(from, &args.input, "--from FORMAT")?, known(to, &args.to, "--to FORMAT")?))
+}
+
+/// Before anything is read: what would be refused at the end.
+fn check_target(args: &Convert) -> Result<()> {
+    let id = |facts: fs::Metadata| (facts.dev(), facts.ino());
+    let there = fs::metadata(&args.to).ok();
+    let is_input = there.clone().map(id) == fs::metadata(&args.input).ok().map(id);
+    let what = |why: &str| format!("cannot write {}: {why}", args.to.display());
+    if there.is_some() {
+        ensure!(
+            !is_input,
+            Refused::new(what("it is the input"), "another name for the output")
+        );
+        let hint = "--force to replace it, or another name";
+        ensure!(args.output.force, Refused::new(what("there is such a file"), hint));
+    }
+    Ok(())
+}
+
+fn report(
+    args: &Convert,
+    (from, to): (Format, Format),
+    size: &Size,
+    (read, write): (Duration, Duration),
+) -> Result<Outcome> {
+    let len = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
+    let (bytes_in, bytes_out) = (len(&args.input), len(&args.to));
+    let (in_speed, out_speed) = (bytes_per_s(bytes_in, read), bytes_per_s(bytes_out, write));
+    if args.output.json {
+        print_json(&Json {
+            path: args.to.as_os_str().into(),
+            source: args.input.as_os_str().into(),
+            from: from.word(),
+            to: to.word(),
+            rows: size.rows,
+            columns: size.columns,
+            values: size.values,
+            bytes_in,
+            bytes_out,
+            read_s: read.as_secs_f64(),
+            write_s: write.as_secs_f64(),
+            bytes_in_per_s: in_speed,
+            bytes_out_per_s: out_speed,
+        })?;
+    } else {
+        print(format!(
+            "{}: {} × {}, {}\n  \
+             {} read in {}, {:.2} GB/s; {} written in {}, {:.2} GB/s\n",
+            args.to.display(),
+            size.rows,
+            size.columns,
+            counted(size.values, "value"),
+            size_text(bytes_in),
+            time_text(read),
+            in_speed / 1e9,
+            size_text(bytes_out),
+            time_text(write),
+            out_speed / 1e9,
+        ))?;
+    }
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,217 @@
+//! Matrices as tables of their entries, and back.
+//!
+//! ```text
+//! row,column,value        a matrix as a table: from 0, in the order of the matrix
+//! 0,1,0.5
+//! ```
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use swath::Array;
+use swath_formats::matrix::{self, AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
+use swath_formats::table::{Column, Columns, Values as Cells};
+
+use super::matrix::{size_of_coo, size_of_csr};
+use super::table::{columns, leave};
+use super::{Converted, Size};
+use crate::args::convert::{Convert, Format};
+use crate::failure::Refused;
+
+const NAMES: [&str; 2] = ["row", "column"];
+const VALUE: &str = "value";
+const PARTS: [&str; 2] = ["real", "imaginary"];
+
+/// A row for each entry.
+pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+    if to == Format::Npy {
+        let what = "cannot convert a sparse matrix to .npy: it holds dense arrays";
+        bail!(Refused::new(what, "the name of an .npz, .csv or .arrow file"));
+    }
+    let (table, size) = match from {
+        Format::Npz => of_rows(matrix::read_npz(&args.input)?)?,
+        _ => {
+            let matrix = matrix::read(&args.input, &args.matrix_options(from))?;
+            let size = size_of_coo(&matrix);
+            (
+                match matrix {
+                    AnyCoo::U32(it) => table(&it.rows, &it.columns, it.values)?,
+                    AnyCoo::U64(it) => table(&it.rows, &it.columns, it.values)?,
+                },
+                size,
+            )
+        }
+    };
+    let read = Instant::now();
+    leave(args, to, &table)?;
+    Ok(Converted { size, read })
+}
+
+fn of_rows(matrix: AnyCsr) -> Result<(Columns, Size)> {
+    let size = size_of_csr(&matrix);
+    let table = match matrix {
+        AnyCsr::U32(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
+        AnyCsr::U64(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
+    };
+    Ok((table, size))
+}
+
+/// The row of each entry.
+fn spread(offsets: &[u64]) -> Result<Array<u64>> {
+    let index = |offset: u64| usize::try_from(offset).unwrap_or(usize::MAX);
+    let mut rows = Array::<u64>::zeroed(offsets.last().map_or(0, |&end| index(end)))?;
+    for (row, pair) in (0..).zip(offsets.windows(2)) {
+        rows[index(pair[0])..index(pair[1])].fill(row);
+    }
+    Ok(rows)
+}
+
+fn table<R: Id, C: Id>(rows: &[R], columns: &[C], values: Values) -> Result<Columns> {
+    let mut names: Vec<String> = NAMES.map(String::from).into();
+    let mut all = vec![ids(rows)?, ids(columns)?];
+    match values {
+        Values::None => {}
+        Values::I64(values) => all.push(Column::of_i64(values)),
+        Values::F64(values) => all.push(Column::of_f64(values)),
+        Values::F32(values) => {
+            all.push(doubles(values.iter().map(|&it| f64::from(it)), values.len())?)
+        }
+        Values::Complex(values) => {
+            all.push(doubles(values.iter().map(|it| it[0]), values.len())?);
+            all.push(doubles(values.iter().map(|it| it[1]), values.len())?);
+            names.extend(PARTS.map(String::from));
+        }
+        other => bail!("cannot convert values of this kind: {other:?}"),
+    }
+    if all.len() == 3 {
+        names.push(VALUE.to_owned());
+    }
+    Columns::new(Some(names), all).ok_or_else(|| unreachable!("columns of one length"))
+}
+
+fn ids<I: Id>(ids: &[I]) -> Result<Column> {
+    let mut values = Array::<i64>::zeroed(ids.len())?;
+    for (value, id) in values.iter_mut().zip(ids) {
+        *value = i64::try_from(id.to_u64())?;
+    }
+    Ok(Column::of_i64(values))
+}
+
+fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Column> {
+    let mut values = Array::<f64>::zeroed(len)?;
+    for (value, double) in values.iter_mut().zip(from) {
+        *value = double;
+    }
+    Ok(Column::of_f64(values))
+}
+
+/// A table of entries as what it stands for; of any other one, what is not zero.
+pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+    let table = columns(args, from)?;
+    if let Some(missing) = table.columns.iter().position(|column| column.nulls() > 0) {
+        let what =
+            format!("cannot make a matrix: values of column {} are missing", missing + 1);
+        bail!(Refused::new(what, "a table without gaps"));
+    }
+    let names = table.names.as_deref().unwrap_or_default();
+    let is_listed = names.len() >= 2 && names[..2] == NAMES;
+    let matrix = if is_listed { listed(&table)? } else { not_zero(&table)? };
+    let read = Instant::now();
+    let size = Size {
+        rows: matrix.row_count,
+        columns: matrix.column_count,
+        values: matrix.entry_count() as u64,
+    };
+    match to {
+        Format::Npz => {
+            AnyCsr::U64(matrix.to_rows()?).write_npz(&args.to, args.output.append_options())?;
+        }
+        _ => drop(matrix.write(&args.to, &args.matrix_write_options(to))?),
+    }
+    Ok(Converted { size, read })
+}
+
+fn listed(table: &Columns) -> Result<Coo<u64>> {
+    let (rows, columns) = (numbers(table, 0)?, numbers(table, 1)?);
+    let count = |ids: &[u64]| ids.iter().max().map_or(0, |&most| most + 1);
+    let names = table.names.as_deref().unwrap_or_default();
+    let values = match (names.get(2..).unwrap_or_default(), table.columns.get(2..)) {
+        ([], _) => Values::None,
+        ([name], Some([column])) if name == VALUE => match column.values() {
+            Cells::I64(values) => Values::I64(copied(values)?),
+            Cells::F64(values) => Values::F64(copied(values)?),
+            other => bail!("cannot convert values of this kind: {other:?}"),
+        },
+        ([real, imaginary], Some([first, second])) if [real, imaginary] == PARTS => {
+            complex(first, second)?
+        }
+        _ => {
+            let what =
+                "cannot make a matrix: columns behind `row` and `column` are not `value`";
+            bail!(Refused::new(what, "a table with the columns row, column and value"));
+        }
+    };
+    let (row_count, column_count) = (count(&rows), count(&columns));
+    Ok(Coo { row_count, column_count, symmetry: Symmetry::General, rows, columns, values })
+}
+
+fn complex(first: &Column, second: &Column) -> Result<Values> {
+    let (Cells::F64(real), Cells::F64(imaginary)) = (first.values(), second.values()) else {
+        let what = "cannot make a matrix: its complex values are no doubles";
+        bail!(Refused::new(what, "decimal points in every value"));
+    };
+    let mut values = Array::<Complex>::zeroed(real.len())?;
+    for (value, parts) in values.iter_mut().zip(real.iter().zip(imaginary)) {
+        *value = [*parts.0, *parts.1];
+    }
+    Ok(Values::Complex(values))
+}
+
+fn copied<T: bytemuck::Pod>(values: &[T]) -> Result<Array<T>> {
+    let mut copy = Array::<T>::zeroed(values.len())?;
+    copy.copy_from_slice(values);
+    Ok(copy)
+}
+
+fn numbers(table: &Columns, at: usize) -> Result<Array<u64>> {
+    let refused = || {
+        let what = format!("cannot make a matrix: not all of `{}` count from 0", NAMES[at]);
+        Refused::new(what, "whole numbers that are not negative")
+    };
+    let Cells::I64(values) = table.columns[at].values() else { bail!(refused()) };
+    let mut ids = Array::<u64>::zeroed(values.len())?;
+    for (id, &value) in ids.iter_mut().zip(values) {
+        *id = u64::try_from(value).map_err(|_| refused())?;
+    }
+    Ok(ids)
+}
+
+fn not_zero(table: &Columns) -> Result<Coo<u64>> {
+    let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
+    for row in 0..table.rows {
+        for (at, column) in table.columns.iter().enumerate() {
+            let value = match column.values() {
+                Cells::F64(values) => values[row],
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "as every matrix of doubles has it"
+                )]
+                Cells::I64(values) => values[row] as f64,
+                _ => 0.0,
+            };
+            if value != 0.0 {
+                rows.push(row as u64);
+                columns.push(at as u64);
+                values.push(value);
+            }
+        }
+    }
+    Ok(Coo {
+        row_count: table.rows as u64,
+        column_count: table.columns.len() as u64,
+        symmetry: Symmetry::General,
+        rows: copied(&rows)?,
+        columns: copied(&columns)?,
+        values: Values::F64(copied(&values)?),
+    })
+}

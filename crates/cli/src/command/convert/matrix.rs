@@ -1,0 +1,48 @@
+//! A matrix into another format for matrices.
+
+use std::time::Instant;
+
+use anyhow::Result;
+use swath_formats::matrix::{self, AnyCoo, AnyCsr};
+
+use super::{Converted, Size};
+use crate::args::convert::{Convert, Format};
+
+pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+    if from != Format::Npz && to != Format::Npz {
+        let matrix = matrix::read(&args.input, &args.matrix_options(from))?;
+        let read = Instant::now();
+        matrix.write(&args.to, &args.matrix_write_options(to))?;
+        return Ok(Converted { size: size_of_coo(&matrix), read });
+    }
+    let rows = rows(args, from)?;
+    let read = Instant::now();
+    match to {
+        Format::Npz => drop(rows.write_npz(&args.to, args.output.append_options())?),
+        _ => drop(rows.write(&args.to, &args.matrix_write_options(to))?),
+    }
+    Ok(Converted { size: size_of_csr(&rows), read })
+}
+
+fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
+    Ok(match from {
+        Format::Npz => matrix::read_npz(&args.input)?,
+        _ => matrix::read_rows(&args.input, &args.matrix_options(from))?,
+    })
+}
+
+pub(super) fn size_of_coo(matrix: &AnyCoo) -> Size {
+    let (rows, columns, values) = match matrix {
+        AnyCoo::U32(it) => (it.row_count, it.column_count, it.entry_count()),
+        AnyCoo::U64(it) => (it.row_count, it.column_count, it.entry_count()),
+    };
+    Size { rows, columns, values: values as u64 }
+}
+
+pub(super) fn size_of_csr(matrix: &AnyCsr) -> Size {
+    let (rows, columns, values) = match matrix {
+        AnyCsr::U32(it) => (it.row_count, it.column_count, it.entry_count()),
+        AnyCsr::U64(it) => (it.row_count, it.column_count, it.entry_count()),
+    };
+    Size { rows, columns, values: values as u64 }
+}

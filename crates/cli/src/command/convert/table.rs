@@ -1,0 +1,186 @@
+//! A table into another format for tables.
+
+use std::time::Instant;
+
+use anyhow::{Result, bail};
+use swath::Array;
+use swath_formats::table::npy::{self, Dense};
+use swath_formats::table::{Column, Columns, Value, Values};
+
+use super::{Converted, Size};
+use crate::args::convert::{Convert, Format};
+use crate::failure::Refused;
+
+pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
+    match (from, to) {
+        (Format::Npy, Format::Csv | Format::Tsv) => npy_to_text(args, to),
+        (Format::Npy, Format::Npy) => {
+            let dense = dense(args)?;
+            let read = Instant::now();
+            let options = args.output.write_options();
+            npy::write_with(&args.to, &dense.shape, &dense.values, &options)?;
+            Ok(Converted { size: size_of_dense(&dense.shape)?, read })
+        }
+        (Format::Csv | Format::Tsv, Format::Npy) => {
+            let table = args.table_options(from).read::<f64>(&args.input)?;
+            let read = Instant::now();
+            let shape = [table.rows, table.columns];
+            npy::write_with(&args.to, &shape, &table.values, &args.output.write_options())?;
+            Ok(Converted { size: size_of_dense(&shape)?, read })
+        }
+        _ => {
+            let columns = columns(args, from)?;
+            let read = Instant::now();
+            leave(args, to, &columns)?;
+            Ok(Converted { size: size_of(&columns), read })
+        }
+    }
+}
+
+/// Reads a table as columns.
+pub(super) fn columns(args: &Convert, from: Format) -> Result<Columns> {
+    match from {
+        Format::Arrow => Ok(swath_formats::table::read_arrow(&args.input)?),
+        Format::Npy => of_dense(&dense(args)?),
+        _ => Ok(args.table_options(from).read_columns(&args.input)?),
+    }
+}
+
+/// Leaves columns in a format for tables.
+pub(super) fn leave(args: &Convert, to: Format, columns: &Columns) -> Result<()> {
+    match to {
+        Format::Arrow => {
+            columns.write_arrow_with(&args.to, args.output.append_options())?;
+        }
+        Format::Npy => {
+            let values = row_major(columns)?;
+            let shape = [columns.rows, columns.columns.len()];
+            npy::write_with(&args.to, &shape, &values, &args.output.write_options())?;
+        }
+        _ => {
+            args.table_writer(to).write_columns(&args.to, columns)?;
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn size_of(columns: &Columns) -> Size {
+    let (rows, columns) = (columns.rows as u64, columns.columns.len() as u64);
+    Size { rows, columns, values: rows * columns }
+}
+
+/// A vector is one column.
+fn size_of_dense(shape: &[usize]) -> Result<Size> {
+    let (rows, columns) = match *shape {
+        [rows] => (rows as u64, 1),
+        [rows, columns] => (rows as u64, columns as u64),
+        _ => {
+            let what = format!("cannot convert an array of {} dimensions", shape.len());
+            bail!(Refused::new(what, "an array of one or two"));
+        }
+    };
+    Ok(Size { rows, columns, values: rows * columns })
+}
+
+/// Any numbers as doubles.
+fn dense(args: &Convert) -> Result<Dense<f64>> {
+    let (descr, _) = npy::info(&args.input)?;
+    let dense = match descr.trim_start_matches(['<', '|', '=']) {
+        "f4" => doubles(npy::read::<f32>(&args.input)?)?,
+        "i8" => doubles_of_longs(npy::read::<i64>(&args.input)?)?,
+        "i4" => doubles(npy::read::<i32>(&args.input)?)?,
+        "i2" => doubles(npy::read::<i16>(&args.input)?)?,
+        "i1" => doubles(npy::read::<i8>(&args.input)?)?,
+        "u4" => doubles(npy::read::<u32>(&args.input)?)?,
+        "u2" => doubles(npy::read::<u16>(&args.input)?)?,
+        "u1" => doubles(npy::read::<u8>(&args.input)?)?,
+        // Or what it says is none of them.
+        _ => npy::read::<f64>(&args.input)?,
+    };
+    size_of_dense(&dense.shape)?;
+    Ok(dense)
+}
+
+fn doubles<T: Value + Into<f64>>(dense: Dense<T>) -> Result<Dense<f64>> {
+    let mut values = Array::<f64>::zeroed(dense.values.len())?;
+    for (double, &value) in values.iter_mut().zip(dense.values.iter()) {
+        *double = value.into();
+    }
+    Ok(Dense::new(dense.shape, values))
+}
+
+/// As text an integer of 64 bits stays what it is; as a double it may not.
+fn doubles_of_longs(dense: Dense<i64>) -> Result<Dense<f64>> {
+    const EXACT: u64 = 1 << 53;
+    let mut values = Array::<f64>::zeroed(dense.values.len())?;
+    for (double, &value) in values.iter_mut().zip(dense.values.iter()) {
+        if value.unsigned_abs() > EXACT {
+            let what = format!("cannot convert {value}: no double is that number");
+            bail!(Refused::new(what, ".csv, which takes integers as they are"));
+        }
+        #[expect(clippy::cast_precision_loss, reason = "looked at before")]
+        let exact = value as f64;
+        *double = exact;
+    }
+    Ok(Dense::new(dense.shape, values))
+}
+
+/// Text keeps the type: integers stay integers.
+fn npy_to_text(args: &Convert, to: Format) -> Result<Converted> {
+    let (descr, shape) = npy::info(&args.input)?;
+    let size = size_of_dense(&shape)?;
+    match descr.trim_start_matches(['<', '|', '=']) {
+        "f4" => text::<f32>(args, to, size),
+        "i8" => text::<i64>(args, to, size),
+        "i4" => text::<i32>(args, to, size),
+        "i2" => text::<i16>(args, to, size),
+        "i1" => text::<i8>(args, to, size),
+        "u4" => text::<u32>(args, to, size),
+        "u2" => text::<u16>(args, to, size),
+        "u1" => text::<u8>(args, to, size),
+        _ => text::<f64>(args, to, size),
+    }
+}
+
+fn text<T: Value>(args: &Convert, to: Format, size: Size) -> Result<Converted> {
+    let dense = npy::read::<T>(&args.input)?;
+    let read = Instant::now();
+    let columns = usize::try_from(size.columns)?;
+    args.table_writer(to).write(&args.to, columns, &dense.values)?;
+    Ok(Converted { size, read })
+}
+
+fn of_dense(dense: &Dense<f64>) -> Result<Columns> {
+    let size = size_of_dense(&dense.shape)?;
+    let (rows, width) = (usize::try_from(size.rows)?, usize::try_from(size.columns)?);
+    let column = |at: usize| -> Result<Column> {
+        let mut values = Array::<f64>::zeroed(rows)?;
+        for (value, row) in values.iter_mut().zip(dense.values.chunks_exact(width)) {
+            *value = row[at];
+        }
+        Ok(Column::of_f64(values))
+    };
+    let columns = (0..width).map(column).collect::<Result<Vec<_>>>()?;
+    Columns::new(None, columns).ok_or_else(|| unreachable!("columns of one length"))
+}
+
+/// Row after row, as doubles; what is missing is NaN.
+fn row_major(columns: &Columns) -> Result<Array<f64>> {
+    let width = columns.columns.len();
+    let mut values = Array::<f64>::zeroed(columns.rows * width)?;
+    for (at, column) in columns.columns.iter().enumerate() {
+        for (index, row) in values.chunks_exact_mut(width).enumerate() {
+            row[at] = match (column.is_valid(index), column.values()) {
+                (false, _) => f64::NAN,
+                (true, Values::F64(values)) => values[index],
+                #[expect(
+                    clippy::cast_precision_loss,
+                    reason = "as every array of doubles has it"
+                )]
+                (true, Values::I64(values)) => values[index] as f64,
+                (true, _) => f64::NAN,
+            };
+        }
+    }
+    Ok(values)
+}

@@ -1,0 +1,237 @@
+//! `swath info`: what a file holds, by what it says itself and by counting.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::Result;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use swath::{ReadOptions, append};
+use swath_formats::compressed::{Format as Packing, Seekable};
+use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
+use swath_formats::table::{TableOptions, npy, read_arrow};
+
+use super::Outcome;
+use crate::args::convert::{Format, Info};
+use crate::failure::{Refused, describe};
+use crate::output::{complain, print, print_json};
+use crate::report::{PathJson, size_text};
+
+/// Of an option contract.
+const FIELDS: usize = 9;
+/// Bytes that tell most formats apart.
+const HEAD: usize = 4096;
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    kind: &'static str,
+    bytes: u64,
+    #[serde(flatten)]
+    facts: Map<String, Value>,
+}
+
+/// What is known of one file: a kind, and facts by their names.
+struct Known {
+    kind: &'static str,
+    facts: Map<String, Value>,
+}
+
+impl Known {
+    fn new(kind: &'static str) -> Self {
+        Self { kind, facts: Map::new() }
+    }
+
+    fn with(mut self, name: &str, fact: impl Into<Value>) -> Self {
+        self.facts.insert(name.to_owned(), fact.into());
+        self
+    }
+}
+
+pub(super) fn run(args: &Info) -> Result<Outcome> {
+    let mut failed = 0;
+    for path in &args.paths {
+        match of(path, args.format) {
+            Ok(known) => show(args, path, known)?,
+            Err(error) => {
+                complain(describe(&error));
+                failed += 1;
+            }
+        }
+    }
+    Ok(match failed {
+        0 => Outcome::Done,
+        some if some == args.paths.len() => Outcome::NotDone,
+        _ => Outcome::Differs,
+    })
+}
+
+fn of(path: &Path, format: Option<Format>) -> Result<Known> {
+    if path.is_dir() {
+        let folder = append::open(path)?;
+        return Ok(Known::new("segments")
+            .with("length", folder.len())
+            .with("extents", folder.extents() as u64));
+    }
+    let facts = fs::metadata(path).map(|facts| facts.is_file());
+    if !facts.is_ok_and(|is_file| is_file) {
+        // The library says best what is wrong with a path.
+        ReadOptions::new().with_len(0).read(path)?;
+        let what = format!("cannot tell what {} holds: it is a stream", path.display());
+        return Err(Refused::new(what, "the name of a file").into());
+    }
+    if let Some(format) = format {
+        return as_format(path, format);
+    }
+    let head = head(path)?;
+    if let Some(packing) = Packing::detect(&head) {
+        return Ok(packed(path, packing));
+    }
+    if head.starts_with(b"%%MatrixMarket") {
+        return as_format(path, Format::Mtx);
+    }
+    if head.starts_with(b"\x93NUMPY") {
+        return as_format(path, Format::Npy);
+    }
+    if let Some(count) = contracts(&head) {
+        return Ok(Known::new("option contracts").with("contracts", count));
+    }
+    match Format::of(path, None) {
+        // Between ids stand tabs or spaces, in tables of this name tabs alone.
+        Some(Format::Tsv) if !head.contains(&b'\t') => as_format(path, Format::Edges),
+        Some(format) => as_format(path, format),
+        None => Ok(bytes(path, &head)?),
+    }
+}
+
+fn head(path: &Path) -> Result<Vec<u8>> {
+    let mut head = Vec::new();
+    // Opened by the library first, which says best what is wrong.
+    ReadOptions::new().with_len(0).read(path)?;
+    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn as_format(path: &Path, format: Format) -> Result<Known> {
+    match format {
+        Format::Mtx => market(path),
+        Format::Edges => {
+            let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
+            let matrix = matrix::read(path, &options)?;
+            let (rows, columns, entries) = match &matrix {
+                matrix::AnyCoo::U32(it) => (it.row_count, it.column_count, it.entry_count()),
+                matrix::AnyCoo::U64(it) => (it.row_count, it.column_count, it.entry_count()),
+            };
+            let known = Known::new("edge list").with("rows", rows).with("columns", columns);
+            Ok(known.with("entries", entries as u64))
+        }
+        Format::Npz => {
+            let (rows, columns, entries) = match matrix::read_npz(path)? {
+                matrix::AnyCsr::U32(it) => (it.row_count, it.column_count, it.entry_count()),
+                matrix::AnyCsr::U64(it) => (it.row_count, it.column_count, it.entry_count()),
+            };
+            let known = Known::new("compressed rows").with("rows", rows);
+            Ok(known.with("columns", columns).with("entries", entries as u64))
+        }
+        Format::Csv | Format::Tsv => {
+            let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+            let shape = TableOptions::new().with_delimiter(delimiter).shape(path)?;
+            let known = Known::new(if format == Format::Tsv { "TSV" } else { "CSV" })
+                .with("rows", shape.rows as u64)
+                .with("columns", shape.columns as u64);
+            Ok(match shape.names {
+                Some(names) => known.with("names", names),
+                None => known,
+            })
+        }
+        Format::Npy => {
+            let (descr, shape) = npy::info(path)?;
+            Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))
+        }
+        Format::Arrow => {
+            let table = read_arrow(path)?;
+            let known = Known::new("Arrow columns")
+                .with("rows", table.rows as u64)
+                .with("columns", table.columns.len() as u64);
+            Ok(known.with("names", table.names.unwrap_or_default()))
+        }
+    }
+}
+
+fn market(path: &Path) -> Result<Known> {
+    let header = matrix::header(path, &MatrixOptions::new())?;
+    let word = |debug: String| debug.to_lowercase();
+    Ok(Known::new("Matrix Market")
+        .with("layout", word(format!("{:?}", header.layout)))
+        .with("field", word(format!("{:?}", header.field)))
+        .with("symmetry", word(format!("{:?}", header.symmetry)))
+        .with("rows", header.row_count)
+        .with("columns", header.column_count)
+        .with("entries", header.entry_count)
+        .with("body_offset", header.body_offset))
+}
+
+fn packed(path: &Path, packing: Packing) -> Known {
+    let word = Packing::WORDS.iter().find(|(_, other)| *other == packing);
+    let known = Known::new("compressed").with("format", word.map_or("", |&(word, _)| word));
+    match Seekable::open(path) {
+        Ok(index) => known.with("length", index.len()).with("frames", index.frames() as u64),
+        // To be read from its beginning.
+        Err(_) => known.with("index", "none"),
+    }
+}
+
+/// The count of PARSEC's contracts, if a line of nine fields follows it.
+fn contracts(head: &[u8]) -> Option<u64> {
+    let text = std::str::from_utf8(head).ok().or_else(|| {
+        let end = head.iter().rposition(|&byte| byte == b'\n')?;
+        std::str::from_utf8(&head[..end]).ok()
+    })?;
+    let mut lines = text.lines();
+    let count = lines.next()?.trim().parse().ok()?;
+    let fields: Vec<&str> = lines.next()?.split_whitespace().collect();
+    let is_contract = fields.len() == FIELDS && matches!(fields[6], "C" | "P");
+    is_contract.then_some(count)
+}
+
+fn bytes(path: &Path, head: &[u8]) -> Result<Known> {
+    let is_text = !head.is_empty() && !head.contains(&0) && head.is_ascii();
+    if !is_text {
+        return Ok(Known::new("bytes"));
+    }
+    let lines = ReadOptions::new().count(path, b'\n')?.value;
+    Ok(Known::new("text").with("newlines", lines))
+}
+
+fn show(args: &Info, path: &Path, known: Known) -> Result<()> {
+    let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
+    if args.json {
+        let path = path.as_os_str().into();
+        return print_json(&Json { path, kind: known.kind, bytes, facts: known.facts });
+    }
+    let mut text = format!("{}: {}, {}\n", path.display(), known.kind, size_text(bytes));
+    for (name, fact) in &known.facts {
+        let fact = match fact {
+            Value::String(text) => text.clone(),
+            Value::Array(items) => shortened(items),
+            other => other.to_string(),
+        };
+        text.push_str(&format!("  {}: {fact}\n", name.replace('_', " ")));
+    }
+    Ok(print(text)?)
+}
+
+/// The first of many.
+fn shortened(items: &[Value]) -> String {
+    const MOST: usize = 20;
+    let word = |item: &Value| item.as_str().map_or_else(|| item.to_string(), str::to_owned);
+    let shown: Vec<String> = items.iter().take(MOST).map(word).collect();
+    let more = if items.len() > MOST {
+        format!(", … {} in all", items.len())
+    } else {
+        String::new()
+    };
+    format!("{}{more}", shown.join(", "))
+}

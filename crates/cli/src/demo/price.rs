@@ -1,0 +1,61 @@
+//! `price`: an eighth of the input's size in option contracts, priced in study C's three ways.
+
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use anyhow::Result;
+use swath::append::{Ordered, OrderedOptions, ordered};
+use swath::sink::Sync;
+use swath_formats::options::{self, PriceOptions, Way};
+
+use super::stage::Stage;
+use super::{Limit, Memory, Row, Run, State};
+
+const WAYS: [(&str, &str, Way); 3] = [
+    ("serial", "line by line, as PARSEC does", Way::Serial),
+    ("study", "study C's bulk read and write", Way::Study),
+    ("fused", "block by block, all workers", Way::Fused),
+];
+
+/// The text is so many times shorter than the input.
+const SHARE: u64 = 8;
+/// Bytes of a line, more or less.
+const LINE: u64 = 63;
+
+pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
+    let contracts = stage.path.with_file_name("contracts");
+    let count = (stage.made.bytes / SHARE / LINE).max(1);
+    let made = options::generate(count, 1, stage.workers, unsynced(&contracts)?)?;
+    let row = |(engine, way, how): (&'static str, &'static str, Way)| Row {
+        capability: "price",
+        engine,
+        way,
+        state: State::New,
+        memory: Memory::None,
+        limit: Limit::Copy,
+        is_peer: how == Way::Serial,
+        bytes: Some(made.bytes),
+        run: Box::new(move |stage| run(stage, how, count)),
+    };
+    Ok(WAYS.into_iter().map(row).collect())
+}
+
+fn run(stage: &Stage, way: Way, count: u64) -> Result<Run> {
+    let beside = |name: &str| stage.path.with_file_name(name);
+    let (contracts, prices) = (beside("contracts"), beside("prices"));
+    let output = unsynced(&prices)?;
+    let start = Instant::now();
+    let priced = PriceOptions::new().with_way(way).price(contracts.as_path(), output)?;
+    let elapsed = start.elapsed();
+    let text = fs::read(&prices)?;
+    let lines = text.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();
+    fs::remove_file(prices)?;
+    // Each contract comes with its right price.
+    let is_right = priced.off == 0 && priced.contracts == count && lines == count + 1;
+    Ok(Run { elapsed, is_right, fallbacks: priced.fallbacks })
+}
+
+fn unsynced(path: &Path) -> Result<Ordered> {
+    Ok(ordered(path, OrderedOptions::new().with_sync(Sync::None))?)
+}

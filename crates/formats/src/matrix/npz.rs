@@ -1,0 +1,346 @@
+//! SciPy's `.npz`: compressed rows as five arrays of NumPy in an archive.
+//!
+//! ```text
+//! zip   indices.npy   the column of each entry       indptr.npy   where rows begin
+//!       data.npy      the value of each entry        shape.npy    rows, columns     format.npy  csr
+//! ```
+//!
+//! What `scipy.sparse.save_npz` writes is read, packed or not, and `scipy.sparse.load_npz` reads what
+//! is written: not packed, ids of 32 bits where all fit, ones for entries without values.
+
+use std::fs::File;
+use std::io::{BufReader, Read, Write};
+use std::path::Path;
+
+use bytemuck::Pod;
+use swath::Array;
+use swath::append::{self, Append, AppendOptions};
+use zip::write::{SimpleFileOptions, StreamWriter};
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::error::{Error, Reason, Result};
+use crate::matrix::header::Symmetry;
+use crate::matrix::id::Id;
+use crate::matrix::sparse::{AnyCsr, Csr};
+use crate::matrix::value::Values;
+use crate::table::npy::{self, Header};
+
+/// Packed, a byte is at most this many.
+const MOST_EXPANSION: u64 = 1032;
+/// Bytes of a header that are looked for.
+const MOST_HEADER: usize = 1 << 16;
+/// Values that are converted at one time.
+const STEP: usize = 1 << 16;
+
+impl AnyCsr {
+    /// Writes it for `scipy.sparse.load_npz`: complete under its name, or not at all.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Unsupported`] if half of it is left out: read it with
+    /// [`Mirror::Expanded`](super::Mirror::Expanded). Of writing.
+    pub fn write_npz(&self, path: impl AsRef<Path>, options: AppendOptions) -> Result<u64> {
+        match self {
+            Self::U32(matrix) => write(matrix, path.as_ref(), options),
+            Self::U64(matrix) => write(matrix, path.as_ref(), options),
+        }
+    }
+}
+
+type Zip = ZipWriter<StreamWriter<Append>>;
+
+fn write<I: Id>(matrix: &Csr<I>, path: &Path, options: AppendOptions) -> Result<u64> {
+    if matrix.symmetry != Symmetry::General {
+        let detail = "it holds one half of a symmetric matrix, and .npz cannot say so";
+        return Err(Error::writing(path, Reason::Unsupported, detail)
+            .hint("read it with the other half expanded"));
+    }
+    let failed =
+        |error: std::io::Error| Error::writing(path, Reason::Library, error.to_string());
+    let mut zip = ZipWriter::new_stream(append::create(path, options)?);
+    put_all(matrix, &mut zip).map_err(failed)?;
+    let out = zip.finish().map_err(|error| failed(error.into()))?.into_inner();
+    Ok(out.commit()?.bytes)
+}
+
+fn put_all<I: Id>(matrix: &Csr<I>, zip: &mut Zip) -> std::io::Result<()> {
+    let entries = matrix.entry_count();
+    let most = matrix.row_count.max(matrix.column_count).max(entries as u64);
+    let is_small = i32::try_from(most).is_ok();
+    let ids = if is_small { "<i4" } else { "<i8" };
+    let mut numbers = |name: &str, len: usize, values: &mut dyn Iterator<Item = u64>| {
+        begin(zip, name, ids, &[len], if is_small { 4 } else { 8 })?;
+        put_numbers(zip, is_small, values)
+    };
+    numbers("indices", entries, &mut matrix.columns.iter().map(|id| id.to_u64()))?;
+    numbers("indptr", matrix.offsets.len(), &mut matrix.offsets.iter().copied())?;
+    begin(zip, "format", "|S3", &[], 3)?;
+    zip.write_all(b"csr")?;
+    begin(zip, "shape", "<i8", &[2], 8)?;
+    put_numbers(zip, false, &mut [matrix.row_count, matrix.column_count].into_iter())?;
+    match &matrix.values {
+        Values::None => {
+            begin(zip, "data", "<f8", &[entries], 8)?;
+            let ones = vec![1.0_f64; STEP];
+            for at in (0..entries).step_by(STEP) {
+                let some = &ones[..STEP.min(entries - at)];
+                zip.write_all(bytemuck::cast_slice(some))?;
+            }
+            Ok(())
+        }
+        Values::I64(values) => put(zip, "<i8", values),
+        Values::F32(values) => put(zip, "<f4", values),
+        Values::F64(values) => put(zip, "<f8", values),
+        Values::Complex(values) => put(zip, "<c16", values),
+    }
+}
+
+fn put<T: Pod>(zip: &mut Zip, descr: &str, values: &[T]) -> std::io::Result<()> {
+    begin(zip, "data", descr, &[values.len()], size_of::<T>())?;
+    let bytes = if values.is_empty() { &[] } else { bytemuck::cast_slice(values) };
+    zip.write_all(bytes)
+}
+
+/// Begins one array of the archive.
+fn begin(
+    zip: &mut Zip,
+    name: &str,
+    descr: &str,
+    shape: &[usize],
+    item: usize,
+) -> std::io::Result<()> {
+    const LARGE: u64 = u32::MAX as u64 - (1 << 16);
+    let len = shape.iter().product::<usize>() as u64 * item as u64;
+    let options = SimpleFileOptions::default()
+        .compression_method(CompressionMethod::Stored)
+        .large_file(len >= LARGE);
+    zip.start_file(format!("{name}.npy"), options)?;
+    zip.write_all(&npy::header_of(descr, shape))
+}
+
+fn put_numbers(
+    zip: &mut Zip,
+    is_small: bool,
+    mut values: &mut dyn Iterator<Item = u64>,
+) -> std::io::Result<()> {
+    let mut bytes = Vec::with_capacity(STEP * 8);
+    loop {
+        bytes.clear();
+        for value in (&mut values).take(STEP) {
+            // The lower half, in this order of bytes, is the first one.
+            let word = value.to_le_bytes();
+            bytes.extend_from_slice(if is_small { &word[..4] } else { &word });
+        }
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        zip.write_all(&bytes)?;
+    }
+}
+
+/// Reads compressed rows that `scipy.sparse.save_npz` or [`AnyCsr::write_npz`] wrote.
+///
+/// # Errors
+///
+/// [`Reason::UnknownFormat`] for another archive, [`Reason::Unsupported`] for other layouts and
+/// types, [`Reason::Malformed`] for arrays that do not belong together, an id that is out of range,
+/// a row that ends before it begins; if the file cannot be read; if there is no memory.
+pub fn read_npz(path: impl AsRef<Path>) -> Result<AnyCsr> {
+    let mut archive = Archive::open(path.as_ref())?;
+    let format = archive.take("format")?;
+    if *format.bytes != *b"csr" {
+        let is = format.bytes.escape_ascii().to_string();
+        return Err(archive
+            .refused(Reason::Unsupported, format!("the layout is `{is}`"))
+            .hint("save it as compressed rows: `tocsr()`"));
+    }
+    let shape = archive.numbers("shape")?;
+    let &[row_count, column_count] = &shape[..] else {
+        return Err(archive.refused(Reason::Malformed, "a matrix has two dimensions"));
+    };
+    let offsets = archive.numbers("indptr")?;
+    let indices = archive.numbers("indices")?;
+    archive.check(row_count, &offsets, &indices, column_count)?;
+    let values = archive.values(indices.len())?;
+    let symmetry = Symmetry::General;
+    if u32::try_from(row_count.max(column_count)).is_err() {
+        let columns = indices;
+        return Ok(AnyCsr::U64(Csr {
+            row_count,
+            column_count,
+            symmetry,
+            offsets,
+            columns,
+            values,
+        }));
+    }
+    let mut columns = Array::<u32>::zeroed(indices.len())?;
+    for (narrow, &wide) in columns.iter_mut().zip(indices.iter()) {
+        // Below the number of columns, as was checked.
+        *narrow = u32::try_from(wide).unwrap_or(u32::MAX);
+    }
+    Ok(AnyCsr::U32(Csr { row_count, column_count, symmetry, offsets, columns, values }))
+}
+
+struct Archive<'p> {
+    path: &'p Path,
+    zip: ZipArchive<BufReader<File>>,
+}
+
+/// One array of the archive.
+struct Stored {
+    descr: String,
+    len: usize,
+    bytes: Array<u8>,
+}
+
+impl<'p> Archive<'p> {
+    fn open(path: &'p Path) -> Result<Self> {
+        // The library says best what is wrong with a path.
+        swath::ReadOptions::new().with_len(0).read(path)?;
+        let unreadable =
+            |error: std::io::Error| Error::reading(path, Reason::Library, error.to_string());
+        let file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
+        let zip = ZipArchive::new(file).map_err(|error| {
+            Error::reading(path, Reason::UnknownFormat, format!("it is no .npz file: {error}"))
+        })?;
+        Ok(Self { path, zip })
+    }
+
+    fn refused(&self, reason: Reason, detail: impl Into<String>) -> Error {
+        Error::reading(self.path, reason, detail)
+    }
+
+    /// Reads one array. Nothing is allocated for a size that so few bytes cannot have.
+    fn take(&mut self, name: &str) -> Result<Stored> {
+        let path = self.path;
+        let refused = |reason, detail: String| {
+            Error::reading(path, reason, format!("{name}.npy: {detail}"))
+        };
+        let damaged = |error: std::io::Error| refused(Reason::Corrupt, error.to_string());
+        let mut file = self.zip.by_name(&format!("{name}.npy")).map_err(|error| {
+            refused(Reason::UnknownFormat, format!("{error}: not a matrix that SciPy saved"))
+        })?;
+        let (packed, plain) = (file.compressed_size(), file.size());
+        if plain > packed.saturating_mul(MOST_EXPANSION).saturating_add(MOST_EXPANSION) {
+            let detail = format!("{plain} bytes cannot come out of {packed}");
+            return Err(refused(Reason::Corrupt, detail));
+        }
+        let mut head = vec![0; MOST_HEADER.min(usize::try_from(plain).unwrap_or(MOST_HEADER))];
+        file.read_exact(&mut head).map_err(damaged)?;
+        let header =
+            Header::parse(&head).map_err(|(reason, detail)| refused(reason, detail.into()))?;
+        let begins = usize::try_from(header.data).unwrap_or(usize::MAX).min(head.len());
+        let len = usize::try_from(plain).unwrap_or(usize::MAX) - begins;
+        let mut bytes = Array::<u8>::zeroed(len)?;
+        let there = head.len() - begins;
+        bytes[..there].copy_from_slice(&head[begins..]);
+        file.read_exact(&mut bytes[there..]).map_err(damaged)?;
+        // Only at the end is the checksum looked at.
+        if file.read(&mut [0]).map_err(damaged)? != 0 {
+            return Err(refused(Reason::Corrupt, "it is longer than it says".into()));
+        }
+        let count = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
+        let Some(count) = count.filter(|&count| (len == 0) == (count == 0)) else {
+            return Err(refused(Reason::Malformed, format!("the shape is {:?}", header.shape)));
+        };
+        Ok(Stored { descr: header.descr, len: count, bytes })
+    }
+
+    /// One array of counts or ids.
+    fn numbers(&mut self, name: &str) -> Result<Array<u64>> {
+        let stored = self.take(name)?;
+        let mut numbers = Array::<u64>::zeroed(stored.len)?;
+        let fits = match stored.descr.as_str() {
+            "<i4" => widen::<i32>(&stored, &mut numbers, |id| u64::try_from(id).ok()),
+            "<i8" => widen::<i64>(&stored, &mut numbers, |id| u64::try_from(id).ok()),
+            "<u4" => widen::<u32>(&stored, &mut numbers, |id| Some(u64::from(id))),
+            "<u8" => widen::<u64>(&stored, &mut numbers, Some),
+            other => {
+                let detail = format!("{name}.npy: ids of type `{other}`");
+                return Err(self.refused(Reason::Unsupported, detail));
+            }
+        };
+        if fits {
+            return Ok(numbers);
+        }
+        let detail = format!("{name}.npy: a negative number, or not as many as it says");
+        Err(self.refused(Reason::Malformed, detail))
+    }
+
+    fn values(&mut self, entries: usize) -> Result<Values> {
+        let stored = self.take("data")?;
+        if stored.len != entries {
+            let detail = format!("{} values of {entries} entries", stored.len);
+            return Err(self.refused(Reason::Malformed, detail));
+        }
+        let values = match stored.descr.as_str() {
+            "<f8" => same(&stored)?.map(Values::F64),
+            "<f4" => same(&stored)?.map(Values::F32),
+            "<i8" => same(&stored)?.map(Values::I64),
+            "<c16" => same(&stored)?.map(Values::Complex),
+            "<i4" => wider::<i32>(&stored, i64::from)?.map(Values::I64),
+            "|i1" | "|b1" => wider::<i8>(&stored, i64::from)?.map(Values::I64),
+            other => {
+                let detail = format!("values of type `{other}`");
+                return Err(self.refused(Reason::Unsupported, detail));
+            }
+        };
+        values
+            .ok_or_else(|| self.refused(Reason::Malformed, "data.npy: not as long as it says"))
+    }
+
+    /// Whether the arrays belong together.
+    fn check(&self, rows: u64, offsets: &[u64], indices: &[u64], columns: u64) -> Result<()> {
+        let wrong = |detail: String| Err(self.refused(Reason::Malformed, detail));
+        if offsets.len() as u64 != rows.saturating_add(1) {
+            return wrong(format!("{} ends of {rows} rows", offsets.len()));
+        }
+        if let Some(row) = offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+            return wrong(format!("row {row} ends before it begins"));
+        }
+        if offsets.first() != Some(&0) || offsets.last() != Some(&(indices.len() as u64)) {
+            return wrong(format!("the rows do not hold {} entries", indices.len()));
+        }
+        match indices.iter().find(|&&column| column >= columns) {
+            Some(column) => wrong(format!("column {column} of {columns}")),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether all of them fit.
+fn widen<T: Pod>(stored: &Stored, into: &mut [u64], wide: impl Fn(T) -> Option<u64>) -> bool {
+    let items = stored.bytes.chunks_exact(size_of::<T>());
+    if stored.bytes.len() != into.len() * size_of::<T>() {
+        return false;
+    }
+    into.iter_mut().zip(items).all(|(number, item)| {
+        let found = wide(bytemuck::pod_read_unaligned(item));
+        *number = found.unwrap_or(0);
+        found.is_some()
+    })
+}
+
+/// `None` unless it is as long as it says.
+fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
+    if stored.bytes.len() != stored.len * size_of::<T>() {
+        return Ok(None);
+    }
+    let mut values = Array::<T>::zeroed(stored.len)?;
+    if !stored.bytes.is_empty() {
+        bytemuck::cast_slice_mut::<T, u8>(&mut values).copy_from_slice(&stored.bytes);
+    }
+    Ok(Some(values))
+}
+
+fn wider<T: Pod>(stored: &Stored, wide: impl Fn(T) -> i64) -> Result<Option<Array<i64>>> {
+    if stored.bytes.len() != stored.len * size_of::<T>() {
+        return Ok(None);
+    }
+    let mut values = Array::<i64>::zeroed(stored.len)?;
+    for (value, item) in values.iter_mut().zip(stored.bytes.chunks_exact(size_of::<T>())) {
+        *value = wide(bytemuck::pod_read_unaligned(item));
+    }
+    Ok(Some(values))
+}
