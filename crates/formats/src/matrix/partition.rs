@@ -18,7 +18,7 @@ use crate::matrix::job::Failure;
 
 /// Bytes of a bucket that are gathered before they are put behind the others: whole lines of the
 /// first-level cache.
-const STAGE: usize = 128;
+const STAGE: usize = 256;
 /// Bytes of the first memory that a bucket takes; the next one is twice as long.
 const LEAST: usize = 64 << 10;
 /// Of the longest: below it, memory is given back page by page.
