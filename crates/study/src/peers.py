@@ -5,6 +5,7 @@ loaded is let go before the next request.
 """
 
 import json
+import os
 import platform
 import sys
 import time
@@ -13,6 +14,10 @@ try:
     import numpy
 except ImportError:
     numpy = None
+
+# Some libraries show their progress on standard output: answers have a way of their own.
+answers = os.fdopen(os.dup(1), "w")
+os.dup2(2, 1)
 
 kept = None
 
@@ -82,9 +87,9 @@ def answer(way, path):
 
 
 version = None if numpy is None else numpy.__version__
-print(json.dumps({"python": platform.python_version(), "numpy": version}), flush=True)
+print(json.dumps({"python": platform.python_version(), "numpy": version}), flush=True, file=answers)
 for line in sys.stdin:
     try:
-        print(json.dumps(answer(*json.loads(line))), flush=True)
+        print(json.dumps(answer(*json.loads(line))), flush=True, file=answers)
     except Exception as error:  # every failure is an answer
-        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True)
+        print(json.dumps({"error": f"{type(error).__name__}: {error}"}), flush=True, file=answers)
