@@ -6,6 +6,7 @@ mod copy;
 mod fork;
 mod graph;
 mod insert;
+mod levels;
 mod memory;
 mod ordered;
 mod price;
@@ -129,7 +130,15 @@ const ALL: &[Entry] = &[
     text("table", Recipes::Integers, table::build_integers),
     text("table", Recipes::Doubles, table::build),
     text("table", Recipes::Fixed, table::build),
+    text("table-slow", Recipes::Integers, table::build_slow),
+    text("table-slow", Recipes::Fixed, table::build_slow),
     text("price", Recipes::Contracts, price::build),
+    text("levels-coo", Recipes::Pattern, levels::build_coo),
+    text("levels-csr", Recipes::Pattern, levels::build_csr),
+    text("levels-table", Recipes::Integers, levels::build_table),
+    text("levels-table", Recipes::Doubles, levels::build_table),
+    text("levels-table", Recipes::Fixed, levels::build_table),
+    text("levels-price", Recipes::Contracts, levels::build_price),
 ];
 
 impl Entry {

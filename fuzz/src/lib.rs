@@ -14,15 +14,29 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use swath::append::{OrderedOptions, ordered_to};
+use swath::{Cut, ReadOptions};
 use swath_formats::compressed::{DecompressOptions, Seekable};
+use swath_formats::matrix::{self, Duplicates, MatrixFormat, MatrixOptions, Strictness};
+use swath_formats::options::{self, PriceOptions};
+use swath_formats::table::{self, TableOptions};
 use swath_plan::segment::manifest::Manifest;
 
 /// Decodes bytes in every way that a caller could.
 pub type Decode = fn(&[u8]);
 
 /// Decoders by their names.
-pub const DECODERS: &[(&str, Decode)] =
-    &[("manifest", manifest), ("compressed", compressed), ("seekable", seekable)];
+pub const DECODERS: &[(&str, Decode)] = &[
+    ("manifest", manifest),
+    ("compressed", compressed),
+    ("seekable", seekable),
+    ("records", records),
+    ("market", market),
+    ("edges", edges),
+    ("table", table),
+    ("npy", npy),
+    ("npz", npz),
+    ("contracts", contracts),
+];
 
 /// The manifest of a folder of segments. What is taken for valid must come out of encoding again.
 ///
@@ -53,6 +67,85 @@ pub fn seekable(bytes: &[u8]) {
         }
         Ok(())
     }));
+}
+
+/// Records of every cut: they are the bytes of the file, all of them, in order.
+///
+/// # Panics
+///
+/// If they are not.
+pub fn records(bytes: &[u8]) {
+    let cuts = [Cut::Byte(b'\n'), Cut::Fixed(7), Cut::Quoted { quote: b'"', delimiter: b'\n' }];
+    for cut in cuts {
+        with_file(bytes, |path| {
+            let records = swath::records(path).with_cut(cut).with_block_size(16);
+            let blocks = records.map_blocks(|block| -> swath::Result<Vec<u8>> {
+                let count = block.records().map(<[u8]>::len).sum::<usize>();
+                assert!(count <= block.bytes.len(), "records longer than their block");
+                Ok(block.bytes.to_vec())
+            });
+            if let Ok(blocks) = blocks {
+                assert!(blocks.concat() == bytes, "other bytes came out");
+            }
+        });
+    }
+}
+
+/// A matrix, as coordinates and as rows, strict and permissive, whole and summed.
+pub fn market(bytes: &[u8]) {
+    matrix(bytes, MatrixFormat::MatrixMarket);
+}
+
+/// A list of edges.
+pub fn edges(bytes: &[u8]) {
+    matrix(bytes, MatrixFormat::Edges);
+}
+
+fn matrix(bytes: &[u8], format: MatrixFormat) {
+    let options = MatrixOptions::new().with_format(format).with_block_size(64).with_workers(2);
+    let strict = options.clone().with_strictness(Strictness::Strict);
+    let summed = options.clone().with_duplicates(Duplicates::Summed);
+    with_file(bytes, |path| {
+        judge(matrix::header(path, &options));
+        judge(matrix::read(path, &options));
+        judge(matrix::read(path, &strict));
+        judge(matrix::read_rows(path, &options));
+        judge(matrix::read_columns(path, &summed));
+    });
+}
+
+/// A table, as an array of doubles and of integers, and as columns.
+pub fn table(bytes: &[u8]) {
+    let read = ReadOptions::new().with_workers(2);
+    let options = TableOptions::new().with_read_options(read).with_block_size(64);
+    with_file(bytes, |path| {
+        judge(options.read::<f64>(path));
+        judge(options.read::<i32>(path));
+        judge(options.read_columns(path));
+    });
+}
+
+/// NumPy's arrays.
+pub fn npy(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        judge(table::npy::info(path));
+        judge(table::npy::read::<f64>(path));
+        judge(table::npy::read::<i32>(path));
+    });
+}
+
+/// SciPy's compressed rows.
+pub fn npz(bytes: &[u8]) {
+    with_file(bytes, |path| judge(matrix::read_npz(path)));
+}
+
+/// Option contracts, read, and priced in the fused way.
+pub fn contracts(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        judge(options::read(path, &ReadOptions::new(), 2));
+        let output = ordered_to(Most(64 << 20), Path::new("nothing"), OrderedOptions::new());
+        judge(PriceOptions::new().with_workers(2).with_block_size(64).price(path, output));
+    });
 }
 
 /// An error says which file it is about.

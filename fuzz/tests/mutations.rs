@@ -10,7 +10,7 @@ use swath_formats::compressed::{CompressOptions, Format};
 use swath_fuzz::{DECODERS, Decode};
 
 /// Mutations of each valid input.
-const ROUNDS: u64 = 500;
+const ROUNDS: u64 = 20;
 
 /// Files of a few hundred bytes that are valid for some decoder, and all small files of `vectors/`.
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {

@@ -32,7 +32,7 @@ const SCIPY_WRITE: PythonParse = python("scipy.io.mmwrite", "scipy_write");
 const FMM_WRITE: PythonParse = python("fast_matrix_market.mmwrite", "fmm_write");
 
 /// Entries, coordinates added up.
-fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
+pub(super) fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
     let options = MatrixOptions::new().with_workers(workers);
     let (read, timing) = timed(|| matrix::read(path, &options))?;
     let AnyCoo::U32(matrix) = read? else { bail!("it needs no 64 bits") };
@@ -41,7 +41,8 @@ fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
     Ok(Parsed { timing, values: matrix.entry_count() as u64, sum })
 }
 
-fn rows(path: &Path, workers: usize) -> Result<Parsed> {
+/// Entries, row by row; the same added up.
+pub(super) fn rows(path: &Path, workers: usize) -> Result<Parsed> {
     let options = MatrixOptions::new().with_workers(workers);
     let (read, timing) = timed(|| matrix::read_rows(path, &options))?;
     let AnyCsr::U32(matrix) = read? else { bail!("it needs no 64 bits") };

@@ -34,16 +34,7 @@ pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
     };
     let of = |name, way, workers| {
         let priced = priced.clone();
-        text.writer(bench, name, sum, move |path| {
-            let options = PriceOptions::new().with_way(way).with_workers(workers);
-            let output = ordered(&priced, OrderedOptions::new().with_sync(Sync::None))?;
-            let (done, timing) = timed(|| options.price(path, output))?;
-            let done = done?;
-            ensure!(done.off == 0, "{} prices are not the reference's", done.off);
-            let sum = byte_sum(&priced)?;
-            fs::remove_file(&priced)?;
-            Ok(Parsed { timing, values: done.contracts, sum })
-        })
+        text.writer(bench, name, sum, move |path| run(path, &priced, (way, workers)))
     };
     let mut contestants = vec![
         of(FUSED, Way::Fused, bench.workers),
@@ -59,6 +50,22 @@ pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
         Goal::speed(FUSED, 3.0, &[POLARS.name]),
     ];
     Ok(Case { contestants, absent, goals })
+}
+
+/// Prices by the fused way; counted, and the bytes of the output added up.
+pub(super) fn priced(from: &Path, to: &Path, workers: usize) -> Result<Parsed> {
+    run(from, to, (Way::Fused, workers))
+}
+
+fn run(from: &Path, to: &Path, (way, workers): (Way, usize)) -> Result<Parsed> {
+    let options = PriceOptions::new().with_way(way).with_workers(workers);
+    let output = ordered(to, OrderedOptions::new().with_sync(Sync::None))?;
+    let (done, timing) = timed(|| options.price(from, output))?;
+    let done = done?;
+    ensure!(done.off == 0, "{} prices are not the reference's", done.off);
+    let sum = byte_sum(to)?;
+    fs::remove_file(to)?;
+    Ok(Parsed { timing, values: done.contracts, sum })
 }
 
 fn byte_sum(path: &Path) -> Result<u64> {

@@ -19,10 +19,13 @@ const fn python(name: &'static str, word: &'static str) -> PythonParse {
 }
 
 const POLARS: PythonParse = python("polars.read_csv, to_numpy", "polars_table");
-const PEERS: [PythonParse; 5] = [
+const PEERS: [PythonParse; 3] = [
     POLARS,
     python("pyarrow.csv.read_csv", "pyarrow_table"),
     python("duckdb read_csv", "duckdb_table"),
+];
+/// Each of them takes several seconds a round.
+const SLOW_PEERS: [PythonParse; 2] = [
     python("pandas.read_csv, pyarrow", "pandas_table"),
     python("numpy.loadtxt", "numpy_table"),
 ];
@@ -38,13 +41,24 @@ pub(super) fn build_integers<'b>(bench: &'b Bench, text: &'b Text) -> Result<Cas
 }
 
 fn case<'b>(bench: &'b Bench, text: &'b Text, share: f64) -> Result<Case<'b>> {
-    let mut contestants = vec![text.swath(bench, SWATH, |path| read(path, bench.workers))];
-    let absent = peers(bench, text, &mut contestants, &PEERS);
-    contestants.push(control::memory(bench));
-    Ok(Case { contestants, absent, goals: vec![Goal::speed(SWATH, share, &[POLARS.name])] })
+    let goals = vec![Goal::speed(SWATH, share, &[POLARS.name])];
+    Ok(Case { goals, ..beside(bench, text, &PEERS) })
 }
 
-fn read(path: &Path, workers: usize) -> Result<Parsed> {
+/// Beside those who take long.
+pub(super) fn build_slow<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
+    Ok(beside(bench, text, &SLOW_PEERS))
+}
+
+fn beside<'b>(bench: &'b Bench, text: &'b Text, all: &[PythonParse]) -> Case<'b> {
+    let mut contestants = vec![text.swath(bench, SWATH, |path| read(path, bench.workers))];
+    let absent = peers(bench, text, &mut contestants, all);
+    contestants.push(control::memory(bench));
+    Case { contestants, absent, goals: Vec::new() }
+}
+
+/// Values, and their sum.
+pub(super) fn read(path: &Path, workers: usize) -> Result<Parsed> {
     let options = TableOptions::new()
         .with_header(Header::Absent)
         .with_read_options(ReadOptions::new().with_workers(workers));

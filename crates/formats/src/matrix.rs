@@ -41,6 +41,7 @@ mod line;
 mod npz;
 mod options;
 mod partition;
+mod plain;
 mod regroup;
 mod rmat;
 mod sparse;

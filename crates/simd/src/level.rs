@@ -1,6 +1,7 @@
 //! Which instructions the kernels use.
 
 use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A set of instructions that every kernel is written in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -53,9 +54,25 @@ impl fmt::Display for Level {
     }
 }
 
-/// Returns the level that [`sum`](crate::sum) and its neighbours use here: the widest available.
+/// No wider than this level of [`Level::ALL`]; see [`limit_level`].
+static LIMIT: AtomicUsize = AtomicUsize::new(Level::ALL.len() - 1);
+
+/// Lets no kernel of this process use a wider level from now on: to measure here what other
+/// processors would do. Results are the same at every level.
+pub fn limit_level(most: Level) {
+    // Relaxed: whoever still uses the wider one is right too.
+    LIMIT.store(most as usize, Ordering::Relaxed);
+}
+
+/// Returns the level that [`sum`](crate::sum) and its neighbours use here: the widest available,
+/// unless [limited](limit_level).
 #[must_use]
 pub fn level() -> Level {
+    let limit = Level::ALL[LIMIT.load(Ordering::Relaxed)];
+    widest().min(limit)
+}
+
+fn widest() -> Level {
     if Level::Avx512.available() {
         Level::Avx512
     } else if Level::Avx2.available() {

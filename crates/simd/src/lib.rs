@@ -43,7 +43,7 @@ pub use decimals::{
 };
 pub use find::{Positions, find};
 pub use integers::{eight_digits, leading_digits};
-pub use level::{Level, level};
+pub use level::{Level, level, limit_level};
 pub use separators::{Ends, Lines, Marks};
 pub use sum::{sum, sum_at, sum_cells};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};

@@ -236,13 +236,13 @@ impl Convert {
     }
 
     /// Returns the library's options for a table that is read.
-    pub fn table_options(&self, format: Format) -> TableOptions {
+    pub fn table_options(&self, format: Format, read: ReadOptions) -> TableOptions {
         let delimiter = self.table.delimiter.and_then(|char| u8::try_from(char).ok());
         let named = if format == Format::Tsv { b'\t' } else { b',' };
         TableOptions::new()
             .with_header(self.table.header)
             .with_delimiter(delimiter.unwrap_or(named))
-            .with_read_options(ReadOptions::new().with_workers(self.workers))
+            .with_read_options(read.with_workers(self.workers))
     }
 
     /// Returns the library's options for a table that is written.

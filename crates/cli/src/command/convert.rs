@@ -11,11 +11,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
+use swath::ReadOptions;
+use swath_formats::matrix::MatrixOptions;
+use swath_formats::table::TableOptions;
 
 use super::Outcome;
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
 use crate::output::{print, print_json};
+use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
 #[derive(Serialize)]
@@ -95,6 +99,21 @@ fn check_target(args: &Convert) -> Result<()> {
         ensure!(args.output.force, Refused::new(what("there is such a file"), hint));
     }
     Ok(())
+}
+
+/// The library's options for the matrix that is read, and a bar that moves as it is.
+fn matrix_options(args: &Convert, from: Format) -> (MatrixOptions, Bar) {
+    let options = args.matrix_options(from);
+    match Bar::watch(!args.output.json) {
+        (Some(watch), bar) => (options.with_progress(watch), bar),
+        (None, bar) => (options, bar),
+    }
+}
+
+/// The same for a table.
+fn table_options(args: &Convert, from: Format) -> (TableOptions, Bar) {
+    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    (args.table_options(from, read), bar)
 }
 
 fn report(

@@ -2,13 +2,15 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 12] = [
+const VERBS: [&str; 14] = [
     "read",
     "sum",
     "scan",
     "cat",
     "cp",
     "compress",
+    "convert",
+    "info",
     "decompress",
     "price",
     "gen",

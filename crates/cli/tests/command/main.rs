@@ -6,6 +6,7 @@ mod checksums;
 mod child;
 mod closed_pipes;
 mod compress;
+mod convert;
 mod cp;
 mod demo;
 mod exit_codes;

@@ -8,6 +8,7 @@ use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job};
 use crate::matrix::line::Cursor;
 use crate::matrix::options::{Ids, Strictness};
+use crate::matrix::plain::{self, Plain, Range};
 use crate::matrix::value::{Value, Words};
 use crate::number;
 use crate::text::Fault;
@@ -28,6 +29,8 @@ pub(super) struct Rules {
     may_widen: bool,
     /// What plain lines may have in them; `None` if each line must be looked at.
     plain: Option<Bounds>,
+    /// The same for lines with a value.
+    plain_values: Option<Range>,
 }
 
 impl Rules {
@@ -49,7 +52,15 @@ impl Rules {
         } else {
             None
         };
+        // So does a diagonal that must be empty.
+        let has_plain_values = matches!(header.field, Field::Real | Field::Integer)
+            && header.layout != Layout::Array
+            && (header.symmetry == Symmetry::General
+                || header.symmetry == Symmetry::Symmetric
+                    && job.options.strictness == Strictness::Permissive);
+        let range = Range { base: u64::from(job.base()), rows, columns };
         Self {
+            plain_values: has_plain_values.then_some(range),
             layout: header.layout,
             field: header.field,
             symmetry: header.symmetry,
@@ -118,6 +129,7 @@ pub(super) struct Entries<'r, 'b> {
     offset: u64,
     /// Of the next entry of an array.
     place: (u64, u64),
+    plain: Plain,
 }
 
 impl<'r, 'b> Entries<'r, 'b> {
@@ -125,7 +137,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     pub(super) fn of(rules: &'r Rules, block: Block<'b>, index: u64) -> Self {
         let place = if rules.layout == Layout::Array { rules.place(index) } else { (0, 0) };
         let cursor = Cursor { bytes: block.bytes, at: 0 };
-        Self { rules, cursor, offset: block.offset, place }
+        Self { rules, cursor, offset: block.offset, place, plain: Plain::default() }
     }
 
     /// Puts entries into `target` until it is full or there are no more, and counts them.
@@ -134,9 +146,11 @@ impl<'r, 'b> Entries<'r, 'b> {
         target: &mut Target<'_, I, V>,
     ) -> Result<usize, Failure> {
         const FEW: usize = 4;
+        let may_be_plain = self.rules.plain.is_some()
+            || self.rules.plain_values.is_some() && plain::is_known::<V>();
         let (mut filled, mut patience) = (0, FEW);
         while filled < target.rows.len() {
-            let slowly = if self.rules.plain.is_some() { patience } else { usize::MAX };
+            let slowly = if may_be_plain { patience } else { usize::MAX };
             for _ in 0..slowly.min(target.rows.len() - filled) {
                 let Some(entry) = self.next()? else { return Ok(filled) };
                 target.put(filled, entry);
@@ -156,7 +170,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         target: &mut Target<'_, I, V>,
         filled: usize,
     ) -> usize {
-        let Some(bounds) = self.rules.plain else { return 0 };
+        let Some(bounds) = self.rules.plain else { return self.fill_values(target, filled) };
         let rows = I::narrow(&mut target.rows[filled..]);
         let columns = I::narrow(&mut target.columns[filled..]);
         let Some(ids) = rows.zip(columns) else { return 0 };
@@ -167,6 +181,21 @@ impl<'r, 'b> Entries<'r, 'b> {
             target.values[filled..filled + taken.lines].fill(V::ONE);
         }
         taken.lines
+    }
+
+    /// Puts plain lines with values into `target`, behind those that are there.
+    fn fill_values<I: Id, V: Value>(
+        &mut self,
+        target: &mut Target<'_, I, V>,
+        filled: usize,
+    ) -> usize {
+        let Some(range) = self.rules.plain_values.filter(|_| plain::is_known::<V>()) else {
+            return 0;
+        };
+        let text = self.cursor.bytes.get(self.cursor.at..).unwrap_or_default();
+        let (lines, end) = self.plain.fill(text, range, target, filled);
+        self.cursor.at += end;
+        lines
     }
 
     /// The next entry with its ids in their type.

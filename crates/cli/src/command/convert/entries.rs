@@ -14,7 +14,7 @@ use swath_formats::table::{Column, Columns, Values as Cells};
 
 use super::matrix::{size_of_coo, size_of_csr};
 use super::table::{columns, leave};
-use super::{Converted, Size};
+use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
 
@@ -31,7 +31,9 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
     let (table, size) = match from {
         Format::Npz => of_rows(matrix::read_npz(&args.input)?)?,
         _ => {
-            let matrix = matrix::read(&args.input, &args.matrix_options(from))?;
+            let (options, bar) = matrix_options(args, from);
+            let matrix = matrix::read(&args.input, &options)?;
+            drop(bar);
             let size = size_of_coo(&matrix);
             (
                 match matrix {

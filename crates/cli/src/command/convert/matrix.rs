@@ -5,12 +5,14 @@ use std::time::Instant;
 use anyhow::Result;
 use swath_formats::matrix::{self, AnyCoo, AnyCsr};
 
-use super::{Converted, Size};
+use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
 
 pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {
-        let matrix = matrix::read(&args.input, &args.matrix_options(from))?;
+        let (options, bar) = matrix_options(args, from);
+        let matrix = matrix::read(&args.input, &options)?;
+        drop(bar);
         let read = Instant::now();
         matrix.write(&args.to, &args.matrix_write_options(to))?;
         return Ok(Converted { size: size_of_coo(&matrix), read });
@@ -27,7 +29,10 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
 fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
     Ok(match from {
         Format::Npz => matrix::read_npz(&args.input)?,
-        _ => matrix::read_rows(&args.input, &args.matrix_options(from))?,
+        _ => {
+            let (options, _bar) = matrix_options(args, from);
+            matrix::read_rows(&args.input, &options)?
+        }
     })
 }
 

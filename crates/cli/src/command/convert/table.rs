@@ -7,7 +7,7 @@ use swath::Array;
 use swath_formats::table::npy::{self, Dense};
 use swath_formats::table::{Column, Columns, Value, Values};
 
-use super::{Converted, Size};
+use super::{Converted, Size, table_options};
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
 
@@ -22,7 +22,9 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
             Ok(Converted { size: size_of_dense(&dense.shape)?, read })
         }
         (Format::Csv | Format::Tsv, Format::Npy) => {
-            let table = args.table_options(from).read::<f64>(&args.input)?;
+            let (options, bar) = table_options(args, from);
+            let table = options.read::<f64>(&args.input)?;
+            drop(bar);
             let read = Instant::now();
             let shape = [table.rows, table.columns];
             npy::write_with(&args.to, &shape, &table.values, &args.output.write_options())?;
@@ -42,7 +44,10 @@ pub(super) fn columns(args: &Convert, from: Format) -> Result<Columns> {
     match from {
         Format::Arrow => Ok(swath_formats::table::read_arrow(&args.input)?),
         Format::Npy => of_dense(&dense(args)?),
-        _ => Ok(args.table_options(from).read_columns(&args.input)?),
+        _ => {
+            let (options, _bar) = table_options(args, from);
+            Ok(options.read_columns(&args.input)?)
+        }
     }
 }
 

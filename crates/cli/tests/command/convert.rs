@@ -1,0 +1,209 @@
+//! Formats for numbers become each other, and nothing is lost or made up on the way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::child::{code, run, stderr, stdout, word};
+
+const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n\
+    % a comment\n\
+    3 4 4\n\
+    3 4 0.5\n\
+    1 2 -2\n\
+    1 1 1e300\n\
+    2 3 0.1\n";
+
+/// The same, row by row.
+const BY_ROWS: [(u64, u64, f64); 4] = [(1, 2, -2.0), (1, 1, 1e300), (2, 3, 0.1), (3, 4, 0.5)];
+
+const TABLE: &str = "x,y,z\n1,2.5,-3\n4,,6\n7,8e-3,9\n";
+
+struct Setting {
+    folder: tempfile::TempDir,
+}
+
+impl Setting {
+    fn new() -> Self {
+        Self { folder: tempfile::tempdir().expect("a folder") }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn file(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.path(name);
+        fs::write(&path, text).expect("written");
+        path
+    }
+
+    /// Converts and expects that to work.
+    fn convert(&self, from: &str, to: &str, flags: &[&str]) -> PathBuf {
+        let (from, to) = (self.path(from), self.path(to));
+        let words = ["convert", word(&from), word(&to)];
+        let output = run(words.iter().chain(flags));
+        assert_eq!(code(&output), 0, "{from:?} to {to:?}: {output:?}");
+        to
+    }
+
+    /// Converts and expects a refusal that leaves nothing.
+    fn refused(&self, from: &str, to: &str, flags: &[&str]) -> String {
+        let (from, to) = (self.path(from), self.path(to));
+        let words = ["convert", word(&from), word(&to)];
+        let output = run(words.iter().chain(flags));
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(!to.exists() || flags.is_empty(), "something is left");
+        stderr(&output)
+    }
+}
+
+fn text(path: &Path) -> String {
+    fs::read_to_string(path).expect("text")
+}
+
+/// Entries as they stand in a Matrix Market file.
+fn entries(path: &Path) -> Vec<(u64, u64, f64)> {
+    let text = text(path);
+    let lines = text.lines().filter(|line| !line.starts_with('%')).skip(1);
+    let entry = |line: &str| {
+        let words: Vec<&str> = line.split(' ').collect();
+        let id = |at: usize| words[at].parse().expect("an id");
+        (id(0), id(1), words.get(2).map_or(1.0, |value| value.parse().expect("a value")))
+    };
+    lines.map(entry).collect()
+}
+
+#[test]
+fn a_matrix_goes_through_every_format_and_comes_back() {
+    let setting = Setting::new();
+    let graph = setting.file("graph.mtx", GRAPH);
+    let stored = entries(&graph);
+    for between in ["a.csv", "a.arrow", "a.el", "a.mm"] {
+        setting.convert("graph.mtx", between, &[]);
+        let back = setting.convert(between, "back.mtx", &["--force"]);
+        assert_eq!(entries(&back), stored, "{between}");
+    }
+    setting.convert("graph.mtx", "a.npz", &[]);
+    let back = setting.convert("a.npz", "back.mtx", &["--force"]);
+    assert_eq!(entries(&back), BY_ROWS);
+    setting.convert("a.npz", "b.csv", &[]);
+    setting.convert("b.csv", "b.npz", &[]);
+    let again = setting.convert("b.npz", "back.mtx", &["--force"]);
+    assert_eq!(entries(&again), BY_ROWS);
+    assert_eq!(text(&setting.path("b.csv")).lines().next(), Some("row,column,value"));
+}
+
+#[test]
+fn a_table_goes_through_every_format_and_comes_back() {
+    let setting = Setting::new();
+    setting.file("table.csv", TABLE);
+    for between in ["a.tsv", "a.arrow"] {
+        setting.convert("table.csv", between, &[]);
+        let back = text(&setting.convert(between, "back.csv", &["--force"]));
+        assert_eq!(back, "x,y,z\n1,2.5,-3\n4,,6\n7,0.008,9\n", "{between}");
+    }
+    setting.convert("table.csv", "a.npy", &[]);
+    let back = text(&setting.convert("a.npy", "back.csv", &["--force", "--decimals", "3"]));
+    assert_eq!(back, "1.000,2.500,-3.000\n4.000,nan,6.000\n7.000,0.008,9.000\n");
+}
+
+#[test]
+fn a_symmetric_matrix_is_expanded_unless_told_otherwise() {
+    let setting = Setting::new();
+    let head = "%%MatrixMarket matrix coordinate integer skew-symmetric\n3 3 1\n";
+    setting.file("half.mtx", &format!("{head}3 1 5\n"));
+    let whole = setting.convert("half.mtx", "whole.mtx", &[]);
+    assert_eq!(entries(&whole), [(3, 1, 5.0), (1, 3, -5.0)]);
+    let half = setting.convert("half.mtx", "kept.mtx", &["--symmetric", "keep"]);
+    assert_eq!(text(&half), format!("{head}3 1 5\n"));
+    let error = setting.refused("half.mtx", "half.npz", &["--symmetric", "keep"]);
+    assert!(error.contains("symmetric"), "{error}");
+}
+
+#[test]
+fn duplicates_are_summed_and_rows_sorted_if_asked_for() {
+    let setting = Setting::new();
+    setting.file("twice.el", "2 1 0.5\n0 1 1\n2 1 0.25\n");
+    let summed = setting.convert("twice.el", "summed.mtx", &["--duplicates", "sum"]);
+    assert_eq!(entries(&summed), [(1, 2, 1.0), (3, 2, 0.75)]);
+    let one = setting.convert("twice.el", "one.mtx", &["--base", "0", "--sort"]);
+    assert_eq!(entries(&one), [(1, 2, 1.0), (3, 2, 0.5), (3, 2, 0.25)]);
+}
+
+#[test]
+fn what_cannot_be_converted_is_2_with_the_line_and_leaves_nothing() {
+    let setting = Setting::new();
+    setting.file("bad.mtx", &GRAPH.replace("2 3 0.1", "2 3 0.x"));
+    let error = setting.refused("bad.mtx", "bad.npz", &["--force"]);
+    assert!(error.contains("line 7") && error.contains("0.x"), "{error}");
+    setting.file("graph.mtx", GRAPH);
+    let error = setting.refused("graph.mtx", "graph.npy", &["--force"]);
+    assert!(error.contains("sparse"), "{error}");
+    let error = setting.refused("graph.mtx", "graph.unknown", &["--force"]);
+    assert!(error.contains("--to"), "{error}");
+    setting.file("gaps.csv", TABLE);
+    let error = setting.refused("gaps.csv", "gaps.mtx", &["--force"]);
+    assert!(error.contains("column 2"), "{error}");
+    setting.file("there.npz", "old");
+    let error = setting.refused("graph.mtx", "there.npz", &[]);
+    assert!(error.contains("--force"), "{error}");
+    assert_eq!(text(&setting.path("there.npz")), "old");
+    let error = setting.refused("graph.mtx", "graph.mtx", &[]);
+    assert!(error.contains("it is the input"), "{error}");
+    let error = setting.refused("missing.mtx", "out.npz", &["--force"]);
+    assert!(error.contains("missing.mtx"), "{error}");
+    setting.file("not.npz", "PK\x03\x04 and nothing else");
+    let error = setting.refused("not.npz", "not.mtx", &["--force"]);
+    assert!(error.contains("not.npz"), "{error}");
+}
+
+#[test]
+fn info_says_what_files_hold() {
+    let setting = Setting::new();
+    let graph = setting.file("graph.mtx", GRAPH);
+    let table = setting.file("table.csv", TABLE);
+    setting.convert("graph.mtx", "a.npz", &[]);
+    setting.convert("table.csv", "a.npy", &[]);
+    let (npz, npy) = (setting.path("a.npz"), setting.path("a.npy"));
+    let contracts = setting.path("options.txt");
+    let made = run(["gen", "options", "3", "-o", word(&contracts)]);
+    assert_eq!(code(&made), 0, "{made:?}");
+    let paths = [&graph, &table, &npz, &npy, &contracts].map(|path| word(path));
+    let output = run(["info", "--json"].iter().chain(&paths));
+    assert_eq!(code(&output), 0, "{output:?}");
+    let facts: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(facts[0]["kind"], "Matrix Market");
+    assert_eq!((&facts[0]["rows"], &facts[0]["columns"]), (&3.into(), &4.into()));
+    assert_eq!((&facts[0]["entries"], &facts[0]["field"]), (&4.into(), &"real".into()));
+    assert_eq!((&facts[1]["rows"], &facts[1]["names"][2]), (&3.into(), &"z".into()));
+    assert_eq!(
+        (&facts[2]["kind"], &facts[2]["entries"]),
+        (&"compressed rows".into(), &4.into())
+    );
+    assert_eq!((&facts[3]["type"], &facts[3]["shape"][1]), (&"<f8".into(), &3.into()));
+    assert_eq!(
+        (&facts[4]["kind"], &facts[4]["contracts"]),
+        (&"option contracts".into(), &3.into())
+    );
+    let missing = run(["info", word(&graph), word(&setting.path("missing"))]);
+    assert_eq!(code(&missing), 1, "{missing:?}");
+    assert!(stderr(&missing).contains("missing"), "{missing:?}");
+}
+
+#[test]
+fn a_generated_graph_is_the_same_at_every_worker_count() {
+    let setting = Setting::new();
+    let made = |name: &str, workers: &str| {
+        let path = setting.path(name);
+        let words = ["gen", "mtx", "--scale", "9", "--seed", "5", "-o", word(&path)];
+        let output = run(words.iter().chain(&["--workers", workers]));
+        assert_eq!(code(&output), 0, "{output:?}");
+        text(&path)
+    };
+    let one = made("one.mtx", "1");
+    assert_eq!(one, made("three.mtx", "3"));
+    assert!(one.contains("\n512 512 8192\n"), "{}", &one[..100]);
+}

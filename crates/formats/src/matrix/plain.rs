@@ -1,0 +1,144 @@
+//! Plain lines with a value: three words, single spaces between them, hundreds of lines at a time.
+//!
+//! ```text
+//! text     12 345 0.5\n6 78 -1.25\n       ends of words by vector masks
+//! columns  12, 6 | 345, 78 | 0.5, -1.25   many words converted at once
+//! ```
+//!
+//! A line that is anything else ends it, and so does an id that is out of range: the slow way reads
+//! that line, and says what is wrong with it.
+
+use std::any::TypeId;
+
+use swath_simd::{Ends, Tokens, parse_doubles, parse_integers};
+
+use crate::matrix::entries::Target;
+use crate::matrix::id::Id;
+use crate::matrix::value::Value;
+
+/// Bytes that are looked at in one go: their words stay in the first-level cache.
+const PIECE: usize = 8 << 10;
+/// Words of a line.
+const WORDS: usize = 3;
+
+/// What ids may be.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Range {
+    pub(super) base: u64,
+    /// Ids are below these, once the base is taken off.
+    pub(super) rows: u64,
+    pub(super) columns: u64,
+}
+
+/// Memory that is kept from one piece to the next.
+#[derive(Debug, Default)]
+pub(super) struct Plain {
+    ends: Ends,
+    from: [Vec<u32>; WORDS],
+    to: [Vec<u32>; WORDS],
+    ids: [Vec<i64>; 2],
+}
+
+/// Whether values of this type can be read in this way.
+pub(super) fn is_known<V: Value>() -> bool {
+    let value = TypeId::of::<V>();
+    value == TypeId::of::<f64>() || value == TypeId::of::<i64>()
+}
+
+/// Takes values apart from what only looks like one.
+fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
+    if TypeId::of::<V>() == TypeId::of::<f64>() {
+        parse_doubles(tokens, bytemuck::cast_slice_mut(out))
+    } else if TypeId::of::<V>() == TypeId::of::<i64>() {
+        parse_integers(tokens, bytemuck::cast_slice_mut(out))
+    } else {
+        0
+    }
+}
+
+impl Plain {
+    /// Puts the lines at the beginning of `text` that are plain into `target`, from entry `filled`
+    /// on; returns how many, and where the next line begins.
+    pub(super) fn fill<I: Id, V: Value>(
+        &mut self,
+        text: &[u8],
+        range: Range,
+        target: &mut Target<'_, I, V>,
+        filled: usize,
+    ) -> (usize, usize) {
+        let (mut lines, mut at) = (0, 0);
+        loop {
+            let piece = &text[at..text.len().min(at + PIECE)];
+            let room = target.rows.len() - filled - lines;
+            let (taken, end, more) = self.piece(piece, range, target, (filled + lines, room));
+            (lines, at) = (lines + taken, at + end);
+            if taken == 0 || !more || at >= text.len() {
+                return (lines, at);
+            }
+        }
+    }
+
+    /// One piece: how many lines were put, where they end, and whether all that are in it were.
+    fn piece<I: Id, V: Value>(
+        &mut self,
+        text: &[u8],
+        range: Range,
+        target: &mut Target<'_, I, V>,
+        (filled, room): (usize, usize),
+    ) -> (usize, usize, bool) {
+        let looked_at = self.split(text, room);
+        let [rows, columns, values] = [0, 1, 2].map(|word| Tokens {
+            text,
+            starts: &self.from[word],
+            ends: &self.to[word],
+        });
+        let [row_ids, column_ids] = &mut self.ids;
+        row_ids.resize(looked_at, 0);
+        column_ids.resize(looked_at, 0);
+        let count = parse_integers(rows, row_ids).min(parse_integers(columns, column_ids));
+        let count = count.min(parse_values(values, &mut target.values[filled..][..looked_at]));
+        let mut put = 0;
+        for (&row, &column) in row_ids.iter().zip(&*column_ids).take(count) {
+            // Negative ones are out of range too.
+            let [row, column] =
+                [row, column].map(|id| id.cast_unsigned().wrapping_sub(range.base));
+            let ids = I::from_u64(row).zip(I::from_u64(column));
+            let Some((first, second)) =
+                ids.filter(|_| row < range.rows && column < range.columns)
+            else {
+                break;
+            };
+            (target.rows[filled + put], target.columns[filled + put]) = (first, second);
+            put += 1;
+        }
+        let end = if put == 0 { 0 } else { self.to[WORDS - 1][put - 1] as usize + 1 };
+        (put, end, put == looked_at && put > 0)
+    }
+
+    /// Finds the words of the lines that have three; returns how many lines, `room` at most.
+    fn split(&mut self, text: &[u8], room: usize) -> usize {
+        self.ends.clear();
+        self.ends.find(text, 0, b' ');
+        let (from, to) = (&mut self.from, &mut self.to);
+        from.iter_mut().chain(&mut *to).for_each(Vec::clear);
+        let mut start = 0;
+        for ends in self.ends.as_slice().chunks_exact(WORDS).take(room) {
+            let &[first, second, third] = ends else { break };
+            let is_line = text[first as usize] == b' '
+                && text[second as usize] == b' '
+                && text[third as usize] == b'\n';
+            let starts = [start, first + 1, second + 1];
+            // Signs, blanks and comments are for the slow way; a value may have a sign.
+            let begins = |at: u32| text[at as usize].is_ascii_digit();
+            if !is_line || !begins(starts[0]) || !begins(starts[1]) {
+                break;
+            }
+            for (word, end) in [first, second, third].into_iter().enumerate() {
+                from[word].push(starts[word]);
+                to[word].push(end);
+            }
+            start = third + 1;
+        }
+        to[0].len()
+    }
+}
