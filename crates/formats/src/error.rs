@@ -96,7 +96,7 @@ impl Error {
     }
 
     fn stream(doing: &'static str, path: &Path, reason: Reason, detail: String) -> Self {
-        let (path, offset, line, hint) = (path.to_owned(), None, None, hint_for(reason));
+        let (path, offset, line, hint) = (path.to_owned(), None, None, hint_for(doing, reason));
         let stream = Stream { doing, reason, path, offset, line, detail, hint };
         Self(Inner::Stream(Box::new(stream)))
     }
@@ -121,7 +121,9 @@ impl Error {
     pub(crate) fn quoting(mut self, bytes: &[u8]) -> Self {
         const MOST: usize = 80;
         if let Inner::Stream(stream) = &mut self.0 {
-            let shown = bytes[..bytes.len().min(MOST)].escape_ascii();
+            let shown = bytes[..bytes.len().min(MOST)].escape_ascii().to_string();
+            // Quotes are printable.
+            let shown = shown.replace("\\\"", "\"").replace("\\'", "'");
             let more = if bytes.len() > MOST { " …" } else { "" };
             let _ = write!(stream.detail, ": `{shown}`{more}");
         }
@@ -219,8 +221,9 @@ impl From<Error> for io::Error {
     }
 }
 
-fn hint_for(reason: Reason) -> &'static str {
+fn hint_for(doing: &str, reason: Reason) -> &'static str {
     match reason {
+        Reason::UnknownFormat if doing != "decompress" => "look at it with `swath info`",
         Reason::Corrupt => "fetch it again, or take it from a backup",
         Reason::Truncated => "fetch the rest of it",
         Reason::UnknownFormat => "name a zstd, gzip or bzip2 file",

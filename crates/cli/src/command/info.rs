@@ -75,10 +75,8 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
             .with("length", folder.len())
             .with("extents", folder.extents() as u64));
     }
-    let facts = fs::metadata(path).map(|facts| facts.is_file());
-    if !facts.is_ok_and(|is_file| is_file) {
-        // The library says best what is wrong with a path.
-        ReadOptions::new().with_len(0).read(path)?;
+    // What cannot be looked at at all, the library opens, and says best what is wrong with it.
+    if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
         let what = format!("cannot tell what {} holds: it is a stream", path.display());
         return Err(Refused::new(what, "the name of a file").into());
     }

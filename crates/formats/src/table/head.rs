@@ -76,7 +76,12 @@ fn look(
         return Ok(None);
     };
     dialect.columns = fields.len();
-    let is_word = |field: &Vec<u8>| double(field).is_none() && !dialect.is_missing(field);
+    // Also a number that is too large: it is data, and an error.
+    let is_number = |field: &Vec<u8>| {
+        double(field).is_some()
+            || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
+    };
+    let is_word = |field: &Vec<u8>| !is_number(field) && !dialect.is_missing(field);
     let is_header = match options.header {
         Header::Present => true,
         Header::Absent => false,
