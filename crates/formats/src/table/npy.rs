@@ -103,11 +103,11 @@ pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) ->
     write_with(path, shape, values, &WriteOptions::new())
 }
 
-/// As [`write`], durable or not, over an old file or not.
+/// As [`write()`], durable or not, over an old file or not.
 ///
 /// # Errors
 ///
-/// As [`write`].
+/// As [`write()`].
 pub fn write_with<T: Value>(
     path: impl AsRef<Path>,
     shape: &[usize],
