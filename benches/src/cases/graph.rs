@@ -106,7 +106,7 @@ pub(super) fn build_write<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'
         // The banner and the line of sizes.
         Ok(Parsed { timing, values: lines - 2, sum: 0 })
     };
-    let mut contestants = vec![text.writer(bench, WRITE, 0, write)];
+    let mut contestants = vec![text.contestant(bench, WRITE, 0, write)];
     let absent = peers(bench, text, &mut contestants, &[SCIPY_WRITE, FMM_WRITE]);
     contestants.push(control::memory(bench));
     #[expect(clippy::cast_precision_loss, reason = "a gigabyte")]

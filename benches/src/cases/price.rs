@@ -34,7 +34,7 @@ pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
     };
     let of = |name, way, workers| {
         let priced = priced.clone();
-        text.writer(bench, name, sum, move |path| run(path, &priced, (way, workers)))
+        text.contestant(bench, name, sum, move |path| run(path, &priced, (way, workers)))
     };
     let mut contestants = vec![
         of(FUSED, Way::Fused, bench.workers),

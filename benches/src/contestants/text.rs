@@ -30,7 +30,8 @@ impl Text {
         Expected { bytes: self.input.made.bytes, checksum: self.sum }
     }
 
-    fn contestant<'b>(
+    /// Anybody: `run` times itself, and `sum` is what is to be found in what it leaves.
+    pub(crate) fn contestant<'b>(
         &'b self,
         bench: &'b Bench,
         name: &str,
@@ -58,17 +59,6 @@ impl Text {
         run: impl Fn(&Path) -> Result<Parsed> + 'b,
     ) -> Contestant<'b> {
         self.contestant(bench, name, self.sum, run)
-    }
-
-    /// Swath, or a baseline of its own, that leaves a file; `sum` is what is to be found in it.
-    pub(crate) fn writer<'b>(
-        &'b self,
-        bench: &'b Bench,
-        name: &str,
-        sum: u64,
-        run: impl Fn(&Path) -> Result<Parsed> + 'b,
-    ) -> Contestant<'b> {
-        self.contestant(bench, name, sum, run)
     }
 
     /// What people use today. Those who write are not judged by a sum.

@@ -14,6 +14,8 @@ mod error;
 pub mod matrix;
 mod number;
 pub mod options;
+mod random;
+mod share;
 mod spare;
 pub mod table;
 mod text;

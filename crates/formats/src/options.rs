@@ -35,7 +35,6 @@ mod line;
 mod pricing;
 mod read;
 mod serial;
-mod share;
 mod study;
 mod supply;
 
@@ -46,6 +45,7 @@ use swath::append::{Ordered, OrderedOptions, ordered};
 use swath::{ReadOptions, Source};
 
 use crate::error::Result;
+use crate::share::workers;
 
 pub use contracts::{Contract, Contracts, Kind};
 pub use generate::{BASE, generate};
@@ -193,7 +193,7 @@ impl PriceOptions {
     pub fn price(&self, source: impl Into<Source>, output: Ordered) -> Result<Priced> {
         let start = Instant::now();
         let job = Job {
-            workers: share::workers(self.workers),
+            workers: workers(self.workers),
             runs: self.runs.max(1),
             block_size: if self.block_size == 0 { BLOCK_SIZE } else { self.block_size },
             read: &self.read,

@@ -49,6 +49,12 @@ struct Size {
     values: u64,
 }
 
+impl Size {
+    fn of_matrix((rows, columns): (u64, u64), entries: usize) -> Self {
+        Self { rows, columns, values: entries as u64 }
+    }
+}
+
 /// What was converted, and when it was all in memory.
 struct Converted {
     size: Size,

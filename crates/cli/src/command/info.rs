@@ -1,7 +1,6 @@
 //! `swath info`: what a file holds, by what it says itself and by counting.
 
-use std::fs::{self, File};
-use std::io::Read;
+use std::fs;
 use std::path::Path;
 
 use anyhow::Result;
@@ -21,7 +20,7 @@ use crate::report::{PathJson, size_text};
 /// Of an option contract.
 const FIELDS: usize = 9;
 /// Bytes that tell most formats apart.
-const HEAD: usize = 4096;
+const HEAD: u64 = 4096;
 
 #[derive(Serialize)]
 struct Json {
@@ -76,14 +75,15 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
             .with("extents", folder.extents() as u64));
     }
     // What cannot be looked at at all, the library opens, and says best what is wrong with it.
-    if fs::metadata(path).is_ok_and(|facts| !facts.is_file()) {
+    let facts = fs::metadata(path).ok();
+    if facts.as_ref().is_some_and(|facts| !facts.is_file()) {
         let what = format!("cannot tell what {} holds: it is a stream", path.display());
         return Err(Refused::new(what, "the name of a file").into());
     }
     if let Some(format) = format {
         return as_format(path, format);
     }
-    let head = head(path)?;
+    let head = head(path, facts.map_or(0, |facts| facts.len()))?;
     if let Some(packing) = Packing::detect(&head) {
         return Ok(packed(path, packing));
     }
@@ -104,12 +104,8 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
     }
 }
 
-fn head(path: &Path) -> Result<Vec<u8>> {
-    let mut head = Vec::new();
-    // Opened by the library first, which says best what is wrong.
-    ReadOptions::new().with_len(0).read(path)?;
-    File::open(path)?.take(HEAD as u64).read_to_end(&mut head)?;
-    Ok(head)
+fn head(path: &Path, len: u64) -> Result<Vec<u8>> {
+    Ok(ReadOptions::new().with_len(len.min(HEAD)).read(path)?.buffer.to_vec())
 }
 
 fn as_format(path: &Path, format: Format) -> Result<Known> {
@@ -118,20 +114,15 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
         Format::Edges => {
             let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
             let matrix = matrix::read(path, &options)?;
-            let (rows, columns, entries) = match &matrix {
-                matrix::AnyCoo::U32(it) => (it.row_count, it.column_count, it.entry_count()),
-                matrix::AnyCoo::U64(it) => (it.row_count, it.column_count, it.entry_count()),
-            };
+            let (rows, columns) = matrix.size();
             let known = Known::new("edge list").with("rows", rows).with("columns", columns);
-            Ok(known.with("entries", entries as u64))
+            Ok(known.with("entries", matrix.entry_count() as u64))
         }
         Format::Npz => {
-            let (rows, columns, entries) = match matrix::read_npz(path)? {
-                matrix::AnyCsr::U32(it) => (it.row_count, it.column_count, it.entry_count()),
-                matrix::AnyCsr::U64(it) => (it.row_count, it.column_count, it.entry_count()),
-            };
+            let matrix = matrix::read_npz(path)?;
+            let (rows, columns) = matrix.size();
             let known = Known::new("compressed rows").with("rows", rows);
-            Ok(known.with("columns", columns).with("entries", entries as u64))
+            Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
         }
         Format::Csv | Format::Tsv => {
             let delimiter = if format == Format::Tsv { b'\t' } else { b',' };

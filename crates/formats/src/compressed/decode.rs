@@ -15,7 +15,6 @@ use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
 use swath::{ReadOptions, Source};
 
 use super::bzip2::search::BlockSearch;
-use super::encode::workers;
 
 use super::seekable::index::Index;
 use super::seekable::picked::Picked;
@@ -24,6 +23,7 @@ use super::trim::Trim;
 use super::work::{Decode, Split, Work, decode_into, decoder};
 use super::{Format, gzip, zstd};
 use crate::error::{Error, Reason, Result};
+use crate::share::workers;
 use crate::spare::Spare;
 
 /// First bytes that tell the format.

@@ -12,6 +12,7 @@ use super::Format;
 use super::codec::{Encode, Frame, Shape};
 
 use crate::error::{Error, Reason, Result};
+use crate::share::workers;
 use crate::spare::Spare;
 
 /// Smaller blocks are handed out so many bytes at a time.
@@ -171,14 +172,6 @@ impl CompressOptions {
             ));
         }
         Ok(Shape { format, level, block_size })
-    }
-}
-
-/// As many threads as are asked for, or as there are cores.
-pub(super) fn workers(wanted: usize) -> usize {
-    match wanted {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        workers => workers,
     }
 }
 

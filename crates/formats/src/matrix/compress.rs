@@ -1,7 +1,6 @@
 //! Compressed rows, or columns: scattered into buckets, then put in place bucket by bucket.
 
 use std::cmp::Reverse;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use swath::{Array, Block};
@@ -16,6 +15,7 @@ use crate::matrix::job::{Failure, Job, Pass};
 use crate::matrix::options::{Duplicates, Order};
 use crate::matrix::partition::{Bucket, Partition, Partitions, Split};
 use crate::matrix::value::Value;
+use crate::share::share_with;
 use crate::text::Fault;
 
 /// Which of the two ids entries are put together by.
@@ -237,30 +237,10 @@ impl Build<'_, '_> {
             lens.iter().fold(0, |sum: usize, &len| sum.saturating_add(len)) / lens.len() * 4;
         let mut order: Vec<usize> = (0..lens.len()).collect();
         order.sort_by_key(|&bucket| Reverse(lens[bucket] / much.max(1)));
-        let next = AtomicUsize::new(0);
-        let results = Mutex::new(Vec::new());
-        let work = || {
-            let mut scratch = S::default();
-            let mut mine = Vec::new();
-            // Relaxed: it gives out numbers and nothing else.
-            while let Some(&bucket) = order.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let result =
-                    self.job.check_cancelled().and_then(|()| each(bucket, &mut scratch));
-                let is_last = result.is_err();
-                mine.push((bucket, result));
-                if is_last {
-                    break;
-                }
-            }
-            results.lock().unwrap_or_else(PoisonError::into_inner).append(&mut mine);
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..self.job.workers().min(order.len()) {
-                scope.spawn(work);
-            }
-            work();
+        let mut results = share_with(order, self.job.workers(), |scratch: &mut S, bucket| {
+            let result = self.job.check_cancelled().and_then(|()| each(bucket, scratch));
+            (bucket, result)
         });
-        let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
         results.sort_by_key(|&(bucket, _)| bucket);
         results.into_iter().map(|(_, result)| result).collect()
     }

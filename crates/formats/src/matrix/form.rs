@@ -1,8 +1,5 @@
 //! From what is wanted to who makes it: coordinates, rows or columns, of any type of values.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
-
 use swath::Array;
 
 use crate::matrix::compress::{self, By, Compressed};
@@ -12,6 +9,7 @@ use crate::matrix::job::{Failure, Job};
 use crate::matrix::options::{Duplicates, Order, ValueKind};
 use crate::matrix::sparse::{Coo, Csc, Csr};
 use crate::matrix::value::{Complex, Value};
+use crate::share::share;
 
 /// Calls a function with the type of the values that are wanted.
 macro_rules! with_values {
@@ -74,33 +72,19 @@ fn sorted<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     let mut rows = Array::<I>::zeroed(others.len())?;
     // Rows in equal shares; each names the entries of its own.
     let count = offsets.len() - 1;
-    let share = count.div_ceil(64 * job.workers()).max(1);
-    let starts: Vec<usize> = (0..count).step_by(share).collect();
-    let end = |start: usize| (start + share).min(count);
+    let step = count.div_ceil(64 * job.workers()).max(1);
+    let starts: Vec<usize> = (0..count).step_by(step).collect();
+    let end = |start: usize| (start + step).min(count);
     let lens = starts.iter().map(|&start| (offsets[end(start)] - offsets[start]).index());
-    let parts: Vec<_> =
-        rows.parts_mut(lens).into_iter().map(|it| Mutex::new(Some(it))).collect();
-    let next = AtomicUsize::new(0);
-    let work = || loop {
-        // Relaxed: it gives out numbers and nothing else.
-        let index = next.fetch_add(1, Ordering::Relaxed);
-        let (Some(&start), Some(part)) = (starts.get(index), parts.get(index)) else { return };
-        let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let Some(mut rest) = part else { return };
+    let parts = starts.iter().copied().zip(rows.parts_mut(lens));
+    share(parts, job.workers(), |(start, mut rest)| {
         for row in start..end(start) {
             let len = (offsets[row + 1] - offsets[row]).index();
             let (here, behind) = rest.split_at_mut(len);
             here.fill(I::from_u64(row as u64).unwrap_or(I::zeroed()));
             rest = behind;
         }
-    };
-    std::thread::scope(|scope| {
-        for _ in 1..job.workers().min(starts.len()) {
-            scope.spawn(work);
-        }
-        work();
     });
-    drop(parts);
     let (row_count, column_count) = size;
     let (symmetry, values) = (job.symmetry(), V::wrap(values));
     Ok(Coo { row_count, column_count, symmetry, rows, columns: others, values })

@@ -1,7 +1,6 @@
 //! One file that is read: its header, and its lines in blocks, as often as it takes.
 
 use std::fs;
-use std::num::NonZero;
 use std::path::Path;
 
 use swath::{Block, ReadOptions};
@@ -9,6 +8,7 @@ use swath::{Block, ReadOptions};
 use crate::error::{Error, Reason, Result};
 use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
 use crate::matrix::options::{Base, Ids, MatrixFormat, MatrixOptions, Mirror, ValueKind};
+use crate::share::workers;
 use crate::text::Fault;
 
 /// Why a file was not read.
@@ -118,10 +118,7 @@ impl<'p> Job<'p> {
     }
 
     pub(super) fn workers(&self) -> usize {
-        match self.options.workers {
-            0 => std::thread::available_parallelism().map_or(1, NonZero::get),
-            workers => workers,
-        }
+        workers(self.options.workers)
     }
 
     /// The library's error, if somebody cancelled.

@@ -1,6 +1,6 @@
 //! One line: ids and values between blanks, read from left to right.
 
-use swath_simd::{leading_digits, nearest_double};
+use swath_simd::leading_digits;
 
 use crate::number;
 
@@ -12,13 +12,6 @@ const TENS: [u64; 9] = [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000
 pub(super) struct Cursor<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) at: usize,
-}
-
-/// Digits with a point somewhere: `mantissa` · 10^`exponent`.
-struct Decimal {
-    is_negative: bool,
-    mantissa: u64,
-    exponent: i32,
 }
 
 impl<'b> Cursor<'b> {
@@ -99,21 +92,7 @@ impl<'b> Cursor<'b> {
     }
 
     /// A whole word that is a double, correctly rounded.
-    #[inline(always)]
     pub(super) fn double(&mut self) -> Option<f64> {
-        let start = *self;
-        if let Some(Decimal { is_negative, mantissa, exponent }) = self.decimal()
-            && let Some(double) = nearest_double(mantissa, exponent)
-        {
-            return Some(if is_negative { -double } else { double });
-        }
-        *self = start;
-        self.long_double()
-    }
-
-    /// As all formats parse doubles of any length.
-    #[cold]
-    fn long_double(&mut self) -> Option<f64> {
         let word = self.word();
         self.at += word.len();
         number::parse::double(word)
@@ -127,47 +106,6 @@ impl<'b> Cursor<'b> {
         self.at += word.len();
         let single: f32 = std::str::from_utf8(word).ok()?.parse().ok()?;
         (!single.is_infinite() || !word.iter().any(u8::is_ascii_digit)).then_some(single)
-    }
-
-    /// A whole word of digits with a point and a small exponent, if it has at most 19 of them.
-    #[inline(always)]
-    fn decimal(&mut self) -> Option<Decimal> {
-        let is_negative = self.sign();
-        let mut mantissa = 0;
-        let mut count = self.digits(&mut mantissa);
-        let mut exponent = 0;
-        if self.peek() == Some(b'.') {
-            self.at += 1;
-            let places = self.digits(&mut mantissa);
-            exponent = -places;
-            count += places;
-        }
-        if count == 0 || count > 19 {
-            return None;
-        }
-        if let Some(b'e' | b'E') = self.peek() {
-            self.at += 1;
-            let is_negative = self.sign();
-            let power = i32::try_from(self.unsigned()?).ok().filter(|&power| power < 1000)?;
-            exponent += if is_negative { -power } else { power };
-        }
-        self.is_word_end().then_some(Decimal { is_negative, mantissa, exponent })
-    }
-
-    /// Puts digits behind those of `number`, which wraps behind the nineteenth, and counts them.
-    #[inline(always)]
-    fn digits(&mut self, number: &mut u64) -> i32 {
-        let mut digits = 0;
-        loop {
-            let (count, value) = leading_digits(self.eight());
-            *number = number.wrapping_mul(TENS[count]).wrapping_add(value);
-            self.at += count;
-            digits += i32::try_from(count).unwrap_or(i32::MAX);
-            // Longer ones are somebody else's, whatever they are.
-            if count < 8 || digits > 19 {
-                return digits;
-            }
-        }
     }
 
     #[inline(always)]

@@ -22,6 +22,7 @@ use crate::error::{Error, Reason, Result};
 use crate::matrix::header::Symmetry;
 use crate::matrix::value::Values;
 use crate::matrix::write::{self, Listing, MatrixWriteOptions};
+use crate::random::{ODD, mixed};
 
 /// The most levels: numbers of vertices have half the bits of a word.
 const MOST_LEVELS: u32 = 32;
@@ -139,16 +140,8 @@ impl Rmat {
     }
 }
 
-const ODD: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Odd, and unlike the other: from one edge to the next.
 const STEP: u64 = 0xa076_1d64_78bd_642f;
-
-/// The finisher of SplitMix64.
-fn mixed(mut state: u64) -> u64 {
-    state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    state ^ (state >> 31)
-}
 
 fn bounds(a: f64, b: f64, c: f64) -> [u64; 3] {
     // Saturates: what is no probability is 0 or 1.

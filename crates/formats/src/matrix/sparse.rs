@@ -100,6 +100,30 @@ impl<I: Id> Csc<I> {
     }
 }
 
+macro_rules! either {
+    ($($any:ident),*) => {$(
+        impl $any {
+            /// How many rows and columns the matrix has.
+            pub fn size(&self) -> (u64, u64) {
+                match self {
+                    Self::U32(matrix) => (matrix.row_count, matrix.column_count),
+                    Self::U64(matrix) => (matrix.row_count, matrix.column_count),
+                }
+            }
+
+            /// How many entries there are.
+            pub fn entry_count(&self) -> usize {
+                match self {
+                    Self::U32(matrix) => matrix.entry_count(),
+                    Self::U64(matrix) => matrix.entry_count(),
+                }
+            }
+        }
+    )*};
+}
+
+either!(AnyCoo, AnyCsr, AnyCsc);
+
 /// [`Csr`] of either type of ids.
 #[derive(Debug, PartialEq)]
 pub enum AnyCsr {

@@ -94,26 +94,33 @@ pub(super) trait Listing: Sync {
     fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64));
 }
 
+/// What all matrices in memory say of themselves in the same words.
+macro_rules! described {
+    () => {
+        fn size(&self) -> (u64, u64) {
+            (self.row_count, self.column_count)
+        }
+
+        fn symmetry(&self) -> Symmetry {
+            self.symmetry
+        }
+
+        fn entry_count(&self) -> u64 {
+            Self::entry_count(self) as u64
+        }
+
+        fn values(&self) -> &Values {
+            &self.values
+        }
+    };
+}
+
 fn indices(range: &Range<u64>) -> Range<usize> {
     range.start.index()..range.end.index()
 }
 
 impl<I: Id> Listing for Coo<I> {
-    fn size(&self) -> (u64, u64) {
-        (self.row_count, self.column_count)
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
-    }
-
-    fn entry_count(&self) -> u64 {
-        self.rows.len() as u64
-    }
-
-    fn values(&self) -> &Values {
-        &self.values
-    }
+    described!();
 
     #[inline(always)]
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
@@ -143,21 +150,7 @@ fn list_compressed<I: Id>(
 }
 
 impl<I: Id> Listing for Csr<I> {
-    fn size(&self) -> (u64, u64) {
-        (self.row_count, self.column_count)
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
-    }
-
-    fn entry_count(&self) -> u64 {
-        self.columns.len() as u64
-    }
-
-    fn values(&self) -> &Values {
-        &self.values
-    }
+    described!();
 
     #[inline(always)]
     fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64)) {
@@ -166,21 +159,7 @@ impl<I: Id> Listing for Csr<I> {
 }
 
 impl<I: Id> Listing for Csc<I> {
-    fn size(&self) -> (u64, u64) {
-        (self.row_count, self.column_count)
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        self.symmetry
-    }
-
-    fn entry_count(&self) -> u64 {
-        self.rows.len() as u64
-    }
-
-    fn values(&self) -> &Values {
-        &self.values
-    }
+    described!();
 
     #[inline(always)]
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {

@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use swath::append::{Ordered, Written};
 
-use super::share::workers;
 use crate::error::Result;
+use crate::random::splitmix;
+use crate::share::workers;
 
 /// Different contracts that a generated file cycles through, as the generator of PARSEC does.
 pub const BASE: u64 = 1000;
@@ -100,15 +101,4 @@ fn normal(x: f64) -> f64 {
         odd += 2.0;
     }
     0.5 + sum * (-x * x / 2.0).exp() / (2.0 * std::f64::consts::PI).sqrt()
-}
-
-/// Steele, Lea and Flood, *Fast splittable pseudorandom number generators* (2014).
-fn splitmix(seed: u64) -> impl FnMut() -> u64 {
-    let mut state = seed;
-    move || {
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
 }

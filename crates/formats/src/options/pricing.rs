@@ -6,9 +6,9 @@ use swath::Array;
 use swath_simd::black_scholes;
 
 use super::contracts::Contracts;
-use super::share::share;
 use crate::error::Result;
 use crate::number::format::push_f64_fixed;
+use crate::share::share;
 
 /// How far a price may be from the one in the file, as in PARSEC: the normal distribution that it
 /// is computed with has seven digits.

@@ -9,9 +9,9 @@ use swath::{ReadOptions, Reader, Source};
 
 use super::contracts::{Contracts, Part};
 use super::line;
-use super::share::workers;
 use super::supply::{Block, Supply};
 use crate::error::{Error, Reason, Result};
+use crate::share::workers;
 use crate::spare::Spare;
 
 /// Bytes that a worker parses at a time.

@@ -19,11 +19,11 @@ use super::contracts::{Contracts, Part};
 use super::header::{count, surplus, too_few};
 use super::line::{Fields, Wrong, full, is_blank, row};
 use super::pricing::{format, price_all};
-use super::share::share;
 use super::supply::Text;
 use super::{Done, Job};
 use crate::error::{Error, Result};
 use crate::number::format::push_u64;
+use crate::share::share;
 
 /// Fields of a contract.
 const FIELDS: usize = 9;

@@ -12,7 +12,6 @@ use swath::Array;
 use swath_formats::matrix::{self, AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
 use swath_formats::table::{Column, Columns, Values as Cells};
 
-use super::matrix::{size_of_coo, size_of_csr};
 use super::table::{columns, leave};
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
@@ -34,7 +33,7 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
             let (options, bar) = matrix_options(args, from);
             let matrix = matrix::read(&args.input, &options)?;
             drop(bar);
-            let size = size_of_coo(&matrix);
+            let size = Size::of_matrix(matrix.size(), matrix.entry_count());
             (
                 match matrix {
                     AnyCoo::U32(it) => table(&it.rows, &it.columns, it.values)?,
@@ -50,7 +49,7 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
 }
 
 fn of_rows(matrix: AnyCsr) -> Result<(Columns, Size)> {
-    let size = size_of_csr(&matrix);
+    let size = Size::of_matrix(matrix.size(), matrix.entry_count());
     let table = match matrix {
         AnyCsr::U32(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
         AnyCsr::U64(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
@@ -119,11 +118,7 @@ pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Conve
     let is_listed = names.len() >= 2 && names[..2] == NAMES;
     let matrix = if is_listed { listed(&table)? } else { not_zero(&table)? };
     let read = Instant::now();
-    let size = Size {
-        rows: matrix.row_count,
-        columns: matrix.column_count,
-        values: matrix.entry_count() as u64,
-    };
+    let size = Size::of_matrix((matrix.row_count, matrix.column_count), matrix.entry_count());
     match to {
         Format::Npz => {
             AnyCsr::U64(matrix.to_rows()?).write_npz(&args.to, args.output.append_options())?;

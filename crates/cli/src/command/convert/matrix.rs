@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use swath_formats::matrix::{self, AnyCoo, AnyCsr};
+use swath_formats::matrix::{self, AnyCsr};
 
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
@@ -15,7 +15,10 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         drop(bar);
         let read = Instant::now();
         matrix.write(&args.to, &args.matrix_write_options(to))?;
-        return Ok(Converted { size: size_of_coo(&matrix), read });
+        return Ok(Converted {
+            size: Size::of_matrix(matrix.size(), matrix.entry_count()),
+            read,
+        });
     }
     let rows = rows(args, from)?;
     let read = Instant::now();
@@ -23,7 +26,7 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         Format::Npz => drop(rows.write_npz(&args.to, args.output.append_options())?),
         _ => drop(rows.write(&args.to, &args.matrix_write_options(to))?),
     }
-    Ok(Converted { size: size_of_csr(&rows), read })
+    Ok(Converted { size: Size::of_matrix(rows.size(), rows.entry_count()), read })
 }
 
 fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
@@ -34,20 +37,4 @@ fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
             matrix::read_rows(&args.input, &options)?
         }
     })
-}
-
-pub(super) fn size_of_coo(matrix: &AnyCoo) -> Size {
-    let (rows, columns, values) = match matrix {
-        AnyCoo::U32(it) => (it.row_count, it.column_count, it.entry_count()),
-        AnyCoo::U64(it) => (it.row_count, it.column_count, it.entry_count()),
-    };
-    Size { rows, columns, values: values as u64 }
-}
-
-pub(super) fn size_of_csr(matrix: &AnyCsr) -> Size {
-    let (rows, columns, values) = match matrix {
-        AnyCsr::U32(it) => (it.row_count, it.column_count, it.entry_count()),
-        AnyCsr::U64(it) => (it.row_count, it.column_count, it.entry_count()),
-    };
-    Size { rows, columns, values: values as u64 }
 }

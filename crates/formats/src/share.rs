@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 /// As many threads as are asked for, or as there are cores.
-pub(super) fn workers(wanted: usize) -> usize {
+pub(crate) fn workers(wanted: usize) -> usize {
     match wanted {
         0 => std::thread::available_parallelism().map_or(1, usize::from),
         workers => workers,
@@ -13,18 +13,28 @@ pub(super) fn workers(wanted: usize) -> usize {
 
 /// Calls `f` for each part on so many threads, the caller's among them, and returns what it made,
 /// in order. Where threads cannot be started, there are fewer.
-pub(super) fn share<P: Send, R: Send>(
+pub(crate) fn share<P: Send, R: Send>(
     parts: impl IntoIterator<Item = P>,
     workers: usize,
     f: impl Fn(P) -> R + Sync,
 ) -> Vec<R> {
+    share_with(parts, workers, |(): &mut (), part| f(part))
+}
+
+/// As [`share`], with something that each thread keeps from part to part.
+pub(crate) fn share_with<P: Send, R: Send, S: Default>(
+    parts: impl IntoIterator<Item = P>,
+    workers: usize,
+    f: impl Fn(&mut S, P) -> R + Sync,
+) -> Vec<R> {
     let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new((Some(part), None))).collect();
     let next = AtomicUsize::new(0);
     let work = || {
+        let mut kept = S::default();
         // Relaxed: the parts have locks of their own.
         while let Some(slot) = parts.get(next.fetch_add(1, Ordering::Relaxed)) {
             let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-            slot.1 = slot.0.take().map(&f);
+            slot.1 = slot.0.take().map(|part| f(&mut kept, part));
         }
     };
     std::thread::scope(|scope| {
