@@ -100,6 +100,7 @@ const ALL: &[Entry] = &[
     bytes("reader-cold", Size::Large, reader::build_cold),
     numbers("sum", Size::Medium, sum::build),
     numbers("sum", Size::Large, sum::build),
+    numbers("newlines", Size::Large, sum::build_newlines),
     bytes("regret-warm", Size::Small, regret::build_warm),
     bytes("regret-warm", Size::Medium, regret::build_warm),
     bytes("regret-warm", Size::Large, regret::build_warm),

@@ -35,3 +35,26 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<C
     ];
     Ok(Case { contestants, absent, goals })
 }
+
+const RECORDS: &str = "swath records, pread";
+
+/// Compares counting newlines with counting those of memory.
+pub(super) fn build_newlines<'b>(
+    bench: &'b Bench,
+    input: &'b Input,
+    _: Size,
+) -> Result<Case<'b>> {
+    let setting = Setting { bench, input, residency: Residency::Warm };
+    let pages = bench.pages_for(input)?;
+    let contestants = vec![
+        limit::memory_newlines(bench, input, &pages)?,
+        swath::scan(setting, NEWLINES, Scan::NewlinesMapped),
+        swath::scan(setting, RECORDS, Scan::Records),
+        control::memory(bench),
+    ];
+    let goals = vec![
+        Goal::speed(NEWLINES, 0.95, &[limit::MEMORY_NEWLINES]),
+        Goal::speed(RECORDS, 0.60, &[limit::MEMORY_NEWLINES]),
+    ];
+    Ok(Case { contestants, absent: Vec::new(), goals })
+}

@@ -76,14 +76,37 @@ pub(crate) fn memory_sum<'b>(
     input: &'b Input,
     pages: &SharedPages,
 ) -> Result<Contestant<'b>> {
+    in_memory(bench, input, pages, (MEMORY_SUM, input.made.sum), limits::memory_sum)
+}
+
+/// Counts the newlines in memory that holds the file's bytes.
+pub(crate) const MEMORY_NEWLINES: &str = "limit: newlines of memory";
+
+/// See [`MEMORY_NEWLINES`].
+pub(crate) fn memory_newlines<'b>(
+    bench: &'b Bench,
+    input: &'b Input,
+    pages: &SharedPages,
+) -> Result<Contestant<'b>> {
+    let named = (MEMORY_NEWLINES, input.made.lines);
+    in_memory(bench, input, pages, named, limits::memory_newlines)
+}
+
+fn in_memory<'b>(
+    bench: &'b Bench,
+    input: &'b Input,
+    pages: &SharedPages,
+    (name, checksum): (&str, u64),
+    each: impl Fn(&[u8], usize) -> u64 + 'b,
+) -> Result<Contestant<'b>> {
     let file = File::open(&input.path)?;
     let len = input.len();
     limits::pread(&file, &mut pages.borrow_mut()[..len], bench.workers, Schedule::Dynamic)?;
     let pages = Rc::clone(pages);
-    let expected: Expected = input.expected(1);
-    Ok(Contestant::new(MEMORY_SUM, expected, move || {
+    let expected = Expected { bytes: input.made.bytes, checksum };
+    Ok(Contestant::new(name, expected, move || {
         let pages = pages.borrow();
-        let (sum, timing) = timed(|| limits::memory_sum(&pages[..len], bench.workers))?;
+        let (sum, timing) = timed(|| each(&pages[..len], bench.workers))?;
         Ok(Work::new(len as u64, sum).with_timing(timing))
     }))
 }

@@ -4,8 +4,9 @@ use crate::bench::{Input, Residency, SharedPages};
 use crate::contestants::timing::{Setting, UNREAD};
 use anyhow::Result;
 use std::fs::File;
+use std::ops::Add;
 use std::path::Path;
-use swath::{BufferPool, Engine, Guard, PageCache, ReadOptions, Scanned};
+use swath::{Block, BufferPool, Engine, Guard, PageCache, ReadOptions, Scanned};
 use swath_study::harness::{Contestant, Expected, Work, timed};
 use swath_study::limits;
 use swath_study::peers;
@@ -113,6 +114,8 @@ pub(crate) enum Scan {
     SumMapped,
     /// The number of line ends, through a guarded map.
     NewlinesMapped,
+    /// The same, in the blocks of a verb that gives out whole lines.
+    Records,
 }
 
 impl Scan {
@@ -120,6 +123,12 @@ impl Scan {
     pub(crate) fn run(self, options: &ReadOptions, path: &Path) -> Result<Scanned<u64>> {
         if self == Self::Sum {
             return Ok(options.sum(path)?);
+        }
+        if self == Self::Records {
+            let count = |block: Block<'_>| anyhow::Ok(swath_simd::count(block.bytes, b'\n'));
+            let Scanned { value, report } =
+                options.records(path).map_reduce(count, Add::add)?;
+            return Ok(Scanned { value: value.unwrap_or(0), report });
         }
         let file = File::open(path)?;
         let guard = Guard::install(&file, path)?;
@@ -134,7 +143,7 @@ impl Scan {
 pub(crate) fn scan<'b>(setting: Setting<'b>, name: &str, scan: Scan) -> Contestant<'b> {
     let input: &Input = setting.input;
     let checksum = match scan {
-        Scan::NewlinesMapped => input.made.lines,
+        Scan::NewlinesMapped | Scan::Records => input.made.lines,
         Scan::Sum | Scan::SumMapped => input.made.sum,
     };
     let run = move || {

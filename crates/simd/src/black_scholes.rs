@@ -93,7 +93,7 @@ fn avx512(contracts: &Contracts<'_>, prices: &mut [f64]) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn avx2(contracts: &Contracts<'_>, prices: &mut [f64]) {
     price_all(contracts, prices);
 }

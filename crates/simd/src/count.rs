@@ -102,7 +102,7 @@ mod x86 {
         counts.iter().sum::<u64>() + edges
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn avx2(bytes: Cells<'_>, byte: u8) -> u64 {
         // Four vectors add at most 2 to each byte of each accumulator, so 127 times four still
         // fit.

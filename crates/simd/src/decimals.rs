@@ -115,11 +115,9 @@ fn doubles(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
         // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::doubles(tokens, out) },
-        // SAFETY: callers pass a level that was detected on this processor, and the rest was.
+        // SAFETY: as above, and whatever has AVX-512 has AVX2.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 if wide::available() => unsafe {
-            four::doubles(tokens, out)
-        },
+        Level::Avx2 | Level::Avx512 => unsafe { four::doubles(tokens, out) },
         _ => scalar::doubles(tokens, out),
     }
 }
@@ -130,11 +128,9 @@ fn integers(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
         // SAFETY: callers pass a level that was detected on this processor, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::integers(tokens, out) },
-        // SAFETY: callers pass a level that was detected on this processor, and the rest was.
+        // SAFETY: as above, and whatever has AVX-512 has AVX2.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 | Level::Avx512 if wide::available() => unsafe {
-            four::integers(tokens, out)
-        },
+        Level::Avx2 | Level::Avx512 => unsafe { four::integers(tokens, out) },
         _ => scalar::integers(tokens, out),
     }
 }

@@ -278,7 +278,7 @@ mod x86 {
         }
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn avx2(chunks: &[[u8; CHUNK]], byte: u8, masks: &mut [u64; BATCH]) {
         let wanted = _mm256_set1_epi8(byte.cast_signed());
         for (mask, chunk) in masks.iter_mut().zip(chunks) {

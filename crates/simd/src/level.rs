@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub enum Level {
     /// Words of eight bytes; on every machine.
     Portable,
-    /// Vectors of 32 bytes.
+    /// Vectors of 32 bytes: AVX2, with BMI1, BMI2, LZCNT, POPCNT and PCLMULQDQ, which the processors
+    /// that have it have too.
     Avx2,
-    /// Vectors of 64 bytes, with AVX-512F and AVX-512BW.
+    /// Vectors of 64 bytes: AVX-512F and AVX-512BW, beside all of the above.
     Avx512,
 }
 
@@ -26,12 +27,19 @@ impl Level {
         match self {
             Level::Portable => true,
             #[cfg(target_arch = "x86_64")]
-            Level::Avx2 => std::is_x86_feature_detected!("avx2"),
+            Level::Avx2 => {
+                std::is_x86_feature_detected!("avx2")
+                    && std::is_x86_feature_detected!("bmi1")
+                    && std::is_x86_feature_detected!("bmi2")
+                    && std::is_x86_feature_detected!("lzcnt")
+                    && std::is_x86_feature_detected!("popcnt")
+                    && std::is_x86_feature_detected!("pclmulqdq")
+            }
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => {
-                std::is_x86_feature_detected!("avx512f")
+                Level::Avx2.available()
+                    && std::is_x86_feature_detected!("avx512f")
                     && std::is_x86_feature_detected!("avx512bw")
-                    && std::is_x86_feature_detected!("popcnt")
             }
             #[cfg(not(target_arch = "x86_64"))]
             Level::Avx2 | Level::Avx512 => false,

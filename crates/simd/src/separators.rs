@@ -153,7 +153,7 @@ fn lines_avx512(text: &[u8], marks: Marks) -> Lines {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn lines_avx2(text: &[u8], marks: Marks) -> Lines {
     lines_by::<Ymm>(text, marks)
 }
@@ -165,7 +165,7 @@ fn find_avx512(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
 }
 
 #[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn find_avx2(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
     find_by::<Ymm>(positions, from, delimiter);
 }

@@ -99,7 +99,7 @@ mod x86 {
         body + super::portable(head) + super::portable(tail)
     }
 
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) fn avx2(bytes: Cells<'_>) -> u64 {
         let (head, mut vectors, tail) = bytes.aligned::<__m256i>();
         let zero = _mm256_setzero_si256();
@@ -118,7 +118,7 @@ mod x86 {
     }
 
     /// Adds the four lanes.
-    #[target_feature(enable = "avx2")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(crate) fn reduce(lanes: __m256i) -> u64 {
         [
             _mm256_extract_epi64::<0>(lanes),

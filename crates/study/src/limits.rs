@@ -61,14 +61,24 @@ fn share(len: usize, workers: usize, unit: usize) -> usize {
 /// Returns the sum of `bytes`, read by `workers` threads in equal shares.
 #[must_use]
 pub fn memory_sum(bytes: &[u8], workers: usize) -> u64 {
+    added(bytes, workers, swath_simd::sum)
+}
+
+/// Returns how many newlines `bytes` have, counted by `workers` threads in equal shares.
+#[must_use]
+pub fn memory_newlines(bytes: &[u8], workers: usize) -> u64 {
+    added(bytes, workers, |part| swath_simd::count(part, b'\n'))
+}
+
+fn added(bytes: &[u8], workers: usize, each: impl Fn(&[u8]) -> u64 + Sync) -> u64 {
     let total = Mutex::new(0_u64);
     let shares = bytes.chunks(share(bytes.len(), workers, BLOCK_SIZE)).collect();
-    let summed = fork(shares, |part| {
-        let sum = swath_simd::sum(part);
-        *total.lock().expect("nobody panics with the lock") += sum;
+    let done = fork(shares, |part| {
+        let here = each(part);
+        *total.lock().expect("nobody panics with the lock") += here;
         Ok(())
     });
-    summed.expect("adding does not fail");
+    done.expect("adding does not fail");
     total.into_inner().expect("nobody panics with the lock")
 }
 

@@ -119,26 +119,28 @@ impl Plain {
     fn split(&mut self, text: &[u8], room: usize) -> usize {
         self.ends.clear();
         self.ends.find(text, 0, b' ');
-        let (from, to) = (&mut self.from, &mut self.to);
-        from.iter_mut().chain(&mut *to).for_each(Vec::clear);
-        let mut start = 0;
-        for ends in self.ends.as_slice().chunks_exact(WORDS).take(room) {
-            let &[first, second, third] = ends else { break };
+        let (lines, _) = self.ends.as_slice().as_chunks::<WORDS>();
+        let lines = &lines[..lines.len().min(room)];
+        self.from.iter_mut().chain(&mut self.to).for_each(|it| it.resize(lines.len(), 0));
+        let [from_row, from_column, from_value] = self.from.each_mut();
+        let [to_row, to_column, to_value] = self.to.each_mut();
+        let from = from_row.iter_mut().zip(from_column).zip(from_value);
+        let to = to_row.iter_mut().zip(to_column).zip(to_value);
+        let (mut start, mut count) = (0, 0);
+        for (&[first, second, third], (from, to)) in lines.iter().zip(from.zip(to)) {
             let is_line = text[first as usize] == b' '
                 && text[second as usize] == b' '
                 && text[third as usize] == b'\n';
-            let starts = [start, first + 1, second + 1];
             // Signs, blanks and comments are for the slow way; a value may have a sign.
             let begins = |at: u32| text[at as usize].is_ascii_digit();
-            if !is_line || !begins(starts[0]) || !begins(starts[1]) {
+            if !is_line || !begins(start) || !begins(first + 1) {
                 break;
             }
-            for (word, end) in [first, second, third].into_iter().enumerate() {
-                from[word].push(starts[word]);
-                to[word].push(end);
-            }
-            start = third + 1;
+            ((*from.0.0, *from.0.1), *from.1) = ((start, first + 1), second + 1);
+            ((*to.0.0, *to.0.1), *to.1) = ((first, second), third);
+            (start, count) = (third + 1, count + 1);
         }
-        to[0].len()
+        self.from.iter_mut().chain(&mut self.to).for_each(|it| it.truncate(count));
+        count
     }
 }

@@ -23,8 +23,6 @@ use super::{Tokens, each, long, wide};
 pub(super) fn available() -> bool {
     std::is_x86_feature_detected!("avx512dq")
         && std::is_x86_feature_detected!("avx512vl")
-        && std::is_x86_feature_detected!("bmi2")
-        && wide::available()
         && long::available()
 }
 
@@ -40,7 +38,7 @@ const LOWEST: u64 = 0x0001_0001_0001_0001;
 static POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
@@ -60,7 +58,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
 }
 
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
@@ -97,7 +95,9 @@ struct Eight {
 
 impl Eight {
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
+    )]
     fn integers(self) -> Option<__m512i> {
         if self.even | self.odd != 0 {
             return None;
@@ -107,7 +107,9 @@ impl Eight {
     }
 
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
+    )]
     fn doubles(self) -> Option<__m512d> {
         let mut values = _mm512_cvtepu64_pd(self.digits);
         if self.even | self.odd != 0 {
@@ -125,7 +127,9 @@ impl Eight {
 
     /// The powers of ten to divide by.
     #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+    #[target_feature(
+        enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt"
+    )]
     fn powers(&self) -> __m512d {
         // No point is one behind the last digit. A single bit as a float has its place as exponent.
         let end = |points: u64| points | (nonzero(points) ^ LOWEST) << 15;
@@ -145,7 +149,7 @@ impl Eight {
 
 /// The eight tokens from `index` on; `None` unless all are short and plain.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let at = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
@@ -194,7 +198,7 @@ fn eight(tokens: Tokens<'_>, index: usize) -> Option<Eight> {
 
 /// Whether all tokens have 1 to 16 bytes and end inside the text, a window from its start.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
@@ -207,7 +211,7 @@ fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
 /// Takes the signs and points out of four tokens; `before` has, in all bytes of a window, how many
 /// of it lie before its token. `None` if there is anything else.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn four(text: __m512i, before: __m512i) -> Option<Four> {
     let places = _mm512_broadcast_i32x4(_mm_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15,
@@ -244,7 +248,7 @@ fn nonzero(bits: u64) -> u64 {
 
 /// Windows of 16 digits to eight integers, the even ones from `even`.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn combine(even: __m512i, odd: __m512i) -> __m512i {
     let fours = |digits| {
         let pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x010a));

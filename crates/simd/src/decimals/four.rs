@@ -42,7 +42,7 @@ const fn steps(before: u8, behind: u8) -> [u8; 2 * WINDOW] {
 static POWERS: [f64; 16] =
     [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15];
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
@@ -61,7 +61,7 @@ pub(super) fn doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     done + each(&mut out[done..count], |index| wide::double(tokens, done + index))
 }
 
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
     let count = tokens.count().min(out.len());
     let mut done = 0;
@@ -97,7 +97,7 @@ struct Four {
 
 impl Four {
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn integers(self) -> Option<__m256i> {
         if self.even.points | self.odd.points != 0 {
             return None;
@@ -110,7 +110,7 @@ impl Four {
     }
 
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn doubles(self) -> Option<__m256d> {
         // Below 2^52, the digits are the fraction of a number of which 2^52 is taken away.
         let beyond = _mm256_set1_epi64x(!((1 << 52) - 1));
@@ -136,7 +136,7 @@ impl Four {
 
     /// This in the lanes of tokens with a minus, zero in the others.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn minuses(&self, value: i64) -> __m256i {
         let lane = |bits: u32| if bits & 0xffff == 0 { 0 } else { value };
         let (even, odd) = (self.even.minuses, self.odd.minuses);
@@ -152,7 +152,7 @@ fn place(points: u32) -> u32 {
 
 /// The four tokens from `index` on; `None` unless all are short and plain.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
     let starts = tokens.starts.get(index..)?.first_chunk::<STEP>()?;
     let ends = tokens.ends.get(index..)?.first_chunk::<STEP>()?;
@@ -179,7 +179,7 @@ fn four(tokens: Tokens<'_>, index: usize) -> Option<Four> {
 
 /// Sixteen bytes, of which there must be as many.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn load(bytes: &[u8], at: usize) -> __m128i {
     let window = &bytes[at..at + WINDOW];
     // SAFETY: sixteen bytes are there, aligned or not.
@@ -187,7 +187,7 @@ fn load(bytes: &[u8], at: usize) -> __m128i {
 }
 
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn both(low: __m128i, high: __m128i) -> __m256i {
     _mm256_inserti128_si256::<1>(_mm256_castsi128_si256(low), high)
 }
@@ -195,7 +195,7 @@ fn both(low: __m128i, high: __m128i) -> __m256i {
 /// Takes the signs and points out of two tokens; `inside` has ones where they are. `None` if
 /// there is anything else.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn two(text: __m256i, inside: __m256i) -> Option<Two> {
     const POINT: i8 = 0x2e - 0x30;
     const MINUS: i8 = 0x2d - 0x30;
@@ -233,7 +233,7 @@ fn two(text: __m256i, inside: __m256i) -> Option<Two> {
 
 /// Windows of 16 digits to four integers, the even ones from `even`.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn combine(even: __m256i, odd: __m256i) -> __m256i {
     let fours = |digits| {
         let pairs = _mm256_maddubs_epi16(digits, _mm256_set1_epi16(0x010a));

@@ -37,7 +37,7 @@ const LOWEST: u64 = 0x0000_0001_0000_0001;
 /// The doubles that the eight tokens from `index` on are; `None` if one of them is long, odd, or
 /// hard to round.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn doubles(tokens: Tokens<'_>, index: usize) -> Option<__m512d> {
     let starts = tokens.starts.get(index..)?.first_chunk::<8>()?;
     let mut ends = *tokens.ends.get(index..)?.first_chunk::<8>()?;
@@ -118,7 +118,7 @@ fn without_power(text: &[u8], end: u32) -> Option<(u32, i32)> {
 
 /// Whether all tokens have 1 to 32 bytes and end inside the text, a window from its start.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn are_windows(lens: __m256i, ends: __m256i, len: usize) -> bool {
     let Ok(len) = i32::try_from(len) else { return false };
     let one = _mm256_set1_epi32(1);
@@ -138,7 +138,7 @@ struct Two {
 
 /// Takes the signs and points out of two tokens, as its shorter brother does of four.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn two(text: __m512i, before: __m512i) -> Option<Two> {
     let places = _mm512_broadcast_i64x4(_mm256_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
@@ -174,7 +174,7 @@ fn nonzero(bits: u64) -> u64 {
 /// Windows of 32 digits, two in each vector, to eight integers in their order; `None` if one of
 /// them has more than nineteen digits.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
     let fours = |digits| {
         let pairs = _mm512_maddubs_epi16(digits, _mm512_set1_epi16(0x010a));
@@ -203,7 +203,7 @@ fn combine([a, b, c, d]: [__m512i; 4]) -> Option<__m512i> {
 /// [`nearest_double`](super::nearest::nearest_double) finds each; `None` if one of them may lie just
 /// between two doubles, or is not a normal one.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
     let zero = _mm512_set1_epi64(0);
     let zeros = _mm512_cmpeq_epi64_mask(digits, zero);
@@ -259,7 +259,7 @@ fn nearest(digits: __m512i, exponents: __m256i) -> Option<__m512d> {
 
 /// The upper and the lower half of all eight products, from those of their halves.
 #[inline]
-#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi1,bmi2,lzcnt,popcnt")]
 fn product(a: __m512i, b: __m512i) -> (__m512i, __m512i) {
     let half = _mm512_set1_epi64(0xffff_ffff);
     let (a_high, b_high) = (_mm512_srli_epi64::<32>(a), _mm512_srli_epi64::<32>(b));

@@ -14,29 +14,21 @@ use super::scalar::{self, Decimal};
 /// Bytes before a token's end that are looked at: a window, and one for digits that move.
 const REACH: usize = 33;
 
-/// Whether this processor has what [`Level::Avx2`](crate::level::Level) does not promise, though
-/// all that have AVX2 do.
-pub(super) fn available() -> bool {
-    std::is_x86_feature_detected!("bmi1")
-        && std::is_x86_feature_detected!("bmi2")
-        && std::is_x86_feature_detected!("lzcnt")
-}
-
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn double(tokens: Tokens<'_>, index: usize) -> Option<f64> {
     decimal(tokens.text, tokens.bounds(index)?)?.to_double()
 }
 
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn integer(tokens: Tokens<'_>, index: usize) -> Option<i64> {
     decimal(tokens.text, tokens.bounds(index)?)?.to_integer()
 }
 
 /// As [`scalar::decimal`], of what lies between two bytes of `text`.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
     let &first = text[..end].get(start)?;
     let is_signed = first == b'-' || first == b'+';
@@ -61,7 +53,7 @@ fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
 
 /// Digits and one point among them: the lowest bit of `odd` says where in the window.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn with_point(
     text: &[u8],
     (from, end): (usize, usize),
@@ -86,7 +78,7 @@ struct Window(__m256i);
 impl Window {
     /// The 32 bytes before `end`.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn load(text: &[u8], end: usize) -> Self {
         let bytes = text[..end].last_chunk::<32>().expect("callers have looked");
         // SAFETY: 32 bytes are there, aligned or not.
@@ -96,7 +88,7 @@ impl Window {
 
     /// One bit for each of the last `count` bytes that is no digit.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn odd(self, count: usize) -> u32 {
         let nine = _mm256_set1_epi8(9);
         let is_digit = _mm256_cmpeq_epi8(_mm256_min_epu8(self.0, nine), self.0);
@@ -105,7 +97,7 @@ impl Window {
 
     /// Whether a point is where `bit` is.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn is_point(self, bit: u32) -> bool {
         const POINT: i8 = 0x2e - 0x30;
         let points = _mm256_cmpeq_epi8(self.0, _mm256_set1_epi8(POINT));
@@ -114,7 +106,7 @@ impl Window {
 
     /// The byte at `point` taken out, those before it from `moved`, the window one byte earlier.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn without(self, point: u32, moved: Self) -> Self {
         let point = i8::try_from(point).unwrap_or(i8::MAX);
         let behind = _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(point));
@@ -123,7 +115,7 @@ impl Window {
 
     /// The number that the last `count` digits are; `None` if it has more than nineteen.
     #[inline]
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     fn digits(self, count: usize) -> Option<u64> {
         let digits = _mm256_and_si256(self.0, last(count));
         let tens = _mm256_set1_epi16(0x010a);
@@ -144,7 +136,7 @@ impl Window {
 
 /// All bits of the last `count` bytes.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn last(count: usize) -> __m256i {
     let before = i8::try_from(31_usize.wrapping_sub(count).cast_signed()).unwrap_or(-1);
     _mm256_cmpgt_epi8(places(), _mm256_set1_epi8(before))
@@ -152,7 +144,7 @@ fn last(count: usize) -> __m256i {
 
 /// The place of each byte.
 #[inline]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn places() -> __m256i {
     _mm256_setr_epi8(
         0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,

@@ -84,7 +84,7 @@ mod x86 {
 
     impl Ymm {
         #[inline]
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn by_half(chunk: &[u8; CHUNK], compare: impl Fn(__m256i) -> __m256i) -> u64 {
             let mask = |half: &[u8; 32]| {
                 // SAFETY: 32 bytes are there, aligned or not.
@@ -96,14 +96,14 @@ mod x86 {
         }
 
         #[inline]
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn equal_avx2(chunk: &[u8; CHUNK], byte: u8) -> u64 {
             let wanted = _mm256_set1_epi8(byte.cast_signed());
             Self::by_half(chunk, |bytes| _mm256_cmpeq_epi8(bytes, wanted))
         }
 
         #[inline]
-        #[target_feature(enable = "avx2")]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn at_most_avx2(chunk: &[u8; CHUNK], byte: u8) -> u64 {
             let most = _mm256_set1_epi8(byte.cast_signed());
             Self::by_half(chunk, |bytes| _mm256_cmpeq_epi8(_mm256_min_epu8(bytes, most), bytes))

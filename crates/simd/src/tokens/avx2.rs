@@ -1,8 +1,9 @@
 //! Twice 32 bytes at a time, eight tokens at a time.
 
 use std::arch::x86_64::{
-    __m128i, __m256i, _mm_cmpgt_epi16, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi16,
-    _mm_storeu_si128, _mm_sub_epi16, _mm_unpackhi_epi64, _mm256_and_si256,
+    __m128i, __m256i, _mm_add_epi16, _mm_clmulepi64_si128, _mm_cmpgt_epi16, _mm_cvtepu8_epi16,
+    _mm_cvtsi64_si128, _mm_cvtsi128_si64, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8,
+    _mm_set1_epi16, _mm_storeu_si128, _mm_sub_epi16, _mm_unpackhi_epi64, _mm256_and_si256,
     _mm256_castsi256_si128, _mm256_cmpeq_epi8, _mm256_cmpeq_epi32, _mm256_cvtepu16_epi64,
     _mm256_extracti128_si256, _mm256_loadu_si256, _mm256_madd_epi16, _mm256_maddubs_epi16,
     _mm256_max_epu32, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_packus_epi32,
@@ -16,7 +17,7 @@ use crate::tokens::{Ends, Lines, TILE, TOKENS, Taken};
 /// Tokens of one vector, thus four lines.
 const HALF: usize = TOKENS / 2;
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 pub(super) fn pairs(lines: &mut Lines<'_>, mut taken: Taken) -> Taken {
     let mut ends = Ends::EMPTY;
     // The eight bytes of the first token begin before it.
@@ -38,14 +39,14 @@ pub(super) fn pairs(lines: &mut Lines<'_>, mut taken: Taken) -> Taken {
 }
 
 /// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
     let tile = &bytes[start..bytes.len().min(start + TILE)];
     // As if a separator stood before the first byte: no token is empty.
     let mut separated = 1;
     ends.count = 0;
-    let mut base = 1_u16;
+    let mut base = _mm_set1_epi16(1);
     for chunk in tile.as_chunks::<64>().0 {
         let (low, high) = chunk.split_at(32);
         let halves = [low, high].map(|half| load(half.first_chunk().expect("half of 64")));
@@ -57,7 +58,8 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
             _mm256_cmpeq_epi8(_mm256_min_epu8(digits, splat(9)), digits)
         }));
         let separators = newlines | blanks | tabs;
-        let is_odd = if ends.count & 1 == 0 { parity(separators) } else { !parity(separators) };
+        let parity = parity(separators);
+        let is_odd = if ends.count & 1 == 0 { parity } else { !parity };
         // A blank, a newline, a blank, …: the other way round if a line is begun.
         let is_plain = digits == !separators
             && separators & (separators << 1 | separated) == 0
@@ -67,37 +69,59 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
         }
         separated = separators >> 63;
         compress(separators, base, ends);
-        base += 64;
+        base = _mm_add_epi16(base, _mm_set1_epi16(64));
     }
 }
 
-/// Whether the bits up to each one, itself included, are odd in number.
-#[inline(always)]
-fn parity(mut bits: u64) -> u64 {
-    for by in [1, 2, 4, 8, 16, 32] {
-        bits ^= bits << by;
-    }
-    bits
+/// Whether the bits up to each one, itself included, are odd in number: the product with all ones,
+/// where nothing is carried.
+#[target_feature(enable = "sse2,pclmulqdq")]
+#[inline]
+fn parity(bits: u64) -> u64 {
+    let product =
+        _mm_clmulepi64_si128::<0>(_mm_cvtsi64_si128(bits.cast_signed()), _mm_set1_epi8(-1));
+    _mm_cvtsi128_si64(product).cast_unsigned()
 }
 
-/// Lists the bits that are set: by eights, the last ones too many and then written over.
-#[inline(always)]
-fn compress(mut bits: u64, base: u16, ends: &mut Ends) {
-    let count = bits.count_ones() as usize;
-    let list: &mut [u16; 32] = ends.next();
-    for eight in list.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
-        for end in eight {
-            // Of no bits, 64: too many by then. A bit's number is far below 65,536.
-            *end = base + (bits.trailing_zeros() & 0x7f) as u16;
-            bits &= bits.wrapping_sub(1);
+/// For each byte, the places of its ones.
+static PLACES: [[u8; 8]; 256] = places();
+
+const fn places() -> [[u8; 8]; 256] {
+    let mut all = [[0; 8]; 256];
+    let mut at = 0;
+    while at < 8 * all.len() {
+        let (byte, place) = (at / 8, at % 8);
+        if byte >> place & 1 == 1 {
+            let before = (byte & ((1 << place) - 1)).count_ones() as usize;
+            all[byte][before] = place.to_le_bytes()[0];
         }
+        at += 1;
     }
-    ends.count += count;
+    all
+}
+
+/// Lists the bits that are set, those of eight at a time, however many there are: a branch for each,
+/// or for their count, would be guessed wrong.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+#[inline]
+fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
+    // At most 32, and seven behind them.
+    let list: &mut [u16; 40] = ends.next();
+    for (at, byte) in bits.to_le_bytes().into_iter().enumerate() {
+        let before = (bits & ((1 << (8 * at)) - 1)).count_ones() as usize;
+        let places = i64::from_le_bytes(PLACES[usize::from(byte)]);
+        let places = _mm_cvtepu8_epi16(_mm_cvtsi64_si128(places));
+        // No two neighbours are set, so there are at most 28 before the last eight.
+        let slots = list[before & 31..].first_chunk_mut().expect("40 is 31 and more than 8");
+        store_list(slots, _mm_add_epi16(places, base));
+        base = _mm_add_epi16(base, _mm_set1_epi16(8));
+    }
+    ends.count += bits.count_ones() as usize;
 }
 
 /// Converts sixteen tokens from number `token` on into eight lines from `line` on, unless one of
 /// them is out of bounds or there is no room.
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn convert(
     lines: &mut Lines<'_>,
@@ -116,9 +140,14 @@ fn convert(
         if _mm_movemask_epi8(_mm_cmpgt_epi16(steps, _mm_set1_epi16(9))) != 0 {
             return lines.eight(at + usize::from(ends.list[token - HALF * half]) + 1, line);
         }
+        let before = ends.list[token];
+        let window = at + usize::from(before) - 7;
+        let Some(window) = lines.bytes.get(window..).and_then(<[u8]>::first_chunk) else {
+            return false;
+        };
         let (low, high) = behinds.split_at(4);
-        let low = fours(lines.bytes, at, low, steps);
-        let high = fours(lines.bytes, at, high, _mm_unpackhi_epi64(steps, steps));
+        let low = fours(window, before, low, steps);
+        let high = fours(window, before, high, _mm_unpackhi_epi64(steps, steps));
         let weights = _mm256_set1_epi32(10_000 | 1 << 16);
         let numbers = _mm256_madd_epi16(_mm256_packus_epi32(low, high), weights);
         // Packing leaves them in the order 0 1 4 5, 2 3 6 7.
@@ -142,14 +171,15 @@ fn convert(
     true
 }
 
-/// Four tokens as two numbers of four digits each, by their ends and the first four steps.
-#[target_feature(enable = "avx2")]
+/// Four tokens as two numbers of four digits each, by their ends and the first four steps. The window
+/// begins eight bytes before the first token of eight, whose separator is at `before` in the list.
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
-fn fours(bytes: &[u8], at: usize, behinds: &[u16], steps: __m128i) -> __m256i {
+fn fours(window: &[u8; 136], before: u16, behinds: &[u16], steps: __m128i) -> __m256i {
     let word = |index: usize| {
-        let end = at + usize::from(behinds[index]);
-        let word = bytes[end - 8..end].first_chunk().expect("eight bytes");
-        i64::from_le_bytes(*word)
+        // Eight tokens with their separators are at most 72 bytes.
+        let start = usize::from(behinds[index].wrapping_sub(before + 1) & 127);
+        i64::from_le_bytes(*window[start..].first_chunk().expect("136 is 127 and more than 8"))
     };
     let words = _mm256_set_epi64x(word(3), word(2), word(1), word(0));
     // What lies before the token becomes zero.
@@ -160,13 +190,13 @@ fn fours(bytes: &[u8], at: usize, behinds: &[u16], steps: __m128i) -> __m256i {
     _mm256_madd_epi16(twos, _mm256_set1_epi32(100 | 1 << 16))
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn splat(byte: u8) -> __m256i {
     _mm256_set1_epi8(byte.cast_signed())
 }
 
-#[target_feature(enable = "avx2")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
 fn mask([low, high]: [__m256i; 2]) -> u64 {
     let [low, high] = [low, high].map(|half| _mm256_movemask_epi8(half).cast_unsigned());
@@ -185,6 +215,13 @@ fn load(bytes: &[u8; 32]) -> __m256i {
 fn load_list(list: &[u16; 8]) -> __m128i {
     // SAFETY: the array has 16 bytes.
     unsafe { _mm_loadu_si128(list.as_ptr().cast()) }
+}
+
+#[target_feature(enable = "sse2")]
+#[inline]
+fn store_list(list: &mut [u16; 8], ends: __m128i) {
+    // SAFETY: the array has 16 bytes.
+    unsafe { _mm_storeu_si128(list.as_mut_ptr().cast(), ends) }
 }
 
 #[target_feature(enable = "sse2")]
