@@ -106,6 +106,12 @@ pub(crate) enum Consumer {
     WriteOrdered,
     /// The same, past the page cache.
     WriteOrderedDirect,
+    /// Parses it to coordinates.
+    Coordinates,
+    /// Parses it to compressed rows.
+    Rows,
+    /// Parses it to a row-major array.
+    Table,
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ mod cold;
 mod compress;
 mod copy;
 mod fork;
-mod graph;
+pub(crate) mod graph;
 mod insert;
 mod levels;
 mod memory;
@@ -15,7 +15,7 @@ mod regret;
 mod seek;
 mod small;
 mod sum;
-mod table;
+pub(crate) mod table;
 mod texts;
 mod warm;
 
@@ -133,6 +133,10 @@ const ALL: &[Entry] = &[
     text("table", Recipes::Fixed, table::build),
     text("table-slow", Recipes::Integers, table::build_slow),
     text("table-slow", Recipes::Fixed, table::build_slow),
+    text("memory", Recipes::Pattern, memory::build_graph),
+    text("memory", Recipes::Integers, memory::build_table),
+    text("memory", Recipes::Doubles, memory::build_table),
+    text("memory", Recipes::Fixed, memory::build_table),
     text("price", Recipes::Contracts, price::build),
     text("levels-coo", Recipes::Pattern, levels::build_coo),
     text("levels-csr", Recipes::Pattern, levels::build_csr),

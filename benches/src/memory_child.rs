@@ -4,7 +4,9 @@
 //! things. So it starts itself once more, with a hidden word, for nothing else.
 
 use crate::args::Consumer;
+use crate::cases::{graph, table};
 use crate::contestants::swath::Scan;
+use crate::contestants::text::Parsed;
 use crate::contestants::write::{self, Chunks, Writer};
 use anyhow::{Context, Result, ensure};
 use clap::ValueEnum;
@@ -59,6 +61,9 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
         Consumer::Scan => scanned(Scan::Sum, &options, path)?,
         Consumer::ScanMap => scanned(Scan::SumMapped, &options, path)?,
         Consumer::WriteOrdered => written(Writer::Ordered, &chunks, path, workers)?,
+        Consumer::Coordinates => parsed(path, &graph::coordinates(path, workers)?)?,
+        Consumer::Rows => parsed(path, &graph::rows(path, workers)?)?,
+        Consumer::Table => parsed(path, &table::read(path, workers)?)?,
         Consumer::WriteOrderedDirect => written(Writer::OrderedDirect, &chunks, path, workers)?,
     };
     let seconds = start.elapsed().as_secs_f64();
@@ -72,6 +77,11 @@ pub(crate) fn measure(what: Consumer, path: &Path, workers: usize) -> Result<()>
 fn scanned(scan: Scan, options: &ReadOptions, path: &Path) -> Result<(u64, u64, Usage)> {
     let scanned = scan.run(options, path)?;
     Ok((scanned.report.bytes, scanned.value, usage()?))
+}
+
+/// What was parsed is gone by now; the peak is not.
+fn parsed(path: &Path, parsed: &Parsed) -> Result<(u64, u64, Usage)> {
+    Ok((std::fs::metadata(path)?.len(), parsed.sum, usage()?))
 }
 
 /// Writes as many bytes as the file at `path` has into a folder beside it; what the chunks are

@@ -32,7 +32,7 @@ const SCIPY_WRITE: PythonParse = python("scipy.io.mmwrite", "scipy_write");
 const FMM_WRITE: PythonParse = python("fast_matrix_market.mmwrite", "fmm_write");
 
 /// Entries, coordinates added up.
-pub(super) fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
+pub(crate) fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
     let options = MatrixOptions::new().with_workers(workers);
     let (read, timing) = timed(|| matrix::read(path, &options))?;
     let AnyCoo::U32(matrix) = read? else { bail!("it needs no 64 bits") };
@@ -42,7 +42,7 @@ pub(super) fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
 }
 
 /// Entries, row by row; the same added up.
-pub(super) fn rows(path: &Path, workers: usize) -> Result<Parsed> {
+pub(crate) fn rows(path: &Path, workers: usize) -> Result<Parsed> {
     let options = MatrixOptions::new().with_workers(workers);
     let (read, timing) = timed(|| matrix::read_rows(path, &options))?;
     let AnyCsr::U32(matrix) = read? else { bail!("it needs no 64 bits") };

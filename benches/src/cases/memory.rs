@@ -1,9 +1,10 @@
-//! How much memory a read or a scan takes, each in a process of its own.
+//! How much memory a read, a scan or a parser takes, each in a process of its own.
 
 use crate::args::Consumer;
 use crate::bench::{Bench, Input, Residency, Size};
 use crate::case::{Case, Goal};
 use crate::contestants::control;
+use crate::contestants::text::Text;
 use crate::memory_child;
 use anyhow::Result;
 use swath_study::harness::Contestant;
@@ -46,4 +47,37 @@ fn contestant<'b>(
     let run = move || memory_child::start(what, &input.path, bench.workers);
     Contestant::new(name, input.expected(1), run)
         .with_before(move || bench.bring(input, Residency::Warm))
+}
+
+const COORDINATES: &str = "swath matrix::read";
+const ROWS: &str = "swath matrix::read_rows";
+const TABLE: &str = "swath table::read";
+
+/// A parser may take a tenth more than what it leaves, and these MiB.
+fn beside(bytes: u64) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "far below 2^52")]
+    let bytes = bytes as f64;
+    1.1 * bytes / MIB + 64.0
+}
+
+/// Compares the peak of parsing edges with the arrays that are made of them.
+pub(super) fn build_graph<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
+    let contestants = vec![
+        text.peak(bench, COORDINATES, Consumer::Coordinates),
+        text.peak(bench, ROWS, Consumer::Rows),
+        control::memory(bench),
+    ];
+    // Two ids of 32 bits for each edge; or one, and an offset for each vertex, which has sixteen.
+    let goals = vec![
+        Goal::peak_mib(COORDINATES, beside(8 * text.values)),
+        Goal::peak_mib(ROWS, beside(4 * text.values + 8 * text.values / 16)),
+    ];
+    Ok(Case { contestants, absent: Vec::new(), goals })
+}
+
+/// Compares the peak of parsing a table with its numbers.
+pub(super) fn build_table<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
+    let contestants = vec![text.peak(bench, TABLE, Consumer::Table), control::memory(bench)];
+    let goals = vec![Goal::peak_mib(TABLE, beside(8 * text.values))];
+    Ok(Case { contestants, absent: Vec::new(), goals })
 }

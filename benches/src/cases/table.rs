@@ -58,7 +58,7 @@ fn beside<'b>(bench: &'b Bench, text: &'b Text, all: &[PythonParse]) -> Case<'b>
 }
 
 /// Values, and their sum.
-pub(super) fn read(path: &Path, workers: usize) -> Result<Parsed> {
+pub(crate) fn read(path: &Path, workers: usize) -> Result<Parsed> {
     let options = TableOptions::new()
         .with_header(Header::Absent)
         .with_read_options(ReadOptions::new().with_workers(workers));

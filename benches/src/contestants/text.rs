@@ -1,6 +1,8 @@
 //! Text with numbers in it: parsed, written, and compared by count and sum.
 
+use crate::args::Consumer;
 use crate::bench::{Bench, Input, Residency};
+use crate::memory_child;
 use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use swath_study::cache;
@@ -59,6 +61,18 @@ impl Text {
         run: impl Fn(&Path) -> Result<Parsed> + 'b,
     ) -> Contestant<'b> {
         self.contestant(bench, name, self.sum, run)
+    }
+
+    /// Swath, in a process of its own, for its peak of memory.
+    pub(crate) fn peak<'b>(
+        &'b self,
+        bench: &'b Bench,
+        name: &str,
+        what: Consumer,
+    ) -> Contestant<'b> {
+        let run = move || memory_child::start(what, &self.input.path, bench.workers);
+        Contestant::new(name, self.expected(), run)
+            .with_before(move || bench.bring(&self.input, Residency::Warm))
     }
 
     /// What people use today. Those who write are not judged by a sum.

@@ -117,10 +117,12 @@ impl Error {
         self
     }
 
-    /// Quotes what stands there, at most 80 bytes of it, nothing unprintable.
+    /// Quotes what stands there, if anything does: at most 80 bytes of it, nothing unprintable.
     pub(crate) fn quoting(mut self, bytes: &[u8]) -> Self {
         const MOST: usize = 80;
-        if let Inner::Stream(stream) = &mut self.0 {
+        if let Inner::Stream(stream) = &mut self.0
+            && !bytes.is_empty()
+        {
             let shown = bytes[..bytes.len().min(MOST)].escape_ascii().to_string();
             // Quotes are printable.
             let shown = shown.replace("\\\"", "\"").replace("\\'", "'");

@@ -67,4 +67,11 @@ mod tests {
         let text = error.to_string();
         assert!(text.contains("on line 2 at byte 8: no number: `two 2`"), "{text}");
     }
+
+    #[test]
+    fn nothing_is_quoted_where_nothing_stands() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        let text = Fault::malformed(0, "no number").into_error(file.path()).to_string();
+        assert!(text.ends_with("on line 1 at byte 0: no number"), "{text}");
+    }
 }
