@@ -1,5 +1,6 @@
 //! What `swath convert` and `swath info` take.
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
@@ -96,13 +97,23 @@ pub struct TableArgs {
     #[arg(long, value_name = "WHEN", value_parser = words(HEADER), default_value = "auto")]
     pub header: Header,
 
-    /// What stands between the numbers of a table that is read [default: as its name says]
-    #[arg(long, value_name = "CHAR")]
-    pub delimiter: Option<char>,
+    /// What stands between the numbers of a table that is read, one ASCII character [default: a tab
+    /// in a .tsv, else the first of tab , ; | and space that the first line has]
+    #[arg(long, value_name = "CHAR", value_parser = delimiter)]
+    pub delimiter: Option<u8>,
 
     /// Digits behind the point of what is written [default: as many as tell doubles apart]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
     pub decimals: Option<u16>,
+}
+
+/// One byte that may stand between numbers.
+fn delimiter(word: &str) -> Result<u8, String> {
+    match word.as_bytes() {
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(*byte),
+        b"\\t" => Ok(b'\t'),
+        _ => Err("one ASCII character that is no letter and no digit".to_owned()),
+    }
 }
 
 /// `swath info`
@@ -169,6 +180,12 @@ const VALUES: &[(&str, ValueKind)] = &[
     ("complex", ValueKind::Complex),
 ];
 
+impl fmt::Display for Format {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.word())
+    }
+}
+
 impl Format {
     /// What people call it.
     pub fn word(self) -> &'static str {
@@ -198,6 +215,34 @@ impl Format {
 }
 
 impl Convert {
+    /// A flag that was given and means nothing between these formats, and what it is for.
+    pub fn idle_flag(&self, from: Format, to: Format) -> Option<(&'static str, &'static str)> {
+        let (matrix, table) = (&self.matrix, &self.table);
+        let is_parsed = matches!(from, Format::Mtx | Format::Edges);
+        let is_table = matches!(from, Format::Csv | Format::Tsv);
+        let is_text = matches!(to, Format::Csv | Format::Tsv);
+        let has_edges = from == Format::Edges || to == Format::Edges;
+        const PARSED: &str = "matrices and edges that are read from text";
+        const TABLES: &str = "tables that are read from text";
+        [
+            ("--symmetric", matrix.symmetric != Mirror::Expanded && !is_parsed, PARSED),
+            ("--duplicates", matrix.duplicates != Duplicates::Kept && !is_parsed, PARSED),
+            ("--sort", matrix.sort && !is_parsed, PARSED),
+            ("--values", matrix.values != ValueKind::Auto && !is_parsed, PARSED),
+            ("--strict", matrix.strict && !is_parsed, PARSED),
+            ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
+            ("--header", table.header != Header::Auto && !is_table, TABLES),
+            ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
+            (
+                "--decimals",
+                table.decimals.is_some() && !is_text,
+                "tables that are written as text",
+            ),
+        ]
+        .into_iter()
+        .find_map(|(flag, is_idle, what)| is_idle.then_some((flag, what)))
+    }
+
     /// Returns the library's options for a matrix that is read.
     pub fn matrix_options(&self, format: Format) -> MatrixOptions {
         let args = &self.matrix;
@@ -237,12 +282,13 @@ impl Convert {
 
     /// Returns the library's options for a table that is read.
     pub fn table_options(&self, format: Format, read: ReadOptions) -> TableOptions {
-        let delimiter = self.table.delimiter.and_then(|char| u8::try_from(char).ok());
-        let named = if format == Format::Tsv { b'\t' } else { b',' };
-        TableOptions::new()
+        let options = TableOptions::new()
             .with_header(self.table.header)
-            .with_delimiter(delimiter.unwrap_or(named))
-            .with_read_options(read.with_workers(self.workers))
+            .with_read_options(read.with_workers(self.workers));
+        match self.table.delimiter.or((format == Format::Tsv).then_some(b'\t')) {
+            Some(delimiter) => options.with_delimiter(delimiter),
+            None => options,
+        }
     }
 
     /// Returns the library's options for a table that is written.

@@ -9,7 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, ensure};
+use anyhow::{Result, bail, ensure};
 use serde::Serialize;
 use swath::ReadOptions;
 use swath_formats::matrix::MatrixOptions;
@@ -62,7 +62,12 @@ struct Converted {
 }
 
 pub(super) fn run(args: &Convert) -> Result<Outcome> {
+    check_names(args)?;
     let (from, to) = formats(args)?;
+    if let Some((flag, what)) = args.idle_flag(from, to) {
+        let refused = format!("cannot convert {from} to {to} with {flag}: it is for {what}");
+        bail!(Refused::new(refused, "without it, or by way of an .mtx file"));
+    }
     check_target(args)?;
     let start = Instant::now();
     let done = match (from.is_matrix(), to.is_matrix()) {
@@ -87,7 +92,37 @@ fn formats(args: &Convert) -> Result<(Format, Format)> {
     let to = args.to_format.or_else(|| named(&args.to, from));
     // The end that is told apart by the other one, once that is known.
     let from = args.from_format.or_else(|| named(&args.input, to)).or(from);
+    let from = match (from, args.from_format) {
+        // The banner knows better than the name.
+        (Some(Format::Edges), None) if has_banner(&args.input) => Some(Format::Mtx),
+        (Some(Format::Edges), Some(_)) if has_banner(&args.input) => {
+            let what =
+                format!("cannot read {} as edges: it is Matrix Market", args.input.display());
+            bail!(Refused::new(what, "--from mtx"));
+        }
+        (from, _) => from,
+    };
     Ok((known(from, &args.input, "--from FORMAT")?, known(to, &args.to, "--to FORMAT")?))
+}
+
+/// Whether a file says that it is Matrix Market; what cannot be read says so later.
+fn has_banner(path: &Path) -> bool {
+    const BANNER: &str = "%%MatrixMarket";
+    let is_file = fs::metadata(path).is_ok_and(|facts| facts.is_file());
+    let head = ReadOptions::new().with_workers(1).with_len(BANNER.len() as u64 + 3);
+    let Some(head) = is_file.then(|| head.read(path).ok()).flatten() else { return false };
+    let head = head.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head.buffer);
+    head.get(..BANNER.len()).is_some_and(|it| it.eq_ignore_ascii_case(BANNER.as_bytes()))
+}
+
+/// Files are looked at twice, and replaced in one step: neither goes with a stream.
+fn check_names(args: &Convert) -> Result<()> {
+    let stream = |path: &Path| path == Path::new("-");
+    ensure!(
+        !stream(&args.input) && !stream(&args.to),
+        Refused::new("cannot convert standard input or output", "the names of files, or ./-")
+    );
+    Ok(())
 }
 
 /// Before anything is read: what would be refused at the end.

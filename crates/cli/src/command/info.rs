@@ -125,8 +125,12 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
             Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
         }
         Format::Csv | Format::Tsv => {
-            let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
-            let shape = TableOptions::new().with_delimiter(delimiter).shape(path)?;
+            let options = match format {
+                Format::Tsv => TableOptions::new().with_delimiter(b'\t'),
+                // As its first line tells.
+                _ => TableOptions::new(),
+            };
+            let shape = options.shape(path)?;
             let known = Known::new(if format == Format::Tsv { "TSV" } else { "CSV" })
                 .with("rows", shape.rows as u64)
                 .with("columns", shape.columns as u64);

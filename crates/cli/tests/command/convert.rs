@@ -207,3 +207,86 @@ fn a_generated_graph_is_the_same_at_every_worker_count() {
     assert_eq!(one, made("three.mtx", "3"));
     assert!(one.contains("\n512 512 8192\n"), "{}", &one[..100]);
 }
+
+#[test]
+fn a_banner_is_believed_before_a_name() {
+    let setting = Setting::new();
+    const TEXT: &str = "%%MatrixMarket matrix coordinate real symmetric\n3 3 1\n2 1 5\n";
+    for name in ["a.txt", "a.el", "a.wel"] {
+        setting.file(name, TEXT);
+        let back = setting.convert(name, "back.mtx", &["--force"]);
+        assert_eq!(entries(&back), [(2, 1, 5.0), (1, 2, 5.0)], "{name}");
+    }
+    let refused = setting.refused("a.txt", "b.mtx", &["--from", "edges"]);
+    assert!(refused.contains("it is Matrix Market"), "{refused}");
+}
+
+#[test]
+fn a_flag_that_would_do_nothing_is_refused() {
+    let setting = Setting::new();
+    setting.file("graph.mtx", GRAPH);
+    setting.file("listed.csv", "row,column,value\n1,1,2\n0,0,1\n1,1,5\n");
+    setting.convert("graph.mtx", "rows.npz", &[]);
+    for (from, to, flags) in [
+        ("listed.csv", "a.mtx", ["--duplicates", "sum"].as_slice()),
+        ("listed.csv", "a.mtx", &["--sort"]),
+        ("rows.npz", "a.mtx", &["--values", "none"]),
+        ("rows.npz", "a.csv", &["--symmetric", "keep"]),
+        ("graph.mtx", "a.mtx", &["--decimals", "2"]),
+        ("graph.mtx", "a.npz", &["--base", "1"]),
+        ("graph.mtx", "a.csv", &["--header", "no"]),
+        ("rows.npz", "a.csv", &["--delimiter", ";"]),
+    ] {
+        let refused = setting.refused(from, to, flags);
+        assert!(refused.contains(&format!("with {}: it is for", flags[0])), "{refused}");
+    }
+}
+
+#[test]
+fn an_integer_that_no_double_is_stays_one_or_is_refused() {
+    let setting = Setting::new();
+    setting.file("long.csv", "a,b\n9007199254740993,1\n2,2\n");
+    setting.convert("long.csv", "long.arrow", &[]);
+    let back = setting.convert("long.arrow", "back.csv", &[]);
+    assert_eq!(text(&back), "a,b\n9007199254740993,1\n2,2\n");
+    for (from, to) in [("long.arrow", "a.npy"), ("long.arrow", "a.mtx"), ("long.csv", "a.npz")]
+    {
+        let refused = setting.refused(from, to, &[]);
+        assert!(refused.contains("cannot convert 9007199254740993 in"), "{refused}");
+    }
+}
+
+#[test]
+fn the_first_line_tells_what_stands_between_numbers() {
+    let setting = Setting::new();
+    for (name, flags) in [
+        ("a;b\n1;2\n", [].as_slice()),
+        ("a\tb\n1\t2\n", &[]),
+        ("a:b\n1:2\n", &["--delimiter", ":"]),
+    ] {
+        setting.file("other.csv", name);
+        let plain = setting.convert("other.csv", "plain.csv", &[flags, &["--force"]].concat());
+        assert_eq!(text(&plain), "a,b\n1,2\n", "{name:?}");
+    }
+    for odd in ["€", "5", "ab", ""] {
+        let (from, to) = (setting.path("other.csv"), setting.path("odd.csv"));
+        let output = run(["convert", word(&from), word(&to), "--delimiter", odd]);
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(stderr(&output).contains("one ASCII character"), "{output:?}");
+    }
+}
+
+#[test]
+fn a_matrix_without_entries_comes_back_and_a_stream_is_no_file() {
+    let setting = Setting::new();
+    setting.file("none.mtx", "%%MatrixMarket matrix coordinate pattern general\n0 0 0\n");
+    setting.convert("none.mtx", "none.csv", &[]);
+    let back = setting.convert("none.csv", "back.mtx", &[]);
+    assert!(text(&back).ends_with("\n0 0 0\n"), "{}", text(&back));
+    for words in [["convert", "-", "a.csv"], ["convert", word(&back), "-"]] {
+        let output = run(words);
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(stderr(&output).contains("standard input or output"), "{output:?}");
+    }
+    assert!(!Path::new("-").exists());
+}

@@ -12,7 +12,7 @@ use swath::Array;
 use swath_formats::matrix::{self, AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
 use swath_formats::table::{Column, Columns, Values as Cells};
 
-use super::table::{columns, leave};
+use super::table::{columns, exact, leave};
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
@@ -93,7 +93,10 @@ fn table<R: Id, C: Id>(rows: &[R], columns: &[C], values: Values) -> Result<Colu
 fn ids<I: Id>(ids: &[I]) -> Result<Column> {
     let mut values = Array::<i64>::zeroed(ids.len())?;
     for (value, id) in values.iter_mut().zip(ids) {
-        *value = i64::try_from(id.to_u64())?;
+        *value = i64::try_from(id.to_u64()).map_err(|_| {
+            let what = format!("cannot make a table: {} needs more than 63 bits", id.to_u64());
+            Refused::new(what, "an .mtx file")
+        })?;
     }
     Ok(Column::of_i64(values))
 }
@@ -110,13 +113,16 @@ fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Column> {
 pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
     let table = columns(args, from)?;
     if let Some(missing) = table.columns.iter().position(|column| column.nulls() > 0) {
-        let what =
-            format!("cannot make a matrix: values of column {} are missing", missing + 1);
+        let what = format!(
+            "cannot make a matrix of {}: values of column {} are missing",
+            args.input.display(),
+            missing + 1
+        );
         bail!(Refused::new(what, "a table without gaps"));
     }
     let names = table.names.as_deref().unwrap_or_default();
     let is_listed = names.len() >= 2 && names[..2] == NAMES;
-    let matrix = if is_listed { listed(&table)? } else { not_zero(&table)? };
+    let matrix = if is_listed { listed(args, &table)? } else { not_zero(args, &table)? };
     let read = Instant::now();
     let size = Size::of_matrix((matrix.row_count, matrix.column_count), matrix.entry_count());
     match to {
@@ -128,8 +134,8 @@ pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Conve
     Ok(Converted { size, read })
 }
 
-fn listed(table: &Columns) -> Result<Coo<u64>> {
-    let (rows, columns) = (numbers(table, 0)?, numbers(table, 1)?);
+fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
+    let (rows, columns) = (numbers(args, table, 0)?, numbers(args, table, 1)?);
     let count = |ids: &[u64]| ids.iter().max().map_or(0, |&most| most + 1);
     let names = table.names.as_deref().unwrap_or_default();
     let values = match (names.get(2..).unwrap_or_default(), table.columns.get(2..)) {
@@ -170,30 +176,37 @@ fn copied<T: bytemuck::Pod>(values: &[T]) -> Result<Array<T>> {
     Ok(copy)
 }
 
-fn numbers(table: &Columns, at: usize) -> Result<Array<u64>> {
-    let refused = || {
-        let what = format!("cannot make a matrix: not all of `{}` count from 0", NAMES[at]);
-        Refused::new(what, "whole numbers that are not negative")
+fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
+    let refused = |found: &str| {
+        let what = format!(
+            "cannot make a matrix of {}: `{}` has {found}",
+            args.input.display(),
+            NAMES[at]
+        );
+        Refused::new(what, "whole numbers that count from 0")
     };
-    let Cells::I64(values) = table.columns[at].values() else { bail!(refused()) };
-    let mut ids = Array::<u64>::zeroed(values.len())?;
-    for (id, &value) in ids.iter_mut().zip(values) {
-        *id = u64::try_from(value).map_err(|_| refused())?;
+    let mut ids = Array::<u64>::zeroed(table.rows)?;
+    // Of nothing, the type is anything.
+    if table.rows == 0 {
+        return Ok(ids);
+    }
+    let Cells::I64(values) = table.columns[at].values() else {
+        bail!(refused("numbers that are not whole"))
+    };
+    for ((row, id), &value) in (1..).zip(ids.iter_mut()).zip(values) {
+        let refused = |_| refused(&format!("{value} in row {row} of the data"));
+        *id = u64::try_from(value).map_err(refused)?;
     }
     Ok(ids)
 }
 
-fn not_zero(table: &Columns) -> Result<Coo<u64>> {
+fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
     for row in 0..table.rows {
         for (at, column) in table.columns.iter().enumerate() {
             let value = match column.values() {
                 Cells::F64(values) => values[row],
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "as every matrix of doubles has it"
-                )]
-                Cells::I64(values) => values[row] as f64,
+                Cells::I64(values) => exact(args, values[row])?,
                 _ => 0.0,
             };
             if value != 0.0 {

@@ -58,7 +58,7 @@ pub(super) fn leave(args: &Convert, to: Format, columns: &Columns) -> Result<()>
             columns.write_arrow_with(&args.to, args.output.append_options())?;
         }
         Format::Npy => {
-            let values = row_major(columns)?;
+            let values = row_major(args, columns)?;
             let shape = [columns.rows, columns.columns.len()];
             npy::write_with(&args.to, &shape, &values, &args.output.write_options())?;
         }
@@ -92,7 +92,7 @@ fn dense(args: &Convert) -> Result<Dense<f64>> {
     let (descr, _) = npy::info(&args.input)?;
     let dense = match descr.trim_start_matches(['<', '|', '=']) {
         "f4" => doubles(npy::read::<f32>(&args.input)?)?,
-        "i8" => doubles_of_longs(npy::read::<i64>(&args.input)?)?,
+        "i8" => doubles_of_longs(args, npy::read::<i64>(&args.input)?)?,
         "i4" => doubles(npy::read::<i32>(&args.input)?)?,
         "i2" => doubles(npy::read::<i16>(&args.input)?)?,
         "i1" => doubles(npy::read::<i8>(&args.input)?)?,
@@ -115,19 +115,26 @@ fn doubles<T: Value + Into<f64>>(dense: Dense<T>) -> Result<Dense<f64>> {
 }
 
 /// As text an integer of 64 bits stays what it is; as a double it may not.
-fn doubles_of_longs(dense: Dense<i64>) -> Result<Dense<f64>> {
-    const EXACT: u64 = 1 << 53;
+fn doubles_of_longs(args: &Convert, dense: Dense<i64>) -> Result<Dense<f64>> {
     let mut values = Array::<f64>::zeroed(dense.values.len())?;
     for (double, &value) in values.iter_mut().zip(dense.values.iter()) {
-        if value.unsigned_abs() > EXACT {
-            let what = format!("cannot convert {value}: no double is that number");
-            bail!(Refused::new(what, ".csv, which takes integers as they are"));
-        }
-        #[expect(clippy::cast_precision_loss, reason = "looked at before")]
-        let exact = value as f64;
-        *double = exact;
+        *double = exact(args, value)?;
     }
     Ok(Dense::new(dense.shape, values))
+}
+
+/// An integer as the double that is that number.
+pub(super) fn exact(args: &Convert, value: i64) -> Result<f64> {
+    const EXACT: u64 = 1 << 53;
+    if value.unsigned_abs() > EXACT {
+        let path = args.input.display();
+        let what =
+            format!("cannot convert {value} in {path}: it needs more digits than a double");
+        bail!(Refused::new(what, ".csv or .arrow, which take integers as they are"));
+    }
+    #[expect(clippy::cast_precision_loss, reason = "looked at before")]
+    let exact = value as f64;
+    Ok(exact)
 }
 
 /// Text keeps the type: integers stay integers.
@@ -170,7 +177,7 @@ fn of_dense(dense: &Dense<f64>) -> Result<Columns> {
 }
 
 /// Row after row, as doubles; what is missing is NaN.
-fn row_major(columns: &Columns) -> Result<Array<f64>> {
+fn row_major(args: &Convert, columns: &Columns) -> Result<Array<f64>> {
     let width = columns.columns.len();
     let mut values = Array::<f64>::zeroed(columns.rows * width)?;
     for (at, column) in columns.columns.iter().enumerate() {
@@ -178,11 +185,7 @@ fn row_major(columns: &Columns) -> Result<Array<f64>> {
             row[at] = match (column.is_valid(index), column.values()) {
                 (false, _) => f64::NAN,
                 (true, Values::F64(values)) => values[index],
-                #[expect(
-                    clippy::cast_precision_loss,
-                    reason = "as every array of doubles has it"
-                )]
-                (true, Values::I64(values)) => values[index] as f64,
+                (true, Values::I64(values)) => exact(args, values[index])?,
                 (true, _) => f64::NAN,
             };
         }
