@@ -132,16 +132,18 @@ impl Arranged {
     }
 
     /// Chooses the window and the size of pieces: a window of classes holds two pieces for each
-    /// slot, if pieces need not become small for it.
+    /// slot, if pieces need not become small for it. Smaller pieces bring a class sooner, by more
+    /// slots at once, and so a narrower window is enough.
     fn decide(total: u64, classes: usize, shape: Shape) -> (usize, u64) {
-        let busy = 2 * shape.slots as u64;
+        let (slots, busy) = (shape.slots as u64, 2 * shape.slots as u64);
         let class = (total / (classes as u64).max(1)).max(1);
         if shape.window > 0 {
             let window = class.saturating_mul(shape.window as u64);
             return (shape.window, (window / busy).clamp(SMALL_PIECE, LEASE_SIZE));
         }
-        let window = busy.saturating_mul(LEASE_SIZE).div_ceil(class);
-        (usize::try_from(window).unwrap_or(usize::MAX).max(2), LEASE_SIZE)
+        let size = (class / slots).clamp(2 * SMALL_PIECE, LEASE_SIZE);
+        let window = busy.saturating_mul(size).div_ceil(class);
+        (usize::try_from(window).unwrap_or(usize::MAX).max(2), size)
     }
 
     /// Gives a strip its place in memory and cuts it.

@@ -48,12 +48,15 @@ fn neighbouring_chunks_of_a_class_are_read_together() {
     // As in the study: 1.3 GB, 100,000 chunks, 1,000 classes.
     let items: Vec<_> = by_position(Extent::between(0, 1_300_000_000), 100_000, 1000).collect();
     let arranged = arranged(&items, 0, 16);
-    assert_eq!((arranged.classes(), arranged.pieces().len()), (1000, 1000));
+    assert_eq!((arranged.classes(), arranged.pieces().len()), (1000, 5000));
     assert_eq!(arranged.spans().len(), 1);
-    assert_eq!(arranged.window(), 26, "two leases for each of 16 slots");
+    assert_eq!(arranged.window(), 7, "two pieces for each of 16 slots");
     assert_eq!((arranged.len(), arranged.bytes(3)), (1_300_000_000, 1_300_000));
     let strict = self::arranged(&items, 1, 16);
     assert!(strict.pieces().len() >= 9_000, "a class is cut so that several slots have work");
+    let few: Vec<_> = by_position(Extent::between(0, 1_300_000_000), 100_000, 4).collect();
+    let few = self::arranged(&few, 0, 16);
+    assert_eq!((few.pieces().len(), few.window()), (1240, 2), "about 1 MiB each");
 }
 
 #[test]
