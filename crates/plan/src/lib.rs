@@ -13,6 +13,7 @@
 extern crate alloc;
 
 pub mod chunk;
+pub mod classes;
 pub mod extent;
 pub mod policy;
 pub mod schedule;

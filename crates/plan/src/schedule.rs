@@ -11,12 +11,17 @@
 //! ```
 //!
 //! Retries, a refused way, the rate limit and the bound on running ahead are decided here and
-//! nowhere else. Priority classes and mirrors will be further queues.
+//! nowhere else. Reads by priority class have an order of their own, in
+//! [`classes`](crate::classes), under the same terms.
+
+mod terms;
 
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
 use crate::extent::Extent;
+
+pub(crate) use terms::Terms;
 
 /// Nanoseconds since the read began.
 pub type Nanos = u64;
@@ -78,9 +83,9 @@ pub struct Lease {
 
 /// What a slot is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Action {
+pub enum Action<L = Lease> {
     /// Read these bytes, then report.
-    Read(Lease),
+    Read(L),
     /// Ask again at this time: the rate limit.
     WaitUntil(Nanos),
     /// Ask again after the next `released`: the bound on running ahead.
@@ -126,9 +131,7 @@ pub struct Scheduler {
     again: Vec<Lease>,
     direct_refused: bool,
     released: u64,
-    given_bytes: u64,
-    in_flight: usize,
-    stopped: bool,
+    terms: Terms,
 }
 
 impl Scheduler {
@@ -141,16 +144,8 @@ impl Scheduler {
         let cursors = setup.queues.iter().map(|queue| (0, first(queue))).collect();
         let starts = setup.queues.iter().flatten().map(|run| run.extent.offset());
         let released = starts.min().unwrap_or(0);
-        Self {
-            setup,
-            cursors,
-            again: Vec::new(),
-            direct_refused: false,
-            released,
-            given_bytes: 0,
-            in_flight: 0,
-            stopped: false,
-        }
+        let terms = Terms::new(setup.retries, setup.rate_bytes_per_s);
+        Self { setup, cursors, again: Vec::new(), direct_refused: false, released, terms }
     }
 
     /// How many slots there are.
@@ -160,17 +155,17 @@ impl Scheduler {
 
     /// Leases given out and not reported yet.
     pub fn in_flight(&self) -> usize {
-        self.in_flight
+        self.terms.in_flight()
     }
 
     /// What `slot` is to do at `now`. An unknown slot has nothing to do.
     pub fn next(&mut self, slot: usize, now: Nanos) -> Action {
-        if self.stopped {
+        if self.terms.is_stopped() {
             return Action::Stop;
         }
         let candidate = self.candidate(slot);
         // Each lease waits until those before it are paid for, and so does the end.
-        if let (Some(until), true) = (self.rate_allows_at(now), candidate != Err(Action::Park))
+        if let (Some(until), true) = (self.terms.allows_at(now), candidate != Err(Action::Park))
         {
             return Action::WaitUntil(until);
         }
@@ -178,31 +173,23 @@ impl Scheduler {
             Ok(lease) => lease,
             Err(instead) => return instead,
         };
-        self.given_bytes = self.given_bytes.saturating_add(lease.extent.len());
-        self.in_flight += 1;
+        self.terms.give(lease.extent.len());
         self.take(slot, lease);
         Action::Read(lease)
     }
 
     /// Reports how `lease` ended.
     pub fn completed(&mut self, lease: Lease, outcome: Outcome) -> Verdict {
-        self.in_flight = self.in_flight.saturating_sub(1);
-        match outcome {
-            Outcome::Complete => Verdict::Continue,
-            Outcome::Passing if lease.tried < self.setup.retries => {
-                self.again.push(Lease { tried: lease.tried + 1, ..lease });
-                Verdict::Retry
-            }
-            Outcome::Refused if lease.way == Way::Direct => {
+        let verdict = self.terms.judge(lease.way, lease.tried, outcome);
+        match verdict {
+            Verdict::Continue | Verdict::Failed => {}
+            Verdict::Retry => self.again.push(Lease { tried: lease.tried + 1, ..lease }),
+            Verdict::FellBack => {
                 self.direct_refused = true;
                 self.again.push(Lease { way: Way::Buffered, ..lease });
-                Verdict::FellBack
-            }
-            Outcome::Passing | Outcome::Refused | Outcome::Fatal => {
-                self.stopped = true;
-                Verdict::Failed
             }
         }
+        verdict
     }
 
     /// Everything before `offset` has been consumed: leases up to `offset + ahead` may start.
@@ -212,7 +199,7 @@ impl Scheduler {
 
     /// No slot gets anything from now on.
     pub fn stop(&mut self) {
-        self.stopped = true;
+        self.terms.stop();
     }
 
     /// The lease that `slot` would get, or what it is to do instead.
@@ -270,14 +257,6 @@ impl Scheduler {
                 return;
             }
         }
-    }
-
-    /// When the rate limit lets another lease go, if that is after `now`.
-    fn rate_allows_at(&self, now: Nanos) -> Option<Nanos> {
-        let rate = u128::from(self.setup.rate_bytes_per_s?.get());
-        let paid_at = u128::from(self.given_bytes) * 1_000_000_000 / rate;
-        let paid_at = Nanos::try_from(paid_at).unwrap_or(Nanos::MAX);
-        (paid_at > now).then_some(paid_at)
     }
 }
 

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod barrier;
 pub mod cache;
 pub mod facts;
 pub mod fib;

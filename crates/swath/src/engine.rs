@@ -79,6 +79,15 @@ impl DropBehind {
         let known = usize::try_from(index).ok().and_then(|index| self.residency.get(index));
         !matches!(known, Some(Residency::Resident))
     }
+
+    /// Drops `extent` of `source`, which has been read, if it was not there before.
+    pub(crate) fn drop(&self, source: &Opened, extent: Extent) {
+        use swath_os::advise::{FileAdvice, advise_file};
+        if let Some(file) = source.file().filter(|_| self.wants(extent.offset())) {
+            // A failure costs memory of the page cache, no data.
+            let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
+        }
+    }
 }
 
 /// How a job is run, beyond what the scheduler knows.
@@ -232,11 +241,8 @@ impl<'m> Job<'m> {
     }
 
     fn drop_behind(&self, extent: Extent) {
-        use swath_os::advise::{FileAdvice, advise_file};
-        let Some(behind) = &self.manner.drop_behind else { return };
-        if let Some(file) = self.source.file().filter(|_| behind.wants(extent.offset())) {
-            // A failure costs memory of the page cache, no data.
-            let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
+        if let Some(behind) = &self.manner.drop_behind {
+            behind.drop(&self.source, extent);
         }
     }
 

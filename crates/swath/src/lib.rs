@@ -44,6 +44,7 @@ mod engine;
 mod error;
 mod observe;
 mod options;
+mod prioritised;
 mod read;
 mod reader;
 mod records;
@@ -62,6 +63,10 @@ pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
 pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};
+pub use prioritised::{
+    ChunkBytes, ClassBytes, ClassPlan, ClassReport, ClassTime, LoadedPlan, Prioritised,
+    RowLayout, read_prioritised, read_prioritised_files,
+};
 pub use read::{Loaded, read};
 pub use reader::{Reader, reader};
 pub use records::{Block, BlockRecords, Cut};

@@ -199,7 +199,7 @@ impl ReadOptions {
         self.read_sized(Arc::new(source), extent, None)
     }
 
-    fn refuse_map(&self, source: &Opened) -> Result<()> {
+    pub(crate) fn refuse_map(&self, source: &Opened) -> Result<()> {
         if self.wishes.engine != Engine::Map {
             return Ok(());
         }
@@ -370,7 +370,7 @@ fn fill_small(
         .map_err(|failure| failure.into_trouble(source, extent.offset(), target.len()).error)
 }
 
-fn check_memory(source: &Opened, extent: Extent, wanted: u64) -> Result<()> {
+pub(crate) fn check_memory(source: &Opened, extent: Extent, wanted: u64) -> Result<()> {
     let memory = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
     if wanted > memory { Err(no_room(source, extent, memory)) } else { Ok(()) }
 }

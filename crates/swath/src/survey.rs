@@ -27,7 +27,7 @@ const LARGE: u64 = 256 << 20;
 /// Windows that are looked at before a read: 256 GiB, in a hundredth of a second.
 pub(crate) const WINDOWS: usize = 16 << 10;
 /// How often a lease may fail for a passing reason.
-const RETRIES: u32 = 3;
+pub(crate) const RETRIES: u32 = 3;
 
 /// What can be known about `extent` of `source` at a cost below 1 % of reading it.
 ///
@@ -214,6 +214,10 @@ impl Clock {
     pub(crate) fn start(options: &ReadOptions) -> Self {
         let usage = options.usage.then(|| usage::usage().ok()).flatten();
         Self { started: Instant::now(), usage }
+    }
+
+    pub(crate) fn started(&self) -> Instant {
+        self.started
     }
 
     pub(crate) fn stop(self, mut report: Report) -> Report {

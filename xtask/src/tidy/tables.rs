@@ -71,6 +71,7 @@ pub(super) const ROOMS: &[Room] = &[
     verb("read"),
     verb("scan"),
     verb("reader"),
+    verb("prioritised"),
     verb("blocks"),
     verb("ingest"),
     verb("transform"),

@@ -1,5 +1,6 @@
 //! Disjoint parts of some memory, lent for writing, then frozen for all to read.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -13,20 +14,21 @@ use super::Pages;
 struct Ledger {
     /// `(offset, end)` of live write leases: at most one for each read in flight.
     writing: Vec<(usize, usize)>,
-    /// `(offset, end)` of frozen parts, sorted, neighbours merged.
-    frozen: Vec<(usize, usize)>,
+    /// The end of each frozen part by its offset, neighbours merged. A tree: chunks that are
+    /// read by priority leave tens of thousands of them for a while.
+    frozen: BTreeMap<usize, usize>,
 }
 
 impl Ledger {
     fn is_free(&self, offset: usize, end: usize) -> bool {
         let apart = |&(other, other_end): &(usize, usize)| end <= other || other_end <= offset;
-        let after = self.frozen.partition_point(|&(_, frozen_end)| frozen_end <= offset);
-        self.writing.iter().all(apart) && self.frozen.get(after).is_none_or(apart)
+        let before = self.frozen.range(..end).next_back();
+        self.writing.iter().all(apart) && before.is_none_or(|(_, &frozen)| frozen <= offset)
     }
 
     fn is_frozen(&self, offset: usize, end: usize) -> bool {
-        let after = self.frozen.partition_point(|&(_, frozen_end)| frozen_end < end);
-        self.frozen.get(after).is_some_and(|&(start, _)| start <= offset)
+        let from = self.frozen.range(..=offset).next_back();
+        from.is_some_and(|(_, &frozen)| end <= frozen)
     }
 
     fn return_lease(&mut self, offset: usize, end: usize) {
@@ -36,17 +38,12 @@ impl Ledger {
     }
 
     fn freeze(&mut self, offset: usize, end: usize) {
-        let at = self.frozen.partition_point(|&(start, _)| start < offset);
-        let joins_left = at > 0 && self.frozen[at - 1].1 == offset;
-        let joins_right = self.frozen.get(at).is_some_and(|&(start, _)| start == end);
-        match (joins_left, joins_right) {
-            (true, true) => {
-                self.frozen[at - 1].1 = self.frozen[at].1;
-                self.frozen.remove(at);
+        let end = self.frozen.remove(&end).unwrap_or(end);
+        match self.frozen.range_mut(..offset).next_back() {
+            Some((_, before)) if *before == offset => *before = end,
+            _ => {
+                self.frozen.insert(offset, end);
             }
-            (true, false) => self.frozen[at - 1].1 = end,
-            (false, true) => self.frozen[at].0 = offset,
-            (false, false) => self.frozen.insert(at, (offset, end)),
         }
     }
 }
@@ -234,7 +231,7 @@ mod tests {
             lease.freeze();
         }
         assert_eq!(leases.read(5, 20).expect("merged")[4..6], [1, 2]);
-        assert_eq!(leases.ledger().frozen, [(0, 30)]);
+        assert_eq!(leases.ledger().frozen, BTreeMap::from([(0, 30)]));
         assert!(leases.write(29, 1).is_none());
         assert!(leases.read(29, 2).is_none());
         drop(leases);

@@ -3,7 +3,9 @@
 //! Short answers and interrupts end here; what leaves is complete or an error with its bytes.
 
 use std::io;
+use std::num::NonZeroU64;
 
+use swath_os::map::Map;
 use swath_os::memory::Pages;
 use swath_plan::extent::Extent;
 use swath_plan::schedule::{Outcome, Way};
@@ -15,14 +17,30 @@ use crate::source::Opened;
 
 /// One worker's means to read: its counters and its bounce buffer.
 pub(crate) struct Hands<'j> {
-    job: &'j Job<'j>,
+    source: &'j Opened,
+    chunk_size: usize,
+    /// A map to copy from, and the offset in the file at which it begins.
+    map: Option<(&'j Map<'j>, u64)>,
     bounce: Option<Pages>,
     pub(crate) tally: Tally,
 }
 
 impl<'j> Hands<'j> {
     pub(crate) fn new(job: &'j Job<'j>) -> Self {
-        Self { job, bounce: None, tally: Tally::default() }
+        let map = job.manner.map.map(|map| (map, job.manner.map_offset));
+        Self { map, ..Self::of(&job.source, job.manner.chunk_size) }
+    }
+
+    /// Hands that read `source`, a call for each chunk.
+    pub(crate) fn of(source: &'j Opened, chunk_size: Option<NonZeroU64>) -> Self {
+        let chunk_size = chunk_size.and_then(|size| usize::try_from(size.get()).ok());
+        let chunk_size = chunk_size.unwrap_or(usize::MAX);
+        Self { source, chunk_size, map: None, bounce: None, tally: Tally::default() }
+    }
+
+    /// Goes on with another source.
+    pub(crate) fn turn_to(&mut self, source: &'j Opened) {
+        self.source = source;
     }
 
     /// Fills `target` with the bytes from `offset` on, a call for each chunk.
@@ -35,10 +53,8 @@ impl<'j> Hands<'j> {
         offset: u64,
         target: &mut [u8],
     ) -> Result<(), Trouble> {
-        let chunk_size =
-            self.job.manner.chunk_size.and_then(|size| usize::try_from(size.get()).ok());
         let mut at = offset;
-        for part in target.chunks_mut(chunk_size.unwrap_or(usize::MAX).max(1)) {
+        for part in target.chunks_mut(self.chunk_size) {
             self.fill_chunk(way, at, part)?;
             at += part.len() as u64;
         }
@@ -55,10 +71,9 @@ impl<'j> Hands<'j> {
     }
 
     fn fill_chunk(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
-        if let Some(map) = self.job.manner.map {
+        if let Some((map, map_offset)) = self.map {
             self.tally.calls += 1;
-            let from =
-                usize::try_from(offset - self.job.manner.map_offset).unwrap_or(usize::MAX);
+            let from = usize::try_from(offset - map_offset).unwrap_or(usize::MAX);
             map.copy_to(from, target);
             return Ok(());
         }
@@ -66,7 +81,7 @@ impl<'j> Hands<'j> {
             Way::Buffered => 0,
             Way::Direct => self.fill_direct(offset, target)?,
         };
-        let source = &self.job.source;
+        let source = self.source;
         let rest = &mut target[filled..];
         fill_buffered(source, offset + filled as u64, rest, &mut self.tally)
             .map_err(|trouble| trouble.into_trouble(source, offset, target.len()))
@@ -74,7 +89,7 @@ impl<'j> Hands<'j> {
 
     /// Reads past the page cache; less than all where the file ends inside a unit.
     fn fill_direct(&mut self, offset: u64, target: &mut [u8]) -> Result<usize, Trouble> {
-        let source = &self.job.source;
+        let source = self.source;
         let Some(direct) = source.direct() else {
             let refused = io::Error::from(io::ErrorKind::Unsupported);
             return Err(Failure::Kernel(refused, Outcome::Refused).into_trouble(
@@ -116,14 +131,14 @@ impl<'j> Hands<'j> {
         extent: Extent,
         target: &mut [u8],
     ) -> Result<usize, Trouble> {
-        let unit = self.job.source.direct().map_or(1, |direct| direct.unit.get());
+        let unit = self.source.direct().map_or(1, |direct| direct.unit.get());
         let first = extent.offset() / unit * unit;
         let skip = usize::try_from(extent.offset() - first).unwrap_or(usize::MAX);
         let len = usize::try_from(extent.end() - first).unwrap_or(usize::MAX);
         let wide = len.next_multiple_of(usize::try_from(unit).unwrap_or(1));
         let filled = self.fill_direct(first, &mut target[..wide])?;
         if filled < len {
-            let source = &self.job.source;
+            let source = self.source;
             fill_buffered(
                 source,
                 first + filled as u64,

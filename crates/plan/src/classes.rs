@@ -1,0 +1,358 @@
+//! Reads by priority class: first what is needed first, within a hard window.
+//!
+//! A *class* is the bytes of one priority; a smaller number is needed sooner. [`Arranged`] sorts
+//! and coalesces what a plan lists; [`Classes`] says which bytes a slot reads next.
+//!
+//! ```text
+//! order     class 0  class 1  class 2  class 3  class 4
+//! state     complete in flight in flight begins?          window 3: yes, 1 .. 3 are in flight
+//!                    ↑ first that is not complete          window 2: no, until 1 is complete
+//! ```
+//!
+//! **How it relates to [`schedule`](crate::schedule).** It is the same scheduler with another
+//! order: the same [`Action`]s, [`Outcome`]s and [`Verdict`]s, and the same terms for retries,
+//! refused ways and the rate (one implementation, which both use). What differs is what comes
+//! next. There, runs of one file in queues that never change and a bound in bytes; here, pieces
+//! of several files in an order that the caller may change, and a bound in classes. An executor
+//! needs one of them and asks it the same questions.
+//!
+//! **The window.** Classes are begun in order, and the class at position `p` only when the one at
+//! `p - window`, and so every one before that, is complete: at most `window` classes are in
+//! flight, and none is further ahead. With a window of 1 (*strict*) a class begins when the one
+//! before it is complete. Slots that find nothing are told to [`Park`](Action::Park).
+//!
+//! It has no atomics and no locks: an executor puts it behind one mutex. So its interleavings are
+//! the orders in which calls can come, and the tests run thousands of those.
+
+mod arrange;
+mod chunks;
+
+use alloc::collections::VecDeque;
+use alloc::sync::Arc;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+use core::ops::Range;
+
+use crate::schedule::{Action, Nanos, Outcome, Terms, Verdict, Way};
+
+pub use arrange::{Arranged, Item, Piece, Shape, Span, by_position};
+pub use chunks::Chunks;
+
+/// Bytes of one lease, more or less: neighbouring chunks of a class are read together.
+pub const LEASE_SIZE: u64 = 1 << 20;
+/// Scattered pieces of a class are given out together up to at least so many bytes.
+const SMALL_LEASE: u64 = 128 << 10;
+
+/// What [`Classes`] are made from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// What to read.
+    pub arranged: Arc<Arranged>,
+    /// How each file is read.
+    pub ways: Vec<Way>,
+    /// How often one piece may fail for a passing reason and be tried again.
+    pub retries: u32,
+    /// Bytes a second, all slots together; none: as fast as it goes.
+    pub rate_bytes_per_s: Option<NonZeroU64>,
+}
+
+/// Pieces of one class and file, given to one slot.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// On behalf of which class: its index, see [`Arranged::number`].
+    pub class: usize,
+    /// Which file.
+    pub file: usize,
+    /// Places in the queue of the class; [`Arranged::piece`] knows them.
+    pub places: Range<usize>,
+    /// How to read them.
+    pub way: Way,
+    /// How often the first of them has been tried before.
+    pub tried: u32,
+}
+
+/// One class, on its way.
+#[derive(Clone, Debug)]
+struct Class {
+    /// What has not been given out, of the queue.
+    places: Range<usize>,
+    /// Pieces that are not complete.
+    left: usize,
+    /// Bytes that have not been given out.
+    waiting: u64,
+    begun: bool,
+}
+
+/// The state machine; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Classes {
+    arranged: Arc<Arranged>,
+    ways: Vec<Way>,
+    classes: Vec<Class>,
+    /// Classes in the order in which they are needed.
+    order: Vec<usize>,
+    /// The position of the class that is given out.
+    turn: usize,
+    /// Classes before this position are complete.
+    settled: usize,
+    /// Pieces of several classes that have been given out; empty if there are none.
+    taken: Vec<bool>,
+    again: Vec<Lease>,
+    /// Classes that became complete and have not been asked for.
+    fresh: VecDeque<usize>,
+    max_skew: usize,
+    terms: Terms,
+}
+
+impl Classes {
+    /// Starts with everything still to be given out. Classes without bytes are complete.
+    ///
+    /// # Panics
+    ///
+    /// If there are fewer ways than files.
+    pub fn new(setup: Setup) -> Self {
+        let Setup { arranged, ways, retries, rate_bytes_per_s } = setup;
+        assert!(ways.len() >= arranged.files(), "a way for each file");
+        let class = |index| {
+            let places = arranged.queue(index);
+            Class { left: places.len(), places, waiting: arranged.bytes(index), begun: false }
+        };
+        let classes: Vec<_> = (0..arranged.classes()).map(class).collect();
+        let fresh = (0..classes.len()).filter(|&index| classes[index].left == 0).collect();
+        let shared = if arranged.is_shared() { arranged.pieces().len() } else { 0 };
+        let mut new = Self {
+            order: (0..classes.len()).collect(),
+            taken: vec![false; shared],
+            terms: Terms::new(retries, rate_bytes_per_s),
+            turn: 0,
+            settled: 0,
+            again: Vec::new(),
+            max_skew: 0,
+            arranged,
+            ways,
+            classes,
+            fresh,
+        };
+        new.settle();
+        new
+    }
+
+    /// What any slot is to do at `now`: all are alike.
+    pub fn next(&mut self, now: Nanos) -> Action<Lease> {
+        if self.terms.is_stopped() {
+            return Action::Stop;
+        }
+        let candidate = self.candidate();
+        // Each lease waits until those before it are paid for, and so does the end.
+        if let (Some(until), true) = (self.terms.allows_at(now), candidate != Err(Action::Park))
+        {
+            return Action::WaitUntil(until);
+        }
+        match candidate {
+            Ok(lease) => {
+                self.give(&lease);
+                Action::Read(lease)
+            }
+            Err(instead) => instead,
+        }
+    }
+
+    /// Whether [`next`](Self::next) has a lease for one more slot: then a parked one is to ask.
+    pub fn has_more(&mut self) -> bool {
+        !self.terms.is_stopped() && self.candidate().is_ok()
+    }
+
+    /// Reports how `lease` ended: its first `done` pieces are complete, and the one behind them,
+    /// if any, came to `outcome`.
+    pub fn completed(&mut self, lease: &Lease, done: usize, outcome: Outcome) -> Verdict {
+        let verdict = self.terms.judge(lease.way, lease.tried, outcome);
+        let failed = lease.places.start.saturating_add(done).min(lease.places.end);
+        for place in lease.places.start..failed {
+            self.complete(place);
+        }
+        self.settle();
+        let rest = |places: Range<usize>, way, tried| Lease {
+            places,
+            way,
+            tried,
+            class: lease.class,
+            file: lease.file,
+        };
+        match verdict {
+            Verdict::Continue | Verdict::Failed => {}
+            Verdict::Retry => {
+                // Those behind have not been tried; those that failed come first.
+                self.push_again(rest(failed + 1..lease.places.end, lease.way, 0));
+                let tried = if done == 0 { lease.tried + 1 } else { 1 };
+                self.push_again(rest(failed..failed + 1, lease.way, tried));
+            }
+            Verdict::FellBack => {
+                self.ways[lease.file] = Way::Buffered;
+                self.push_again(rest(failed..lease.places.end, Way::Buffered, 0));
+            }
+        }
+        verdict
+    }
+
+    fn push_again(&mut self, lease: Lease) {
+        if !lease.places.is_empty() {
+            self.again.push(lease);
+        }
+    }
+
+    /// A class that became complete and was not returned yet, in the order of completion.
+    pub fn next_complete(&mut self) -> Option<usize> {
+        self.fresh.pop_front()
+    }
+
+    /// Makes `class` the next one to begin. A class that has begun stays where it is, and so do
+    /// those before it: the window holds whatever is asked for. Returns whether it moved.
+    pub fn promote(&mut self, class: usize) -> bool {
+        self.advance();
+        let first = match self.order.get(self.turn) {
+            Some(&turn) => self.turn + usize::from(self.classes[turn].begun),
+            None => return false,
+        };
+        // One that is complete may stand anywhere, but nobody would count it there.
+        let found = self.order[first..].iter().position(|&other| other == class);
+        let Some(found) = found.filter(|_| !self.is_complete(class)) else { return false };
+        self.order[first..=first + found].rotate_right(1);
+        true
+    }
+
+    /// Whether [`next_complete`](Self::next_complete) has one.
+    pub fn has_complete(&self) -> bool {
+        !self.fresh.is_empty()
+    }
+
+    /// Classes in the order in which they are needed, as it is now.
+    pub fn order(&self) -> &[usize] {
+        &self.order
+    }
+
+    /// Whether all bytes of `class` are there.
+    pub fn is_complete(&self, class: usize) -> bool {
+        self.classes.get(class).is_some_and(|class| class.left == 0)
+    }
+
+    /// Whether every class is complete.
+    pub fn all_complete(&self) -> bool {
+        self.settled == self.order.len()
+    }
+
+    /// The most classes, counted from the first that was not complete to the one that was begun,
+    /// both included, at any time: at most the window.
+    pub fn max_skew(&self) -> usize {
+        self.max_skew
+    }
+
+    /// Leases given out and not reported yet.
+    pub fn in_flight(&self) -> usize {
+        self.terms.in_flight()
+    }
+
+    /// No slot gets anything from now on.
+    pub fn stop(&mut self) {
+        self.terms.stop();
+    }
+
+    /// The lease that a slot would get, or what it is to do instead.
+    fn candidate(&mut self) -> Result<Lease, Action<Lease>> {
+        if let Some(lease) = self.again.last() {
+            return Ok(lease.clone());
+        }
+        self.advance();
+        let Some(&index) = self.order.get(self.turn) else { return Err(Action::Done) };
+        let begun = self.classes[index].begun;
+        if !begun && self.turn - self.settled >= self.arranged.window() {
+            return Err(Action::Park);
+        }
+        Ok(self.batch(index))
+    }
+
+    /// Goes on to the first class, and in it to the first place, that can be given out.
+    fn advance(&mut self) {
+        while let Some(&index) = self.order.get(self.turn) {
+            let class = &mut self.classes[index];
+            while class.places.start < class.places.end {
+                let piece = self.arranged.index_of(class.places.start);
+                if !self.taken.get(piece).is_some_and(|&taken| taken) {
+                    return;
+                }
+                class.places.start += 1;
+            }
+            self.turn += 1;
+        }
+    }
+
+    /// A lease from the queue of a class whose first place can be given out.
+    fn batch(&self, index: usize) -> Lease {
+        let class = &self.classes[index];
+        let arranged = &*self.arranged;
+        let share = class.waiting / arranged.slots() as u64;
+        let most = share.clamp(SMALL_LEASE, LEASE_SIZE);
+        let first = class.places.start;
+        let file = arranged.piece(first).file;
+        let mut bytes = arranged.piece(first).extent.len();
+        let mut end = first + 1;
+        while end < class.places.end {
+            let piece = arranged.piece(end);
+            bytes = bytes.saturating_add(piece.extent.len());
+            let taken = self.taken.get(arranged.index_of(end)).is_some_and(|&taken| taken);
+            if piece.file != file || taken || bytes > most {
+                break;
+            }
+            end += 1;
+        }
+        Lease { class: index, file, places: first..end, way: self.ways[file], tried: 0 }
+    }
+
+    /// Removes what `candidate` found.
+    fn give(&mut self, lease: &Lease) {
+        let Self { arranged, classes, taken, .. } = self;
+        let pieces = lease.places.clone().map(|place| arranged.piece(place));
+        self.terms.give(pieces.map(|piece| piece.extent.len()).sum());
+        if self.again.last() == Some(lease) {
+            self.again.pop();
+            return;
+        }
+        for place in lease.places.clone() {
+            let piece = arranged.piece(place);
+            if let Some(taken) = taken.get_mut(arranged.index_of(place)) {
+                *taken = true;
+            }
+            for &class in arranged.classes_of(piece) {
+                classes[class].waiting -= piece.extent.len();
+            }
+        }
+        let class = &mut classes[lease.class];
+        class.places.start = lease.places.end;
+        class.begun = true;
+        self.max_skew = self.max_skew.max(self.turn - self.settled + 1);
+    }
+
+    /// All bytes of a piece are there.
+    fn complete(&mut self, place: usize) {
+        let Self { arranged, classes, fresh, .. } = self;
+        for &class in arranged.classes_of(arranged.piece(place)) {
+            let left = &mut classes[class].left;
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                fresh.push_back(class);
+            }
+        }
+    }
+
+    fn settle(&mut self) {
+        let order = &self.order;
+        while order.get(self.settled).is_some_and(|&class| self.classes[class].left == 0) {
+            self.settled += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod simulate;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,62 @@
+//! Says which lines of a plan are complete when a piece is.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::arrange::{Arranged, Item};
+
+/// Counts, for each line of a plan, the pieces that are still missing.
+///
+/// For those who want to be called for each line: it costs memory and time for each, so nobody
+/// else has one. Lines without bytes never come up.
+#[derive(Clone, Debug)]
+pub struct Chunks {
+    left: Vec<usize>,
+    /// Lines, piece by piece.
+    lines: Vec<usize>,
+    /// Where the lines of each piece begin, and the end of the last.
+    starts: Vec<usize>,
+}
+
+impl Chunks {
+    /// Finds the pieces of each of `items`, which `arranged` was made from.
+    pub fn new(items: &[Item], arranged: &Arranged) -> Self {
+        let pieces = arranged.pieces();
+        let of = |item: &Item| {
+            let key = (item.file, item.extent.offset());
+            let first = pieces.partition_point(|piece| (piece.file, piece.extent.end()) <= key);
+            let key = (item.file, item.extent.end());
+            let end = pieces.partition_point(|piece| (piece.file, piece.extent.offset()) < key);
+            if item.extent.is_empty() { 0..0 } else { first..end }
+        };
+        let ranges: Vec<_> = items.iter().map(of).collect();
+        let mut starts = vec![0; pieces.len() + 1];
+        for piece in ranges.iter().cloned().flatten() {
+            starts[piece + 1] += 1;
+        }
+        for piece in 1..starts.len() {
+            starts[piece] += starts[piece - 1];
+        }
+        let mut ends = starts.clone();
+        let mut lines = vec![0; starts[pieces.len()]];
+        for (line, range) in ranges.iter().enumerate() {
+            for piece in range.clone() {
+                lines[ends[piece]] = line;
+                ends[piece] += 1;
+            }
+        }
+        Self { left: ranges.iter().map(ExactSizeIterator::len).collect(), lines, starts }
+    }
+
+    /// All bytes of a piece are there: adds the lines that are complete now to `complete`.
+    ///
+    /// To be called once for each piece.
+    pub fn done(&mut self, piece: usize, complete: &mut Vec<usize>) {
+        for &line in &self.lines[self.starts[piece]..self.starts[piece + 1]] {
+            self.left[line] -= 1;
+            if self.left[line] == 0 {
+                complete.push(line);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! What holds for every lease, whoever decides which one comes next: how often it is tried, what a
+//! refused way means, and the rate limit.
+
+use core::num::NonZeroU64;
+
+use super::{Nanos, Outcome, Verdict, Way};
+
+/// The terms of one read, and what has been given out under them.
+#[derive(Clone, Debug)]
+pub(crate) struct Terms {
+    retries: u32,
+    rate_bytes_per_s: Option<NonZeroU64>,
+    given_bytes: u64,
+    in_flight: usize,
+    stopped: bool,
+}
+
+impl Terms {
+    pub(crate) fn new(retries: u32, rate_bytes_per_s: Option<NonZeroU64>) -> Self {
+        Self { retries, rate_bytes_per_s, given_bytes: 0, in_flight: 0, stopped: false }
+    }
+
+    /// Leases given out and not reported yet.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped
+    }
+
+    pub(crate) fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    /// A lease of so many bytes goes out.
+    pub(crate) fn give(&mut self, bytes: u64) {
+        self.given_bytes = self.given_bytes.saturating_add(bytes);
+        self.in_flight += 1;
+    }
+
+    /// A lease comes back that was read in one way and had been tried so often before.
+    pub(crate) fn judge(&mut self, way: Way, tried: u32, outcome: Outcome) -> Verdict {
+        self.in_flight = self.in_flight.saturating_sub(1);
+        match outcome {
+            Outcome::Complete => Verdict::Continue,
+            Outcome::Passing if tried < self.retries => Verdict::Retry,
+            Outcome::Refused if way == Way::Direct => Verdict::FellBack,
+            Outcome::Passing | Outcome::Refused | Outcome::Fatal => {
+                self.stopped = true;
+                Verdict::Failed
+            }
+        }
+    }
+
+    /// When the rate limit lets another lease go, if that is after `now`.
+    pub(crate) fn allows_at(&self, now: Nanos) -> Option<Nanos> {
+        let rate = u128::from(self.rate_bytes_per_s?.get());
+        let paid_at = u128::from(self.given_bytes) * 1_000_000_000 / rate;
+        let paid_at = Nanos::try_from(paid_at).unwrap_or(Nanos::MAX);
+        (paid_at > now).then_some(paid_at)
+    }
+}

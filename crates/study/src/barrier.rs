@@ -1,0 +1,196 @@
+//! Study A's priorities as they were: batch after batch, with a barrier between them.
+//!
+//! A baseline, not a way to read: what [`swath::read_prioritised`] is compared with. The chunks of
+//! a batch are shared out evenly among the threads, each reads its own one by one, and all of
+//! them wait for the slowest before anybody begins the next batch.
+//!
+//! ```text
+//! batch 0  | thread 0: 0 1 2 | thread 1: 3 4 5 |        ← barrier
+//! batch 1  | thread 0: 6 7 8 | thread 1: 9 10 11 12 |   ← barrier
+//! ```
+//!
+//! ```
+//! use swath_study::barrier::{Batches, load};
+//!
+//! let file = std::fs::File::open("/etc/passwd")?;
+//! let mut target = vec![0; usize::try_from(file.metadata()?.len())?];
+//! let batches = Batches { chunks: 10, classes: 3, first: 0, workers: 2 };
+//! let loaded = load(&file, &mut target, batches)?;
+//! assert!(target.starts_with(b"root") && loaded.classes.len() == 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::sync::{Barrier, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How a file is cut, and who reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Batches {
+    /// Chunks of one size; the last one takes what the division leaves over. At most one for each
+    /// byte, and at least one.
+    pub chunks: usize,
+    /// Batches of neighbouring chunks; at most one for each chunk, and at least one.
+    pub classes: usize,
+    /// Where in the file the batch lies that is read first; the others follow, the front of the
+    /// file after its end.
+    pub first: usize,
+    /// Threads; 1 is the study's sequential way, which has no barrier.
+    pub workers: usize,
+}
+
+/// How it went.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// When each batch was complete, in the order in which they were read, from the first read on.
+    pub classes: Vec<Duration>,
+    /// When the last thread had ended.
+    pub total: Duration,
+}
+
+/// A chunk that one thread reads: where it is in the file, and where it goes.
+type Chunk<'t> = (u64, &'t mut [u8]);
+
+impl Batches {
+    /// The chunks of each batch, in the order in which batches are read.
+    fn cut(self, target: &mut [u8]) -> Vec<Vec<Chunk<'_>>> {
+        let chunks = self.chunks.clamp(1, target.len().max(1));
+        let classes = self.classes.clamp(1, chunks);
+        let size = target.len() / chunks;
+        let mut batches: Vec<Vec<Chunk<'_>>> = (0..classes).map(|_| Vec::new()).collect();
+        let (mut rest, mut offset) = (target, 0);
+        for index in 0..chunks {
+            let len = if index + 1 == chunks { rest.len() } else { size };
+            let (chunk, behind) = rest.split_at_mut(len);
+            batches[index * classes / chunks].push((offset, chunk));
+            offset += len as u64;
+            rest = behind;
+        }
+        batches.rotate_left(self.first % classes);
+        batches
+    }
+}
+
+/// Reads all of `file` into `target`, which is as long as it.
+///
+/// Cutting and sharing out are not part of the time.
+///
+/// # Errors
+///
+/// The first that a thread met; `UnexpectedEof` if the file is shorter than `target`.
+pub fn load(file: &File, target: &mut [u8], batches: Batches) -> io::Result<Loaded> {
+    let cut = batches.cut(target);
+    match batches.workers {
+        0 | 1 => load_alone(file, cut),
+        workers => load_together(file, cut, workers),
+    }
+}
+
+fn load_alone(file: &File, batches: Vec<Vec<Chunk<'_>>>) -> io::Result<Loaded> {
+    let start = Instant::now();
+    let mut classes = Vec::with_capacity(batches.len());
+    for batch in batches {
+        for (offset, chunk) in batch {
+            file.read_exact_at(chunk, offset)?;
+        }
+        classes.push(start.elapsed());
+    }
+    Ok(Loaded { classes, total: start.elapsed() })
+}
+
+fn load_together(
+    file: &File,
+    batches: Vec<Vec<Chunk<'_>>>,
+    workers: usize,
+) -> io::Result<Loaded> {
+    let count = batches.len();
+    let mut shares: Vec<Vec<Vec<Chunk<'_>>>> = (0..workers).map(|_| Vec::new()).collect();
+    for batch in batches {
+        let len = batch.len();
+        let mut chunks = batch.into_iter();
+        for (worker, share) in shares.iter_mut().enumerate() {
+            let own = (worker + 1) * len / workers - worker * len / workers;
+            share.push(chunks.by_ref().take(own).collect());
+        }
+    }
+    let (barrier, failure) = (Barrier::new(workers), Mutex::new(None));
+    let classes = Mutex::new(Vec::with_capacity(count));
+    let start = Instant::now();
+    std::thread::scope(|scope| {
+        for share in shares {
+            let (barrier, failure, classes) = (&barrier, &failure, &classes);
+            scope.spawn(move || {
+                for batch in share {
+                    // After a failure too: nobody may wait for a thread that has gone.
+                    for (offset, chunk) in batch {
+                        if let Err(error) = file.read_exact_at(chunk, offset) {
+                            lock(failure).get_or_insert(error);
+                        }
+                    }
+                    if barrier.wait().is_leader() {
+                        lock(classes).push(start.elapsed());
+                    }
+                }
+            });
+        }
+    });
+    let total = start.elapsed();
+    match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => {
+            let mut classes = classes.into_inner().unwrap_or_else(PoisonError::into_inner);
+            // Two leaders may have overtaken each other on the way to the list.
+            classes.sort_unstable();
+            Ok(Loaded { classes, total })
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn file(len: u32) -> (File, Vec<u8>) {
+        let bytes: Vec<u8> = (0..len).flat_map(u32::to_le_bytes).collect();
+        let mut file = tempfile::tempfile().expect("a temporary file");
+        file.write_all(&bytes).expect("room");
+        (file, bytes)
+    }
+
+    #[test]
+    fn every_way_gives_the_bytes_and_a_time_for_each_batch() {
+        let (file, bytes) = file(5001);
+        for (chunks, classes) in [(1, 1), (7, 3), (1000, 50), (30_000, 30_000)] {
+            for workers in [1, 2, 3, 8] {
+                for first in [0, 1, 24] {
+                    let mut target = vec![0; bytes.len()];
+                    let batches = Batches { chunks, classes, first, workers };
+                    let loaded = load(&file, &mut target, batches).expect("read");
+                    assert!(target == bytes, "{batches:?}");
+                    assert_eq!(loaded.classes.len(), classes.min(bytes.len()));
+                    assert!(loaded.classes.is_sorted());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_shorter_file_is_an_error_and_nobody_waits_for_ever() {
+        let (file, bytes) = file(100);
+        let mut target = vec![0; bytes.len() + 1];
+        for workers in [1, 4] {
+            let batches = Batches { chunks: 10, classes: 5, first: 0, workers };
+            let error = load(&file, &mut target, batches).expect_err("too short");
+            assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+        }
+        let none = Batches { chunks: 0, classes: 0, first: 3, workers: 2 };
+        assert_eq!(load(&file, &mut [], none).expect("nothing").classes.len(), 1);
+    }
+}

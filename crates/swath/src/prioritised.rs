@@ -1,0 +1,306 @@
+//! The verb `read_prioritised`: first what is needed first, and all of it no later than `read`.
+//!
+//! ```text
+//! plan (chunk, class)… → arrange → workers read, class after class ─┬→ wait(class), callbacks
+//!                                   at most `window` in flight      └→ finish: the whole
+//! ```
+//!
+//! Decisions are made in [`swath_plan::classes`]; here they are carried out, by threads of our own
+//! that go on after the call has returned.
+
+mod loaded;
+mod plan;
+mod reading;
+mod shared;
+mod start;
+mod views;
+
+use std::fmt;
+use std::ops::Range;
+use std::path::Path;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::buffer::{Buffer, BufferPool};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::options::ReadOptions;
+use crate::report::Report;
+use crate::source::Source;
+use crate::survey::Clock;
+
+use shared::{Shared, Summary};
+use start::{Started, start};
+use views::Memory;
+
+pub use loaded::{ClassReport, ClassTime, LoadedPlan};
+pub use plan::{ClassPlan, RowLayout};
+pub use views::{ChunkBytes, ClassBytes};
+
+/// Starts to read what `plan` lists of one file, the most urgent class first, and returns at once.
+///
+/// Neighbouring chunks of a class are read together, about 1 MiB at a time, by workers that take
+/// the next piece in the order of classes. There are no barriers: a worker that finds nothing left
+/// of one class begins another, but never one that is more than the plan's window ahead.
+///
+/// Source: study A (priorities), whose barriers between batches this does without.
+///
+/// ```
+/// use swath::ClassPlan;
+///
+/// let len = std::fs::metadata("/etc/passwd")?.len();
+/// let reading = swath::read_prioritised("/etc/passwd", ClassPlan::by_position(len, 8, 4))?;
+/// let first = reading.wait(0)?;                          // others are still being read
+/// assert!(first.chunks().next().unwrap().bytes.starts_with(b"root"));
+/// let loaded = reading.finish()?;
+/// assert_eq!(loaded.buffer().len() as u64, len);
+/// assert!(loaded.report.elapsed(0) <= loaded.report.elapsed(3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// If the file cannot be opened, is no file that can be read by position, or ends before the plan
+/// does; or if there is not enough memory. What fails later is told by [`Prioritised::wait`] and
+/// [`Prioritised::finish`].
+pub fn read_prioritised(source: impl Into<Source>, plan: ClassPlan) -> Result<Prioritised> {
+    ReadOptions::new().read_prioritised(source, plan)
+}
+
+/// The same for a plan of several files, which it calls by their index here.
+///
+/// # Errors
+///
+/// As [`read_prioritised`]; and if the plan names a file that is not there.
+pub fn read_prioritised_files<S: Into<Source>>(
+    sources: impl IntoIterator<Item = S>,
+    plan: ClassPlan,
+) -> Result<Prioritised> {
+    ReadOptions::new().read_prioritised_files(sources, plan)
+}
+
+impl ReadOptions {
+    /// Starts to read what `plan` lists of `source`; see [`read_prioritised`].
+    ///
+    /// The ring and fixed schedules are not used for it, which the report says. Past the page
+    /// cache, chunks that are not whole units of the device are read with what is around them.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_prioritised`], and if the options have an offset or a length.
+    pub fn read_prioritised(
+        &self,
+        source: impl Into<Source>,
+        plan: ClassPlan,
+    ) -> Result<Prioritised> {
+        self.read_prioritised_files([source], plan)
+    }
+
+    /// Starts to read a plan of several files; see [`read_prioritised_files`]. All of them stay
+    /// open until the end.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_prioritised_files`], and if the options have an offset or a length.
+    pub fn read_prioritised_files<S: Into<Source>>(
+        &self,
+        sources: impl IntoIterator<Item = S>,
+        plan: ClassPlan,
+    ) -> Result<Prioritised> {
+        let clock = Clock::start(self);
+        let sources = sources.into_iter().map(Into::into).collect();
+        let Started { shared, threads, report } = start(self, sources, plan, clock.started())?;
+        let threads = Threads { shared: Arc::clone(&shared), handles: threads };
+        Ok(Prioritised { threads, shared, report, clock, pool: self.pool.clone() })
+    }
+}
+
+/// A read by classes that goes on.
+///
+/// Shared freely between threads. When it is dropped, the read is cancelled and the workers are
+/// waited for: nothing of it is left behind.
+pub struct Prioritised {
+    threads: Threads,
+    shared: Arc<Shared>,
+    report: Report,
+    clock: Clock,
+    pool: BufferPool,
+}
+
+impl Prioritised {
+    /// Waits until all of `class` is there and checked, and returns its bytes. What was complete
+    /// stays readable after a failure or a cancellation.
+    ///
+    /// # Errors
+    ///
+    /// What ended the read before; and if the plan has no such class, or a callback waits.
+    pub fn wait(&self, class: u32) -> Result<ClassBytes<'_>> {
+        match self.wait_at_most(class, None)? {
+            Some(bytes) => Ok(bytes),
+            None => Err(self.shared.incomplete()),
+        }
+    }
+
+    /// Waits for so long at most; `None` if it takes longer.
+    ///
+    /// # Errors
+    ///
+    /// As [`wait`](Self::wait).
+    pub fn wait_for(&self, class: u32, most: Duration) -> Result<Option<ClassBytes<'_>>> {
+        self.wait_at_most(class, Some(most))
+    }
+
+    fn wait_at_most(
+        &self,
+        class: u32,
+        most: Option<Duration>,
+    ) -> Result<Option<ClassBytes<'_>>> {
+        let index = self.index(class).ok_or_else(|| {
+            let detail = format!("the plan has no class {class}");
+            self.invalid(Reason::Invalid, detail, "wait for a class that it lists")
+        })?;
+        if self.shared.announced(index).is_none() && self.threads.is_one_of_them() {
+            let detail = String::from("a callback waits for the read that calls it");
+            return Err(self.invalid(Reason::Busy, detail, "wait in another thread"));
+        }
+        let elapsed = self.shared.wait(index, most)?;
+        Ok(elapsed.map(|elapsed| self.shared.class_bytes(index, elapsed)))
+    }
+
+    /// A class that is complete already.
+    pub fn class(&self, class: u32) -> Option<ClassBytes<'_>> {
+        let index = self.index(class)?;
+        let elapsed = self.shared.announced(index)?;
+        Some(self.shared.class_bytes(index, elapsed))
+    }
+
+    /// Bytes of a file that are there already; `None` if not all of them are, or the plan does not
+    /// list all. Whether the file has changed is only known of complete classes.
+    pub fn bytes(&self, file: usize, range: Range<u64>) -> Option<&[u8]> {
+        self.shared.layout.bytes(Memory::Leased(&self.shared.memory), file, range)
+    }
+
+    /// Makes `class` the next one to begin; returns whether it moved. Classes that have begun are
+    /// read to their end first, so that the window holds. To bring several classes forward, name
+    /// the most urgent last.
+    pub fn prioritise(&self, class: u32) -> bool {
+        self.index(class).is_some_and(|index| self.shared.promote(index))
+    }
+
+    /// Ends the read; reads in flight are not waited for here. Complete classes stay readable.
+    pub fn cancel(&self) {
+        self.shared.cancel();
+    }
+
+    /// Waits for everything and returns it, no byte copied.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that went wrong; and if a file changed while it was read.
+    ///
+    /// # Panics
+    ///
+    /// If a callback panicked, with its words.
+    pub fn finish(self) -> Result<LoadedPlan> {
+        let Self { mut threads, shared, report, clock, pool } = self;
+        if threads.is_one_of_them() {
+            let (name, extent) = shared.place_of_all();
+            let error = Error::new(Operation::Read, Reason::Busy, name).at(extent);
+            return Err(error.detail("a callback waits for the read that calls it"));
+        }
+        if let Err(panic) = threads.join() {
+            std::panic::resume_unwind(panic);
+        }
+        drop(threads);
+        start::drop_behind(&shared);
+        let incomplete = shared.incomplete();
+        let Some(shared) = Arc::into_inner(shared) else { return Err(incomplete) };
+        finish(shared, report, clock, pool).unwrap_or(Err(incomplete))
+    }
+
+    fn index(&self, class: u32) -> Option<usize> {
+        self.shared.layout.arranged.index(class)
+    }
+
+    fn invalid(&self, reason: Reason, detail: String, hint: &'static str) -> Error {
+        let (name, _): (&Path, _) = self.shared.place_of_all();
+        Error::new(Operation::Read, reason, name).detail(detail).hint(hint)
+    }
+}
+
+/// Takes the memory back and makes the report; `None` if bytes are missing without a reason.
+fn finish(
+    shared: Shared,
+    report: Report,
+    clock: Clock,
+    pool: BufferPool,
+) -> Option<Result<LoadedPlan>> {
+    let Shared { state, memory, layout, .. } = shared;
+    let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Summary { failure, announced, max_skew, tally, fallbacks } = Summary::from(state);
+    if let Some(failure) = failure {
+        return Some(Err(failure));
+    }
+    let arranged = &layout.arranged;
+    let time = |(index, elapsed): (usize, Option<Duration>)| {
+        let (class, bytes) = (arranged.number(index), arranged.bytes(index));
+        Some(ClassTime { class, bytes, elapsed: elapsed? })
+    };
+    let classes: Vec<_> = announced.into_iter().enumerate().map(time).collect::<Option<_>>()?;
+    let mut read = clock.stop(report);
+    read.fill_in(tally, fallbacks);
+    read.elapsed = classes.iter().map(|time| time.elapsed).max().unwrap_or(read.elapsed);
+    let (window, pieces) = (arranged.window(), arranged.pieces().len());
+    let len = usize::try_from(arranged.len()).ok()?;
+    let buffer = Buffer::paged(memory.into_pages()?, 0, len, pool);
+    let report = ClassReport { read, classes, window, max_skew, pieces };
+    Some(Ok(LoadedPlan { report, buffer, layout }))
+}
+
+impl fmt::Debug for Prioritised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let arranged = &self.shared.layout.arranged;
+        f.debug_struct("Prioritised")
+            .field("classes", &arranged.classes())
+            .field("window", &arranged.window())
+            .field("pieces", &arranged.pieces().len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The workers; cancelled and waited for when dropped.
+struct Threads {
+    shared: Arc<Shared>,
+    handles: Vec<JoinHandle<()>>,
+}
+
+impl Threads {
+    /// Whether this is one of them: a callback.
+    fn is_one_of_them(&self) -> bool {
+        let here = std::thread::current().id();
+        self.handles.iter().any(|handle| handle.thread().id() == here)
+    }
+
+    /// Waits for all of them; the first panic, if any.
+    fn join(&mut self) -> std::thread::Result<()> {
+        let here = std::thread::current().id();
+        let mut ended = Ok(());
+        for handle in self.handles.drain(..) {
+            // A callback may own the handle: its thread ends by itself.
+            if handle.thread().id() != here {
+                ended = ended.and(handle.join());
+            }
+        }
+        ended
+    }
+}
+
+impl Drop for Threads {
+    fn drop(&mut self) {
+        if !self.handles.is_empty() {
+            self.shared.cancel();
+            // A panic has been printed, and nobody waits for the result.
+            let _ = self.join();
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The whole of a plan, and how each of its classes came.
+
+use std::ops::Range;
+use std::time::Duration;
+
+use crate::buffer::Buffer;
+use crate::prioritised::views::{ClassBytes, Layout, Memory};
+use crate::report::Report;
+
+/// How one class came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ClassTime {
+    /// The number that the plan gives it.
+    pub class: u32,
+    /// Bytes in it, each counted once.
+    pub bytes: u64,
+    /// From the call that started the read until all of them were there and checked.
+    pub elapsed: Duration,
+}
+
+/// How a read by classes went.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ClassReport {
+    /// The read as a whole. `elapsed` ends with the last class, whenever it was asked for.
+    pub read: Report,
+    /// Each class, by its number.
+    pub classes: Vec<ClassTime>,
+    /// Classes that might be in flight.
+    pub window: usize,
+    /// The most that were: from the first that was not complete to the last that had begun, both
+    /// counted. Never above the window.
+    pub max_skew: usize,
+    /// Leases that chunks were coalesced into: at most one for each piece of about 1 MiB.
+    pub pieces: usize,
+}
+
+impl ClassReport {
+    /// When a class was complete.
+    pub fn elapsed(&self, class: u32) -> Option<Duration> {
+        let index = self.classes.binary_search_by_key(&class, |time| time.class).ok()?;
+        Some(self.classes[index].elapsed)
+    }
+
+    /// When the first, the median and the last class were complete, in the order in which they
+    /// were; `None` without classes.
+    pub fn first_median_last(&self) -> Option<[Duration; 3]> {
+        let mut times: Vec<_> = self.classes.iter().map(|time| time.elapsed).collect();
+        times.sort_unstable();
+        Some([*times.first()?, times[times.len() / 2], *times.last()?])
+    }
+}
+
+/// The bytes of a whole plan.
+///
+/// In memory they are one file behind the other, each from a multiple of 64 bytes on, its chunks
+/// by their offset, holes between them left out: a plan that covers one file is that file.
+#[derive(Debug)]
+pub struct LoadedPlan {
+    /// How they came.
+    pub report: ClassReport,
+    pub(super) buffer: Buffer,
+    pub(super) layout: Layout,
+}
+
+impl LoadedPlan {
+    /// All bytes of the plan, of all files.
+    pub fn buffer(&self) -> &Buffer {
+        &self.buffer
+    }
+
+    /// The same, to be kept.
+    pub fn into_buffer(self) -> Buffer {
+        self.buffer
+    }
+
+    /// Bytes of a file; `None` if the plan does not list all of them.
+    pub fn bytes(&self, file: usize, range: Range<u64>) -> Option<&[u8]> {
+        self.layout.bytes(Memory::Whole(&self.buffer), file, range)
+    }
+
+    /// All bytes of one file that the plan lists, by their offset, holes left out.
+    pub fn file(&self, file: usize) -> &[u8] {
+        let spans = self.layout.arranged.spans_of(file);
+        let (Some(first), Some(last)) = (spans.first(), spans.last()) else { return &[] };
+        let place = |place: u64| usize::try_from(place).unwrap_or(usize::MAX);
+        let range = place(first.place)..place(last.place + last.extent.len());
+        self.buffer.get(range).unwrap_or_default()
+    }
+
+    /// A class of the plan.
+    pub fn class(&self, class: u32) -> Option<ClassBytes<'_>> {
+        let (layout, memory) = (&self.layout, Memory::Whole(&self.buffer));
+        let elapsed = self.report.elapsed(class)?;
+        Some(ClassBytes { layout, memory, class: layout.arranged.index(class)?, elapsed })
+    }
+}

@@ -1,0 +1,142 @@
+//! One worker of a read by classes: pieces from a file into memory.
+
+use std::io;
+
+use swath_os::memory::{Pages, WriteLease};
+use swath_os::priority::set_thread_io_priority;
+use swath_plan::classes::{Lease, Piece};
+use swath_plan::schedule::Way;
+
+use crate::engine::Trouble;
+use crate::engine::fill::Hands;
+use crate::error::{Error, Operation, Reason};
+use crate::prioritised::shared::{Ended, Shared, Turn};
+
+/// Does what the state machine says until nothing is left.
+pub(super) fn work(shared: &Shared, is_first: bool) {
+    let _leave = Leave(shared);
+    let mut guard = None;
+    if let Some(priority) = shared.io_priority {
+        match set_thread_io_priority(priority) {
+            Ok(set) => guard = Some(set),
+            Err(error) if is_first => {
+                shared.fell_back(format!("I/O priority not set: {error}"))
+            }
+            Err(_) => {}
+        }
+    }
+    let Some(first) = shared.inputs.first() else { return };
+    let hands = Hands::of(&first.source, Some(shared.chunk_size));
+    let mut reader = Reader { shared, hands, wide: None, lines: Vec::new() };
+    let mut ended = None;
+    loop {
+        match shared.turn(ended.take()) {
+            Turn::Read(lease) => ended = Some(reader.read(lease)),
+            Turn::Announce => shared.announce(),
+            Turn::Over => break,
+        }
+    }
+    // Classes that became complete while somebody else was announcing are that one's.
+    shared.count(reader.hands.tally);
+    drop(guard);
+}
+
+struct Reader<'s> {
+    shared: &'s Shared,
+    hands: Hands<'s>,
+    /// What direct reads of other than whole units go through.
+    wide: Option<Pages>,
+    lines: Vec<usize>,
+}
+
+impl Reader<'_> {
+    fn read(&mut self, lease: Lease) -> Ended {
+        let shared = self.shared;
+        let input = &shared.inputs[lease.file];
+        self.hands.turn_to(&input.source);
+        let (mut done, mut bytes, mut trouble) = (0, 0, None);
+        for place in lease.places.clone() {
+            let piece = shared.layout.arranged.piece(place);
+            if let Err(failed) = self.read_piece(lease.way, piece) {
+                trouble = Some(failed);
+                break;
+            }
+            if let Some(behind) = &input.drop_behind {
+                behind.drop(&input.source, piece.extent);
+            }
+            shared.call_chunks(shared.layout.arranged.index_of(place), &mut self.lines);
+            done += 1;
+            bytes += piece.extent.len();
+        }
+        shared.observer.delivered(bytes);
+        Ended { lease, done, bytes, trouble }
+    }
+
+    fn read_piece(&mut self, way: Way, piece: &Piece) -> Result<(), Trouble> {
+        let shared = self.shared;
+        let mut memory = lend(shared, piece)?;
+        match memory.prepare() {
+            Ok(bytes) => self.hands.tally.populated_bytes += bytes as u64,
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                return Err(no_memory(shared, piece, error));
+            }
+            // Kernels before 5.14: the read itself populates.
+            Err(_) => {}
+        }
+        match way {
+            Way::Direct => self.fill_directly(piece, &mut memory)?,
+            Way::Buffered => self.hands.fill(way, piece.extent.offset(), &mut memory)?,
+        }
+        memory.freeze();
+        Ok(())
+    }
+
+    /// Reads past the page cache; what is not whole units of the device, with what is around it.
+    fn fill_directly(&mut self, piece: &Piece, target: &mut [u8]) -> Result<(), Trouble> {
+        let shared = self.shared;
+        let direct = shared.inputs[piece.file].source.direct();
+        let unit = direct.map_or(1, |direct| direct.unit.get());
+        let (offset, len) = (piece.extent.offset(), piece.extent.len());
+        if offset.is_multiple_of(unit) && len.is_multiple_of(unit) {
+            return self.hands.fill(Way::Direct, offset, target);
+        }
+        let wanted = target.len() + 2 * usize::try_from(unit).unwrap_or(0);
+        if self.wide.as_ref().is_none_or(|pages| pages.len() < wanted) {
+            let pages = Pages::map(wanted);
+            self.wide = Some(pages.map_err(|error| no_memory(shared, piece, error))?);
+        }
+        let Some(wide) = &mut self.wide else { return Ok(()) };
+        let skip = self.hands.fill_widened(piece.extent, wide)?;
+        target.copy_from_slice(&wide[skip..][..target.len()]);
+        Ok(())
+    }
+}
+
+fn lend<'s>(shared: &'s Shared, piece: &Piece) -> Result<WriteLease<'s>, Trouble> {
+    let place = usize::try_from(piece.place).unwrap_or(usize::MAX);
+    let len = usize::try_from(piece.extent.len()).unwrap_or(usize::MAX);
+    shared.memory.write(place, len).ok_or_else(|| {
+        let name = shared.inputs[piece.file].source.name();
+        let error = Error::new(Operation::Read, Reason::Io, name);
+        Trouble::fatal(error.at(piece.extent).detail("these bytes are being read already"))
+    })
+}
+
+fn no_memory(shared: &Shared, piece: &Piece, error: io::Error) -> Trouble {
+    let name = shared.inputs[piece.file].source.name();
+    Trouble::fatal(Error::io(Operation::Allocate, name, error).at(piece.extent))
+}
+
+/// Says that a worker ends. Others must not wait for one that panicked, in a callback or here.
+struct Leave<'s>(&'s Shared);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            let (name, _) = self.0.place_of_all();
+            let error = io::Error::other("a worker or a callback panicked");
+            self.0.fail(Error::io(Operation::Read, name, error));
+        }
+        self.0.leave();
+    }
+}

@@ -1,0 +1,260 @@
+//! The beginning of a read by classes: open, arrange, choose, get memory, start the workers.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use swath_os::memory::{Leases, Pages};
+use swath_os::{machine, numa};
+use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape};
+use swath_plan::extent::Extent;
+use swath_plan::policy::{self, Decision, Engine, READ_SIZE, Schedule};
+use swath_plan::schedule::Way;
+
+use crate::engine::DropBehind;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::options::{Numa, ReadOptions};
+use crate::prioritised::plan::ClassPlan;
+use crate::prioritised::reading::work;
+use crate::prioritised::shared::{Input, Shared, State};
+use crate::prioritised::views::Layout;
+use crate::read::check_memory;
+use crate::report::Report;
+use crate::source::{Kind, Opened, Source};
+use crate::survey::{self, cancelled_before};
+
+/// How a read by classes was started.
+pub(super) struct Started {
+    pub(super) shared: Arc<Shared>,
+    pub(super) threads: Vec<JoinHandle<()>>,
+    pub(super) report: Report,
+}
+
+/// What was decided for all files together.
+struct Chosen {
+    ways: Vec<Way>,
+    drop_behind: Vec<Option<DropBehind>>,
+    slots: usize,
+    chunk_size: NonZeroU64,
+    report: Report,
+}
+
+pub(super) fn start(
+    options: &ReadOptions,
+    sources: Vec<Source>,
+    plan: ClassPlan,
+    started: Instant,
+) -> Result<Started> {
+    let opened = open(options, sources, &plan.items)?;
+    let extents = extents(&opened, &plan.items)?;
+    let chosen = choose(options, &opened, &extents);
+    let shape = Shape { window: plan.window, slots: chosen.slots };
+    let arranged = Arc::new(Arranged::new(&plan.items, shape));
+    let bytes: u64 = arranged.spans().iter().map(|span| span.extent.len()).sum();
+    let observer = Observer::new(options.hooks.clone(), Some(bytes));
+    if let Some((source, extent)) = opened.iter().zip(&extents).next() {
+        cancelled_before(&observer, source, *extent)?;
+    }
+    let memory = memory(options, &opened, &arranged)?;
+    let mut ways = chosen.ways;
+    ways.resize(arranged.files().max(ways.len()), Way::Buffered);
+    let classes = Classes::new(Setup {
+        arranged: Arc::clone(&arranged),
+        ways,
+        retries: survey::RETRIES,
+        rate_bytes_per_s: options.rate_bytes_per_s,
+    });
+    let on_chunk =
+        plan.on_chunk.map(|called| (called, Mutex::new(Chunks::new(&plan.items, &arranged))));
+    let workers = chosen.slots.min(arranged.pieces().len());
+    let inputs = opened.into_iter().zip(chosen.drop_behind);
+    let inputs = inputs.map(|(source, drop_behind)| Input { source, drop_behind });
+    let shared = Arc::new(Shared {
+        inputs: inputs.collect(),
+        memory: Leases::of_pages(memory),
+        chunk_size: chosen.chunk_size,
+        io_priority: options.io_priority,
+        growth: options.growth,
+        observer,
+        on_class: plan.on_class,
+        on_chunk,
+        started,
+        state: Mutex::new(State::new(classes, arranged.classes())),
+        layout: Layout::new(plan.items, arranged),
+        room: Condvar::new(),
+        news: Condvar::new(),
+    });
+    let threads = spawn(&shared, workers);
+    let report =
+        Report { workers: workers as u64, queue_depth: workers as u64, ..chosen.report };
+    Ok(Started { shared, threads, report })
+}
+
+/// Opens all files and refuses what cannot be.
+fn open(
+    options: &ReadOptions,
+    sources: Vec<Source>,
+    items: &[Item],
+) -> Result<Vec<Arc<Opened>>> {
+    let invalid = |name: &Path, detail: String, hint| {
+        Err(Error::new(Operation::Read, Reason::Invalid, name).detail(detail).hint(hint))
+    };
+    let plan = Path::new("<plan>");
+    let count = sources.len();
+    if let Some(item) = items.iter().find(|item| item.file >= count) {
+        let detail = format!("the plan names file {}, there are {count}", item.file);
+        return invalid(plan, detail, "count files from 0");
+    }
+    let mut opened = Vec::with_capacity(count);
+    for source in sources {
+        let source = Opened::open(source)?;
+        if !matches!(source.kind(), Kind::Sized(_)) {
+            let detail = String::from("classes need a file that can be read by position");
+            return invalid(source.name(), detail, "use `read`, or copy it to a file first");
+        }
+        options.refuse_map(&source)?;
+        if options.offset > 0 || options.len.is_some() {
+            let detail = String::from("the plan says which bytes, so the options must not");
+            return invalid(source.name(), detail, "leave out `with_offset` and `with_len`");
+        }
+        opened.push(Arc::new(source));
+    }
+    Ok(opened)
+}
+
+/// From the first to the last byte that is asked for, of each file.
+fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
+    let mut extents: Vec<Option<Extent>> = vec![None; opened.len()];
+    for item in items {
+        let source = &opened[item.file];
+        if let Kind::Sized(len) = source.kind()
+            && item.extent.end() > len
+        {
+            return Err(source.truncated(item.extent, len).hint("ask for less"));
+        }
+        if !item.extent.is_empty() {
+            let all = extents[item.file].get_or_insert(item.extent);
+            let offset = all.offset().min(item.extent.offset());
+            *all = Extent::between(offset, all.end().max(item.extent.end()));
+        }
+    }
+    Ok(extents.into_iter().map(Option::unwrap_or_default).collect())
+}
+
+/// Decides, file by file, how to read, and with how many workers all together.
+fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> Chosen {
+    let mut wishes = options.wishes;
+    let mut fallbacks = Vec::new();
+    if wishes.engine == Engine::Ring {
+        fallbacks.push(String::from("engine `ring`: classes are read by threads, used `pool`"));
+        wishes.engine = Engine::Pool;
+    }
+    if wishes.schedule == Schedule::Static {
+        fallbacks.push(String::from("schedule `static`: classes go to the next free worker"));
+        wishes.schedule = Schedule::Dynamic;
+    }
+    let most_windows = (survey::WINDOWS / opened.len().max(1)).max(1);
+    let mut chosen = Chosen {
+        ways: Vec::new(),
+        drop_behind: Vec::new(),
+        slots: 0,
+        chunk_size: NonZeroU64::new(READ_SIZE).unwrap_or(NonZeroU64::MIN),
+        report: Report::serial("nothing to read", READ_SIZE),
+    };
+    let (mut first, mut most) = (None, 0);
+    for (source, &extent) in opened.iter().zip(extents) {
+        if extent.is_empty() {
+            chosen.ways.push(Way::Buffered);
+            chosen.drop_behind.push(None);
+            continue;
+        }
+        let mut facts = survey::facts(source, extent, options, most_windows);
+        facts.ring = false;
+        let decision: Decision = policy::decide(&facts, &wishes);
+        let is_direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
+        chosen.ways.push(if is_direct { Way::Direct } else { Way::Buffered });
+        chosen.drop_behind.push(survey::manner(&decision, &facts, options).drop_behind);
+        fallbacks.extend(survey::advise(source, extent, options.advice));
+        chosen.slots += decision.workers.len();
+        most = most.max(decision.workers.len());
+        first.get_or_insert(decision);
+    }
+    if let Some(first) = first {
+        chosen.chunk_size = first.chunk_size;
+        chosen.report = survey::report(&first);
+    }
+    // One file says it all. Several share the processors, or what the largest one wants.
+    let cores = machine::usable_cpus();
+    chosen.slots = match options.wishes.workers {
+        0 => chosen.slots.min(most.max(cores)),
+        _ => most,
+    };
+    chosen.report.engine = if chosen.slots > 1 { Engine::Pool } else { Engine::Serial };
+    chosen.report.fallbacks.extend(fallbacks);
+    chosen.report.fallbacks.dedup();
+    chosen
+}
+
+fn memory(options: &ReadOptions, opened: &[Arc<Opened>], arranged: &Arranged) -> Result<Pages> {
+    let len = arranged.len();
+    let Some(source) = opened.first() else {
+        let empty = Pages::map(0);
+        return empty
+            .map_err(|error| Error::io(Operation::Allocate, Path::new("<plan>"), error));
+    };
+    let extent = Extent::between(0, len);
+    // Before the address space is taken, which a limit on it would count twice.
+    if survey::is_large(len) && (options.pool.idle_bytes() as u64) < len {
+        check_memory(source, extent, len)?;
+    }
+    let allocate = |error| Error::io(Operation::Allocate, source.name(), error).at(extent);
+    let wanted = usize::try_from(len).unwrap_or(usize::MAX);
+    let pages = options.pool.take(wanted).map_err(allocate)?;
+    if options.numa == Numa::Caller && numa::node_count() > 1 {
+        let node = numa::current_node().and_then(|node| pages.prefer_node(node));
+        node.map_err(allocate)?;
+    }
+    Ok(pages)
+}
+
+/// Starts the workers. Where no thread can be started, the work is done here and now.
+fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
+    let mut threads = Vec::with_capacity(workers);
+    shared.join(workers);
+    if workers == 0 {
+        // Classes without bytes are to be announced all the same.
+        shared.announce();
+    }
+    for slot in 0..workers {
+        let own = Arc::clone(shared);
+        let thread = std::thread::Builder::new().name(format!("swath-class-{slot}"));
+        match thread.spawn(move || work(&own, slot == 0)) {
+            Ok(thread) => threads.push(thread),
+            Err(error) => {
+                shared.fell_back(format!("worker {slot} not started ({error})"));
+                (slot + 1..workers).for_each(|_| shared.leave());
+                match threads.is_empty() {
+                    true => work(shared, true),
+                    false => shared.leave(),
+                }
+                break;
+            }
+        }
+    }
+    threads
+}
+
+/// Drops what was not in the page cache before, once more and in whole pages.
+pub(super) fn drop_behind(shared: &Shared) {
+    for (file, input) in shared.inputs.iter().enumerate() {
+        let Some(behind) = &input.drop_behind else { continue };
+        for span in shared.layout.arranged.spans_of(file) {
+            for window in swath_plan::window::windows(span.extent) {
+                behind.drop(&input.source, window);
+            }
+        }
+    }
+}
