@@ -17,6 +17,7 @@
 //! ```
 
 pub mod matrix;
+pub mod mirror;
 pub mod number;
 pub mod options;
 pub mod records;

@@ -12,8 +12,10 @@
 
 extern crate alloc;
 
+pub mod checksums;
 pub mod chunk;
 pub mod extent;
+pub mod mirror;
 pub mod policy;
 pub mod schedule;
 pub mod segment;
