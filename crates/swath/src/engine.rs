@@ -137,6 +137,8 @@ impl<'m> Job<'m> {
         manner: Manner<'m>,
         observer: Observer,
     ) -> Self {
+        // The last slot is the ring's.
+        source.expect(extent, scheduler.slots().saturating_sub(1).max(1) as u64);
         let state =
             State { scheduler, failure: None, tally: Tally::default(), fallbacks: Vec::new() };
         Self {
@@ -233,10 +235,12 @@ impl<'m> Job<'m> {
 
     fn drop_behind(&self, extent: Extent) {
         use swath_os::advise::{FileAdvice, advise_file};
-        let Some(behind) = &self.manner.drop_behind else { return };
-        if let Some(file) = self.source.file().filter(|_| behind.wants(extent.offset())) {
-            // A failure costs memory of the page cache, no data.
-            let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
+        let behind = self.manner.drop_behind.as_ref();
+        if behind.is_some_and(|behind| behind.wants(extent.offset())) {
+            for file in self.source.files() {
+                // A failure costs memory of the page cache, no data.
+                let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
+            }
         }
     }
 

@@ -37,6 +37,8 @@ impl<'j> Hands<'j> {
     ) -> Result<(), Trouble> {
         let chunk_size =
             self.job.manner.chunk_size.and_then(|size| usize::try_from(size.get()).ok());
+        // Copies are cut by themselves, where they can be compared.
+        let chunk_size = chunk_size.filter(|_| self.job.source.copies() == 0);
         let mut at = offset;
         for part in target.chunks_mut(chunk_size.unwrap_or(usize::MAX).max(1)) {
             self.fill_chunk(way, at, part)?;
