@@ -18,6 +18,7 @@
 
 pub mod classes;
 pub mod matrix;
+pub mod mirror;
 pub mod number;
 pub mod options;
 pub mod records;

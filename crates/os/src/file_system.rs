@@ -6,7 +6,7 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{fstatfs, major, minor};
 
@@ -163,6 +163,22 @@ pub fn readahead(dev: u64) -> Option<u64> {
     let disk = if device.join("queue").is_dir() { &device } else { device.parent()? };
     let kib = fs::read_to_string(disk.join("queue/read_ahead_kb")).ok()?;
     kib.trim().parse::<u64>().ok()?.checked_mul(1024)
+}
+
+/// Returns the folder in sysfs of the whole disk that device `dev` is, or is a part of: devices of
+/// one disk have one such folder.
+///
+/// A stack of disks (device mapper, md) is a disk of its own. `None` where sysfs knows no disk, as
+/// of network file systems.
+#[must_use]
+pub fn disk(dev: u64) -> Option<PathBuf> {
+    let link = format!("/sys/dev/block/{}:{}", major(dev), minor(dev));
+    let device = fs::canonicalize(link).ok()?;
+    if device.join("queue").is_dir() {
+        Some(device)
+    } else {
+        device.parent().map(Path::to_owned)
+    }
 }
 
 /// Answers for one device folder of sysfs, of a whole disk or of a partition.

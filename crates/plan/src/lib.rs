@@ -12,9 +12,11 @@
 
 extern crate alloc;
 
+pub mod checksums;
 pub mod chunk;
 pub mod classes;
 pub mod extent;
+pub mod mirror;
 pub mod policy;
 pub mod schedule;
 pub mod segment;

@@ -84,6 +84,8 @@ pub struct Facts {
     pub cores: u64,
     /// Bytes this process may still take; `u64::MAX` if nobody asked.
     pub memory: u64,
+    /// Copies on devices of their own that are read side by side; 0 if it is no mirrored source.
+    pub copies: u64,
 }
 
 /// How to read.
@@ -187,7 +189,7 @@ fn fixed(
         Engine::Ring => 0,
         _ if wishes.workers > 0 => wishes.workers,
         _ if way == Way::Direct => depth(facts, wishes),
-        _ => facts.cores.max(1),
+        _ => facts.cores.max(1).saturating_mul(facts.copies.max(1)),
     };
     let chunks = ChunkPlan::new(facts.extent, chunk_size);
     let count = count.min(chunks.count().max(1));
@@ -337,7 +339,8 @@ fn auto_workers(
         _ if bytes < LONG && share.unknown == 0 && facts.readahead >= FAR_AHEAD => 1,
         _ => facts.cores.max(COLD_WORKERS),
     };
-    wanted.clamp(1, bytes.div_ceil(WORKER_SHARE))
+    // Each copy has a device of its own.
+    wanted.saturating_mul(facts.copies.max(1)).clamp(1, bytes.div_ceil(WORKER_SHARE))
 }
 
 fn depth(facts: &Facts, wishes: &Wishes) -> u64 {

@@ -83,7 +83,10 @@ impl DropBehind {
     /// Drops `extent` of `source`, which has been read, if it was not there before.
     pub(crate) fn drop(&self, source: &Opened, extent: Extent) {
         use swath_os::advise::{FileAdvice, advise_file};
-        if let Some(file) = source.file().filter(|_| self.wants(extent.offset())) {
+        if !self.wants(extent.offset()) {
+            return;
+        }
+        for file in source.files() {
             // A failure costs memory of the page cache, no data.
             let _ = advise_file(file, extent.offset(), extent.len(), FileAdvice::DontNeed);
         }
@@ -146,6 +149,8 @@ impl<'m> Job<'m> {
         manner: Manner<'m>,
         observer: Observer,
     ) -> Self {
+        // The last slot is the ring's.
+        source.expect(extent, scheduler.slots().saturating_sub(1).max(1) as u64);
         let state =
             State { scheduler, failure: None, tally: Tally::default(), fallbacks: Vec::new() };
         Self {

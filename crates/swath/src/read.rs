@@ -235,6 +235,7 @@ impl ReadOptions {
         observer.delivered(extent.len());
         tally.bytes = extent.len();
         report.fill_in(tally, Vec::new());
+        source.tell(&mut report);
         Ok(report)
     }
 

@@ -1,5 +1,7 @@
 //! What was done, how, and why: plain numbers that every room fills in.
 
+use std::fmt;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use swath_plan::policy::{Engine, PageCache};
@@ -41,6 +43,57 @@ pub struct Report {
     /// What it cost the process, if asked for with
     /// [`with_usage`](crate::ReadOptions::with_usage).
     pub usage: Option<Usage>,
+    /// What each copy did, of a source that has several; else empty.
+    pub mirrors: Vec<MirrorReport>,
+}
+
+/// What one copy of a file did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct MirrorReport {
+    /// Its name.
+    pub path: PathBuf,
+    /// What became of it.
+    pub state: MirrorState,
+    /// What was last wrong with it.
+    pub trouble: Option<String>,
+    /// Bytes that were taken from it.
+    pub bytes: u64,
+    /// Chunks that were taken from it.
+    pub chunks: u64,
+    /// Chunks that it failed at.
+    pub errors: u64,
+    /// Of these, those that another copy had.
+    pub fail_overs: u64,
+    /// Second reads of it that came first, and were taken.
+    pub hedges_won: u64,
+    /// Second reads of it that were not needed.
+    pub hedges_lost: u64,
+}
+
+/// What became of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MirrorState {
+    /// It was read.
+    Read,
+    /// Another copy of its device was read instead.
+    Spare,
+    /// It failed several times in a row, and was asked only for what no other copy had.
+    GivenUp,
+    /// It could not be read, or is not the file any more that was opened.
+    Unusable,
+}
+
+impl fmt::Display for MirrorState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Read => "read",
+            Self::Spare => "spare",
+            Self::GivenUp => "given up",
+            Self::Unusable => "unusable",
+        })
+    }
 }
 
 impl Report {
@@ -62,6 +115,7 @@ impl Report {
             populated_bytes: 0,
             fallbacks: Vec::new(),
             usage: None,
+            mirrors: Vec::new(),
         }
     }
 

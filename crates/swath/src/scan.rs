@@ -188,7 +188,8 @@ impl ReadOptions {
         let chunks = (decision.cut.size.get() / decision.chunk_size).max(1);
         let size = decision.chunk_size.get().saturating_mul(chunks);
         decision.cut.size = NonZeroU64::new(size).unwrap_or(decision.chunk_size);
-        let by_lease = wishes.engine == Engine::Auto && !survey::all_resident(&facts);
+        let by_lease = facts.copies > 0
+            || (wishes.engine == Engine::Auto && !survey::all_resident(&facts));
         (decision, by_lease)
     }
 

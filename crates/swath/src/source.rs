@@ -4,6 +4,7 @@
 //! verb. Files get more ways (direct, ring, map) because they have a descriptor.
 
 mod file;
+pub(crate) mod mirrored;
 mod opened;
 
 use std::ffi::OsStr;
@@ -14,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use file::Identity;
+pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;
 pub(crate) use opened::{Kind, Opened};
 
@@ -105,6 +107,7 @@ pub(crate) enum Inner {
     /// Read from where its descriptor stands, which moves.
     InOrder(Arc<File>, PathBuf),
     Custom(Arc<dyn ReadAt>),
+    Mirrored(Arc<Mirrored>),
 }
 
 impl Source {
@@ -127,6 +130,33 @@ impl Source {
         Self(Inner::Custom(source))
     }
 
+    /// Equal copies, read as one: each of them as fast as it can, chunks that one lacks from
+    /// another one. See [`Mirrored`] for copies that are to be verified.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let copy = folder.path().join("copy");
+    /// # std::fs::copy("/etc/passwd", &copy).unwrap();
+    /// let copies = swath::Source::mirrored(["/etc/passwd", copy.to_str().unwrap(), "/gone"]);
+    /// let loaded = swath::ReadOptions::new().read(copies)?;
+    /// assert!(loaded.buffer.starts_with(b"root:"));
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    pub fn mirrored<S: Into<Self>>(copies: impl IntoIterator<Item = S>) -> Self {
+        Mirrored::new(copies).into()
+    }
+
+    /// What messages call it.
+    pub(crate) fn name(&self) -> PathBuf {
+        match &self.0 {
+            Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => path.clone(),
+            Inner::Custom(source) => source.name(),
+            Inner::Mirrored(mirrored) => {
+                mirrored.copies.first().map_or_else(PathBuf::new, Self::name)
+            }
+        }
+    }
+
     /// An open file, called `name` in messages. Its own position is not used nor moved, unless it
     /// is a pipe.
     pub fn file(file: impl Into<Arc<File>>, name: impl Into<PathBuf>) -> Self {
@@ -137,10 +167,8 @@ impl Source {
 impl fmt::Debug for Source {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => {
-                f.debug_tuple("Source").field(path).finish()
-            }
-            Inner::Custom(source) => f.debug_tuple("Source").field(&source.name()).finish(),
+            Inner::Mirrored(mirrored) => f.debug_tuple("Source").field(mirrored).finish(),
+            _ => f.debug_tuple("Source").field(&self.name()).finish(),
         }
     }
 }

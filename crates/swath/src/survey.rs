@@ -1,6 +1,7 @@
 //! Looks at a source once, so that the policy can decide: the verbs' common
 //! beginning, and their common end.
 
+use std::fs::File;
 use std::num::NonZeroU64;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -63,6 +64,7 @@ pub(crate) fn facts(
         readahead: 0,
         cores,
         memory,
+        copies: source.copies(),
     };
     // What is in the page cache comes from there, wherever it lives: no need to find out.
     let small = extent.len() <= SMALL && wishes.engine == Engine::Auto;
@@ -89,7 +91,8 @@ fn memory_total() -> u64 {
 
 /// Samples the page cache, window by window.
 fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
-    let Some(file) = source.file() else { return Vec::new() };
+    // Of copies, that which is read first stands for all.
+    let Some(&file) = source.files().first() else { return Vec::new() };
     let mut known = Vec::new();
     for window in window::windows(extent).take(most) {
         let (mut cached, mut seen) = (0, 0);
@@ -160,8 +163,8 @@ pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<
             return Some(String::from("this advice is for maps only: not given"));
         }
     };
-    let file = source.file()?;
-    let refused = advise_file(file, extent.offset(), extent.len(), wanted).err()?;
+    let advise = |file: &File| advise_file(file, extent.offset(), extent.len(), wanted).err();
+    let refused = source.files().into_iter().find_map(advise)?;
     Some(format!("advice refused: {refused}"))
 }
 
@@ -258,5 +261,6 @@ pub(crate) fn finish(
     source.check_unchanged(extent, options.growth)?;
     let (tally, fallbacks) = job.summary();
     report.fill_in(tally, fallbacks);
+    source.tell(&mut report);
     Ok(report)
 }

@@ -79,6 +79,8 @@ pub(super) const ROOMS: &[Room] = &[
     verb("write"),
     verb("copy"),
     verb("heal"),
+    verb("manifest"),
+    verb("mirror"),
 ];
 
 /// Folders whose Rust may say `unsafe`.

@@ -13,6 +13,7 @@ fn facts(len: u64) -> Facts {
         readahead: 128 << 10,
         cores: 2,
         memory: 1 << 40,
+        copies: 0,
     }
 }
 

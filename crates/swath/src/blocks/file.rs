@@ -143,6 +143,7 @@ impl<'m> FileRun<'m> {
         let mut report = self.report;
         let (tally, fallbacks) = self.job.summary();
         report.fill_in(tally, fallbacks);
+        source.tell(&mut report);
         report
     }
 

@@ -53,8 +53,11 @@ impl<'j> Hands<'j> {
         offset: u64,
         target: &mut [u8],
     ) -> Result<(), Trouble> {
+        // Copies are cut by themselves, where they can be compared.
+        let is_whole = self.source.copies() > 0;
+        let chunk_size = if is_whole { usize::MAX } else { self.chunk_size };
         let mut at = offset;
-        for part in target.chunks_mut(self.chunk_size) {
+        for part in target.chunks_mut(chunk_size) {
             self.fill_chunk(way, at, part)?;
             at += part.len() as u64;
         }

@@ -64,6 +64,7 @@ pub(super) fn fill_memory(
     source.check_unchanged(extent, options.growth)?;
     let (tally, fallbacks) = job.summary();
     report.fill_in(tally, fallbacks);
+    source.tell(&mut report);
     Ok(report)
 }
 

@@ -36,6 +36,11 @@ impl Identity {
             changed: (stat.st_ctime as i64, stat.st_ctime_nsec as u64),
         }
     }
+
+    /// Whether both are of one file, changed or not.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
 }
 
 pub(crate) fn identity(file: &File) -> io::Result<Identity> {

@@ -2,15 +2,17 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileExt;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use swath_plan::extent::Extent;
 
 use super::file::{self, Direct, Identity, Place};
+use super::mirrored::Group;
 use super::{Inner, ReadAt, Source, SourceFacts};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::report::Report;
 
 /// What the kernel says of a position in something that has none.
 const ESPIPE: i32 = 29;
@@ -36,6 +38,7 @@ pub(crate) struct Opened {
 enum Input {
     File { file: Arc<File>, before: Identity, direct: OnceLock<io::Result<Direct>> },
     Custom { source: Arc<dyn ReadAt>, before: SourceFacts },
+    Mirrored(Box<Group>),
 }
 
 impl Opened {
@@ -57,6 +60,11 @@ impl Opened {
                     .map_err(|error| Error::io(Operation::Inspect, &name, error))?;
                 let kind = before.len().map_or(Kind::Stream, Kind::Sized);
                 Ok(Self { name, kind, input: Input::Custom { source, before } })
+            }
+            Inner::Mirrored(mirrored) => {
+                let (group, name) = Group::open(&mirrored)?;
+                let kind = Kind::Sized(group.len());
+                Ok(Self { name, kind, input: Input::Mirrored(Box::new(group)) })
             }
         }
     }
@@ -102,7 +110,61 @@ impl Opened {
     pub(crate) fn file(&self) -> Option<&File> {
         match &self.input {
             Input::File { file, .. } => Some(file),
-            Input::Custom { .. } => None,
+            Input::Custom { .. } | Input::Mirrored(_) => None,
+        }
+    }
+
+    /// Its descriptors: of copies, those of all that have one.
+    pub(crate) fn files(&self) -> Vec<&File> {
+        match &self.input {
+            Input::Mirrored(group) => group.files().collect(),
+            _ => self.file().into_iter().collect(),
+        }
+    }
+
+    /// How many copies are read side by side; 0 for a source that is no copy of anything.
+    pub(crate) fn copies(&self) -> u64 {
+        match &self.input {
+            Input::Mirrored(group) => group.active_count(),
+            _ => 0,
+        }
+    }
+
+    /// `extent` is about to be read by so many workers.
+    pub(crate) fn expect(&self, extent: Extent, workers: u64) {
+        if let Input::Mirrored(group) = &self.input {
+            group.expect(extent, workers);
+        }
+    }
+
+    /// Adds what is known about the copies.
+    pub(crate) fn tell(&self, report: &mut Report) {
+        if let Input::Mirrored(group) = &self.input {
+            group.tell(report);
+        }
+    }
+
+    /// The number of the device that it is, or lives on.
+    pub(crate) fn device(&self) -> Option<u64> {
+        match &self.input {
+            Input::File { file, before, .. } => match file.metadata() {
+                Ok(facts) if facts.file_type().is_block_device() => Some(facts.rdev()),
+                Ok(_) | Err(_) => Some(before.device),
+            },
+            Input::Custom { .. } | Input::Mirrored(_) => None,
+        }
+    }
+
+    /// Whether both are one file, by whatever names.
+    pub(crate) fn is_same_file(&self, other: &Self) -> bool {
+        match (&self.input, &other.input) {
+            (Input::File { before, .. }, Input::File { before: other, .. }) => {
+                before.is_same_file(other)
+            }
+            (Input::Custom { source, .. }, Input::Custom { source: other, .. }) => {
+                Arc::ptr_eq(source, other)
+            }
+            _ => false,
         }
     }
 
@@ -111,6 +173,7 @@ impl Opened {
         match &self.input {
             Input::File { file, before, .. } => file::place(file, before.device),
             Input::Custom { .. } => Place::FOREIGN,
+            Input::Mirrored(group) => group.place(),
         }
     }
 
@@ -120,7 +183,7 @@ impl Opened {
             Input::File { file, direct, .. } => {
                 direct.get_or_init(|| file::direct(file)).as_ref().ok()
             }
-            Input::Custom { .. } => None,
+            Input::Custom { .. } | Input::Mirrored(_) => None,
         }
     }
 
@@ -129,6 +192,7 @@ impl Opened {
         match &self.input {
             Input::File { file, .. } => file.read_at(target, offset),
             Input::Custom { source, .. } => source.read_at(target, offset),
+            Input::Mirrored(group) => group.read_at(target, offset),
         }
     }
 
@@ -153,6 +217,8 @@ impl Opened {
                 let after = source.facts().map_err(inspect)?;
                 (after == *before, (before.len(), after.len()))
             }
+            // Each chunk has been looked at, with the copy that it came from.
+            Input::Mirrored(_) => return Ok(()),
         };
         let grown = lengths.1 > lengths.0;
         if same || (growth == Growth::Ignored && grown) {

@@ -1,0 +1,281 @@
+//! The checksums of a file's chunks, and their bytes: what a copy is compared with.
+//!
+//! Nothing is computed here: sums are handed in, and so is the function for the sum of the bytes
+//! of the whole.
+//!
+//! ```
+//! use swath_plan::checksums::Checksums;
+//!
+//! fn xxh3(bytes: &[u8]) -> u64 {
+//! #     bytes.iter().fold(7, |sum, &byte| (sum ^ u64::from(byte)).wrapping_mul(0x9e37_79b9))
+//!     // … of the library at hand
+//! }
+//!
+//! let sums = Checksums::new(10, 4, vec![1, 2, 3])?;
+//! assert_eq!(sums.chunk(2).map(|(extent, sum)| (extent.len(), sum)), Some((2, 3)));
+//! let bytes = sums.encode(xxh3);
+//! assert_eq!(Checksums::decode(&bytes, xxh3)?, sums);
+//! # Ok::<(), swath_plan::checksums::ChecksumsError>(())
+//! ```
+//!
+//! # The bytes
+//!
+//! Version 1. All numbers are unsigned and little-endian. Equal checksums have equal bytes.
+//!
+//! | Offset | Bytes | What |
+//! | ---: | ---: | --- |
+//! | 0 | 8 | `SWATHSUM` |
+//! | 8 | 4 | version: 1 |
+//! | 12 | 4 | which sum: 1 is XXH3 with 64 bits and seed 0; no other is known |
+//! | 16 | 8 | the length of the file |
+//! | 24 | 8 | *C*, the length of a chunk, not 0; the last chunk may be shorter |
+//! | 32 | 8 × *N* | the sum of each chunk; *N* is the length divided by *C*, rounded up |
+//! | | 8 | the sum of everything before it |
+
+use alloc::vec::Vec;
+use core::fmt;
+use core::num::NonZeroU64;
+
+use crate::chunk::ChunkPlan;
+use crate::extent::Extent;
+
+/// Computes the sum of some bytes.
+pub type Sum = fn(&[u8]) -> u64;
+
+const MAGIC: &[u8; 8] = b"SWATHSUM";
+const VERSION: u32 = 1;
+const XXH3: u32 = 1;
+const HEADER_LEN: usize = 32;
+const SUM_LEN: usize = 8;
+
+/// The sum of each chunk of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Checksums {
+    plan: ChunkPlan,
+    len: u64,
+    chunk_size: NonZeroU64,
+    sums: Vec<u64>,
+}
+
+impl Checksums {
+    /// Puts the sums of a file of `len` bytes together.
+    ///
+    /// # Errors
+    ///
+    /// If a chunk has no byte, or there is not one sum for each.
+    pub fn new(len: u64, chunk_size: u64, sums: Vec<u64>) -> Result<Self, ChecksumsError> {
+        let chunk_size = NonZeroU64::new(chunk_size).ok_or(ChecksumsError::ChunkSize)?;
+        let plan = ChunkPlan::new(Extent::between(0, len), chunk_size);
+        if plan.count() != sums.len() as u64 {
+            return Err(ChecksumsError::Count);
+        }
+        Ok(Self { plan, len, chunk_size, sums })
+    }
+
+    /// Reads bytes that may come from anywhere.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong with them.
+    pub fn decode(bytes: &[u8], sum: Sum) -> Result<Self, ChecksumsError> {
+        let start = &bytes[..bytes.len().min(MAGIC.len())];
+        if start != MAGIC {
+            return Err(ChecksumsError::Magic);
+        }
+        let version = u32::from_le_bytes(array_at(bytes, 8)?);
+        if version != VERSION {
+            return Err(ChecksumsError::Version(version));
+        }
+        let kind = u32::from_le_bytes(array_at(bytes, 12)?);
+        if kind != XXH3 {
+            return Err(ChecksumsError::Kind(kind));
+        }
+        let len = u64::from_le_bytes(array_at(bytes, 16)?);
+        let chunk_size = u64::from_le_bytes(array_at(bytes, 24)?);
+        let count = len.div_ceil(chunk_size.max(1));
+        let end = (bytes.len().checked_sub(SUM_LEN)).filter(|&end| end >= HEADER_LEN);
+        let end = end.ok_or(ChecksumsError::Truncated)?;
+        let body = &bytes[HEADER_LEN..end];
+        match u64::try_from(body.len()).map(|have| (have, count.checked_mul(8))) {
+            Ok((have, Some(want))) if have == want => {}
+            Ok((have, Some(want))) if have > want => return Err(ChecksumsError::Trailing),
+            _ => return Err(ChecksumsError::Truncated),
+        }
+        if sum(&bytes[..end]) != u64::from_le_bytes(array_at(bytes, end)?) {
+            return Err(ChecksumsError::Sum);
+        }
+        let (sums, _) = body.as_chunks::<8>();
+        Self::new(len, chunk_size, sums.iter().map(|&it| u64::from_le_bytes(it)).collect())
+    }
+
+    /// Returns its bytes.
+    pub fn encode(&self, sum: Sum) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(HEADER_LEN + (self.sums.len() + 1) * SUM_LEN);
+        bytes.extend_from_slice(MAGIC);
+        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&XXH3.to_le_bytes());
+        for number in [self.len, self.chunk_size.get()].iter().chain(&self.sums) {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        let whole = sum(&bytes);
+        bytes.extend_from_slice(&whole.to_le_bytes());
+        bytes
+    }
+
+    /// Bytes of the file.
+    pub const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether the file holds nothing.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes of a chunk.
+    pub const fn chunk_size(&self) -> NonZeroU64 {
+        self.chunk_size
+    }
+
+    /// How many chunks there are.
+    pub const fn count(&self) -> u64 {
+        self.plan.count()
+    }
+
+    /// Where chunk `index` lies, and its sum.
+    pub fn chunk(&self, index: u64) -> Option<(Extent, u64)> {
+        let sum = self.sums.get(usize::try_from(index).ok()?)?;
+        Some((self.plan.chunk(index)?, *sum))
+    }
+
+    /// The chunk that holds the byte at `offset`, and its sum.
+    pub fn chunk_at(&self, offset: u64) -> Option<(Extent, u64)> {
+        self.chunk(offset / self.chunk_size)
+    }
+}
+
+fn array_at<const N: usize>(bytes: &[u8], at: usize) -> Result<[u8; N], ChecksumsError> {
+    let found = bytes.get(at..).and_then(|rest| rest.first_chunk());
+    found.copied().ok_or(ChecksumsError::Truncated)
+}
+
+/// What is wrong with the bytes of checksums.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ChecksumsError {
+    /// They start with something else.
+    Magic,
+    /// A version that this library does not know.
+    Version(u32),
+    /// Sums that this library does not know.
+    Kind(u32),
+    /// A chunk has no byte.
+    ChunkSize,
+    /// There is not one sum for each chunk.
+    Count,
+    /// They end too soon.
+    Truncated,
+    /// Something follows them.
+    Trailing,
+    /// Their own sum is another.
+    Sum,
+}
+
+impl fmt::Display for ChecksumsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Magic => "these are no checksums: they do not start with SWATHSUM",
+            Self::Version(version) => {
+                return write!(f, "version {version} is not known to this program");
+            }
+            Self::Kind(kind) => {
+                return write!(f, "checksums of kind {kind} are not known to this program");
+            }
+            Self::ChunkSize => "a chunk cannot have 0 bytes",
+            Self::Count => "there is not one checksum for each chunk",
+            Self::Truncated => "they end before the last checksum",
+            Self::Trailing => "more bytes follow their end",
+            Self::Sum => "their own checksum is wrong",
+        })
+    }
+}
+
+impl core::error::Error for ChecksumsError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+    use proptest::prelude::*;
+
+    /// Not good, but different for what differs in one byte.
+    fn fold(bytes: &[u8]) -> u64 {
+        let step = |sum: u64, &byte: &u8| {
+            (sum ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3).rotate_left(7)
+        };
+        bytes.iter().fold(0xcbf2_9ce4_8422_2325, step)
+    }
+
+    #[test]
+    fn there_is_one_sum_for_each_chunk() {
+        for (len, count) in [(0, 0), (1, 1), (4, 1), (5, 2), (8, 2)] {
+            assert!(Checksums::new(len, 4, vec![0; count]).is_ok(), "{len}");
+            assert_eq!(
+                Checksums::new(len, 4, vec![0; count + 1]),
+                Err(ChecksumsError::Count),
+                "{len}"
+            );
+        }
+        assert_eq!(Checksums::new(0, 0, Vec::new()), Err(ChecksumsError::ChunkSize));
+    }
+
+    #[test]
+    fn the_chunk_at_an_offset_holds_it() {
+        let sums = Checksums::new(10, 4, vec![1, 2, 3]).expect("three chunks");
+        for (offset, sum) in [(0, 1), (3, 1), (4, 2), (8, 3), (9, 3)] {
+            let (extent, found) = sums.chunk_at(offset).expect("inside");
+            assert_eq!(found, sum);
+            assert!(extent.offset() <= offset && offset < extent.end());
+        }
+        assert_eq!(sums.chunk_at(12), None);
+    }
+
+    #[test]
+    fn a_damaged_byte_is_always_found() {
+        let bytes = Checksums::new(10, 4, vec![1, 2, 3]).expect("three chunks").encode(fold);
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert!(Checksums::decode(&damaged, fold).is_err(), "byte {at}");
+        }
+        for len in 0..bytes.len() {
+            assert!(Checksums::decode(&bytes[..len], fold).is_err(), "cut at {len}");
+        }
+    }
+
+    #[test]
+    fn a_count_from_outside_takes_no_memory() {
+        let mut bytes = Checksums::new(0, 1, Vec::new()).expect("empty").encode(fold);
+        bytes[16..24].fill(0xff);
+        assert_eq!(Checksums::decode(&bytes, fold), Err(ChecksumsError::Truncated));
+        bytes[16..24].fill(0);
+        bytes.insert(32, 0);
+        assert_eq!(Checksums::decode(&bytes, fold), Err(ChecksumsError::Trailing));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_encoded_is_decoded(
+            sums in proptest::collection::vec(any::<u64>(), 0..20), size in 1_u64..1000, less in 0_u64..1000,
+        ) {
+            let len = (sums.len() as u64 * size).saturating_sub(less % size);
+            let sums = Checksums::new(len, size, sums).expect("that many chunks");
+            prop_assert_eq!(Checksums::decode(&sums.encode(fold), fold), Ok(sums));
+        }
+
+        #[test]
+        fn no_bytes_are_too_odd(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = Checksums::decode(&bytes, fold);
+        }
+    }
+}

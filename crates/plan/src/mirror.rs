@@ -1,0 +1,464 @@
+//! Which copy each chunk is read from, and from where next if one fails.
+//!
+//! A pure state machine. Whoever wants a chunk [`begin`](Mirrors::begin)s a [`Request`], asks
+//! [`next`](Mirrors::next) which copy to read, reports that the read has [`landed`](Mirrors::landed)
+//! and how it [`completed`](Mirrors::completed), until the chunk is there or no copy is left.
+//!
+//! ```text
+//! copy 0   device a   |read|read|read|read|        slots: reads in flight
+//! copy 1   device a   spare: asked for what copy 0 fails at, or instead of it
+//! copy 2   device b   |  read  |  read  |  ×       slow: gets less, and nothing near the end
+//! ```
+//!
+//! * **Pull.** A chunk goes to the fastest copy that has a free slot; a slow one keeps its slots
+//!   longer, so it gets fewer. Towards the end a slow copy gets none that it would be last with.
+//! * **One copy a device.** Copies of one device are read one at a time: together they are slower.
+//! * **Fail-over.** A chunk is tried on every copy before it is given up. A copy that fails at
+//!   several chunks in a row is given up, and from then on asked only for what no other one has.
+//! * **Hedges.** A read that takes longer than nearly all others is made again on another copy,
+//!   within a [budget](Hedging) that nothing exceeds.
+//!
+//! Source: study A (mirrored loading), whose fixed even split waits for the slowest copy.
+
+mod len;
+mod pace;
+#[cfg(test)]
+mod tests;
+
+use alloc::vec::Vec;
+
+use crate::extent::Extent;
+use crate::schedule::Nanos;
+
+pub use len::{Agreed, agree};
+use pace::{Pace, Recent};
+
+/// Copies at most: each request has a bit for each.
+pub const MOST: usize = 64;
+
+/// One copy, as it was found when it was opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// Copies of one device have one number.
+    pub device: usize,
+    /// Bytes that it has; none if it cannot be read at all.
+    pub len: Option<u64>,
+}
+
+/// Second reads, when the first takes long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hedging {
+    /// Second reads for each thousand first ones, at most. Reads slower than all but this share
+    /// are made again.
+    pub permille: u32,
+    /// Second reads that are allowed besides: so that a short read can have some.
+    pub burst: u32,
+}
+
+/// What a [`Mirrors`] is made from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// At most [`MOST`].
+    pub copies: Vec<Copy>,
+    /// Failures in a row after which a copy is given up; at least 1.
+    pub give_up_after: u32,
+    /// None: there are no second reads.
+    pub hedging: Option<Hedging>,
+}
+
+/// What became of a copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// It is read.
+    Good,
+    /// It failed several times in a row: asked only for what no other copy has.
+    GivenUp,
+    /// It cannot be read, or changed meanwhile: not asked again.
+    Gone,
+}
+
+/// How a read of one copy ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// All bytes are there, and right as far as that was looked at.
+    Complete,
+    /// The copy did not give them.
+    Failed,
+    /// It gave others.
+    Wrong,
+    /// It ends here.
+    EndsAt(u64),
+    /// It is not the file any more that was opened.
+    Changed,
+}
+
+/// What to do for a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// Read the chunk from this copy.
+    Read {
+        /// Its index.
+        copy: usize,
+        /// Whether it is a second read beside one in flight.
+        hedge: bool,
+    },
+    /// Ask again when any read has landed, or at this time.
+    Wait(Option<Nanos>),
+    /// No copy is left.
+    Failed,
+}
+
+/// Counters of one copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Bytes that were taken from it.
+    pub bytes: u64,
+    /// Chunks that were taken from it.
+    pub chunks: u64,
+    /// Chunks that it failed at.
+    pub errors: u64,
+    /// Of these, those that another copy had.
+    pub fail_overs: u64,
+    /// Second reads of it that came first.
+    pub hedges_won: u64,
+    /// Second reads of it that were not needed.
+    pub hedges_lost: u64,
+}
+
+/// A chunk that is wanted.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// Lower ones were wanted earlier.
+    number: u64,
+    extent: Extent,
+    /// Bits of the copies that have been asked.
+    asked: u64,
+    /// And of those that failed.
+    failed: u64,
+    flights: Vec<Flight>,
+    waiting_since: Option<Nanos>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Flight {
+    copy: usize,
+    since: Nanos,
+    hedge: bool,
+}
+
+impl Request {
+    /// The bytes that are wanted.
+    pub const fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// Whether a copy is being read for it.
+    pub fn is_in_flight(&self) -> bool {
+        !self.flights.is_empty()
+    }
+}
+
+#[derive(Clone, Debug)]
+struct State {
+    device: usize,
+    standing: Standing,
+    /// Nothing behind this can be read.
+    end: u64,
+    in_flight: u32,
+    failures_in_a_row: u32,
+    pace: Pace,
+    tally: Tally,
+}
+
+/// The state machine; see the [module](self).
+#[derive(Clone, Debug)]
+pub struct Mirrors {
+    copies: Vec<State>,
+    give_up_after: u32,
+    hedging: Option<Hedging>,
+    recent: Recent,
+    /// Reads in flight that each copy may have.
+    slots: u32,
+    /// Bytes that are expected and have not begun; none: nobody said.
+    left: Option<u64>,
+    first_reads: u64,
+    hedges: u64,
+    begun: u64,
+    /// Requests that wait for a slot.
+    waiting: Vec<Waiting>,
+}
+
+/// A request that waits for a slot.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    number: u64,
+    end: u64,
+    asked: u64,
+}
+
+impl Mirrors {
+    /// Starts with nothing read, and one slot for each copy.
+    ///
+    /// # Panics
+    ///
+    /// If there are more copies than [`MOST`].
+    pub fn new(setup: Setup) -> Self {
+        assert!(setup.copies.len() <= MOST, "a request has a bit for each copy");
+        let state = |copy: &Copy| State {
+            device: copy.device,
+            standing: if copy.len.is_some() { Standing::Good } else { Standing::Gone },
+            end: copy.len.unwrap_or(0),
+            in_flight: 0,
+            failures_in_a_row: 0,
+            pace: Pace::default(),
+            tally: Tally::default(),
+        };
+        Self {
+            copies: setup.copies.iter().map(state).collect(),
+            give_up_after: setup.give_up_after.max(1),
+            hedging: setup.hedging,
+            recent: Recent::default(),
+            slots: 1,
+            left: None,
+            first_reads: 0,
+            hedges: 0,
+            begun: 0,
+            waiting: Vec::new(),
+        }
+    }
+
+    /// A read of `bytes` by `workers` is about to begin.
+    pub fn expect(&mut self, bytes: u64, workers: u64) {
+        let each = workers.div_ceil(self.active_count().max(1) as u64);
+        self.slots = u32::try_from(each).unwrap_or(u32::MAX).max(1);
+        self.left = Some(bytes);
+    }
+
+    /// How many copies are read side by side: one for each device.
+    pub fn active_count(&self) -> usize {
+        (0..self.copies.len()).filter(|&copy| self.is_active(copy)).count()
+    }
+
+    /// Whether `copy` is the one of its device that is read.
+    pub fn is_active(&self, copy: usize) -> bool {
+        let is_good = |it: &State| it.standing == Standing::Good;
+        let this = &self.copies[copy];
+        let taken =
+            self.copies[..copy].iter().any(|it| is_good(it) && it.device == this.device);
+        is_good(this) && !taken
+    }
+
+    /// What became of `copy`.
+    pub fn standing(&self, copy: usize) -> Standing {
+        self.copies[copy].standing
+    }
+
+    /// The counters of `copy`.
+    pub fn tally(&self, copy: usize) -> Tally {
+        self.copies[copy].tally
+    }
+
+    /// A chunk is wanted.
+    pub fn begin(&mut self, extent: Extent) -> Request {
+        self.left = self.left.map(|left| left.saturating_sub(extent.len()));
+        self.begun += 1;
+        Request {
+            number: self.begun,
+            extent,
+            asked: 0,
+            failed: 0,
+            flights: Vec::new(),
+            waiting_since: None,
+        }
+    }
+
+    /// What to do for `request` at `now`. After [`Step::Read`] the read counts as in flight. After
+    /// [`Step::Wait`], go on asking: those that came later wait until this one has a copy.
+    pub fn next(&mut self, request: &mut Request, now: Nanos) -> Step {
+        let step = match request.flights.first() {
+            Some(&first) => self.second(request, first, now),
+            None => self.first(request, now),
+        };
+        self.waiting.retain(|waiting| waiting.number != request.number);
+        match step {
+            Step::Read { copy, hedge } => {
+                self.copies[copy].in_flight += 1;
+                if hedge {
+                    self.hedges += 1;
+                } else {
+                    self.first_reads += 1;
+                }
+                request.asked |= 1 << copy;
+                request.waiting_since = None;
+                request.flights.push(Flight { copy, since: now, hedge });
+            }
+            Step::Wait(_) if request.flights.is_empty() => {
+                request.waiting_since.get_or_insert(now);
+                let Request { number, extent, asked, .. } = *request;
+                self.waiting.push(Waiting { number, end: extent.end(), asked });
+            }
+            Step::Wait(_) => {}
+            Step::Failed => {}
+        }
+        step
+    }
+
+    /// A read of `len` bytes of `copy` that began at `since` is over, however it ended and whether
+    /// or not anybody still waits for it.
+    pub fn landed(&mut self, copy: usize, len: u64, (since, now): (Nanos, Nanos)) {
+        let state = &mut self.copies[copy];
+        state.in_flight = state.in_flight.saturating_sub(1);
+        let elapsed = now.saturating_sub(since);
+        state.pace.learn(elapsed, len);
+        self.recent.push(elapsed, len);
+    }
+
+    /// Reports how the read of `copy` for `request` ended. After anything but
+    /// [`Outcome::Complete`], ask [`next`](Self::next) again.
+    pub fn completed(&mut self, request: &mut Request, copy: usize, outcome: Outcome) {
+        let at = request.flights.iter().position(|flight| flight.copy == copy);
+        let hedge = at.is_some_and(|at| request.flights.remove(at).hedge);
+        if outcome == Outcome::Complete {
+            self.delivered(request, copy, hedge);
+        } else {
+            self.failed(request, copy, outcome);
+            let tally = &mut self.copies[copy].tally;
+            tally.hedges_lost += u64::from(hedge);
+        }
+    }
+
+    /// A copy gave bytes for `request` that turned out to be others than those taken.
+    pub fn outvoted(&mut self, request: &mut Request, copy: usize) {
+        let len = request.extent.len();
+        let tally = &mut self.copies[copy].tally;
+        tally.bytes = tally.bytes.saturating_sub(len);
+        tally.chunks = tally.chunks.saturating_sub(1);
+        self.failed(request, copy, Outcome::Wrong);
+        self.copies[copy].tally.fail_overs += 1;
+    }
+
+    fn delivered(&mut self, request: &mut Request, copy: usize, hedge: bool) {
+        for (index, state) in self.copies.iter_mut().enumerate() {
+            state.tally.fail_overs += u64::from(request.failed & (1 << index) != 0);
+        }
+        request.failed = 0;
+        for late in request.flights.drain(..) {
+            self.copies[late.copy].tally.hedges_lost += u64::from(late.hedge);
+        }
+        let state = &mut self.copies[copy];
+        state.failures_in_a_row = 0;
+        state.tally.bytes += request.extent.len();
+        state.tally.chunks += 1;
+        state.tally.hedges_won += u64::from(hedge);
+    }
+
+    fn failed(&mut self, request: &mut Request, copy: usize, outcome: Outcome) {
+        request.failed |= 1 << copy;
+        let state = &mut self.copies[copy];
+        state.tally.errors += 1;
+        match outcome {
+            Outcome::Changed => state.standing = Standing::Gone,
+            // What lies before the end is as good as before.
+            Outcome::EndsAt(end) => state.end = state.end.min(end),
+            Outcome::Failed | Outcome::Wrong | Outcome::Complete => {
+                state.failures_in_a_row += 1;
+                let many = state.failures_in_a_row >= self.give_up_after;
+                if many && state.standing == Standing::Good {
+                    state.standing = Standing::GivenUp;
+                }
+            }
+        }
+    }
+
+    /// Whether `copy` may have the bytes of `request` and has not been asked for them.
+    fn may_have(&self, request: &Request, copy: usize) -> bool {
+        let state = &self.copies[copy];
+        state.standing != Standing::Gone
+            && request.asked & (1 << copy) == 0
+            && request.extent.end() <= state.end
+    }
+
+    /// The copy to read first.
+    fn first(&self, request: &Request, now: Nanos) -> Step {
+        let left = || (0..self.copies.len()).filter(|&copy| self.may_have(request, copy));
+        let mut active: Vec<usize> = left().filter(|&copy| self.is_active(copy)).collect();
+        let read = |copy| Step::Read { copy, hedge: false };
+        if active.is_empty() {
+            let spare = left().find(|&copy| self.copies[copy].standing == Standing::Good);
+            return spare.or_else(|| left().next()).map_or(Step::Failed, read);
+        }
+        let key = |&copy: &usize| {
+            let state = &self.copies[copy];
+            (state.pace.of(request.extent.len()), state.in_flight, copy)
+        };
+        active.sort_by_key(key);
+        let is_free = |copy: &&usize| {
+            let taken = u64::from(self.copies[**copy].in_flight);
+            taken + self.waiting_for(**copy, request) < u64::from(self.slots)
+        };
+        match active.iter().find(is_free) {
+            Some(&copy) if !self.would_be_last(request, copy, &active, now) => read(copy),
+            _ => Step::Wait(None),
+        }
+    }
+
+    /// How many requests that came before `request` wait for a slot of `copy`, or another one.
+    fn waiting_for(&self, copy: usize, request: &Request) -> u64 {
+        let may_take = |waiting: &&Waiting| {
+            waiting.number < request.number
+                && waiting.asked & (1 << copy) == 0
+                && waiting.end <= self.copies[copy].end
+        };
+        self.waiting.iter().filter(may_take).count() as u64
+    }
+
+    /// Whether everything that is left, this chunk included, would be done by the other copies
+    /// before `copy` has done this chunk.
+    fn would_be_last(
+        &self,
+        request: &Request,
+        copy: usize,
+        active: &[usize],
+        now: Nanos,
+    ) -> bool {
+        let (Some(left), len) = (self.left, request.extent.len()) else { return false };
+        let Some(own) = self.copies[copy].pace.of(len) else { return false };
+        // If the others do not come to it in that time, they are not what they were.
+        if request.waiting_since.is_some_and(|since| now.saturating_sub(since) >= own) {
+            return false;
+        }
+        let others = active.iter().filter(|&&other| other != copy);
+        let paces = others.map(|&other| &self.copies[other].pace);
+        pace::time_for(paces, self.slots, (left.saturating_add(len), len))
+            .is_some_and(|theirs| own > theirs)
+    }
+
+    /// Whether there is to be a second read beside `first`, and of which copy.
+    fn second(&self, request: &Request, first: Flight, now: Nanos) -> Step {
+        let Some(hedging) = self.hedging.filter(|_| request.flights.len() == 1) else {
+            return Step::Wait(None);
+        };
+        let Some(usual) = self.recent.quantile(hedging.permille, request.extent.len()) else {
+            return Step::Wait(None);
+        };
+        let due = first.since.saturating_add(usual);
+        if now < due {
+            return Step::Wait(Some(due));
+        }
+        let allowed = u64::from(hedging.burst)
+            + (u128::from(self.first_reads) * u128::from(hedging.permille) / 1000)
+                .try_into()
+                .unwrap_or(u64::MAX / 2);
+        if self.hedges >= allowed {
+            return Step::Wait(None);
+        }
+        // Beyond its slots, which first reads keep busy; but not more than as many again.
+        let room = |copy: &usize| self.copies[*copy].in_flight < self.slots.saturating_mul(2);
+        (0..self.copies.len())
+            .filter(|&copy| self.may_have(request, copy))
+            .filter(|&copy| self.copies[copy].standing == Standing::Good)
+            .filter(room)
+            .min_by_key(|&copy| (self.copies[copy].pace.of(request.extent.len()), copy))
+            .map_or(Step::Wait(None), |copy| Step::Read { copy, hedge: true })
+    }
+}

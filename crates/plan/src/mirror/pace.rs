@@ -1,0 +1,93 @@
+//! How long reads take: of one copy on average, and of all of them lately.
+
+use alloc::vec::Vec;
+
+use crate::schedule::Nanos;
+
+/// Times are kept for so many bytes, so that chunks of different lengths can be compared.
+const UNIT: u128 = 1 << 20;
+
+fn per_unit(elapsed: Nanos, len: u64) -> u64 {
+    let scaled = u128::from(elapsed) * UNIT / u128::from(len.max(1));
+    u64::try_from(scaled).unwrap_or(u64::MAX).max(1)
+}
+
+fn of_len(per_unit: u64, len: u64) -> Nanos {
+    let time = u128::from(per_unit) * u128::from(len) / UNIT;
+    u64::try_from(time).unwrap_or(u64::MAX)
+}
+
+/// How long a read of one copy takes, learned from those before; later ones weigh more.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Pace(Option<u64>);
+
+impl Pace {
+    /// A read of `len` bytes took `elapsed`.
+    pub(super) fn learn(&mut self, elapsed: Nanos, len: u64) {
+        let new = per_unit(elapsed, len);
+        self.0 = Some(match self.0 {
+            None => new,
+            Some(old) => old - old / 4 + new / 4,
+        });
+    }
+
+    /// What a read of `len` bytes will take; unknown sorts first, so that it gets known.
+    pub(super) fn of(self, len: u64) -> Option<Nanos> {
+        self.0.map(|pace| of_len(pace, len))
+    }
+}
+
+/// How long copies of these paces take together for `bytes`, with `slots` reads in flight each,
+/// and a last read of `len` bytes; none if one of them is not known, or there is none.
+pub(super) fn time_for<'p>(
+    paces: impl Iterator<Item = &'p Pace>,
+    slots: u32,
+    (bytes, len): (u64, u64),
+) -> Option<Nanos> {
+    /// Bits behind the point.
+    const SHIFT: u32 = 40;
+    let (mut speed, mut fastest) = (0_u128, u64::MAX);
+    for pace in paces {
+        let pace = pace.0?;
+        fastest = fastest.min(pace);
+        speed += ((u128::from(slots) * UNIT) << SHIFT) / u128::from(pace);
+    }
+    let all = (u128::from(bytes) << SHIFT).checked_div(speed)?;
+    Some(u64::try_from(all).unwrap_or(u64::MAX).saturating_add(of_len(fastest, len)))
+}
+
+/// The reads that landed last, of whatever copy.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Recent {
+    times: Vec<u64>,
+    next: usize,
+}
+
+/// So many are remembered.
+const WINDOW: usize = 128;
+/// Fewer say nothing about which reads are slow.
+const LEAST: usize = 16;
+
+impl Recent {
+    pub(super) fn push(&mut self, elapsed: Nanos, len: u64) {
+        let time = per_unit(elapsed, len);
+        if self.times.len() < WINDOW {
+            self.times.push(time);
+        } else {
+            self.times[self.next] = time;
+            self.next = (self.next + 1) % WINDOW;
+        }
+    }
+
+    /// The time for `len` bytes that all but `permille` of a thousand reads took at most.
+    pub(super) fn quantile(&self, permille: u32, len: u64) -> Option<Nanos> {
+        if self.times.len() < LEAST {
+            return None;
+        }
+        let mut times = self.times.clone();
+        let kept = usize::try_from(1000_u32.saturating_sub(permille)).unwrap_or(1000);
+        let rank = (times.len() * kept).div_ceil(1000).clamp(1, times.len()) - 1;
+        let (_, &mut time, _) = times.select_nth_unstable(rank);
+        Some(of_len(time, len))
+    }
+}

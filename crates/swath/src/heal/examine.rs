@@ -1,0 +1,298 @@
+//! Looks at every chunk of every copy.
+
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath_os::machine;
+use swath_plan::checksums::Checksums;
+use swath_plan::extent::Extent;
+use swath_plan::mirror::{Agreed, agree};
+use swath_plan::schedule::{Cut, Lease, Run, Scheduler, Setup, Way};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::engine::fill::{Hands, fill_buffered};
+use crate::engine::{Job, Manner, Trouble, Visit, worker};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::options::ReadOptions;
+use crate::source::{Kind, Opened, Source, Verify};
+
+/// Bytes of a chunk unless told otherwise.
+pub const CHUNK_SIZE: u64 = 1 << 20;
+
+/// One copy that is looked at, or why it cannot be.
+pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
+
+impl Copy {
+    pub(crate) fn open(source: Source) -> Self {
+        Self(Opened::open(source).and_then(|opened| match opened.kind() {
+            Kind::Sized(len) => Ok((Arc::new(opened), len)),
+            Kind::Made | Kind::Stream => {
+                let error = Error::new(Operation::Read, Reason::Invalid, opened.name());
+                Err(error.detail("it cannot be read by position").hint("name ordinary files"))
+            }
+        }))
+    }
+
+    pub(crate) fn len(&self) -> Option<u64> {
+        self.0.as_ref().ok().map(|(_, len)| *len)
+    }
+
+    pub(crate) fn error(&self) -> Option<Error> {
+        self.0.as_ref().err().map(Error::again)
+    }
+
+    fn opened(&self) -> Option<&Arc<Opened>> {
+        self.0.as_ref().ok().map(|(opened, _)| opened)
+    }
+}
+
+/// What was found.
+pub(crate) struct Examination {
+    /// Bytes that the file should have.
+    pub(crate) len: u64,
+    /// The bad chunks of each copy, neighbours merged.
+    pub(crate) bad: Vec<Vec<Extent>>,
+    chunk_size: u64,
+    /// The sum of each chunk; none where nobody knows it.
+    sums: Vec<Option<u64>>,
+    /// Chunks that no copy has, or that no majority agrees on.
+    lost: Vec<Extent>,
+}
+
+impl Examination {
+    /// Looks at all chunks of all copies.
+    ///
+    /// # Errors
+    ///
+    /// If no copy can be opened, or nobody knows how long the file is; if it was cancelled.
+    pub(crate) fn run(
+        copies: &[Copy],
+        against: &Verify,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let Some(first) = copies.iter().find_map(Copy::opened) else {
+            let error = copies.first().and_then(Copy::error);
+            let nothing = || Error::new(Operation::Open, Reason::Invalid, Path::new(""));
+            return Err(error.unwrap_or_else(nothing));
+        };
+        refuse_twins(copies)?;
+        let (quorum, len, chunk_size) = measure(copies, against, first)?;
+        let extent = Extent::between(0, len);
+        let count = usize::try_from(len.div_ceil(chunk_size.get())).unwrap_or(usize::MAX);
+        let found = Found {
+            bad: copies.iter().map(|_| Vec::new()).collect(),
+            sums: vec![None; count],
+            lost: Vec::new(),
+        };
+        let visit = Look { copies, against, quorum, chunk_size, found: Mutex::new(found) };
+        let scheduler = chunks(vec![extent], chunk_size, workers(options, copies.len()));
+        let observer = options.observer(extent);
+        let slots = scheduler.slots();
+        let job = Job::new(Arc::clone(first), extent, scheduler, Manner::default(), observer);
+        worker::run(&job, &visit, slots, None);
+        if let Some(error) = job.failure() {
+            return Err(error);
+        }
+        let found = visit.found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Ok(Self {
+            len,
+            bad: found.bad.into_iter().map(merged).collect(),
+            chunk_size: chunk_size.get(),
+            sums: found.sums,
+            lost: merged(found.lost),
+        })
+    }
+
+    /// The error of what cannot be healed.
+    pub(crate) fn hopeless(&self, path: &Path) -> Option<Error> {
+        let first = self.lost.first()?;
+        let more = match self.lost.len() {
+            1 => String::new(),
+            places => format!(", and in {} more places", places - 1),
+        };
+        let error = Error::new(Operation::Read, Reason::Corrupt, path).at(*first);
+        Some(
+            error
+                .detail(format!("no copy is known to be right here{more}; nothing was changed"))
+                .hint("name further copies, or a manifest of the right file"),
+        )
+    }
+
+    /// The sums of all chunks, if none is lost.
+    pub(crate) fn into_sums(self, path: &Path) -> Result<Arc<Checksums>> {
+        let sums: Option<Vec<u64>> = self.sums.into_iter().collect();
+        let sums = sums.and_then(|sums| Checksums::new(self.len, self.chunk_size, sums).ok());
+        sums.map(Arc::new).ok_or_else(|| {
+            let error = Error::new(Operation::Read, Reason::Corrupt, path);
+            error.detail("not every chunk was looked at")
+        })
+    }
+}
+
+/// Gives out `extents` chunk by chunk.
+pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> Scheduler {
+    let runs = extents.into_iter().map(|extent| Run { extent, way: Way::Buffered });
+    Scheduler::new(Setup {
+        queues: vec![runs.collect()],
+        slots: vec![vec![0]; workers.max(1)],
+        cut: Cut { base: 0, size },
+        retries: 0,
+        ahead: None,
+        rate_bytes_per_s: None,
+    })
+}
+
+/// Threads that look at so many copies: one that waits for a device does not compare.
+pub(crate) fn workers(options: &ReadOptions, copies: usize) -> usize {
+    match usize::try_from(options.wishes.workers).unwrap_or(usize::MAX) {
+        0 => machine::usable_cpus().max(copies.min(8)),
+        wish => wish.min(1024),
+    }
+}
+
+/// One file under two names has one vote, and cannot be healed from itself.
+fn refuse_twins(copies: &[Copy]) -> Result<()> {
+    for (index, copy) in copies.iter().enumerate() {
+        let Some(opened) = copy.opened() else { continue };
+        let mut before = copies[..index].iter().filter_map(Copy::opened);
+        if let Some(twin) = before.find(|other| other.is_same_file(opened)) {
+            let error = Error::new(Operation::Open, Reason::Invalid, opened.name());
+            let detail = format!("it is the same file as {}", twin.name().display());
+            return Err(error.detail(detail).hint("name each copy once"));
+        }
+    }
+    Ok(())
+}
+
+/// How many copies must agree, how long the file is, and where it is cut.
+fn measure(
+    copies: &[Copy],
+    against: &Verify,
+    first: &Opened,
+) -> Result<(usize, u64, NonZeroU64)> {
+    let quorum = copies.len() / 2 + 1;
+    let usual = NonZeroU64::new(CHUNK_SIZE).unwrap_or(NonZeroU64::MIN);
+    if let Verify::Manifest(sums) = against {
+        return Ok((1, sums.len(), sums.chunk_size()));
+    }
+    let refused = |reason, detail: String| {
+        let error = Error::new(Operation::Open, reason, first.name()).detail(detail);
+        error.hint("a manifest of the right file would decide it")
+    };
+    if copies.len() < 2 {
+        return Err(refused(Reason::Invalid, String::from("one copy cannot vote")));
+    }
+    let lens: Vec<Option<u64>> = copies.iter().map(Copy::len).collect();
+    let len = agree(&lens, Agreed::Quorum(quorum)).ok_or_else(|| {
+        let detail = format!("no {quorum} of its copies are equally long ({lens:?} bytes)");
+        refused(Reason::Corrupt, detail)
+    })?;
+    Ok((quorum, len, usual))
+}
+
+struct Found {
+    bad: Vec<Vec<Extent>>,
+    sums: Vec<Option<u64>>,
+    lost: Vec<Extent>,
+}
+
+/// Reads a chunk from every copy.
+struct Look<'l> {
+    copies: &'l [Copy],
+    against: &'l Verify,
+    quorum: usize,
+    chunk_size: NonZeroU64,
+    found: Mutex<Found>,
+}
+
+impl Visit for Look<'_> {
+    /// The chunk as each copy has it.
+    type Scratch = Vec<Vec<u8>>;
+
+    fn scratch(&self) -> Result<Self::Scratch> {
+        Ok(vec![Vec::new(); self.copies.len()])
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        scratch: &mut Self::Scratch,
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        let mut sums = Vec::with_capacity(self.copies.len());
+        for (copy, bytes) in self.copies.iter().zip(scratch.iter_mut()) {
+            let Some(opened) = copy.opened() else {
+                sums.push(None);
+                continue;
+            };
+            if bytes.try_reserve_exact(len.saturating_sub(bytes.len())).is_err() {
+                let error = Error::new(Operation::Allocate, Reason::OutOfMemory, opened.name());
+                return Err(Trouble::fatal(error.at(lease.extent)));
+            }
+            bytes.resize(len, 0);
+            let read = fill_buffered(opened, lease.extent.offset(), bytes, &mut hands.tally);
+            sums.push(read.is_ok().then(|| xxh3_64(bytes)));
+        }
+        let right = match self.against {
+            Verify::Manifest(known) => known.chunk_at(lease.extent.offset()).map(|it| it.1),
+            Verify::Vote | Verify::None => self.winner(&sums, scratch),
+        };
+        self.note(lease.extent, &sums, right);
+        Ok(())
+    }
+}
+
+impl Look<'_> {
+    /// The sum of the bytes that enough copies have. Bytes are compared, not only their sums.
+    fn winner(&self, sums: &[Option<u64>], bytes: &[Vec<u8>]) -> Option<u64> {
+        let is_same = |one: usize, other: usize| {
+            sums[one].is_some() && sums[one] == sums[other] && bytes[one] == bytes[other]
+        };
+        let voters = |one: usize| (0..sums.len()).filter(|&other| is_same(one, other)).count();
+        (0..sums.len()).find(|&one| voters(one) >= self.quorum).and_then(|one| sums[one])
+    }
+
+    fn note(&self, extent: Extent, sums: &[Option<u64>], right: Option<u64>) {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_good = |sum: &Option<u64>| right.is_some() && *sum == right;
+        if !sums.iter().any(is_good) {
+            found.lost.push(extent);
+        }
+        for (bad, _) in found.bad.iter_mut().zip(sums).filter(|(_, sum)| !is_good(sum)) {
+            bad.push(extent);
+        }
+        let index = usize::try_from(extent.offset() / self.chunk_size).unwrap_or(usize::MAX);
+        if let Some(sum) = found.sums.get_mut(index) {
+            *sum = right;
+        }
+    }
+}
+
+/// In file order, neighbours as one.
+fn merged(mut extents: Vec<Extent>) -> Vec<Extent> {
+    extents.sort_unstable();
+    let mut merged: Vec<Extent> = Vec::new();
+    for extent in extents {
+        match merged.last_mut() {
+            Some(last) if last.end() == extent.offset() => {
+                *last = Extent::between(last.offset(), extent.end());
+            }
+            _ => merged.push(extent),
+        }
+    }
+    merged
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_are_one() {
+        let extents = [(10, 20), (0, 10), (30, 40)].map(|(at, end)| Extent::between(at, end));
+        let expected = [(0, 20), (30, 40)].map(|(at, end)| Extent::between(at, end));
+        assert_eq!(merged(extents.to_vec()), expected);
+    }
+}

@@ -1,0 +1,265 @@
+//! Writes a copy that has good chunks only, reads it back, and gives it its name.
+
+use std::fs::File;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath_os::advise::{FileAdvice, advise_file};
+use swath_plan::checksums::Checksums;
+use swath_plan::extent::Extent;
+use swath_plan::schedule::Lease;
+use xxhash_rust::xxh3::xxh3_64;
+
+use super::examine::{chunks, workers};
+use crate::buffer::Buffer;
+use crate::copy::permissions;
+use crate::engine::fill::Hands;
+use crate::engine::{Job, Manner, Trouble, Visit, worker};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::{Hooks, Observer};
+use crate::options::ReadOptions;
+use crate::sink::draft::{Draft, DraftOptions};
+use crate::sink::{FsFile, Sync, share_range, write_all_at};
+use crate::source::{Opened, Source};
+
+/// How a copy was written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Rewritten {
+    /// Bytes that were bad, and were read from other copies.
+    pub healed_bytes: u64,
+    /// Good bytes that are shared with the old file: blocks that were not written again.
+    pub cloned_bytes: u64,
+    /// Good bytes that were written again, because the file system cannot share them.
+    pub copied_bytes: u64,
+}
+
+/// See the [module](self).
+pub(crate) struct Rewrite<'r> {
+    pub(crate) draft: &'r DraftOptions,
+    pub(crate) reading: &'r ReadOptions,
+    pub(crate) sums: &'r Arc<Checksums>,
+    /// What is bad in the file that is there; none if none is.
+    pub(crate) bad: Option<&'r [(u64, u64)]>,
+}
+
+impl Rewrite<'_> {
+    /// Leaves the file at `path`, from what `from` has, which compares it with the sums.
+    ///
+    /// # Errors
+    ///
+    /// What kept it from being read, written or read back; `path` is then what it was.
+    pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
+        let len = self.sums.len();
+        let draft = Draft::begin(path, self.draft)?;
+        let source = Arc::new(Opened::open(from)?);
+        if let Some(file) = source.files().first() {
+            take_mode(file, &draft)?;
+        }
+        let mut rewritten = Rewritten::default();
+        let mut missing = Vec::new();
+        let (good, bad) = self.parts();
+        let old = self.old(path, good.is_empty())?;
+        for part in good {
+            let shared = match &old {
+                Some(old) => {
+                    let at = (part.offset(), part.offset());
+                    let shared = share_range(&**draft.file(), &**old, at, part.len());
+                    // What cannot be read any more is read from another copy.
+                    shared.ok().flatten()
+                }
+                None => None,
+            };
+            match shared {
+                Some(moved) => {
+                    rewritten.cloned_bytes += moved.cloned;
+                    rewritten.copied_bytes += moved.copied;
+                }
+                None => {
+                    rewritten.copied_bytes += part.len();
+                    missing.push(part);
+                }
+            }
+        }
+        rewritten.healed_bytes = bad.iter().map(|part| part.len()).sum();
+        missing.extend(bad);
+        missing.sort_unstable();
+        self.write(&draft, &source, missing)?;
+        self.read_back(&draft, &source)?;
+        draft.commit(len)?;
+        Ok(rewritten)
+    }
+
+    /// What is good in the old file, and what is not. Good parts end where chunks do.
+    fn parts(&self) -> (Vec<Extent>, Vec<Extent>) {
+        let len = self.sums.len();
+        let Some(bad) = self.bad else {
+            return (Vec::new(), Vec::from_iter((len > 0).then(|| Extent::between(0, len))));
+        };
+        let bad: Vec<Extent> =
+            bad.iter().map(|&(offset, len)| Extent::between(offset, offset + len)).collect();
+        let (mut good, mut at) = (Vec::new(), 0);
+        for part in &bad {
+            good.push(Extent::between(at, part.offset()));
+            at = part.end();
+        }
+        good.push(Extent::between(at, len));
+        good.retain(|part| !part.is_empty());
+        (good, bad)
+    }
+
+    /// The old file, if something of it can be used.
+    fn old(&self, path: &Path, nothing: bool) -> Result<Option<Arc<dyn FsFile>>> {
+        if nothing {
+            return Ok(None);
+        }
+        let fs = &self.draft.fs;
+        let opened = fs.resolve(path).and_then(|target| fs.open(&target));
+        opened.map(Some).map_err(|error| Error::io(Operation::Open, path, error))
+    }
+
+    fn write(&self, draft: &Draft, source: &Arc<Opened>, parts: Vec<Extent>) -> Result<()> {
+        for part in &parts {
+            match draft.file().allocate(part.offset(), part.len()) {
+                Err(error)
+                    if matches!(
+                        error.kind(),
+                        ErrorKind::StorageFull
+                            | ErrorKind::QuotaExceeded
+                            | ErrorKind::FileTooLarge
+                    ) =>
+                {
+                    return Err(Error::io(Operation::Write, draft.path(), error).at(*part));
+                }
+                // Who cannot reserve can still write.
+                Ok(()) | Err(_) => {}
+            }
+        }
+        let write = |bytes: &[u8], extent: Extent| {
+            write_all_at(&**draft.file(), bytes, extent.offset())
+                .map_err(|error| Error::io(Operation::Write, draft.path(), error).at(extent))
+        };
+        self.each(source, parts, &|hands: &mut Hands<'_>, bytes: &mut [u8], extent| {
+            hands.fill_at_once(extent.offset(), bytes)?;
+            write(bytes, extent).map_err(Trouble::fatal)
+        })
+    }
+
+    /// Reads all of the draft, from the device where it is made durable, and compares it.
+    fn read_back(&self, draft: &Draft, source: &Arc<Opened>) -> Result<()> {
+        let file = draft.file();
+        let whole = Extent::between(0, self.sums.len());
+        let fault = |error| Error::io(Operation::Sync, draft.path(), error);
+        // What is written behind the last byte of a clone does not count.
+        file.set_len(whole.end()).map_err(fault)?;
+        if self.draft.sync == Sync::Full {
+            file.sync().map_err(fault)?;
+            if let Some(descriptor) = file.descriptor() {
+                // If the pages stay, they are compared: no worse than without.
+                let _ = advise_file(descriptor, 0, 0, FileAdvice::DontNeed);
+            }
+        }
+        let wrong = AtomicU64::new(u64::MAX);
+        let failed: Mutex<Option<io::Error>> = Mutex::default();
+        self.each(source, vec![whole], &|_: &mut Hands<'_>, bytes: &mut [u8], extent| {
+            let read = read_all_at(&**file, bytes, extent.offset());
+            let sum = self.sums.chunk_at(extent.offset());
+            let is_right = read.is_ok() && sum == Some((extent, xxh3_64(bytes)));
+            if !is_right {
+                // Relaxed: read when all workers have ended.
+                wrong.fetch_min(extent.offset(), Ordering::Relaxed);
+                let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
+                *failed = failed.take().or(read.err());
+            }
+            Ok(())
+        })?;
+        let failed = failed.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match (wrong.into_inner(), failed) {
+            (u64::MAX, _) => Ok(()),
+            (at, Some(error)) => {
+                let extent = Extent::between(at, whole.end());
+                Err(Error::io(Operation::Read, draft.path(), error).at(extent))
+            }
+            (at, None) => {
+                let error = Error::new(Operation::Write, Reason::Corrupt, draft.path());
+                Err(error
+                    .at(Extent::between(at, whole.end()))
+                    .detail("what was written is not what is read back; nothing was changed")
+                    .hint("its device does not keep what it is given: use another one"))
+            }
+        }
+    }
+
+    /// Does something for each chunk of `parts`, by all workers.
+    fn each<F>(&self, source: &Arc<Opened>, parts: Vec<Extent>, each: &F) -> Result<()>
+    where
+        F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble>
+            + std::marker::Sync,
+    {
+        let size = self.sums.chunk_size();
+        let count = workers(self.reading, usize::try_from(source.copies()).unwrap_or(1));
+        let scheduler = chunks(parts, size, count);
+        let (slots, whole) = (scheduler.slots(), Extent::between(0, self.sums.len()));
+        // Progress is told of what is looked at; only cancellation counts here.
+        let hooks = Hooks { progress: None, ..self.reading.hooks.clone() };
+        let observer = Observer::new(hooks, None);
+        let job = Job::new(Arc::clone(source), whole, scheduler, Manner::default(), observer);
+        let room = usize::try_from(size.get().min(whole.len())).unwrap_or(usize::MAX);
+        let visit = Each { rewrite: self, source, room, each };
+        worker::run(&job, &visit, slots, None);
+        job.failure().map_or(Ok(()), Err)
+    }
+}
+
+struct Each<'e, F> {
+    rewrite: &'e Rewrite<'e>,
+    source: &'e Opened,
+    room: usize,
+    each: &'e F,
+}
+
+impl<F> Visit for Each<'_, F>
+where
+    F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble>
+        + std::marker::Sync,
+{
+    type Scratch = Buffer;
+
+    fn scratch(&self) -> Result<Buffer> {
+        self.rewrite.reading.scratch(self.source, self.room)
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        scratch: &mut Buffer,
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        (self.each)(hands, &mut scratch[..len], lease.extent)
+    }
+}
+
+/// A new copy may be read by those who may read this one.
+fn take_mode(from: &File, draft: &Draft) -> Result<()> {
+    match from.metadata() {
+        Ok(facts) if facts.is_file() => permissions::give(draft, &facts.permissions()),
+        // A device has another mode than a file; what cannot be asked is left as it is.
+        Ok(_) | Err(_) => Ok(()),
+    }
+}
+
+fn read_all_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> io::Result<()> {
+    let mut done = 0;
+    while done < into.len() {
+        match file.read_at(&mut into[done..], offset + done as u64) {
+            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
+            Ok(read) => done += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! The manifest of a file: the checksum of each chunk, to compare copies with.
+//!
+//! ```
+//! use swath::manifest;
+//!
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let (data, sums) = (folder.path().join("data"), folder.path().join("data.manifest"));
+//! # std::fs::write(&data, vec![7; 3 << 20]).unwrap();
+//! manifest::save(&manifest::of(&data)?, &sums)?;
+//! // Later, or of another copy:
+//! let found = manifest::check(&manifest::load(&sums)?, &data)?;
+//! assert!(found.is_right());
+//! # Ok::<(), swath::Error>(())
+//! ```
+//!
+//! 8 bytes for each MiB. The bytes are described in `docs/guide/mirrors.md`; XXH3 with 64 bits finds
+//! damage, not malice.
+
+use std::io;
+use std::path::Path;
+
+use swath_plan::checksums::{Checksums, ChecksumsError};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Error, Operation, Reason, Result};
+pub use crate::heal::examine::CHUNK_SIZE;
+use crate::heal::examine::{Copy, Examination};
+use crate::options::ReadOptions;
+use crate::scan::Scanned;
+use crate::source::{Source, Verify};
+use crate::write::write;
+
+/// What a file was found to be, compared with a manifest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Checked {
+    /// Chunks that differ or cannot be read, neighbours merged: `(offset, len)`.
+    pub bad: Vec<(u64, u64)>,
+    /// Bytes that the file has.
+    pub len: u64,
+    /// Bytes that it should have.
+    pub expected_len: u64,
+}
+
+impl Checked {
+    /// Whether every byte is as it should be, and none follows.
+    pub fn is_right(&self) -> bool {
+        self.bad.is_empty() && self.len == self.expected_len
+    }
+}
+
+/// Computes the checksums of a whole file, in chunks of [`CHUNK_SIZE`].
+///
+/// # Errors
+///
+/// As [`scan`](crate::scan).
+pub fn of(source: impl Into<Source>) -> Result<Checksums> {
+    Ok(ReadOptions::new().checksums(source, CHUNK_SIZE)?.value)
+}
+
+/// Writes checksums to `path`, whole or not at all.
+///
+/// # Errors
+///
+/// As [`write`](fn@crate::write).
+pub fn save(sums: &Checksums, path: impl AsRef<Path>) -> Result<()> {
+    write(path, sums.encode(xxh3_64))?;
+    Ok(())
+}
+
+/// Reads checksums that [`save`] has written.
+///
+/// # Errors
+///
+/// If the file cannot be read, is damaged, or is something else ([`Reason::Corrupt`]).
+pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
+    let path = path.as_ref();
+    let bytes = crate::read::read(path)?;
+    Checksums::decode(&bytes, xxh3_64).map_err(|fault| {
+        let hint = match fault {
+            ChecksumsError::Magic | ChecksumsError::Version(_) | ChecksumsError::Kind(_) => {
+                "name a file that `swath manifest` has written"
+            }
+            _ => "make it again from a file that is known to be right",
+        };
+        let error = Error::new(Operation::Read, Reason::Corrupt, path);
+        error.detail(fault.to_string()).hint(hint)
+    })
+}
+
+/// Compares a file with checksums. What cannot be read is told as what differs is.
+///
+/// # Errors
+///
+/// If the file cannot be opened, or not be read by position.
+pub fn check(sums: &Checksums, source: impl Into<Source>) -> Result<Checked> {
+    let copy = Copy::open(source.into());
+    if let Some(error) = copy.error() {
+        return Err(error);
+    }
+    let (expected_len, len) = (sums.len(), copy.len().unwrap_or(0));
+    let against = Verify::Manifest(sums.clone().into());
+    let mut found = Examination::run(&[copy], &against, &ReadOptions::new())?;
+    let bad = found.bad.pop().unwrap_or_default();
+    let bad = bad.iter().map(|extent| (extent.offset(), extent.len())).collect();
+    Ok(Checked { bad, len, expected_len })
+}
+
+impl ReadOptions {
+    /// The checksum of each chunk of `chunk_size` bytes of a whole file (0: [`CHUNK_SIZE`]); offset
+    /// and length of these options do not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`scan`](crate::scan).
+    pub fn checksums(
+        &self,
+        source: impl Into<Source>,
+        chunk_size: u64,
+    ) -> Result<Scanned<Checksums>> {
+        let source = source.into();
+        let name = source.name();
+        let chunk_size = if chunk_size == 0 { CHUNK_SIZE } else { chunk_size };
+        let step = usize::try_from(chunk_size).unwrap_or(usize::MAX);
+        let options = Self { offset: 0, len: None, ..self.clone() }.with_chunk_size(step);
+        let scanned = options.scan(
+            source,
+            |chunk| vec![xxh3_64(chunk.bytes)],
+            |mut left, mut right| {
+                left.append(&mut right);
+                left
+            },
+        )?;
+        let sums = scanned.value.unwrap_or_default();
+        let value =
+            Checksums::new(scanned.report.bytes, chunk_size, sums).map_err(|fault| {
+                Error::io(Operation::Read, &name, io::Error::other(fault.to_string()))
+            })?;
+        Ok(Scanned { value, report: scanned.report })
+    }
+}

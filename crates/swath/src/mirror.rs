@@ -1,0 +1,147 @@
+//! The verb `mirror`: makes equal copies of a file, each of them read back before it appears.
+//!
+//! ```text
+//! checksums of the file → copy → read back from its device → commit, for each target
+//! ```
+//!
+//! The copies share no blocks with the file or each other: a bad block is bad in one of them only.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use swath_plan::checksums::Checksums;
+
+use crate::error::{Error, Operation, Reason, Result};
+use crate::heal::rewrite::Rewrite;
+use crate::manifest::CHUNK_SIZE;
+use crate::observe::{CancelToken, Progress};
+use crate::options::ReadOptions;
+use crate::report::Report;
+use crate::sink::draft::{DraftOptions, target_setters};
+use crate::source::{Mirrored, Opened, Source, Verify};
+
+/// How to make copies. Every setter returns the options, none can fail; 0 means "choose for me".
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let copy = folder.path().join("copy");
+/// let made = swath::MirrorOptions::new().mirror("/etc/passwd", &[&copy])?;
+/// assert!(swath::manifest::check(&made.checksums, &copy)?.is_right());
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct MirrorOptions {
+    draft: DraftOptions,
+    reading: ReadOptions,
+}
+
+/// The copies that were made.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Made {
+    /// What each of them was compared with, and can be again.
+    pub checksums: Arc<Checksums>,
+    /// Their names.
+    pub copies: Vec<PathBuf>,
+    /// From the call to the last commit.
+    pub elapsed: Duration,
+    /// What is to be said about them: that some share one device.
+    pub notes: Vec<String>,
+}
+
+/// Makes a copy of `file` under each of `targets`, durable and read back.
+///
+/// # Errors
+///
+/// As [`MirrorOptions::mirror`].
+pub fn mirror<P: AsRef<Path>>(file: impl AsRef<Path>, targets: &[P]) -> Result<Made> {
+    MirrorOptions::new().mirror(file, targets)
+}
+
+impl MirrorOptions {
+    /// Durable when it returns, everything else chosen for it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Threads, the caller's included. Default 0: chosen for this file.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.reading = self.reading.with_workers(workers);
+        self
+    }
+
+    target_setters!();
+
+    /// Calls `progress` while the checksums of the file are computed.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
+    ) -> Self {
+        self.reading = self.reading.with_progress(progress);
+        self
+    }
+
+    /// Lets `token` cancel it; copies that are complete stay.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.reading = self.reading.with_cancel(token);
+        self
+    }
+
+    /// Makes a copy of `file` under each of `targets`.
+    ///
+    /// # Errors
+    ///
+    /// If the file cannot be read or changes meanwhile, a target is the file itself or another
+    /// target, or cannot be written, or what is read back differs. Copies made before are complete.
+    pub fn mirror<P: AsRef<Path>>(
+        &self,
+        file: impl AsRef<Path>,
+        targets: &[P],
+    ) -> Result<Made> {
+        let (started, file) = (Instant::now(), file.as_ref());
+        self.refuse_twins(file, targets)?;
+        let sums = Arc::new(self.reading.checksums(file, CHUNK_SIZE)?.value);
+        for target in targets {
+            // Compared with the sums, so a file that changes meanwhile is an error.
+            let from = Mirrored::new([file]).with_verify(Verify::Manifest(Arc::clone(&sums)));
+            let rewrite =
+                Rewrite { draft: &self.draft, reading: &self.reading, sums: &sums, bad: None };
+            rewrite.run(target.as_ref(), Source::from(from))?;
+        }
+        let copies: Vec<PathBuf> =
+            targets.iter().map(|target| target.as_ref().to_owned()).collect();
+        let all = [file].into_iter().chain(copies.iter().map(PathBuf::as_path));
+        let mut report = Report::serial("", CHUNK_SIZE);
+        Opened::open(Source::mirrored(all))?.tell(&mut report);
+        let notes = report.fallbacks;
+        Ok(Made { checksums: sums, copies, elapsed: started.elapsed(), notes })
+    }
+
+    fn refuse_twins<P: AsRef<Path>>(&self, file: &Path, targets: &[P]) -> Result<()> {
+        let fs = &self.draft.fs;
+        let resolved = |path: &Path| fs.resolve(path).unwrap_or_else(|_| path.to_owned());
+        let identity = |path: &Path| {
+            let facts = fs.facts(&resolved(path)).ok().flatten();
+            facts.map(|facts| facts.identity)
+        };
+        for (index, target) in targets.iter().enumerate() {
+            let target = target.as_ref();
+            let before = targets[..index].iter().map(AsRef::as_ref);
+            let others = [file].into_iter().chain(before);
+            let is_same = |other: &Path| {
+                resolved(other) == resolved(target)
+                    || identity(target).is_some_and(|it| identity(other) == Some(it))
+            };
+            if let Some(other) = others.into_iter().find(|other| is_same(other)) {
+                let error = Error::new(Operation::Create, Reason::Invalid, target);
+                let detail = format!("it is the same file as {}", other.display());
+                return Err(error.detail(detail).hint("name another target"));
+            }
+        }
+        Ok(())
+    }
+}

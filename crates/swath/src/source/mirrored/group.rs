@@ -1,0 +1,391 @@
+//! Copies that have been opened: which of them are what they should be.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use swath_os::file_system::disk;
+use swath_plan::extent::Extent;
+use swath_plan::mirror::{self, Agreed, Copy, Mirrors, Setup, Standing};
+use swath_plan::schedule::Nanos;
+
+use super::readers::Pool;
+use super::{Mirrored, Verify};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::report::{MirrorReport, MirrorState, Report};
+use crate::source::file::Place;
+use crate::source::{Inner, Kind, Opened, Source};
+
+/// A copy that fails at so many chunks in a row is given up.
+const GIVE_UP_AFTER: u32 = 4;
+
+/// One copy.
+pub(super) struct Member {
+    pub(super) name: PathBuf,
+    /// None: it cannot be read.
+    pub(super) opened: Option<Opened>,
+    /// What was last wrong with it.
+    pub(super) trouble: Mutex<Option<String>>,
+}
+
+/// What threads that read share, those that nobody waits for any more among them.
+pub(super) struct Shared {
+    pub(super) members: Vec<Member>,
+    pub(super) verify: Verify,
+    /// Copies that must have the same bytes.
+    pub(super) quorum: usize,
+    pub(super) pools: Vec<Pool>,
+    pub(super) woken: Condvar,
+    mirrors: Mutex<Mirrors>,
+    started: Instant,
+    /// Memory that was read into for a moment.
+    bounce: Mutex<VecDeque<Vec<u8>>>,
+}
+
+/// See the [module](self).
+pub(crate) struct Group {
+    pub(super) shared: Arc<Shared>,
+    pub(super) len: u64,
+    pub(super) hedged: bool,
+    notes: Vec<String>,
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.shared.pools.iter().for_each(Pool::close);
+    }
+}
+
+impl Group {
+    /// Opens what can be opened.
+    ///
+    /// # Errors
+    ///
+    /// If no copy can be read, or nobody knows how long the file is.
+    pub(crate) fn open(mirrored: &Mirrored) -> Result<(Self, PathBuf)> {
+        let first = mirrored.copies.first().map_or_else(PathBuf::new, Source::name);
+        let invalid =
+            |detail: &str| Error::new(Operation::Open, Reason::Invalid, &first).detail(detail);
+        if mirrored.copies.is_empty() || mirrored.copies.len() > mirror::MOST {
+            return Err(invalid("there are mirrors of 1 to 64 copies"));
+        }
+        let mut members: Vec<Member> = mirrored.copies.iter().map(Member::open).collect();
+        let distinct = refuse_twins(&mut members);
+        if matches!(mirrored.verify, Verify::Vote) && distinct < 2 {
+            return Err(invalid("one copy cannot vote").hint("name more copies, or a manifest"));
+        }
+        let quorum = distinct / 2 + 1;
+        let lens: Vec<Option<u64>> = members.iter().map(Member::len).collect();
+        let by = match &mirrored.verify {
+            Verify::None => Agreed::Most,
+            Verify::Manifest(sums) => Agreed::Known(sums.len()),
+            Verify::Vote => Agreed::Quorum(quorum),
+        };
+        if lens.iter().all(Option::is_none) {
+            return Err(unreadable(&members));
+        }
+        let Some(len) = mirror::agree(&lens, by) else {
+            return Err(undecided(&members, quorum));
+        };
+        let (copies, mut notes) = judge(&members, &lens, (len, &mirrored.verify));
+        if copies.iter().all(|copy| copy.len.is_none()) {
+            return Err(unreadable(&members));
+        }
+        notes.extend(shared_devices(&members, &copies));
+        let hedged = mirrored.hedging.is_some() && !matches!(mirrored.verify, Verify::Vote);
+        if mirrored.hedging.is_some() && !hedged {
+            notes.push(String::from("copies that vote are read side by side: no second reads"));
+        }
+        let hedging = mirrored.hedging.filter(|_| hedged).map(|hedging| hedging.0);
+        let setup = Setup { copies, give_up_after: GIVE_UP_AFTER, hedging };
+        let shared = Shared {
+            pools: members.iter().map(|_| Pool::default()).collect(),
+            members,
+            verify: mirrored.verify.clone(),
+            quorum,
+            woken: Condvar::new(),
+            mirrors: Mutex::new(Mirrors::new(setup)),
+            started: Instant::now(),
+            bounce: Mutex::default(),
+        };
+        Ok((Self { shared: Arc::new(shared), len, hedged, notes }, first))
+    }
+
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// A read by so many workers begins.
+    pub(crate) fn expect(&self, extent: Extent, workers: u64) {
+        self.shared.mirrors().expect(extent.len(), workers);
+    }
+
+    /// How many copies are read side by side.
+    pub(crate) fn active_count(&self) -> u64 {
+        self.shared.mirrors().active_count() as u64
+    }
+
+    /// The descriptors of all copies that have one; that of a copy that is read comes first.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
+        let first = self.first();
+        let rest = (0..self.shared.members.len()).filter(move |&copy| Some(copy) != first);
+        let opened = |copy: usize| self.shared.members[copy].opened.as_ref();
+        first.into_iter().chain(rest).filter_map(move |copy| opened(copy)?.file())
+    }
+
+    /// Where the first copy that is read lives. The ring knows of no other copy.
+    pub(crate) fn place(&self) -> Place {
+        let opened = self.first().and_then(|copy| self.shared.members[copy].opened.as_ref());
+        opened.map_or(Place::FOREIGN, |opened| Place { ring: false, ..opened.place() })
+    }
+
+    fn first(&self) -> Option<usize> {
+        let mirrors = self.shared.mirrors();
+        (0..self.shared.members.len()).find(|&copy| mirrors.is_active(copy))
+    }
+
+    /// Says what each copy did.
+    pub(crate) fn tell(&self, report: &mut Report) {
+        report.fallbacks.extend(self.notes.iter().cloned());
+        let mirrors = self.shared.mirrors();
+        for (copy, member) in self.shared.members.iter().enumerate() {
+            let (tally, standing) = (mirrors.tally(copy), mirrors.standing(copy));
+            let trouble = member.trouble();
+            if let (Some(trouble), 1..) = (&trouble, tally.errors) {
+                let gave_up = match standing {
+                    Standing::Good => "",
+                    Standing::GivenUp => "; given up",
+                    Standing::Gone => "; not read any more",
+                };
+                let chunks = if tally.errors == 1 { "chunk" } else { "chunks" };
+                report.fallbacks.push(format!(
+                    "mirror {}: {} {chunks} not taken from it ({trouble}){gave_up}",
+                    member.name.display(),
+                    tally.errors,
+                ));
+            }
+            report.mirrors.push(MirrorReport {
+                path: member.name.clone(),
+                state: match standing {
+                    Standing::Good if mirrors.is_active(copy) => MirrorState::Read,
+                    Standing::Good => MirrorState::Spare,
+                    Standing::GivenUp => MirrorState::GivenUp,
+                    Standing::Gone => MirrorState::Unusable,
+                },
+                trouble,
+                bytes: tally.bytes,
+                chunks: tally.chunks,
+                errors: tally.errors,
+                fail_overs: tally.fail_overs,
+                hedges_won: tally.hedges_won,
+                hedges_lost: tally.hedges_lost,
+            });
+        }
+    }
+}
+
+impl Shared {
+    pub(super) fn mirrors(&self) -> MutexGuard<'_, Mirrors> {
+        // Every change of the state machine is complete before anything can panic.
+        self.mirrors.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn now(&self) -> Nanos {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// Memory of `len` bytes, whatever is in them.
+    pub(super) fn take_bounce(&self, len: usize) -> io::Result<Vec<u8>> {
+        let kept = self.bounce.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+        let mut bytes = kept.unwrap_or_default();
+        if bytes.capacity() < len {
+            bytes.clear();
+            bytes.try_reserve_exact(len).map_err(|_| io::ErrorKind::OutOfMemory)?;
+        }
+        bytes.resize(len, 0);
+        Ok(bytes)
+    }
+
+    pub(super) fn put_bounce(&self, bytes: Vec<u8>) {
+        const KEPT: usize = 64;
+        let mut kept = self.bounce.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() < KEPT {
+            kept.push_front(bytes);
+        }
+    }
+}
+
+impl Member {
+    fn open(source: &Source) -> Self {
+        let name = source.name();
+        let opened = match &source.0 {
+            Inner::Mirrored(_) => Err(String::from("it is a mirrored source itself")),
+            _ => Opened::open(source.clone()).map_err(|error| cause(&error)),
+        };
+        let opened = opened.and_then(|opened| match opened.kind() {
+            Kind::Sized(_) => Ok(opened),
+            Kind::Made | Kind::Stream => Err(String::from("it cannot be read by position")),
+        });
+        match opened {
+            Ok(opened) => Self { name, opened: Some(opened), trouble: Mutex::default() },
+            Err(trouble) => Self { name, opened: None, trouble: Mutex::new(Some(trouble)) },
+        }
+    }
+
+    fn len(&self) -> Option<u64> {
+        match self.opened.as_ref()?.kind() {
+            Kind::Sized(len) => Some(len),
+            Kind::Made | Kind::Stream => None,
+        }
+    }
+
+    fn trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn is_in_trouble(&self, trouble: String) {
+        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
+    }
+}
+
+/// The kernel's own words, or ours.
+fn cause(error: &Error) -> String {
+    use std::error::Error as _;
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// Leaves out what has been named already: one file is no second copy, and has no second vote.
+/// Returns how many are left.
+fn refuse_twins(members: &mut [Member]) -> usize {
+    let mut twins = 0;
+    for index in 1..members.len() {
+        let (before, rest) = members.split_at_mut(index);
+        let this = &mut rest[0];
+        let same = |other: &&Member| match (&other.opened, &this.opened) {
+            (Some(other), Some(this)) => other.is_same_file(this),
+            _ => false,
+        };
+        if let Some(twin) = before.iter().find(same) {
+            let trouble = format!("it is the same file as {}", twin.name.display());
+            this.opened = None;
+            this.is_in_trouble(trouble);
+            twins += 1;
+        }
+    }
+    members.len() - twins
+}
+
+/// What may be read of each copy, and what is to be said about it.
+fn judge(
+    members: &[Member],
+    lens: &[Option<u64>],
+    (len, verify): (u64, &Verify),
+) -> (Vec<Copy>, Vec<String>) {
+    let mut notes = Vec::new();
+    let mut devices: Vec<Device> = Vec::new();
+    let mut copies = Vec::new();
+    for (index, (member, &own)) in members.iter().zip(lens).enumerate() {
+        let path = member.name.display();
+        let mut usable = own;
+        match (own, member.trouble()) {
+            (None, trouble) => {
+                let trouble = trouble.unwrap_or_default();
+                notes.push(format!("mirror {path} is not read: {trouble}"));
+            }
+            (Some(own), _) if own != len => {
+                let trouble = format!("it has {own} bytes instead of {len}");
+                let mut left_out = "";
+                // Chunks of another version would be torn in between.
+                if matches!(verify, Verify::None) {
+                    usable = None;
+                    left_out = "is not read: ";
+                }
+                notes.push(format!("mirror {path} {left_out}{trouble}"));
+                member.is_in_trouble(trouble);
+            }
+            (Some(_), _) => {}
+        }
+        let device =
+            member.opened.as_ref().map_or(Device::Own(index), |it| Device::of(it, index));
+        let known = devices.iter().position(|other| *other == device);
+        let device = known.unwrap_or_else(|| {
+            devices.push(device);
+            devices.len() - 1
+        });
+        copies.push(Copy { device, len: usable });
+    }
+    (copies, notes)
+}
+
+/// What a copy shares its speed with.
+#[derive(PartialEq, Eq)]
+enum Device {
+    /// A whole disk.
+    Disk(PathBuf),
+    /// A file system that is on no disk of its own.
+    Number(u64),
+    /// No other copy's.
+    Own(usize),
+}
+
+impl Device {
+    fn of(opened: &Opened, index: usize) -> Self {
+        match opened.device() {
+            None => Self::Own(index),
+            Some(number) => disk(number).map_or(Self::Number(number), Self::Disk),
+        }
+    }
+}
+
+fn shared_devices(members: &[Member], copies: &[Copy]) -> Vec<String> {
+    let readable = |copy: &Copy| copy.len.is_some();
+    let name = |index: usize| members[index].name.display().to_string();
+    let mut notes = Vec::new();
+    for (index, copy) in copies.iter().enumerate().filter(|(_, copy)| readable(copy)) {
+        let mates = copies.iter().enumerate().filter(|(other, mate)| {
+            *other > index && readable(mate) && mate.device == copy.device
+        });
+        let mates: Vec<String> = mates.map(|(other, _)| name(other)).collect();
+        let is_first =
+            !copies[..index].iter().any(|it| readable(it) && it.device == copy.device);
+        if is_first && !mates.is_empty() {
+            notes.push(format!(
+                "mirrors {} and {} share one device: together they are no faster, so one of them \
+                 is read and the others are spare",
+                name(index),
+                mates.join(", "),
+            ));
+        }
+    }
+    notes
+}
+
+/// What is wrong with each copy, in one line.
+fn troubles(members: &[Member]) -> String {
+    let told = |member: &Member| {
+        let trouble = member.trouble().unwrap_or_else(|| String::from("nothing wrong"));
+        format!("{}: {trouble}", member.name.display())
+    };
+    members.iter().map(told).collect::<Vec<_>>().join("; ")
+}
+
+fn unreadable(members: &[Member]) -> Error {
+    let path = members.first().map_or(Path::new(""), |member| &member.name);
+    let text = format!("none of its copies can be read: {}", troubles(members));
+    Error::io(Operation::Open, path, io::Error::new(io::ErrorKind::NotFound, text))
+}
+
+fn undecided(members: &[Member], quorum: usize) -> Error {
+    let path = members.first().map_or(Path::new(""), |member| &member.name);
+    let told = |member: &Member| match member.len() {
+        Some(len) => format!("{}: {len} bytes", member.name.display()),
+        None => format!("{}: unreadable", member.name.display()),
+    };
+    let lens = members.iter().map(told).collect::<Vec<_>>().join("; ");
+    Error::new(Operation::Open, Reason::Corrupt, path)
+        .detail(format!("no {quorum} of its copies are equally long ({lens})"))
+        .hint("a manifest of the right file would decide it")
+}

@@ -1,0 +1,144 @@
+//! Damage is found where it was planted, and mended there only.
+
+use std::os::unix::fs::{FileExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use swath::{HealOptions, ReadOptions, Reason, Verify, manifest};
+use swath_reference::{bytes, mirror, splitmix};
+
+const MIB: usize = 1 << 20;
+const LEN: usize = 5 * MIB + 99;
+
+fn copies(folder: &Path, right: &[u8]) -> Vec<PathBuf> {
+    let paths: Vec<_> = ["a", "b", "c"].map(|name| folder.join(name)).to_vec();
+    paths.iter().for_each(|path| std::fs::write(path, right).expect("room"));
+    paths
+}
+
+fn flip(path: &Path, offset: usize) {
+    let file = std::fs::OpenOptions::new().read(true).write(true).open(path).expect("there");
+    let mut byte = [0];
+    file.read_exact_at(&mut byte, offset as u64).expect("inside");
+    file.write_all_at(&[byte[0] ^ 1], offset as u64).expect("room");
+}
+
+fn names(folder: &Path) -> usize {
+    std::fs::read_dir(folder).expect("a folder").count()
+}
+
+#[test]
+fn what_was_damaged_is_mended_and_the_rest_is_not_touched() {
+    let right = bytes(21, LEN);
+    for by_vote in [false, true] {
+        for seed in 0..12 {
+            let folder = tempfile::tempdir().expect("a folder");
+            let paths = copies(folder.path(), &right);
+            let against = match by_vote {
+                true => Verify::Vote,
+                false => Verify::Manifest(Arc::new(manifest::of(&paths[0]).expect("readable"))),
+            };
+            let mut next = splitmix(seed);
+            let mut below =
+                |bound: usize| usize::try_from(next() % bound as u64).expect("small");
+            let victim = below(3);
+            let mode = std::fs::Permissions::from_mode(0o604);
+            std::fs::set_permissions(&paths[victim], mode).expect("ours");
+            for _ in 0..below(4) {
+                flip(&paths[victim], below(LEN));
+            }
+            if below(3) == 0 {
+                let file = std::fs::OpenOptions::new().write(true).open(&paths[victim]);
+                file.expect("there").set_len(below(2 * LEN) as u64).expect("room");
+            }
+            let damaged: mirror::Copy =
+                std::fs::read(&paths[victim]).expect("there").into_iter().map(Some).collect();
+            let expected: Vec<u64> = mirror::bad_chunks(&right, &damaged, MIB)
+                .into_iter()
+                .map(|index| (index * MIB) as u64)
+                .collect();
+            let healed = HealOptions::new().heal(&paths, &against).expect("two are good");
+            let bad = |(offset, len): &(u64, u64)| (*offset..offset + len).step_by(MIB);
+            let found: Vec<u64> = healed.copies[victim].bad.iter().flat_map(bad).collect();
+            assert_eq!(found, expected, "seed {seed}");
+            let changed = damaged.len() != LEN || !expected.is_empty();
+            for (index, copy) in healed.copies.iter().enumerate() {
+                let is_victim = changed && index == victim;
+                assert_eq!(copy.rewritten.is_some(), is_victim, "seed {seed}");
+                assert!(std::fs::read(&copy.path).expect("there") == right, "seed {seed}");
+            }
+            let kept = std::fs::metadata(&paths[victim]).expect("there").permissions();
+            assert_eq!(kept.mode() & 0o777, 0o604, "seed {seed}");
+            assert_eq!(names(folder.path()), 3, "nothing is left behind");
+        }
+    }
+}
+
+#[test]
+fn a_missing_copy_is_made_and_looking_changes_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(22, LEN));
+    std::fs::remove_file(&paths[1]).expect("there");
+    flip(&paths[2], 0);
+    let sums = Verify::Manifest(Arc::new(manifest::of(&paths[0]).expect("readable")));
+    let seen = HealOptions::new().examine(&paths, &sums).expect("readable");
+    assert!(seen.copies.iter().all(|copy| copy.rewritten.is_none()));
+    assert!(!paths[1].exists());
+    assert_eq!(seen.copies[2].bad, [(0, MIB as u64)]);
+    assert!(seen.copies[1].trouble.is_some() && seen.copies[1].len_before.is_none());
+    let healed = HealOptions::new().heal(&paths, &sums).expect("one is good");
+    assert!(healed.copies[1].rewritten.is_some());
+    for path in &paths {
+        assert!(std::fs::read(path).expect("there") == bytes(22, LEN));
+    }
+    let again = HealOptions::new().heal(&paths, &Verify::Vote).expect("all are good");
+    assert!(again.copies.iter().all(|copy| copy.rewritten.is_none()));
+}
+
+#[test]
+fn where_nothing_is_right_nothing_is_changed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(23, LEN));
+    let sums = Verify::Manifest(Arc::new(manifest::of(&paths[0]).expect("readable")));
+    paths.iter().for_each(|path| flip(path, 3 * MIB + 1));
+    flip(&paths[0], 0);
+    flip(&paths[1], 3 * MIB + 2);
+    let before: Vec<_> = paths.iter().map(|path| std::fs::read(path).expect("there")).collect();
+    for against in [&sums, &Verify::Vote] {
+        let healed = HealOptions::new().heal(&paths, against);
+        // By vote two copies agree on what is wrong: nobody could tell.
+        if matches!(against, Verify::Vote) {
+            continue;
+        }
+        let error = healed.expect_err("one chunk is right nowhere");
+        assert_eq!(error.reason(), Reason::Corrupt);
+        assert_eq!(error.extent(), Some((3 * MIB as u64, MIB as u64)));
+        let after: Vec<_> =
+            paths.iter().map(|path| std::fs::read(path).expect("there")).collect();
+        assert!(after == before);
+    }
+    assert!(HealOptions::new().heal(&paths, &Verify::None).is_err(), "against what?");
+    let two = HealOptions::new().heal(&[&paths[0], &paths[0]], &Verify::Vote);
+    assert_eq!(two.expect_err("one file").reason(), Reason::Invalid);
+}
+
+#[test]
+fn hard_links_and_cancelling_are_those_of_every_writer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = copies(folder.path(), &bytes(24, LEN));
+    flip(&paths[0], 7);
+    let damaged = std::fs::read(&paths[0]).expect("there");
+    let token = swath::CancelToken::new();
+    token.cancel();
+    let cancelled = HealOptions::new().with_cancel(token).heal(&paths, &Verify::Vote);
+    assert_eq!(cancelled.expect_err("cancelled").reason(), Reason::Cancelled);
+    std::fs::hard_link(&paths[0], folder.path().join("other name")).expect("a second name");
+    let error = HealOptions::new().heal(&paths, &Verify::Vote).expect_err("two names");
+    assert!(error.to_string().contains("names"), "{error}");
+    assert!(std::fs::read(&paths[0]).expect("there") == damaged);
+    let options = HealOptions::new().with_hard_links(swath::sink::HardLinks::Broken);
+    options.heal(&paths, &Verify::Vote).expect("allowed");
+    assert!(std::fs::read(&paths[0]).expect("there") == bytes(24, LEN));
+    let plain = ReadOptions::new().read(&paths[0]).expect("there");
+    assert!(plain.buffer[..] == bytes(24, LEN)[..]);
+}

@@ -1,0 +1,8 @@
+//! Copies of one file: whatever is wrong with one of them, the bytes are right.
+
+mod copies;
+mod devices;
+mod faults;
+mod files;
+mod heal;
+mod hedges;
