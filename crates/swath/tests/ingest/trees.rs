@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, SystemTime};
 
 /// A folder that is removed when the test ends.
 pub(crate) fn folder() -> tempfile::TempDir {
@@ -41,18 +40,9 @@ pub(crate) fn plant(folder: &Path, seed: u64, count: usize) -> Vec<PathBuf> {
         fs::create_dir_all(&path).expect("room");
         path.push(format!("{}{index}", ["file-", ".", "x"][random(3)]));
         // Mostly small ones.
-        let len = if index < LENS.len() { LENS[index] } else { random(20_000) };
+        let len = LENS.get(index).copied().unwrap_or_else(|| random(20_000));
         fs::write(&path, swath_reference::bytes(seed + index as u64, len)).expect("room");
         paths.push(path);
     }
     paths
-}
-
-/// Makes files look as if nobody had touched them for a while, as far as that can be done: change
-/// times cannot be set, so it waits until they are old enough for one look to be proof.
-pub(crate) fn age() {
-    let begun = SystemTime::now();
-    while begun.elapsed().is_ok_and(|elapsed| elapsed < Duration::from_secs(5)) {
-        std::thread::sleep(Duration::from_millis(100));
-    }
 }
