@@ -17,6 +17,7 @@
 //! ```
 
 pub mod classes;
+pub mod ingest;
 pub mod matrix;
 pub mod mirror;
 pub mod number;

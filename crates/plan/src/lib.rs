@@ -16,6 +16,7 @@ pub mod checksums;
 pub mod chunk;
 pub mod classes;
 pub mod extent;
+pub mod files;
 pub mod mirror;
 pub mod policy;
 pub mod schedule;

@@ -43,6 +43,7 @@ mod copy;
 mod engine;
 mod error;
 mod heal;
+mod ingest;
 pub mod manifest;
 mod mirror;
 mod observe;
@@ -66,6 +67,10 @@ pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
 pub use heal::rewrite::Rewritten;
 pub use heal::{HealOptions, Healed, HealedCopy, heal};
+pub use ingest::{
+    Arena, Delivery, Entry, Failures, FileOrder, Files, IngestOptions, IngestReport, Ingested,
+    OrderGain, Part, Shape, Symlinks, SystemCalls, ingest,
+};
 pub use mirror::{Made, MirrorOptions, mirror};
 pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};
