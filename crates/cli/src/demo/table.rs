@@ -61,12 +61,14 @@ impl Findings {
     }
 
     fn ratio_to_peer(&self, row: &Timed) -> Option<f64> {
-        // What is read is compared across verbs; what is written is another file for each.
-        let is_its_peer = |other: &&Timed| {
-            let is_alike = row.state != State::New || other.capability == row.capability;
-            other.is_peer && other.state == row.state && is_alike
+        let of = |capability: &str| {
+            let is_its_peer = |other: &&Timed| {
+                other.is_peer && other.state == row.state && other.capability == capability
+            };
+            self.rows.iter().find(is_its_peer)
         };
-        let peer = self.rows.iter().find(is_its_peer)?;
+        // What reads the input without a peer of its own is compared with `read`'s.
+        let peer = of(row.capability).or_else(|| of("read"))?;
         Some(peer.median() / row.median())
     }
 }

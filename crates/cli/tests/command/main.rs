@@ -17,4 +17,5 @@ mod json;
 mod names;
 mod odd_files;
 mod price;
+mod trees;
 mod verified;
