@@ -16,6 +16,7 @@
 //! # }
 //! ```
 
+pub mod ingest;
 pub mod matrix;
 pub mod number;
 pub mod options;

@@ -4,8 +4,9 @@
 //! machine may change the file, whether lengths can be trusted.
 
 use std::ffi::OsStr;
-use std::fs::{self, File};
+use std::fs;
 use std::io;
+use std::os::fd::AsFd;
 use std::path::Path;
 
 use rustix::fs::{fstatfs, major, minor};
@@ -136,7 +137,7 @@ const PSEUDO: [u32; 29] = [
 /// # Ok(())
 /// # }
 /// ```
-pub fn file_system(file: &File) -> io::Result<FileSystem> {
+pub fn file_system(file: impl AsFd) -> io::Result<FileSystem> {
     // Where the field is 32 bits wide, it is signed: only its bits count.
     let bits = fstatfs(file)?.f_type & 0xffff_ffff;
     Ok(u32::try_from(bits).map_or(FileSystem::Other, FileSystem::from_magic))

@@ -6,8 +6,10 @@
 //!
 //! | Question or order | Module |
 //! | --- | --- |
+//! | where a file begins on its device | [`placement`] |
 //! | tell the kernel how a file will be read | [`advise`] |
 //! | how much of a file is in the page cache | [`residency`] |
+//! | how many descriptors there may be, and closing many | [`descriptors`] |
 //! | read past the page cache | [`direct`] |
 //! | what kind of file system and disk a file is on | [`file_system`] |
 //! | map a file for one pass over its bytes | [`map`] |
@@ -46,6 +48,7 @@ pub mod allocate;
 pub mod attributes;
 mod cgroup;
 pub mod copy;
+pub mod descriptors;
 pub mod direct;
 mod fault_table;
 pub mod file_system;
@@ -59,6 +62,7 @@ pub mod memory;
 pub mod nameless;
 pub mod names;
 pub mod numa;
+pub mod placement;
 pub mod priority;
 pub mod residency;
 pub mod ring;

@@ -14,6 +14,7 @@ extern crate alloc;
 
 pub mod chunk;
 pub mod extent;
+pub mod files;
 pub mod policy;
 pub mod schedule;
 pub mod segment;

@@ -42,6 +42,7 @@ mod buffer;
 mod copy;
 mod engine;
 mod error;
+mod ingest;
 mod observe;
 mod options;
 mod read;
@@ -60,6 +61,10 @@ pub use blocks::{Records, records, records_of};
 pub use buffer::{Buffer, BufferPool};
 pub use copy::{Copied, CopyOptions, How, Reflink, copy};
 pub use error::{Error, Operation, Reason, Result};
+pub use ingest::{
+    Arena, Delivery, Entry, Failures, FileOrder, Files, IngestOptions, IngestReport, Ingested,
+    OrderGain, Part, Shape, Symlinks, SystemCalls, ingest,
+};
 pub use observe::{CancelToken, Progress};
 pub use options::{Advice, Numa, ReadOptions};
 pub use read::{Loaded, read};

@@ -1,0 +1,63 @@
+//! Decides how many files are read: how many at a time, by whom, and which way first.
+//!
+//! ```text
+//! files   |0 1 2 3 4 5 ..|  claims: long ones first, single files at the end   (share)
+//! way     page cache first; on a miss the device, with many reads in flight    (Probe, Window)
+//! memory  slabs, lent in turn, with a reserve for the file everybody waits for (Lender)
+//! ```
+//!
+//! Nothing is opened or read here: numbers in, numbers out.
+//!
+//! ```
+//! use swath_plan::files::{Probe, Way};
+//!
+//! let mut probe = Probe::default();
+//! assert_eq!(probe.way(), Way::Cached, "hope first");
+//! (0..8).for_each(|_| probe.saw(false));
+//! assert_eq!(probe.way(), Way::Device, "then experience");
+//! ```
+
+mod lender;
+mod probe;
+mod window;
+
+pub use lender::{Grant, Lender};
+pub use probe::{Probe, Way};
+pub use window::Window;
+
+/// Returns how many of `left` files one of `workers` claims at one time, at most `most`.
+///
+/// An eighth of its even share: few claims while there is much to do, and at the end nobody holds
+/// files that another one could have.
+///
+/// ```
+/// use swath_plan::files::share;
+///
+/// assert_eq!([share(100_000, 2, 32), share(160, 2, 32), share(3, 2, 32)], [32, 10, 1]);
+/// assert_eq!(share(0, 2, 32), 0);
+/// ```
+#[must_use]
+pub fn share(left: usize, workers: usize, most: usize) -> usize {
+    (left / workers.max(1).saturating_mul(8)).clamp(1, most.max(1)).min(left)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_end_and_never_exceed_what_is_left() {
+        for workers in [0, 1, 2, 7, 64] {
+            for most in [0, 1, 32] {
+                let (mut left, mut claims) = (1000, 0);
+                while left > 0 {
+                    let share = share(left, workers, most);
+                    assert!((1..=left).contains(&share) && share <= most.max(1));
+                    left -= share;
+                    claims += 1;
+                }
+                assert!(claims <= 1000);
+            }
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Whether the page cache is asked first.
+
+/// The way to try for the next file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Way {
+    /// Only what is in memory; a miss costs a call.
+    Cached,
+    /// Straight to the device, with others in flight.
+    Device,
+}
+
+/// Asks the page cache first as long as that succeeds; after [`Probe::PATIENCE`] misses in a row
+/// only every [`Probe::EVERY`]th file, so that a cold folder costs few calls in vain and a warm
+/// one behind it is noticed.
+///
+/// ```
+/// use swath_plan::files::{Probe, Way};
+///
+/// let mut probe = Probe::default();
+/// (0..Probe::PATIENCE).for_each(|_| probe.saw(false));
+/// let asked = (0..160).filter(|_| probe.way() == Way::Cached).count();
+/// assert_eq!(asked, 10);
+/// probe.saw(true);
+/// assert_eq!(probe.way(), Way::Cached);
+/// ```
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Probe {
+    misses: u32,
+    since: u32,
+}
+
+impl Probe {
+    /// Misses in a row after which it is asked rarely.
+    pub const PATIENCE: u32 = 8;
+    /// How rarely: for one file of so many.
+    pub const EVERY: u32 = 16;
+
+    /// The way for the next file.
+    pub fn way(&mut self) -> Way {
+        if self.misses < Self::PATIENCE {
+            return Way::Cached;
+        }
+        self.since += 1;
+        if self.since < Self::EVERY {
+            return Way::Device;
+        }
+        self.since = 0;
+        Way::Cached
+    }
+
+    /// The page cache was asked and had the file (`hit`), or had not.
+    pub fn saw(&mut self, hit: bool) {
+        self.misses = if hit { 0 } else { self.misses.saturating_add(1) };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_single_miss_among_hits_changes_nothing() {
+        let mut probe = Probe::default();
+        for file in 0..1000 {
+            assert_eq!(probe.way(), Way::Cached, "file {file}");
+            probe.saw(file % 3 != 0);
+        }
+    }
+
+    #[test]
+    fn a_cold_folder_costs_one_call_in_vain_of_sixteen() {
+        let mut probe = Probe::default();
+        let mut asked = 0;
+        for _ in 0..16_008 {
+            if probe.way() == Way::Cached {
+                asked += 1;
+                probe.saw(false);
+            }
+        }
+        assert_eq!(asked, 1008);
+    }
+}

@@ -1,0 +1,87 @@
+//! How many threads wait for the device where there is no ring.
+
+/// Grows a crew of blocking threads while files miss the page cache: what keeps a device busy is
+/// reads in flight, not cores.
+///
+/// ```
+/// use swath_plan::files::Window;
+///
+/// let mut window = Window::new(2, 64);
+/// assert!(!window.missed(), "one miss is no evidence");
+/// assert!(window.missed(), "two for two threads are");
+/// assert_eq!(window.threads(), 3);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Window {
+    threads: usize,
+    most: usize,
+    misses: usize,
+}
+
+impl Window {
+    /// Of `threads` that run, `most` at the end.
+    #[must_use]
+    pub fn new(threads: usize, most: usize) -> Self {
+        Self { threads: threads.max(1), most, misses: 0 }
+    }
+
+    /// A thread has to wait for the device. Returns whether another one is to be started, and
+    /// counts it.
+    ///
+    /// That is, when there were as many misses as there are threads since the last one came: a
+    /// warm tree with few cold files in it stays with few threads, a cold one has all of them
+    /// within some thousand files.
+    pub fn missed(&mut self) -> bool {
+        self.misses += 1;
+        let grows = self.threads < self.most && self.misses >= self.threads.min(8);
+        if grows {
+            self.misses = 0;
+            self.threads += 1;
+        }
+        grows
+    }
+
+    /// A thread that was to be started could not be: no more are asked for.
+    pub fn refused(&mut self) {
+        self.threads = self.threads.saturating_sub(1);
+        self.most = self.threads;
+    }
+
+    /// Threads that run.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        self.threads
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_grows_to_the_most_and_not_further() {
+        let mut window = Window::new(2, 64);
+        let misses = (1..).take_while(|_| {
+            window.missed();
+            window.threads() < 64
+        });
+        assert!(misses.count() < 600, "soon");
+        assert!((0..1000).all(|_| !window.missed()));
+        assert_eq!(window.threads(), 64);
+    }
+
+    #[test]
+    fn after_a_refusal_it_asks_no_more() {
+        let mut window = Window::new(1, 64);
+        assert!(window.missed());
+        window.refused();
+        assert!((0..1000).all(|_| !window.missed()));
+        assert_eq!(window.threads(), 1);
+    }
+
+    #[test]
+    fn more_threads_than_the_most_are_left_alone() {
+        let mut window = Window::new(8, 2);
+        assert!((0..100).all(|_| !window.missed()));
+    }
+}

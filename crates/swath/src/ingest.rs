@@ -1,0 +1,238 @@
+//! Reads many files: into one memory, or one after the other through a callback.
+//!
+//! ```text
+//! Files → listing → crew of workers → place: arena and table, or slabs and a callback
+//!                    │ page cache: open, read, look, close
+//!                    │ device: many in flight, whatever the number of cores
+//!                    └ large, odd, young: with care, large ones in parts
+//! ```
+//!
+//! Nobody has to find the best number of threads: files in the page cache are read by one worker
+//! for each core, and what has to come from the device is waited for by as many as keep it busy.
+//!
+//! **The promise** is the one of every verb: a file that is written, truncated or replaced while
+//! it is read is an error with its path, in every case that `fstat` before and after can show;
+//! never silently short data. One look is enough where it shows that the file last changed three
+//! seconds or more before the call began, by this machine's clock, and that as many bytes came as
+//! it is long; that needs a clock which nobody sets back by more than that meanwhile.
+
+mod arena;
+mod careful;
+mod collect;
+mod crew;
+mod files;
+mod glob;
+mod hands;
+mod listing;
+mod options;
+mod order;
+mod report;
+mod sorted;
+mod stream;
+mod text;
+mod walk;
+mod worker;
+
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+pub use arena::Arena;
+pub use collect::{Entry, Ingested};
+pub use files::Files;
+pub use options::{Delivery, Failures, FileOrder, IngestOptions, Shape, Symlinks};
+pub use report::{IngestReport, OrderGain, SystemCalls};
+pub use stream::Part;
+
+use collect::{Collector, Results};
+use crew::Crew;
+use order::Order;
+use worker::{Caller, run};
+
+use crate::error::{Error, Result};
+
+/// Reads files into one memory: a folder with everything below it, a list, a pattern.
+///
+/// Source: study B (many small files, 1 to 64 threads), with what the guide adds to it.
+///
+/// ```
+/// # let folder = tempfile::tempdir().unwrap();
+/// # std::fs::write(folder.path().join("a"), "first").unwrap();
+/// # std::fs::write(folder.path().join("b"), "second").unwrap();
+/// let ingested = swath::ingest(folder.path())?;
+/// let texts: Vec<&[u8]> = ingested.iter().map(|entry| entry.bytes).collect();
+/// assert_eq!(texts, [&b"first"[..], b"second"]);
+/// # Ok::<(), swath::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// The first failure in input order, of those that were met before it ended: a file that cannot be
+/// opened or read, that is no regular file, or that changes while it is read; if there is no
+/// memory for all of them. [`IngestOptions::with_failures`] goes on instead.
+pub fn ingest(files: impl Into<Files>) -> Result<Ingested> {
+    IngestOptions::new().collect(files)
+}
+
+/// When a call began.
+struct Began {
+    at: Instant,
+    seconds: i64,
+}
+
+impl Began {
+    fn now() -> Self {
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let seconds = since.map_or(0, |since| i64::try_from(since.as_secs()).unwrap_or(0));
+        Self { at: Instant::now(), seconds }
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.at.elapsed()
+    }
+}
+
+impl IngestOptions {
+    /// Reads all of `files` into one memory.
+    ///
+    /// # Errors
+    ///
+    /// As [`ingest`]; with [`Failures::Skip`] and [`Failures::Collect`] only if it is cancelled.
+    pub fn collect(&self, files: impl Into<Files>) -> Result<Ingested> {
+        let began = Began::now();
+        let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
+        let listed = began.elapsed();
+        let fresh = Arena::new();
+        let arena = self.arena.as_ref().unwrap_or(&fresh);
+        let store = arena::Store::new(arena, self.memory_limit, listing.len())?;
+        let results = Mutex::new(Results::default());
+        let order = Order::of(&listing, self.order);
+        let make = || Collector::new(&store, &results, listing.len());
+        let mut parts = Summary::default();
+        let mut failure = None;
+        let mut timed = Vec::new();
+        for places in rounds(&order) {
+            let started = Instant::now();
+            let crew = Crew::new(&listing, self, began.seconds, places, true);
+            run(&crew, &make, Caller::Works);
+            failure = crew.failure();
+            parts.add(summary(crew));
+            timed.push((places.map_or(0, <[u32]>::len) as u64, started.elapsed()));
+            if failure.is_some() {
+                break;
+            }
+        }
+        let populated = store.populated.load(std::sync::atomic::Ordering::Relaxed);
+        let (pages, used) = store.into_pages();
+        if let Some(error) = failure {
+            if let (Some(home), Some(pages)) = (&self.arena, pages) {
+                home.put(pages);
+            }
+            return Err(error);
+        }
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let keep_failed = self.failures == Failures::Collect;
+        let walk_calls = listing.walk_calls;
+        let mut ingested =
+            results.into_ingested(listing, (pages, used), self.arena.clone(), keep_failed);
+        let report = ingested.report_mut();
+        parts.fill_in(report, self);
+        report.calls.walk = walk_calls;
+        report.populated_bytes = populated;
+        if let (Some(order), [sampled, ordered]) = (&order, &timed[..]) {
+            report.calls.order = order.calls;
+            let (sampled, ordered, sorting) = (*sampled, *ordered, order.sorting);
+            report.order = Some(OrderGain { order: self.order, sorting, sampled, ordered });
+        }
+        (report.listing, report.elapsed) = (listed, began.elapsed());
+        Ok(ingested)
+    }
+
+    /// Reads `files` and hands them over one after the other, on this thread, in bounded memory:
+    /// small files whole, larger ones in parts.
+    ///
+    /// ```
+    /// let mut bytes = 0;
+    /// let report = swath::IngestOptions::new().stream(
+    ///     swath::Files::paths(["/etc/passwd", "/etc/group"]),
+    ///     |part| {
+    ///         bytes += part.bytes.len() as u64;
+    ///         Ok::<(), swath::Error>(())
+    ///     },
+    /// )?;
+    /// assert_eq!((report.files, report.bytes), (2, bytes));
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// A file of which parts have been handed over may still fail: then its last part has no bytes
+    /// and an [`error`](Part::error), also where failures are skipped.
+    ///
+    /// # Errors
+    ///
+    /// The first one of `each`, after which nothing is handed over any more, and those of
+    /// [`collect`](Self::collect).
+    pub fn stream<E: From<Error> + Send>(
+        &self,
+        files: impl Into<Files>,
+        each: impl FnMut(Part<'_>) -> std::result::Result<(), E>,
+    ) -> std::result::Result<IngestReport, E> {
+        let began = Began::now();
+        let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
+        let listed = began.elapsed();
+        let mut report = stream::stream(self, &listing, began.seconds, each)?;
+        report.calls.walk = listing.walk_calls;
+        report.left_out = listing.left_out;
+        (report.listing, report.elapsed) = (listed, began.elapsed());
+        Ok(report)
+    }
+}
+
+/// The files of each round: all of them as they were given, or first some of them and then the
+/// others in an order.
+fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
+    match order {
+        None => vec![None],
+        Some(order) => {
+            let (sampled, rest) = order.files.split_at(order.sampled);
+            vec![Some(sampled), Some(rest)]
+        }
+    }
+}
+
+/// What a crew leaves for the report.
+#[derive(Default)]
+struct Summary {
+    tally: report::Tally,
+    threads: usize,
+    fallbacks: Vec<String>,
+}
+
+fn summary(crew: Crew<'_>) -> Summary {
+    let threads = crew.most_threads();
+    let tally = crew.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let fallbacks = crew.fallbacks.into_inner().unwrap_or_else(PoisonError::into_inner);
+    Summary { tally, threads, fallbacks }
+}
+
+impl Summary {
+    fn add(&mut self, other: Self) {
+        self.tally.add(other.tally);
+        self.threads = self.threads.max(other.threads);
+        self.fallbacks.extend(other.fallbacks);
+    }
+
+    fn fill_in(self, report: &mut IngestReport, options: &IngestOptions) {
+        self.tally.fill_in(report);
+        report.workers = self.threads as u64;
+        report.queue_depth = self.threads as u64;
+        report.fallbacks.extend(self.fallbacks);
+        let cores = options.cores();
+        report.reason = match (report.misses, report.ring_files) {
+            (0, _) => format!("all in the page cache: {} workers", self.threads),
+            (_, 0) if self.threads > cores => {
+                format!("not in the page cache, no ring: {} threads wait", self.threads)
+            }
+            (_, 0) => format!("hardly any miss of the page cache: {} workers", self.threads),
+            _ => String::from("not in the page cache: rings with many files in flight"),
+        };
+    }
+}

@@ -1,0 +1,232 @@
+//! One memory for many files: an end that moves, and slabs that workers fill.
+//!
+//! ```text
+//! |slab of A: f0 f2 f3 ..|slab of B: f1 f4 ..|large file, part by part|slab of A ..| end →
+//! ```
+
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
+
+use crate::error::{Error, Operation, Reason, Result};
+
+/// Memory that [`IngestOptions::collect`](crate::IngestOptions::collect) fills and that comes
+/// back when the result is dropped: pages that were used before cost half of fresh ones.
+///
+/// Clones are the same arena. It gives its memory to one result at a time; while that is alive the
+/// next one gets fresh memory.
+///
+/// ```
+/// let options = swath::IngestOptions::new().with_arena(swath::Arena::new());
+/// for _ in 0..2 {
+///     let ingested = options.collect(swath::Files::paths(["/etc/passwd", "/etc/group"]))?;
+///     assert!(ingested.get(1).is_some_and(|entry| entry.bytes.starts_with(b"root")));
+/// } // the second round uses the memory of the first
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Arena(Arc<Mutex<Option<Pages>>>);
+
+impl Arena {
+    /// Returns an arena that holds nothing yet.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Gives its idle memory back to the kernel.
+    pub fn trim(&self) {
+        drop(self.take());
+    }
+
+    fn take(&self) -> Option<Pages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    pub(super) fn put(&self, pages: Pages) {
+        let replaced = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(pages);
+        // Unmapping takes long: not under the lock.
+        drop(replaced);
+    }
+}
+
+/// The arena while it is filled.
+pub(super) struct Store {
+    leases: Leases<'static>,
+    end: AtomicUsize,
+    limit: usize,
+    at_hand: OnceLock<u64>,
+    /// Bytes that need no fresh memory: of an earlier round, or taken before anybody asks.
+    had: u64,
+    pub(super) populated: AtomicU64,
+}
+
+/// From so much on it is asked how much memory is at hand: the question costs a tenth of a
+/// millisecond.
+const LARGE: usize = 256 << 20;
+/// Below so many files huge pages are left alone: most of one would stay empty.
+const FEW: usize = 16;
+
+impl Store {
+    /// Takes the memory of `arena`, or address space as large as the machine's memory: what is not
+    /// used costs nothing.
+    pub(super) fn new(arena: &Arena, limit: u64, files: usize) -> Result<Self> {
+        let limit =
+            usize::try_from(limit).ok().filter(|&limit| limit > 0).unwrap_or(usize::MAX);
+        let refused = |error| Error::io(Operation::Allocate, Path::new("the arena"), error);
+        let pages = match arena.take() {
+            Some(pages) => pages,
+            None => reserve(limit).map_err(refused)?,
+        };
+        if files >= FEW {
+            // Refused by kernels without huge pages: slower, not wrong.
+            let _ = pages.advise_huge();
+        }
+        let limit = limit.min(pages.len());
+        let had = pages.len().saturating_sub(pages.unpopulated()).max(LARGE) as u64;
+        let (end, at_hand) = (AtomicUsize::new(0), OnceLock::new());
+        let populated = AtomicU64::new(0);
+        Ok(Self { leases: Leases::of_pages(pages), end, limit, at_hand, had, populated })
+    }
+
+    /// Sets `len` bytes aside, from a multiple of `align` on.
+    pub(super) fn reserve(&self, len: usize, align: usize, path: &Path) -> Result<usize> {
+        let mut wanted = 0;
+        let fits = |end: usize| {
+            wanted = end.checked_next_multiple_of(align)?.checked_add(len)?;
+            (wanted <= self.limit && self.is_at_hand(wanted)).then_some(wanted)
+        };
+        // Relaxed: the number alone; bytes are handed over by leases.
+        match self.end.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
+            Ok(_) => Ok(wanted - len),
+            Err(end) => Err(Error::new(Operation::Allocate, Reason::OutOfMemory, path)
+                .detail(format!(
+                    "{len} bytes more than {end} are wanted, {} may be kept",
+                    self.most()
+                ))
+                .hint("raise the memory limit, or stream instead of collecting")),
+        }
+    }
+
+    fn is_at_hand(&self, wanted: usize) -> bool {
+        wanted < LARGE || wanted as u64 <= self.most()
+    }
+
+    /// Bytes that it may hold at most.
+    fn most(&self) -> u64 {
+        let at_hand = || swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
+        // Asked when the first `LARGE` are taken already.
+        let at_hand = *self.at_hand.get_or_init(at_hand);
+        at_hand.saturating_add(self.had).min(self.limit as u64)
+    }
+
+    /// Lends `offset .. offset + len`, which was set aside, with its pages there.
+    pub(super) fn lend(
+        &self,
+        offset: usize,
+        len: usize,
+        path: &Path,
+    ) -> Result<WriteLease<'_>> {
+        let lease = self.leases.write(offset, len).ok_or_else(|| {
+            let error = Error::new(Operation::Allocate, Reason::Io, path);
+            error.detail("this memory is lent already")
+        })?;
+        match lease.prepare() {
+            // Relaxed: a counter for people.
+            Ok(fresh) => self.populated.fetch_add(fresh as u64, Ordering::Relaxed),
+            Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
+                return Err(Error::io(Operation::Allocate, path, error));
+            }
+            // Kernels before 5.14: the read itself populates.
+            Err(_) => 0,
+        };
+        Ok(lease)
+    }
+
+    /// Lends what was set aside and is complete.
+    pub(super) fn read(&self, offset: usize, len: usize) -> Option<&[u8]> {
+        self.leases.read(offset, len)
+    }
+
+    /// The memory, and how much of it is used.
+    pub(super) fn into_pages(self) -> (Option<Pages>, usize) {
+        (self.leases.into_pages(), self.end.into_inner())
+    }
+}
+
+/// Address space for `limit` bytes, or for as much as the machine has; less where a limit on
+/// address space, or strict accounting, refuses that.
+fn reserve(limit: usize) -> std::io::Result<Pages> {
+    let system = rustix::system::sysinfo();
+    let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX / 4).max(1 << 30);
+    let mut len = limit.min(memory).next_multiple_of(POPULATE_SIZE);
+    loop {
+        match Pages::map(len) {
+            Err(_) if len > 64 << 20 => len /= 2,
+            other => return other,
+        }
+    }
+}
+
+/// One worker's slab: small files side by side.
+pub(super) struct Shelf<'s> {
+    store: &'s Store,
+    slab: Option<WriteLease<'s>>,
+    used: usize,
+    slab_len: usize,
+}
+
+/// Files start at multiples of this, a cache line.
+const ALIGNMENT: usize = 64;
+
+impl<'s> Shelf<'s> {
+    pub(super) fn new(store: &'s Store, files: usize) -> Self {
+        let slab_len = if files >= FEW { POPULATE_SIZE } else { 256 << 10 };
+        Self { store, slab: None, used: 0, slab_len }
+    }
+
+    /// Room for at least `want` bytes.
+    pub(super) fn room(&mut self, want: usize, path: &Path) -> Result<&mut [u8]> {
+        let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
+        if left < want {
+            self.freeze();
+            let len = want.max(self.slab_len).next_multiple_of(4096);
+            // What is left of the arena may be less than a slab.
+            let (len, offset) = match self.store.reserve(len, 4096, path) {
+                Ok(offset) => (len, offset),
+                Err(_) if len > want => (want, self.store.reserve(want, ALIGNMENT, path)?),
+                Err(error) => return Err(error),
+            };
+            self.slab = Some(self.store.lend(offset, len, path)?);
+        }
+        let slab = self
+            .slab
+            .as_mut()
+            .ok_or_else(|| Error::new(Operation::Allocate, Reason::OutOfMemory, path))?;
+        Ok(&mut slab[self.used..])
+    }
+
+    /// The first `len` bytes of the room are a file: its offset in the arena.
+    pub(super) fn keep(&mut self, len: usize) -> usize {
+        let (start, end) =
+            self.slab.as_ref().map_or((0, 0), |slab| (slab.offset(), slab.len()));
+        let offset = start + self.used;
+        self.used = (self.used + len).next_multiple_of(ALIGNMENT).min(end);
+        offset
+    }
+
+    fn freeze(&mut self) {
+        self.used = 0;
+        if let Some(slab) = self.slab.take() {
+            slab.freeze();
+        }
+    }
+}
+
+impl Drop for Shelf<'_> {
+    fn drop(&mut self) {
+        self.freeze();
+    }
+}

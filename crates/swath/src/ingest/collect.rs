@@ -1,0 +1,234 @@
+//! Many files into one memory, with a table of where each of them is.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use swath_os::memory::Pages;
+
+use super::arena::{Arena, Shelf, Store};
+use super::listing::Listing;
+use super::report::IngestReport;
+use super::worker::Place;
+use crate::error::{Error, Result};
+
+/// Many files in one memory, and a table of them in input order.
+///
+/// ```
+/// let ingested = swath::ingest(swath::Files::paths(["/etc/passwd", "/etc/group"]))?;
+/// for entry in ingested.iter() {
+///     println!("{} at {}: {} bytes", entry.path.display(), entry.offset, entry.len);
+///     assert_eq!(entry.bytes.len() as u64, entry.len);
+/// }
+/// # Ok::<(), swath::Error>(())
+/// ```
+pub struct Ingested {
+    listing: Listing,
+    /// In the order of the listing.
+    rows: Vec<Row>,
+    /// The files of the table, where some were left out.
+    shown: Option<Vec<u32>>,
+    errors: BTreeMap<usize, Error>,
+    pages: Option<Pages>,
+    used: usize,
+    home: Option<Arena>,
+    report: IngestReport,
+}
+
+/// Where a file is in the memory.
+#[derive(Clone, Copy, Debug, Default)]
+struct Row {
+    offset: usize,
+    len: usize,
+}
+
+/// One file of an [`Ingested`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Entry<'i> {
+    /// Its path, as it was given or found.
+    pub path: &'i Path,
+    /// Where its bytes are in [`Ingested::bytes`].
+    pub offset: u64,
+    /// How many there are; 0 for a file that could not be read.
+    pub len: u64,
+    /// Why it could not be read.
+    pub error: Option<&'i Error>,
+    /// Its bytes.
+    pub bytes: &'i [u8],
+}
+
+impl Ingested {
+    /// Files in the table.
+    pub fn len(&self) -> usize {
+        self.shown.as_ref().map_or(self.rows.len(), Vec::len)
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// File `index`, in input order.
+    pub fn get(&self, index: usize) -> Option<Entry<'_>> {
+        let index = match &self.shown {
+            Some(shown) => *shown.get(index)? as usize,
+            None => index,
+        };
+        let Row { offset, len } = *self.rows.get(index)?;
+        Some(Entry {
+            path: self.listing.path(index),
+            offset: offset as u64,
+            len: len as u64,
+            error: self.errors.get(&index),
+            bytes: &self.bytes()[offset..offset + len],
+        })
+    }
+
+    /// All files, in input order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Entry<'_>> + DoubleEndedIterator {
+        (0..self.len()).map(|index| self.get(index).expect("below the length"))
+    }
+
+    /// The whole memory: all files, in no order, with gaps between them that hold anything.
+    pub fn bytes(&self) -> &[u8] {
+        self.pages.as_ref().map_or(&[], |pages| &pages[..self.used])
+    }
+
+    /// How it went.
+    pub fn report(&self) -> &IngestReport {
+        &self.report
+    }
+
+    /// Gives the memory up for the next [`with_arena`](crate::IngestOptions::with_arena).
+    pub fn into_arena(mut self) -> Arena {
+        let arena = self.home.take().unwrap_or_default();
+        if let Some(pages) = self.pages.take() {
+            arena.put(pages);
+        }
+        arena
+    }
+}
+
+impl Drop for Ingested {
+    fn drop(&mut self) {
+        if let (Some(home), Some(pages)) = (&self.home, self.pages.take()) {
+            home.put(pages);
+        }
+    }
+}
+
+impl fmt::Debug for Ingested {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Ingested")
+            .field("len", &self.len())
+            .field("report", &self.report)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What the workers found, as each of them ended.
+#[derive(Default)]
+pub(super) struct Results {
+    rows: Vec<(usize, Row)>,
+    errors: Vec<(usize, Error)>,
+}
+
+impl Results {
+    /// Puts everything in input order.
+    pub(super) fn into_ingested(
+        self,
+        listing: Listing,
+        (pages, used): (Option<Pages>, usize),
+        home: Option<Arena>,
+        keep_failed: bool,
+    ) -> Ingested {
+        let mut rows = vec![Row::default(); listing.len()];
+        for (index, row) in self.rows {
+            rows[index] = row;
+        }
+        let errors: BTreeMap<usize, Error> = self.errors.into_iter().collect();
+        let count = errors.len() as u64;
+        let mut report = IngestReport { left_out: listing.left_out, ..IngestReport::default() };
+        let shown = if keep_failed || errors.is_empty() {
+            report.failed = count;
+            None
+        } else {
+            report.skipped = count;
+            let there = (0..rows.len()).filter(|index| !errors.contains_key(index));
+            Some(there.filter_map(|index| u32::try_from(index).ok()).collect())
+        };
+        Ingested { listing, rows, shown, errors, pages, used, home, report }
+    }
+}
+
+impl Ingested {
+    pub(super) fn report_mut(&mut self) -> &mut IngestReport {
+        &mut self.report
+    }
+}
+
+/// One worker's share of the arena.
+pub(super) struct Collector<'s> {
+    store: &'s Store,
+    shelf: Shelf<'s>,
+    found: Results,
+    results: &'s Mutex<Results>,
+}
+
+impl<'s> Collector<'s> {
+    pub(super) fn new(store: &'s Store, results: &'s Mutex<Results>, files: usize) -> Self {
+        Self { store, shelf: Shelf::new(store, files), found: Results::default(), results }
+    }
+}
+
+impl Place for Collector<'_> {
+    const SHARED: bool = true;
+
+    fn room(&mut self, _index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {
+        self.shelf.room(want, path).map(Some)
+    }
+
+    fn keep(&mut self, index: usize, _offset: u64, len: usize, _is_last: bool) {
+        let offset = self.shelf.keep(len);
+        self.found.rows.push((index, Row { offset, len }));
+    }
+
+    fn failed(&mut self, index: usize, error: Error) {
+        self.found.errors.push((index, error));
+    }
+
+    fn set_aside(&mut self, len: u64, path: &Path) -> Result<usize> {
+        // Larger than any address space is refused as any other.
+        let len = usize::try_from(len).unwrap_or(usize::MAX);
+        self.store.reserve(len, 4096, path)
+    }
+
+    fn part(
+        &mut self,
+        at: usize,
+        len: usize,
+        path: &Path,
+        fill: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        let mut lease = self.store.lend(at, len, path)?;
+        fill(&mut lease)?;
+        lease.freeze();
+        Ok(())
+    }
+
+    fn complete(&mut self, index: usize, base: usize, len: u64) -> Option<&[u8]> {
+        let len = usize::try_from(len).ok()?;
+        self.found.rows.push((index, Row { offset: base, len }));
+        self.store.read(base, len)
+    }
+}
+
+impl Drop for Collector<'_> {
+    fn drop(&mut self) {
+        let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
+        results.rows.append(&mut self.found.rows);
+        results.errors.append(&mut self.found.errors);
+    }
+}

@@ -1,0 +1,279 @@
+//! What the workers of one ingest share: who takes which files, what failed, when it is over.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use swath_plan::files::{Window, share};
+
+use super::listing::Listing;
+use super::options::IngestOptions;
+use super::report::Tally;
+use crate::error::{Error, Operation, Reason};
+use crate::observe::Observer;
+use crate::source::Identity;
+
+/// A file that several workers read.
+pub(super) struct Large {
+    pub(super) index: usize,
+    pub(super) before: Identity,
+    /// Where its bytes go.
+    pub(super) base: usize,
+    /// Parts that are not there yet.
+    pub(super) left: AtomicUsize,
+    pub(super) failed: AtomicBool,
+}
+
+/// What a worker does next.
+pub(super) enum Unit {
+    /// Files `.0 .. .1` of the order.
+    Files(usize, usize),
+    /// A part of a large file: its offset and its length.
+    Part(Arc<Large>, u64, usize),
+}
+
+/// See the [module](self).
+pub(super) struct Crew<'c> {
+    pub(super) listing: &'c Listing,
+    pub(super) options: &'c IngestOptions,
+    /// When the call began, in seconds since 1970.
+    pub(super) began: i64,
+    order: Option<&'c [u32]>,
+    /// Large files have parts for everybody, so it pays to wait for them.
+    shares: bool,
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    stop: AtomicBool,
+    failure: Mutex<Option<(usize, Error)>>,
+    /// Bytes that came, for progress.
+    came: AtomicU64,
+    told: AtomicU64,
+    observer: Observer,
+    pub(super) tally: Mutex<Tally>,
+    pub(super) fallbacks: Mutex<Vec<String>>,
+}
+
+struct Queue {
+    next: usize,
+    end: usize,
+    parts: VecDeque<(Arc<Large>, u64, usize)>,
+    /// Workers that may still find parts for others.
+    busy: usize,
+    window: Window,
+    most_threads: usize,
+}
+
+/// Files of one claim at most.
+const CLAIM: usize = 32;
+
+impl<'c> Crew<'c> {
+    pub(super) fn new(
+        listing: &'c Listing,
+        options: &'c IngestOptions,
+        began: i64,
+        order: Option<&'c [u32]>,
+        shares: bool,
+    ) -> Self {
+        let (cores, depth) = (options.cores().max(1), options.queue_depth as usize);
+        let most = match (options.workers, depth) {
+            (0, 0) => 64,
+            (0, depth) => depth,
+            (workers, _) => workers,
+        };
+        // Each thread holds some descriptors.
+        let most = most.min(swath_os::descriptors::limit() / 8).max(1);
+        let queue = Queue {
+            next: 0,
+            end: order.map_or(listing.len(), <[u32]>::len),
+            parts: VecDeque::new(),
+            busy: 0,
+            window: Window::new(cores.min(most), most),
+            most_threads: cores.min(most),
+        };
+        Self {
+            listing,
+            options,
+            began,
+            order,
+            shares,
+            queue: Mutex::new(queue),
+            changed: Condvar::new(),
+            stop: AtomicBool::new(false),
+            failure: Mutex::default(),
+            came: AtomicU64::new(0),
+            told: AtomicU64::new(0),
+            observer: Observer::new(options.hooks.clone(), None),
+            tally: Mutex::default(),
+            fallbacks: Mutex::default(),
+        }
+    }
+
+    /// The file at a place of the order.
+    pub(super) fn at(&self, place: usize) -> usize {
+        self.order.map_or(place, |order| order[place] as usize)
+    }
+
+    /// Threads to begin with: fewer where there is little to do.
+    pub(super) fn threads(&self) -> usize {
+        let queue = self.queue();
+        queue.window.threads().min(queue.end.div_ceil(8)).max(1)
+    }
+
+    /// Descriptors that one thread may hold.
+    pub(super) fn share(&self) -> usize {
+        let threads = self.queue().window.threads().max(1);
+        swath_os::descriptors::limit().saturating_sub(16) / 2 / threads
+    }
+
+    /// The next unit, waited for as long as others may find parts; `None` when all is done. A
+    /// worker that asks `again` has done what it got before.
+    pub(super) fn next(&self, again: bool) -> Option<Unit> {
+        let mut queue = self.queue();
+        queue.busy -= usize::from(again);
+        loop {
+            if self.is_stopped() {
+                break;
+            }
+            if let Some((large, offset, len)) = queue.parts.pop_front() {
+                queue.busy += 1;
+                return Some(Unit::Part(large, offset, len));
+            }
+            let left = queue.end - queue.next;
+            if left > 0 {
+                let first = queue.next;
+                queue.next += share(left, queue.window.threads(), CLAIM);
+                queue.busy += 1;
+                return Some(Unit::Files(first, queue.next));
+            }
+            if queue.busy == 0 || !self.shares {
+                break;
+            }
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        drop(queue);
+        self.changed.notify_all();
+        None
+    }
+
+    /// Puts the parts of a large file before everything else.
+    pub(super) fn share_out(&self, large: &Arc<Large>, part_len: usize) {
+        let mut queue = self.queue();
+        let mut offset = 0;
+        while offset < large.before.len {
+            let left = usize::try_from(large.before.len - offset).unwrap_or(usize::MAX);
+            let len = left.min(part_len);
+            queue.parts.push_back((Arc::clone(large), offset, len));
+            offset += len as u64;
+        }
+        drop(queue);
+        self.changed.notify_all();
+    }
+
+    /// A thread waits for the device: whether another one is to be started.
+    pub(super) fn missed(&self) -> bool {
+        let mut queue = self.queue();
+        let grows = queue.window.missed();
+        queue.most_threads = queue.most_threads.max(queue.window.threads());
+        grows
+    }
+
+    /// A thread could not be started.
+    pub(super) fn not_started(&self, error: &std::io::Error) {
+        let mut queue = self.queue();
+        queue.window.refused();
+        queue.most_threads = queue.most_threads.min(queue.window.threads().max(1));
+        drop(queue);
+        self.fell_back(format!("a thread was not started ({error})"));
+    }
+
+    pub(super) fn fell_back(&self, what: String) {
+        self.fallbacks.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+    }
+
+    pub(super) fn most_threads(&self) -> usize {
+        self.queue().most_threads
+    }
+
+    /// Ends it all: `index` failed. The first one in input order is kept.
+    pub(super) fn fail(&self, index: usize, error: Error) {
+        let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        if failure.as_ref().is_none_or(|&(first, _)| index < first) {
+            *failure = Some((index, error));
+        }
+        drop(failure);
+        self.stop();
+    }
+
+    pub(super) fn stop(&self) {
+        // Relaxed: what failed is behind a mutex.
+        self.stop.store(true, Ordering::Relaxed);
+        drop(self.queue());
+        self.changed.notify_all();
+    }
+
+    /// Whether nothing more is to be begun: after a failure, or when cancelled.
+    pub(super) fn is_stopped(&self) -> bool {
+        if self.stop.load(Ordering::Relaxed) {
+            return true;
+        }
+        let cancelled = self.observer.is_cancelled();
+        if cancelled {
+            self.stop.store(true, Ordering::Relaxed);
+            self.changed.notify_all();
+        }
+        cancelled
+    }
+
+    /// The failure that ends it, if there is one.
+    pub(super) fn failure(&self) -> Option<Error> {
+        let failed = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let cancelled = || {
+            self.observer.is_cancelled().then(|| {
+                let path =
+                    if self.listing.len() > 0 { self.listing.path(0) } else { Path::new("") };
+                Error::new(Operation::Read, Reason::Cancelled, path).detail("cancelled")
+            })
+        };
+        failed.map(|(_, error)| error).or_else(cancelled)
+    }
+
+    /// `bytes` more are there.
+    pub(super) fn came(&self, bytes: u64) {
+        // Relaxed: a counter for people.
+        self.came.fetch_add(bytes, Ordering::Relaxed);
+    }
+
+    /// Tells whoever wants to know how far it is: on the thread that called alone.
+    pub(super) fn tell(&self) {
+        let came = self.came.load(Ordering::Relaxed);
+        let told = self.told.swap(came, Ordering::Relaxed);
+        if came > told {
+            self.observer.delivered(came - told);
+        }
+    }
+
+    pub(super) fn count(&self, tally: Tally) {
+        self.tally.lock().unwrap_or_else(PoisonError::into_inner).add(tally);
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        // Changes under the lock are complete before anything can panic.
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How often whoever waits looks whether it was cancelled.
+pub(super) const NAP: Duration = Duration::from_millis(50);
+
+/// Other workers must not wait for one that panicked.
+pub(super) struct StopOnPanic<'c>(pub(super) &'c Crew<'c>);
+
+impl Drop for StopOnPanic<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Which files: paths, folders, lists, patterns.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::glob::Glob;
+use super::listing::{Listing, as_path};
+use super::options::Symlinks;
+use super::walk::{Kept, walk};
+use crate::error::Result;
+use crate::observe::CancelToken;
+
+/// Which files to read, in which order their bytes are handed over. Nothing is looked at before a
+/// verb gets it.
+///
+/// ```
+/// use swath::Files;
+///
+/// let files = Files::paths(["/etc/passwd", "/etc/group"])
+///     .and(Files::list(b"/etc/hosts\0/etc/hostname\0", 0));
+/// let ingested = swath::IngestOptions::new()
+///     .with_failures(swath::Failures::Collect)
+///     .collect(files)?;
+/// assert_eq!(ingested.len(), 4);
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Files(Vec<Part>);
+
+#[derive(Clone, Debug)]
+enum Part {
+    /// Zero-terminated, one after the other.
+    Paths(Vec<Vec<u8>>),
+    /// Ends of the names, and what separates them.
+    List(Vec<u8>, u8),
+    Folder(PathBuf),
+    Glob(String),
+    /// A folder is walked, else it is one file.
+    Either(PathBuf),
+}
+
+impl Files {
+    /// These files. Each is one file: a folder among them is an error of that file.
+    pub fn paths<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
+        let bytes = |path: P| path.as_ref().as_os_str().as_bytes().to_vec();
+        Self(vec![Part::Paths(paths.into_iter().map(bytes).collect())])
+    }
+
+    /// Every file in a folder and in the folders below it, hidden ones included, whatever a
+    /// `.gitignore` says: in the order of their names, byte by byte, a folder's own files before
+    /// those of the folders in it.
+    pub fn folder(path: impl Into<PathBuf>) -> Self {
+        Self(vec![Part::Folder(path.into())])
+    }
+
+    /// The files of a list as `find -print` (`separator` `b'\n'`) and `find -print0` (0) write it.
+    /// Empty names are left out; a separator behind the last name may be missing.
+    pub fn list(bytes: impl Into<Vec<u8>>, separator: u8) -> Self {
+        Self(vec![Part::List(bytes.into(), separator)])
+    }
+
+    /// The files that a pattern matches, in the order of [`folder`](Self::folder): `*` and `?`
+    /// stand for all but slashes, `[a-c]` and `[!a-c]` for one byte, `**` for any number of
+    /// folders. Hidden files are matched as others are. A pattern that matches nothing gives no
+    /// file.
+    pub fn glob(pattern: impl Into<String>) -> Self {
+        Self(vec![Part::Glob(pattern.into())])
+    }
+
+    /// Each of them a folder, which is walked, or a file: the arguments of a command.
+    pub fn each<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
+        Self(paths.into_iter().map(|path| Part::Either(path.into())).collect())
+    }
+
+    /// These and behind them `more`. A file that is named twice is read twice.
+    #[must_use]
+    pub fn and(mut self, more: impl Into<Files>) -> Self {
+        self.0.extend(more.into().0);
+        self
+    }
+
+    /// Looks them up.
+    pub(super) fn listing(
+        &self,
+        symlinks: Symlinks,
+        cancel: Option<&CancelToken>,
+    ) -> Result<Listing> {
+        let mut listing = Listing::default();
+        for part in &self.0 {
+            match part {
+                Part::Paths(paths) => paths.iter().for_each(|path| listing.push_path(path)),
+                Part::List(bytes, separator) => {
+                    let names = bytes.split(|byte| byte == separator);
+                    names
+                        .filter(|name| !name.is_empty())
+                        .for_each(|name| listing.push_path(name));
+                }
+                Part::Folder(path) => walk(path, symlinks, Kept::All, cancel, &mut listing)?,
+                Part::Either(path) if path.is_dir() => {
+                    walk(path, symlinks, Kept::All, cancel, &mut listing)?;
+                }
+                Part::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
+                Part::Glob(pattern) => {
+                    let glob = Glob::new(pattern.as_bytes());
+                    match glob.literal() {
+                        Some(path) if as_path(path).is_file() => listing.push_path(path),
+                        Some(_) => {}
+                        None => {
+                            let base = as_path(glob.base()).to_owned();
+                            let kept = Kept::Matching(&glob);
+                            walk(&base, symlinks, kept, cancel, &mut listing)?;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(listing)
+    }
+}
+
+/// A folder is walked, anything else is one file.
+impl From<&Path> for Files {
+    fn from(path: &Path) -> Self {
+        Self::each([path])
+    }
+}
+
+/// A folder is walked, anything else is one file.
+impl From<PathBuf> for Files {
+    fn from(path: PathBuf) -> Self {
+        Self::each([path])
+    }
+}
+
+/// A folder is walked, anything else is one file.
+impl From<&PathBuf> for Files {
+    fn from(path: &PathBuf) -> Self {
+        Self::each([path])
+    }
+}
+
+/// A folder is walked, anything else is one file.
+impl From<&str> for Files {
+    fn from(path: &str) -> Self {
+        Self::each([path])
+    }
+}
+
+/// [`Files::paths`].
+impl From<Vec<PathBuf>> for Files {
+    fn from(paths: Vec<PathBuf>) -> Self {
+        Self::paths(paths)
+    }
+}
+
+/// [`Files::paths`].
+impl From<&[PathBuf]> for Files {
+    fn from(paths: &[PathBuf]) -> Self {
+        Self::paths(paths)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(files: Files) -> Vec<String> {
+        let listing = files.listing(Symlinks::default(), None).expect("no walk");
+        (0..listing.len()).map(|index| listing.path(index).display().to_string()).collect()
+    }
+
+    #[test]
+    fn lists_end_with_or_without_a_separator() {
+        for list in ["a\nb c\n", "a\nb c", "\na\n\nb c\n\n"] {
+            assert_eq!(names(Files::list(list, b'\n')), ["a", "b c"]);
+        }
+        assert_eq!(names(Files::list("a\nb\0c", 0)), ["a\nb", "c"]);
+        assert!(names(Files::list("", b'\n')).is_empty());
+    }
+
+    #[test]
+    fn parts_follow_each_other() {
+        let files = Files::paths(["x"]).and(Files::list("y\n", b'\n')).and("/no such thing");
+        assert_eq!(names(files), ["x", "y", "/no such thing"]);
+    }
+}

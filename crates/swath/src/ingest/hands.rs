@@ -1,0 +1,330 @@
+//! One worker's calls: open, read, look, close, and when a look proves that a file held still.
+//!
+//! A file is whole if as many bytes came as it is long, and unchanged if its change time lies
+//! before the whole call began: the second look of a pair is enough. Only where that proves
+//! nothing (the file is young, or its file system keeps times of another machine) there is a look
+//! before, too.
+
+use std::io::IoSliceMut;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2};
+use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
+
+use swath_os::descriptors::close_all;
+use swath_os::file_system::{FileSystem, file_system};
+
+use super::listing::Listing;
+use super::report::Tally;
+use crate::source::Identity;
+
+/// How a small file went.
+pub(super) enum Outcome {
+    /// The room begins with all of it: so many bytes.
+    Whole(usize),
+    /// It is longer than the room, or out of the ordinary: to be read with care.
+    Careful(OwnedFd),
+    /// Not in the page cache; open, if it was opened.
+    Miss(Option<OwnedFd>),
+    /// The kernel says no, at this call.
+    Failed(Call, Errno),
+}
+
+/// What could not be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Call {
+    Open,
+    Inspect,
+    Read,
+}
+
+/// Whether only what is in memory is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    ForDevice,
+    Never,
+}
+
+/// What is known of a device from its first file on.
+#[derive(Clone, Copy)]
+struct Device {
+    number: u64,
+    /// Its change times come from this machine's clock.
+    times: bool,
+}
+
+/// See the [module](self).
+pub(super) struct Hands<'l> {
+    listing: &'l Listing,
+    /// A change time below this, in seconds, lies before the call.
+    old: i64,
+    folders: Vec<(u32, OwnedFd)>,
+    devices: Vec<Device>,
+    /// Read and done with: closed many at a time.
+    done: Vec<OwnedFd>,
+    most_done: usize,
+    /// `openat2` works and may be told to look at memory alone.
+    cached_open: bool,
+    cached_read: bool,
+    /// The last files were such that a look beforehand is worth it.
+    look_first: bool,
+    pub(super) tally: Tally,
+}
+
+/// Change times are as coarse as two seconds on some file systems, and a tick late on others.
+const COARSE: i64 = 3;
+/// From so many files in a folder on it is opened, to look their names up in it.
+const MANY: u32 = 4;
+/// Folders that are kept open.
+const FOLDERS: usize = 4;
+/// Files that wait to be closed at one time, where the limit of descriptors allows it.
+const DONE: usize = 64;
+
+impl<'l> Hands<'l> {
+    /// `began` is when the call did, in seconds since 1970; `share` is how many descriptors this
+    /// worker may hold.
+    pub(super) fn new(listing: &'l Listing, began: i64, share: usize) -> Self {
+        Self {
+            listing,
+            old: began.saturating_sub(COARSE),
+            folders: Vec::new(),
+            devices: Vec::new(),
+            done: Vec::with_capacity(DONE),
+            most_done: share.saturating_sub(FOLDERS + 2).clamp(1, DONE),
+            cached_open: true,
+            cached_read: true,
+            look_first: false,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Opens a file; with [`Wait::Never`] `AGAIN` stands for "not in memory".
+    pub(super) fn open(&mut self, index: usize, wait: Wait) -> Result<OwnedFd, Errno> {
+        // A pipe is opened without waiting for its other end, and then refused.
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        loop {
+            let in_folder = self.listing.run(index).1 >= MANY && self.enter(index);
+            let (listing, folders) = (self.listing, &self.folders);
+            let (folder, name) = match folders.last() {
+                Some((_, folder)) if in_folder => (folder.as_fd(), listing.c_name(index)),
+                _ => (CWD, listing.c_path(index)),
+            };
+            self.tally.calls.open += 1;
+            let opened = if wait == Wait::Never && self.cached_open {
+                openat2(folder, name, flags, Mode::empty(), ResolveFlags::CACHED)
+            } else {
+                openat(folder, name, flags, Mode::empty())
+            };
+            match opened {
+                Err(Errno::INTR) => {}
+                Err(Errno::NOSYS | Errno::PERM | Errno::INVAL)
+                    if wait == Wait::Never && self.cached_open =>
+                {
+                    self.cached_open = false;
+                }
+                // Those that wait to be closed may be what is in the way.
+                Err(Errno::MFILE | Errno::NFILE)
+                    if !self.done.is_empty() || !self.folders.is_empty() =>
+                {
+                    self.let_go();
+                }
+                other => return other,
+            }
+        }
+    }
+
+    /// Opens the folder of a file, which is then the last one; `false` if the path is shorter.
+    fn enter(&mut self, index: usize) -> bool {
+        let (folder, _) = self.listing.run(index);
+        if self.folders.last().is_some_and(|&(last, _)| last == folder) {
+            return true;
+        }
+        let path = self.listing.folder_path(index);
+        if path.as_os_str().is_empty() {
+            return false;
+        }
+        if let Some(at) = self.folders.iter().position(|&(known, _)| known == folder) {
+            let found = self.folders.remove(at);
+            self.folders.push(found);
+            return true;
+        }
+        self.tally.calls.open += 1;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let Ok(opened) = openat(CWD, path, flags, Mode::empty()) else { return false };
+        if self.folders.len() >= FOLDERS {
+            let (_, oldest) = self.folders.remove(0);
+            self.done_with(oldest);
+        }
+        self.folders.push((folder, opened));
+        true
+    }
+
+    /// Reads a whole file into the beginning of `room`.
+    pub(super) fn read_small(&mut self, index: usize, room: &mut [u8], wait: Wait) -> Outcome {
+        match self.open(index, wait) {
+            Ok(file) => self.read_opened(file, room, wait),
+            Err(Errno::AGAIN) if wait == Wait::Never => Outcome::Miss(None),
+            Err(error) => Outcome::Failed(Call::Open, error),
+        }
+    }
+
+    /// The same of a file that is open.
+    pub(super) fn read_opened(
+        &mut self,
+        file: OwnedFd,
+        room: &mut [u8],
+        wait: Wait,
+    ) -> Outcome {
+        let mut before = None;
+        if self.look_first {
+            match self.look(&file) {
+                Ok(stat) if stat_len(&stat) < room.len() as u64 && is_regular(&stat) => {
+                    before = Some(stat);
+                }
+                Ok(_) => return Outcome::Careful(file),
+                Err(error) => return self.failed(file, Call::Inspect, error),
+            }
+        }
+        // A second round only where the first look came too late to prove anything.
+        for round in 0..2 {
+            let wait = if round == 0 { wait } else { Wait::ForDevice };
+            let came = match self.read(file.as_fd(), room, 0, wait) {
+                Ok(came) => came,
+                Err(Errno::AGAIN) if wait == Wait::Never => return Outcome::Miss(Some(file)),
+                // A pipe, a folder: whoever is careful says what it is.
+                Err(_) => return Outcome::Careful(file),
+            };
+            let after = match self.look(&file) {
+                Ok(stat) => stat,
+                Err(error) => return self.failed(file, Call::Inspect, error),
+            };
+            let whole =
+                is_regular(&after) && came < room.len() && stat_len(&after) == came as u64;
+            let still = before.is_some_and(|before| same(&before, &after))
+                || self.is_old(&file, &after);
+            if whole && still {
+                self.tally.checked_twice += u64::from(before.is_some());
+                // The next one is likely to be as this one.
+                self.look_first = before.is_some() && !self.is_old(&file, &after);
+                self.done_with(file);
+                return Outcome::Whole(came);
+            }
+            let len = stat_len(&after);
+            if wait == Wait::Never
+                && came as u64 != len
+                && (came as u64) < len
+                && came < room.len()
+            {
+                return Outcome::Miss(Some(file));
+            }
+            self.look_first = true;
+            if !whole || before.is_some() {
+                return Outcome::Careful(file);
+            }
+            before = Some(after);
+        }
+        Outcome::Careful(file)
+    }
+
+    /// One read, interrupts aside.
+    pub(super) fn read(
+        &mut self,
+        file: BorrowedFd<'_>,
+        room: &mut [u8],
+        offset: u64,
+        wait: Wait,
+    ) -> Result<usize, Errno> {
+        loop {
+            self.tally.calls.read += 1;
+            let cached = wait == Wait::Never && self.cached_read;
+            let came = if cached {
+                let mut parts = [IoSliceMut::new(room)];
+                preadv2(file, &mut parts, offset, ReadWriteFlags::NOWAIT)
+            } else {
+                pread(file, &mut *room, offset)
+            };
+            match came {
+                Err(Errno::INTR) => {}
+                // Not every file system can tell.
+                Err(Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS) if cached => {
+                    self.cached_read = false;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    fn look(&mut self, file: &OwnedFd) -> Result<Stat, Errno> {
+        self.tally.calls.stat += 1;
+        fstat(file)
+    }
+
+    /// Whether the change time proves that nobody changed the file since the call began.
+    fn is_old(&mut self, file: &OwnedFd, stat: &Stat) -> bool {
+        #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
+        let changed = stat.st_ctime as i64;
+        changed < self.old && self.device(file, stat).times
+    }
+
+    fn device(&mut self, file: &OwnedFd, stat: &Stat) -> Device {
+        #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
+        let number = stat.st_dev as u64;
+        if let Some(known) = self.devices.iter().find(|device| device.number == number) {
+            return *known;
+        }
+        self.tally.calls.stat += 1;
+        let kind = kind_of(file);
+        let times = matches!(
+            kind,
+            FileSystem::Ext
+                | FileSystem::Xfs
+                | FileSystem::Btrfs
+                | FileSystem::F2fs
+                | FileSystem::Tmpfs
+        );
+        let device = Device { number, times };
+        self.devices.push(device);
+        device
+    }
+
+    fn failed(&mut self, file: OwnedFd, call: Call, error: Errno) -> Outcome {
+        self.done_with(file);
+        Outcome::Failed(call, error)
+    }
+
+    /// Closes a file, sooner or later.
+    pub(super) fn done_with(&mut self, file: OwnedFd) {
+        self.done.push(file);
+        if self.done.len() >= self.most_done {
+            self.tally.calls.close += close_all(&mut self.done);
+        }
+    }
+
+    /// Closes whatever is open and not in use.
+    pub(super) fn let_go(&mut self) {
+        self.done.extend(self.folders.drain(..).map(|(_, folder)| folder));
+        self.tally.calls.close += close_all(&mut self.done);
+    }
+}
+
+impl Drop for Hands<'_> {
+    fn drop(&mut self) {
+        self.let_go();
+    }
+}
+
+fn kind_of(file: &OwnedFd) -> FileSystem {
+    file_system(file).unwrap_or(FileSystem::Other)
+}
+
+fn is_regular(stat: &Stat) -> bool {
+    FileType::from_raw_mode(stat.st_mode).is_file()
+}
+
+fn stat_len(stat: &Stat) -> u64 {
+    u64::try_from(stat.st_size).unwrap_or(0)
+}
+
+fn same(before: &Stat, after: &Stat) -> bool {
+    Identity::of(before) == Identity::of(after)
+}

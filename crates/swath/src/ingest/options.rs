@@ -1,0 +1,248 @@
+//! How to ingest: every choice a caller can make, each with its default.
+
+use std::sync::Arc;
+
+use super::arena::Arena;
+use crate::observe::{CancelToken, Hooks, Progress};
+
+/// In which order files are read. Their bytes are handed over in input order whatever it is,
+/// unless [`Delivery::Completion`] is asked for.
+///
+/// On disks without heads it gains little; the report says what it gained
+/// ([`OrderGain`](crate::OrderGain)).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum FileOrder {
+    /// As they were given.
+    #[default]
+    Given,
+    /// By the bytes of their paths.
+    Path,
+    /// By inode number, which many file systems give out near to where the inode is.
+    Inode,
+    /// By where the first byte is on the device (`FIEMAP`): opens every file once more.
+    Extent,
+}
+
+impl FileOrder {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("given", Self::Given),
+        ("path", Self::Path),
+        ("inode", Self::Inode),
+        ("extent", Self::Extent),
+    ];
+}
+
+/// What happens when a file cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Failures {
+    /// The whole call fails: with the first failure in input order, of those that were met.
+    #[default]
+    Fail,
+    /// The file is left out, and counted in the report.
+    Skip,
+    /// The file keeps its place, with the error.
+    Collect,
+}
+
+impl Failures {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("fail", Self::Fail), ("skip", Self::Skip), ("collect", Self::Collect)];
+}
+
+/// What a walk does with symbolic links. What a caller names is always followed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Symlinks {
+    /// Reads the files that links lead to, and enters no folder through a link.
+    #[default]
+    Files,
+    /// Leaves them out.
+    Skip,
+    /// Reads files and enters folders; a link to a folder that it is in is an error.
+    Follow,
+}
+
+impl Symlinks {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("files", Self::Files), ("skip", Self::Skip), ("follow", Self::Follow)];
+}
+
+/// What the bytes are to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Shape {
+    /// Anything.
+    #[default]
+    Bytes,
+    /// UTF-8. What is not is an error with its path and byte; parts of a stream end between
+    /// characters.
+    Text,
+}
+
+impl Shape {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("bytes", Self::Bytes), ("text", Self::Text)];
+}
+
+/// In which order a stream hands files over. The parts of one file always come in order, one
+/// file after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Delivery {
+    /// The order they were given in.
+    #[default]
+    Input,
+    /// As they come.
+    Completion,
+}
+
+impl Delivery {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("input", Self::Input), ("completion", Self::Completion)];
+}
+
+/// How to read many files. Every setter returns the options, none can fail; 0 means "choose for
+/// me".
+///
+/// ```
+/// use swath::{Failures, IngestOptions};
+///
+/// let options = IngestOptions::new().with_failures(Failures::Collect);
+/// let ingested = options.collect(swath::Files::paths(["/etc/passwd", "/no such file"]))?;
+/// assert!(ingested.get(0).unwrap().bytes.starts_with(b"root"));
+/// assert_eq!(ingested.get(1).unwrap().error.unwrap().raw_os_error(), Some(2));
+/// assert_eq!((ingested.report().files, ingested.report().failed), (1, 1));
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct IngestOptions {
+    pub(super) workers: usize,
+    pub(super) queue_depth: u32,
+    pub(super) order: FileOrder,
+    pub(super) failures: Failures,
+    pub(super) symlinks: Symlinks,
+    pub(super) shape: Shape,
+    pub(super) memory_limit: u64,
+    pub(super) delivery: Delivery,
+    pub(super) part_size: u64,
+    pub(super) hooks: Hooks,
+    pub(super) arena: Option<Arena>,
+}
+
+impl IngestOptions {
+    /// Everything chosen for the files: bytes, in the order given, the first failure ends it.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Threads that read, at most 1,024. Default 0: one for each core, and where files are not in
+    /// the page cache as many as keep the device busy.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers.min(1024);
+        self
+    }
+
+    /// Files that wait for the device at one time, at most 1,024, by a ring or by threads.
+    /// Default 0: 128 in rings, 64 threads.
+    #[must_use]
+    pub fn with_queue_depth(mut self, queue_depth: u32) -> Self {
+        self.queue_depth = queue_depth.min(1024);
+        self
+    }
+
+    /// Default: [`FileOrder::Given`].
+    #[must_use]
+    pub fn with_order(mut self, order: FileOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// Default: [`Failures::Fail`].
+    #[must_use]
+    pub fn with_failures(mut self, failures: Failures) -> Self {
+        self.failures = failures;
+        self
+    }
+
+    /// Default: [`Symlinks::Files`].
+    #[must_use]
+    pub fn with_symlinks(mut self, symlinks: Symlinks) -> Self {
+        self.symlinks = symlinks;
+        self
+    }
+
+    /// Default: [`Shape::Bytes`].
+    #[must_use]
+    pub fn with_shape(mut self, shape: Shape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// Bytes that [`collect`](Self::collect) may keep, or that a [`stream`](Self::stream) may hold
+    /// at one time; a stream needs at least four parts. Default 0: what memory is at hand, for a
+    /// stream 64 MiB.
+    #[must_use]
+    pub fn with_memory_limit(mut self, bytes: u64) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Default: [`Delivery::Input`].
+    #[must_use]
+    pub fn with_delivery(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
+        self
+    }
+
+    /// Bytes that one worker reads of a large file at one time, and that a stream hands over at
+    /// most; at least 4,096. Default 0: 1 MiB.
+    #[must_use]
+    pub fn with_part_size(mut self, part_size: u64) -> Self {
+        self.part_size = part_size;
+        self
+    }
+
+    /// Calls `progress` now and then, on the thread that called, with the bytes read so far; how
+    /// many there will be is not known.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Lets `token` cancel it.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Where [`collect`](Self::collect) puts the bytes: memory that was used before costs half the
+    /// time of fresh one. Default: fresh memory each time.
+    #[must_use]
+    pub fn with_arena(mut self, arena: Arena) -> Self {
+        self.arena = Some(arena);
+        self
+    }
+
+    pub(super) fn part_len(&self) -> usize {
+        let size = usize::try_from(self.part_size).unwrap_or(usize::MAX);
+        if size == 0 { 1 << 20 } else { size.clamp(4096, 1 << 30) }
+    }
+
+    /// Threads to start with.
+    pub(super) fn cores(&self) -> usize {
+        if self.workers > 0 { self.workers } else { swath_os::machine::usable_cpus_at_start() }
+    }
+}

@@ -1,0 +1,69 @@
+//! In which order files are read, and what that gained.
+
+use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, openat, statat};
+use swath_os::placement::first_byte_on_device;
+
+use super::listing::Listing;
+use super::options::FileOrder;
+
+/// An order of reading: some files as they were given, to compare with, then the others.
+pub(super) struct Order {
+    pub(super) files: Vec<u32>,
+    /// So many of them are read first, as they were given.
+    pub(super) sampled: usize,
+    pub(super) sorting: Duration,
+    pub(super) calls: u64,
+}
+
+/// At most so many files are read in the given order, and at most an eighth of all.
+const SAMPLE: usize = 2048;
+
+impl Order {
+    /// `None` for [`FileOrder::Given`].
+    pub(super) fn of(listing: &Listing, order: FileOrder) -> Option<Self> {
+        let started = Instant::now();
+        let sampled = (listing.len() / 8).min(SAMPLE);
+        let mut files: Vec<u32> =
+            (0..listing.len()).filter_map(|at| u32::try_from(at).ok()).collect();
+        let (_, rest) = files.split_at_mut(sampled);
+        let mut calls = 0;
+        match order {
+            FileOrder::Given => return None,
+            FileOrder::Path => {
+                rest.sort_by_key(|&index| listing.path(index as usize).as_os_str())
+            }
+            FileOrder::Inode => {
+                rest.sort_by_cached_key(|&index| inode(listing, index as usize, &mut calls))
+            }
+            FileOrder::Extent => {
+                rest.sort_by_cached_key(|&index| place(listing, index as usize, &mut calls))
+            }
+        }
+        Some(Self { files, sampled, sorting: started.elapsed(), calls })
+    }
+}
+
+/// Known from the walk, or asked for.
+fn inode(listing: &Listing, index: usize, calls: &mut u64) -> u64 {
+    match listing.inode(index) {
+        0 => {
+            *calls += 1;
+            let stat = statat(CWD, listing.c_path(index), AtFlags::empty());
+            #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
+            stat.map_or(0, |stat| stat.st_ino as u64)
+        }
+        known => known,
+    }
+}
+
+/// Files without a place, and those that cannot be opened, come first.
+fn place(listing: &Listing, index: usize, calls: &mut u64) -> u64 {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    *calls += 1;
+    let Ok(file) = openat(CWD, listing.c_path(index), flags, Mode::empty()) else { return 0 };
+    *calls += 2;
+    first_byte_on_device(file.as_fd()).ok().flatten().unwrap_or(0)
+}

@@ -1,0 +1,173 @@
+//! How an ingest went, in plain numbers.
+
+use std::time::Duration;
+
+use super::options::FileOrder;
+
+/// System calls, by kind: what many small files cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SystemCalls {
+    /// `openat2`, `openat`: of files, and of folders that names are looked up in.
+    pub open: u64,
+    /// `preadv2`, `pread`.
+    pub read: u64,
+    /// `fstat`, `statx`, `fstatfs`.
+    pub stat: u64,
+    /// `close_range`, `close`.
+    pub close: u64,
+    /// Listing folders: `getdents64` and what belongs to it.
+    pub walk: u64,
+    /// `io_uring_enter` and `io_uring_register`.
+    pub ring: u64,
+    /// Asking where files are (`FIEMAP`), to put them in order.
+    pub order: u64,
+}
+
+impl SystemCalls {
+    /// All of them.
+    pub fn total(&self) -> u64 {
+        self.open + self.read + self.stat + self.close + self.walk + self.ring + self.order
+    }
+
+    pub(super) fn add(&mut self, other: Self) {
+        self.open += other.open;
+        self.read += other.read;
+        self.stat += other.stat;
+        self.close += other.close;
+        self.walk += other.walk;
+        self.ring += other.ring;
+        self.order += other.order;
+    }
+}
+
+/// What reading in another order gained: some files are read in the given order first, and
+/// measured.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct OrderGain {
+    /// The order.
+    pub order: FileOrder,
+    /// What finding it out took.
+    pub sorting: Duration,
+    /// Files that were read in the order given, for comparison, and how long that took.
+    pub sampled: (u64, Duration),
+    /// Files that were read in this order, and how long that took.
+    pub ordered: (u64, Duration),
+}
+
+impl OrderGain {
+    /// How many times as many files a second came in this order, the sorting included; below 1 it
+    /// was a loss. `None` if there were too few files to tell.
+    pub fn ratio(&self) -> Option<f64> {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let rate = |(files, elapsed): (u64, Duration)| files as f64 / elapsed.as_secs_f64();
+        let ordered = (self.ordered.0, self.ordered.1 + self.sorting);
+        let known = self.sampled.0 > 0 && ordered.0 > 0 && !self.sampled.1.is_zero();
+        known.then(|| rate(ordered) / rate(self.sampled))
+    }
+}
+
+/// How an ingest went.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct IngestReport {
+    /// Files that were read whole.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Files that could not be read and kept their place, with an error.
+    pub failed: u64,
+    /// Files that could not be read and were left out.
+    pub skipped: u64,
+    /// What a walk found and left out: neither file nor folder, or a link that is not followed.
+    pub left_out: u64,
+    /// From the call to the last byte, finding the files included.
+    pub elapsed: Duration,
+    /// Of that, finding the files.
+    pub listing: Duration,
+    /// Threads that read, at most at one time.
+    pub workers: u64,
+    /// Files that could wait for the device at one time.
+    pub queue_depth: u64,
+    /// Files that were not in the page cache, as far as that was seen.
+    pub misses: u64,
+    /// Files that came through a ring.
+    pub ring_files: u64,
+    /// Files that were read in parts, by several workers.
+    pub large_files: u64,
+    /// Files that had changed shortly before, or live where times cannot be trusted, so that they
+    /// were looked at twice.
+    pub checked_twice: u64,
+    /// Who read, and why, in one sentence.
+    pub reason: String,
+    /// Calls made.
+    pub calls: SystemCalls,
+    /// Bytes of fresh memory populated for the result.
+    pub populated_bytes: u64,
+    /// What the order gained, if one was asked for.
+    pub order: Option<OrderGain>,
+    /// Wishes that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+impl IngestReport {
+    /// Bytes a second, in units of 10⁹.
+    pub fn gb_per_s(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let bytes = self.bytes as f64;
+        bytes / self.elapsed.as_secs_f64().max(1e-9) / 1e9
+    }
+
+    /// Files a second.
+    pub fn files_per_s(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let files = self.files as f64;
+        files / self.elapsed.as_secs_f64().max(1e-9)
+    }
+
+    /// System calls for each file that was read or tried.
+    pub fn calls_per_file(&self) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+        let ratio =
+            self.calls.total() as f64 / (self.files + self.failed + self.skipped).max(1) as f64;
+        ratio
+    }
+}
+
+/// Counters of one worker, added up when it ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Tally {
+    pub(super) calls: SystemCalls,
+    pub(super) files: u64,
+    pub(super) bytes: u64,
+    pub(super) misses: u64,
+    pub(super) ring_files: u64,
+    pub(super) large_files: u64,
+    pub(super) checked_twice: u64,
+    pub(super) populated_bytes: u64,
+}
+
+impl Tally {
+    pub(super) fn add(&mut self, other: Self) {
+        self.calls.add(other.calls);
+        self.files += other.files;
+        self.bytes += other.bytes;
+        self.misses += other.misses;
+        self.ring_files += other.ring_files;
+        self.large_files += other.large_files;
+        self.checked_twice += other.checked_twice;
+        self.populated_bytes += other.populated_bytes;
+    }
+
+    pub(super) fn fill_in(self, report: &mut IngestReport) {
+        report.calls.add(self.calls);
+        report.files += self.files;
+        report.bytes += self.bytes;
+        report.misses += self.misses;
+        report.ring_files += self.ring_files;
+        report.large_files += self.large_files;
+        report.checked_twice += self.checked_twice;
+        report.populated_bytes += self.populated_bytes;
+    }
+}

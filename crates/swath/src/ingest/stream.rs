@@ -1,0 +1,431 @@
+//! Many files, one after the other, in bounded memory.
+//!
+//! ```text
+//! workers: room → read → keep ─┐ slabs, full        ┌→ each(part), on the thread that called
+//!                              └→ in input order or ┘   and the slab comes back
+//! ```
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+use std::rc::Rc;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use swath_os::memory::Pages;
+use swath_plan::files::{Grant, Lender};
+
+use super::crew::{Crew, NAP};
+use super::listing::Listing;
+use super::options::{Delivery, FileOrder, IngestOptions, Shape};
+use super::report::IngestReport;
+use super::worker::{Caller, Place, SMALL, run};
+use super::{Failures, summary};
+use crate::error::{Error, Operation, Result};
+
+/// Some bytes of a file that [`IngestOptions::stream`] hands over.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Part<'p> {
+    /// Which file, in input order.
+    pub index: usize,
+    /// Its path, as it was given or found.
+    pub path: &'p Path,
+    /// Where the bytes are in the file.
+    pub offset: u64,
+    /// The bytes; of an empty file, and of one that failed, none.
+    pub bytes: &'p [u8],
+    /// Whether nothing of this file follows.
+    pub is_last: bool,
+    /// Why the file cannot be read, or not to its end.
+    pub error: Option<&'p Error>,
+}
+
+/// A part on its way.
+struct Piece {
+    index: usize,
+    offset: u64,
+    start: usize,
+    len: usize,
+    is_last: bool,
+    error: Option<Error>,
+}
+
+/// Slabs, and who waits for them; filled ones, and who waits for those.
+struct Exchange {
+    state: Mutex<State>,
+    /// A slab came back, or the turn moved on.
+    returned: Condvar,
+    /// Something is there to be handed over.
+    filled: Condvar,
+    slab_len: usize,
+}
+
+struct State {
+    lender: Lender,
+    most: usize,
+    lent: usize,
+    idle: Vec<Pages>,
+    filled: VecDeque<(Option<Pages>, Vec<Piece>)>,
+    /// The file that is handed over next.
+    turn: usize,
+}
+
+impl Exchange {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn give_back(&self, pages: Pages) {
+        let mut state = self.state();
+        state.lender.returned();
+        state.lent -= 1;
+        state.idle.push(pages);
+        drop(state);
+        self.returned.notify_all();
+    }
+}
+
+/// Where one worker's bytes go: into slabs.
+struct Streamer<'x> {
+    exchange: &'x Exchange,
+    crew: &'x Crew<'x>,
+    slab: Option<Pages>,
+    used: usize,
+    /// The slab is one of the reserve: it is handed on at once.
+    reserved: bool,
+    pieces: Vec<Piece>,
+}
+
+impl Streamer<'_> {
+    fn flush(&mut self) {
+        let slab = self.slab.take();
+        self.used = 0;
+        if self.pieces.is_empty() {
+            if let Some(slab) = slab {
+                self.exchange.give_back(slab);
+            }
+            return;
+        }
+        let pieces = std::mem::take(&mut self.pieces);
+        self.exchange.state().filled.push_back((slab, pieces));
+        self.exchange.filled.notify_one();
+    }
+
+    /// A slab, waited for; `None` when it is over.
+    fn take(&mut self, index: usize, path: &Path) -> Result<Option<Pages>> {
+        let mut state = self.exchange.state();
+        loop {
+            let turn = state.turn;
+            match state.lender.ask(index, turn) {
+                Grant::Wait => {}
+                grant => {
+                    state.lent += 1;
+                    self.reserved = state.lent > state.most;
+                    let idle = if grant == Grant::Reuse { state.idle.pop() } else { None };
+                    drop(state);
+                    let made = idle.map_or_else(|| Pages::map(self.exchange.slab_len), Ok);
+                    return match made {
+                        Ok(pages) => Ok(Some(pages)),
+                        Err(error) => {
+                            let mut state = self.exchange.state();
+                            state.lender.returned();
+                            state.lent -= 1;
+                            Err(Error::io(Operation::Allocate, path, error))
+                        }
+                    };
+                }
+            }
+            if self.crew.is_stopped() {
+                return Ok(None);
+            }
+            let waited = self.exchange.returned.wait_timeout(state, NAP);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Place for Streamer<'_> {
+    const SHARED: bool = false;
+
+    fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {
+        let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
+        if left < want || self.slab.is_none() {
+            self.flush();
+            self.slab = self.take(index, path)?;
+        }
+        Ok(self.slab.as_mut().map(|slab| &mut slab[self.used..]))
+    }
+
+    fn keep(&mut self, index: usize, offset: u64, len: usize, is_last: bool) {
+        let start = self.used;
+        self.pieces.push(Piece { index, offset, start, len, is_last, error: None });
+        self.used += len;
+        if self.reserved {
+            self.flush();
+        }
+    }
+
+    fn failed(&mut self, index: usize, error: Error) {
+        let (offset, start, len) = (0, 0, 0);
+        self.pieces.push(Piece {
+            index,
+            offset,
+            start,
+            len,
+            is_last: true,
+            error: Some(error),
+        });
+        if self.reserved {
+            self.flush();
+        }
+    }
+
+    fn pause(&mut self) {
+        let idle = self.exchange.state().filled.is_empty();
+        if idle {
+            self.flush();
+        }
+    }
+
+    fn set_aside(&mut self, _len: u64, _path: &Path) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn part(
+        &mut self,
+        _at: usize,
+        _len: usize,
+        _path: &Path,
+        _fill: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    fn complete(&mut self, _index: usize, _base: usize, _len: u64) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Drop for Streamer<'_> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
+
+/// A slab that pieces still refer to; it goes back when the last of them is delivered.
+struct Held<'x> {
+    exchange: &'x Exchange,
+    pages: Option<Pages>,
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(pages) = self.pages.take() {
+            self.exchange.give_back(pages);
+        }
+    }
+}
+
+type Waiting<'x> = VecDeque<(Rc<Held<'x>>, Piece)>;
+
+/// Puts the pieces in order and hands them over.
+struct Desk<'x, F> {
+    crew: &'x Crew<'x>,
+    exchange: &'x Exchange,
+    each: F,
+    waiting: BTreeMap<usize, Waiting<'x>>,
+    /// In completion order: files of which something came, in the order it did.
+    arrived: VecDeque<usize>,
+    /// The file whose pieces are handed over.
+    turn: Option<usize>,
+    /// Of the file in turn something was handed over.
+    begun: bool,
+    finished: usize,
+    failed: u64,
+}
+
+impl<'x, F> Desk<'x, F> {
+    fn deliver<E: From<Error>>(&mut self) -> std::result::Result<(), E>
+    where
+        F: FnMut(Part<'_>) -> std::result::Result<(), E>,
+    {
+        while self.finished < self.crew.listing.len() {
+            if self.crew.is_stopped() {
+                break;
+            }
+            self.receive();
+            while let Some((held, piece)) = self.next() {
+                self.hand_over(&held, piece)?;
+                self.crew.tell();
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits for filled slabs; tells before who is waited for.
+    fn receive(&mut self) {
+        let mut state = self.exchange.state();
+        state.turn = self.turn.unwrap_or(usize::MAX);
+        self.exchange.returned.notify_all();
+        if state.filled.is_empty() {
+            let waited = self.exchange.filled.wait_timeout(state, NAP);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        let filled = std::mem::take(&mut state.filled);
+        drop(state);
+        for (pages, pieces) in filled {
+            let held = Rc::new(Held { exchange: self.exchange, pages });
+            for piece in pieces {
+                let waiting = self.waiting.entry(piece.index).or_default();
+                if self.crew.options.delivery == Delivery::Completion && waiting.is_empty() {
+                    self.arrived.push_back(piece.index);
+                }
+                waiting.push_back((Rc::clone(&held), piece));
+            }
+        }
+    }
+
+    /// The next piece in order, if it is there.
+    fn next(&mut self) -> Option<(Rc<Held<'x>>, Piece)> {
+        if self.crew.options.delivery == Delivery::Completion && self.turn.is_none() {
+            // A file whose pieces went already may be among them.
+            while let Some(index) = self.arrived.pop_front() {
+                if self.waiting.contains_key(&index) {
+                    self.turn = Some(index);
+                    break;
+                }
+            }
+        }
+        let turn = self.turn?;
+        let waiting = self.waiting.get_mut(&turn)?;
+        let next = waiting.pop_front();
+        if waiting.is_empty() {
+            self.waiting.remove(&turn);
+        }
+        next
+    }
+
+    fn hand_over<E: From<Error>>(
+        &mut self,
+        held: &Held<'_>,
+        piece: Piece,
+    ) -> std::result::Result<(), E>
+    where
+        F: FnMut(Part<'_>) -> std::result::Result<(), E>,
+    {
+        let options = self.crew.options;
+        let whole = held.pages.as_deref().unwrap_or_default();
+        let mut bytes = &whole[piece.start..][..piece.len];
+        let mut offset = piece.offset;
+        let silent = piece.error.is_some() && options.failures == Failures::Skip && !self.begun;
+        loop {
+            let cut = cut(bytes, options.part_len(), options.shape);
+            let part = Part {
+                index: piece.index,
+                path: self.crew.listing.path(piece.index),
+                offset,
+                bytes: &bytes[..cut],
+                is_last: piece.is_last && cut == bytes.len(),
+                error: piece.error.as_ref(),
+            };
+            if !silent {
+                (self.each)(part)?;
+            }
+            offset += cut as u64;
+            bytes = &bytes[cut..];
+            if bytes.is_empty() {
+                break;
+            }
+        }
+        self.begun = !piece.is_last;
+        if piece.is_last {
+            self.finished += 1;
+            self.failed += u64::from(piece.error.is_some());
+            self.turn = match options.delivery {
+                Delivery::Input => self.turn.map(|turn| turn + 1),
+                Delivery::Completion => None,
+            };
+        }
+        Ok(())
+    }
+}
+
+/// How many bytes go at one time: at most `most`, and of text whole characters.
+fn cut(bytes: &[u8], most: usize, shape: Shape) -> usize {
+    let mut cut = bytes.len().min(most);
+    if shape == Shape::Text && cut < bytes.len() {
+        while cut > 1 && bytes[cut] & 0xc0 == 0x80 {
+            cut -= 1;
+        }
+    }
+    cut
+}
+
+/// Runs it all: workers fill slabs, this thread hands them over.
+pub(super) fn stream<E: From<Error>>(
+    options: &IngestOptions,
+    listing: &Listing,
+    began: i64,
+    each: impl FnMut(Part<'_>) -> std::result::Result<(), E>,
+) -> std::result::Result<IngestReport, E> {
+    let slab_len = options.part_len().max(SMALL);
+    let limit = if options.memory_limit == 0 { 64 << 20 } else { options.memory_limit };
+    let most = usize::try_from(limit / slab_len as u64).unwrap_or(usize::MAX);
+    let most = most.saturating_sub(Lender::RESERVE).clamp(2, 1 << 16);
+    let turn = (options.delivery == Delivery::Input).then_some(0);
+    let exchange = Exchange {
+        state: Mutex::new(State {
+            lender: Lender::new(most),
+            most,
+            lent: 0,
+            idle: Vec::new(),
+            filled: VecDeque::new(),
+            turn: turn.unwrap_or(usize::MAX),
+        }),
+        returned: Condvar::new(),
+        filled: Condvar::new(),
+        slab_len,
+    };
+    let crew = Crew::new(listing, options, began, None, false);
+    let mut desk = Desk {
+        crew: &crew,
+        exchange: &exchange,
+        each,
+        waiting: BTreeMap::new(),
+        arrived: VecDeque::new(),
+        turn,
+        begun: false,
+        finished: 0,
+        failed: 0,
+    };
+    let mut outcome = Ok(());
+    let make = || Streamer {
+        exchange: &exchange,
+        crew: &crew,
+        slab: None,
+        used: 0,
+        reserved: false,
+        pieces: Vec::new(),
+    };
+    let mut work = || {
+        outcome = desk.deliver();
+        // Nobody is waited for any more, whatever came.
+        crew.stop();
+    };
+    run(&crew, &make, Caller::Does(&mut work));
+    let failed = desk.failed;
+    drop(desk);
+    outcome?;
+    if let Some(error) = crew.failure() {
+        return Err(error.into());
+    }
+    let mut report = IngestReport::default();
+    if options.order != FileOrder::Given {
+        report.fallbacks.push(String::from("order: a stream reads in the order given"));
+    }
+    summary(crew).fill_in(&mut report, options);
+    match options.failures {
+        Failures::Skip => report.skipped = failed,
+        Failures::Fail | Failures::Collect => report.failed = failed,
+    }
+    Ok(report)
+}

@@ -1,0 +1,305 @@
+//! Every file below a folder: folders are listed by several threads, the result is the same
+//! whoever lists which.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, fstat, open, statat};
+
+use super::glob::Glob;
+use super::listing::{Listing, as_path};
+use super::options::Symlinks;
+use super::sorted::sort_names;
+use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::CancelToken;
+
+/// Which of the files are kept.
+#[derive(Clone, Copy)]
+pub(super) enum Kept<'g> {
+    All,
+    Matching(&'g Glob<'g>),
+}
+
+impl Kept<'_> {
+    fn file(self, path: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Matching(glob) => glob.matches(path),
+        }
+    }
+
+    fn folder(self, path: &[u8]) -> bool {
+        match self {
+            Self::All => true,
+            Self::Matching(glob) => glob.may_match_in(path),
+        }
+    }
+}
+
+/// A folder and what is in it.
+#[derive(Default)]
+struct Node {
+    /// With a slash at its end.
+    path: Vec<u8>,
+    parent: Option<usize>,
+    identity: Option<(u64, u64)>,
+    /// The names of its files, one after the other.
+    names: Vec<u8>,
+    files: Vec<Found>,
+    folders: Vec<usize>,
+    broken: Vec<(Vec<u8>, Error)>,
+    left_out: u64,
+    calls: u64,
+}
+
+/// A name in a folder.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) start: u32,
+    pub(super) len: u32,
+    pub(super) inode: u64,
+}
+
+struct Walk<'g> {
+    symlinks: Symlinks,
+    kept: Kept<'g>,
+    base_len: usize,
+    cancel: Option<&'g CancelToken>,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    nodes: Vec<Node>,
+    waiting: VecDeque<usize>,
+    busy: usize,
+}
+
+/// Folders that wait from which on helpers are worth their start.
+const MANY: usize = 16;
+const HELPERS: usize = 7;
+
+/// Appends every file below `base` to `listing`. A folder that cannot be listed is a broken entry
+/// of its own.
+///
+/// # Errors
+///
+/// If it is cancelled.
+pub(super) fn walk(
+    base: &Path,
+    symlinks: Symlinks,
+    kept: Kept<'_>,
+    cancel: Option<&CancelToken>,
+    listing: &mut Listing,
+) -> Result<()> {
+    let mut path = base.as_os_str().as_bytes().to_vec();
+    if !path.is_empty() && !path.ends_with(b"/") {
+        path.push(b'/');
+    }
+    let base_len = path.len();
+    let state = State {
+        nodes: vec![Node { path, ..Node::default() }],
+        waiting: VecDeque::from([0]),
+        busy: 0,
+    };
+    let walk = Walk {
+        symlinks,
+        kept,
+        base_len,
+        cancel,
+        state: Mutex::new(state),
+        changed: Condvar::new(),
+    };
+    std::thread::scope(|scope| {
+        let (mut helpers, most) = (0, swath_os::machine::usable_cpus_at_start() - 1);
+        while let Some(index) = walk.next() {
+            walk.list(index);
+            if helpers < most.min(HELPERS) && walk.state().waiting.len() >= MANY {
+                let thread = std::thread::Builder::new().name(String::from("swath-walk"));
+                // Refused: this thread does it alone.
+                let started = thread.spawn_scoped(scope, || {
+                    while let Some(index) = walk.next() {
+                        walk.list(index);
+                    }
+                });
+                helpers = if started.is_ok() { helpers + 1 } else { most };
+            }
+        }
+    });
+    if cancel.is_some_and(CancelToken::is_cancelled) {
+        return Err(Error::new(Operation::Open, Reason::Cancelled, base).detail("cancelled"));
+    }
+    let state = walk.state.into_inner().unwrap_or_else(PoisonError::into_inner);
+    append(state.nodes, listing);
+    Ok(())
+}
+
+/// Files first, then the folders in their order.
+fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
+    let mut stack = vec![0];
+    while let Some(index) = stack.pop() {
+        let node = std::mem::take(&mut nodes[index]);
+        for file in &node.files {
+            let name = &node.names[file.start as usize..][..file.len as usize];
+            listing.push(&node.path, name, file.inode);
+        }
+        for (path, error) in node.broken {
+            listing.push_broken(&path, error);
+        }
+        listing.left_out += node.left_out;
+        listing.walk_calls += node.calls;
+        let mut folders = node.folders;
+        // Without the slash at the end: "a" comes before "a-b".
+        let name = |index: usize| nodes[index].path.split_last().map(|(_, name)| name);
+        folders.sort_unstable_by(|&a, &b| name(b).cmp(&name(a)));
+        stack.extend(folders);
+    }
+}
+
+impl Walk<'_> {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A folder to list, waited for; `None` when nobody can find one any more.
+    fn next(&self) -> Option<usize> {
+        let mut state = self.state();
+        loop {
+            if self.cancel.is_some_and(CancelToken::is_cancelled) {
+                state.waiting.clear();
+            }
+            // The last one first: few folders wait, and names of one folder stay together.
+            if let Some(index) = state.waiting.pop_back() {
+                state.busy += 1;
+                return Some(index);
+            }
+            if state.busy == 0 {
+                return None;
+            }
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn list(&self, index: usize) {
+        let (path, parent) = {
+            let state = self.state();
+            (state.nodes[index].path.clone(), state.nodes[index].parent)
+        };
+        let mut node = Node { path, parent, ..Node::default() };
+        let mut below = Vec::new();
+        if let Err(error) = self.read(&mut node, &mut below) {
+            let path = node.path.clone();
+            let error = Error::io(Operation::Open, as_path(&path), error);
+            node.broken.push((path, error));
+        }
+        sort_names(&node.names, &mut node.files);
+        node.broken.sort_by(|(a, _), (b, _)| a.cmp(b));
+        let mut state = self.state();
+        for path in below {
+            let at = state.nodes.len();
+            state.nodes.push(Node { path, parent: Some(index), ..Node::default() });
+            node.folders.push(at);
+            state.waiting.push_back(at);
+        }
+        state.nodes[index] = node;
+        state.busy -= 1;
+        drop(state);
+        self.changed.notify_all();
+    }
+
+    fn read(&self, node: &mut Node, below: &mut Vec<Vec<u8>>) -> io::Result<()> {
+        let path: &[u8] = if node.path.is_empty() { b"." } else { &node.path };
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let folder = open(as_path(path), flags, Mode::empty())?;
+        node.calls += 2;
+        if self.symlinks == Symlinks::Follow {
+            let stat = fstat(&folder)?;
+            node.calls += 1;
+            let identity = (stat.st_dev, stat.st_ino);
+            if self.is_above(node.parent, identity) {
+                return Err(io::Error::from_raw_os_error(40)); // ELOOP
+            }
+            node.identity = Some(identity);
+        }
+        let folder = File::from(folder);
+        let mut memory = [MaybeUninit::<u8>::uninit(); 64 << 10];
+        let mut entries = RawDir::new(&folder, &mut memory);
+        loop {
+            node.calls += u64::from(entries.is_buffer_empty());
+            let Some(entry) = entries.next() else { return Ok(()) };
+            let entry = entry?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let mut kind = entry.file_type();
+            if kind == FileType::Unknown {
+                node.calls += 1;
+                let stat = statat(&folder, name, AtFlags::SYMLINK_NOFOLLOW);
+                kind = stat.map_or(FileType::RegularFile, |stat| {
+                    FileType::from_raw_mode(stat.st_mode)
+                });
+            }
+            if kind == FileType::Symlink {
+                kind = match self.symlinks {
+                    Symlinks::Skip => FileType::Unknown,
+                    // Where it leads to nothing, reading says so.
+                    Symlinks::Files | Symlinks::Follow => {
+                        node.calls += 1;
+                        statat(&folder, name, AtFlags::empty())
+                            .map_or(FileType::RegularFile, |stat| {
+                                FileType::from_raw_mode(stat.st_mode)
+                            })
+                    }
+                };
+                if kind == FileType::Directory && self.symlinks == Symlinks::Files {
+                    kind = FileType::Unknown;
+                }
+            }
+            self.found(node, below, (name.to_bytes(), kind, entry.ino()));
+        }
+    }
+
+    fn found(
+        &self,
+        node: &mut Node,
+        below: &mut Vec<Vec<u8>>,
+        (name, kind, inode): (&[u8], FileType, u64),
+    ) {
+        let inside = || [&node.path[self.base_len..], name].concat();
+        match kind {
+            FileType::Directory => {
+                if self.kept.folder(&inside()) {
+                    below.push([&node.path, name, b"/"].concat());
+                }
+            }
+            FileType::RegularFile => {
+                if matches!(self.kept, Kept::All) || self.kept.file(&inside()) {
+                    let narrow = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+                    let (start, len) = (narrow(node.names.len()), narrow(name.len()));
+                    node.names.extend_from_slice(name);
+                    node.files.push(Found { start, len, inode });
+                }
+            }
+            _ => node.left_out += 1,
+        }
+    }
+
+    /// Whether the folder is one of those above.
+    fn is_above(&self, mut parent: Option<usize>, identity: (u64, u64)) -> bool {
+        let state = self.state();
+        while let Some(index) = parent {
+            if state.nodes[index].identity == Some(identity) {
+                return true;
+            }
+            parent = state.nodes[index].parent;
+        }
+        false
+    }
+}
