@@ -12,6 +12,7 @@ const MEANING: &str = "\
 \"of limit\": 1.00 is as fast as this machine can; \"× std\": times as fast as std::fs::read, \
 warm or cold alike; of what is written, as the first row of its kind, nothing synced.
 format writes the input as hexadecimal digits; GB/s are of the input. \
+ingest reads thousands of small files. \
 Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
 bypass leaves it cold.
 Try next: swath read --repeat 5 FILE, swath sum FILE, swath cp A B, swath demo --size 2GiB --dir DISK\n";

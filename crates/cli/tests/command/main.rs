@@ -13,6 +13,7 @@ mod exit_codes;
 mod few_resources;
 mod generated;
 mod help;
+mod ingest;
 mod json;
 mod names;
 mod odd_files;
