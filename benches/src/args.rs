@@ -81,6 +81,14 @@ pub(crate) enum Hidden {
         /// With how many workers.
         workers: usize,
     },
+    /// Reads all files of a folder.
+    #[command(hide = true)]
+    ReadFiles {
+        /// By what.
+        reader: FilesReader,
+        /// Which folder.
+        folder: PathBuf,
+    },
     /// Reads or scans one file and prints the peak of memory.
     #[command(hide = true)]
     MeasureMemory {
@@ -91,6 +99,15 @@ pub(crate) enum Hidden {
         /// With how many workers.
         workers: usize,
     },
+}
+
+/// Ways to read many files that differ in the calls they make.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FilesReader {
+    /// Swath.
+    Ingest,
+    /// The standard library, two threads.
+    Std,
 }
 
 /// Ways to use a file that differ in the memory they take.

@@ -24,6 +24,8 @@ pub(crate) enum Measure {
     PeakMib,
     /// What was left behind, as a multiple of a rival's.
     SizeAgainst(String),
+    /// System calls for each file.
+    CallsPerFile,
 }
 
 /// What is asked of one contestant.
@@ -71,6 +73,12 @@ impl Goal {
         Self { subject: subject.to_owned(), measure, bound: Bound::AtMost(multiple) }
     }
 
+    /// Asks for `calls` or fewer system calls a file.
+    pub(crate) fn calls_per_file(subject: &str, calls: f64) -> Self {
+        let bound = Bound::AtMost(calls);
+        Self { subject: subject.to_owned(), measure: Measure::CallsPerFile, bound }
+    }
+
     /// Decides from the runs whether it was reached.
     pub(crate) fn judge(&self, record: &Record, seed: u64) -> Reached {
         match self.measured(record, seed) {
@@ -100,6 +108,7 @@ impl Goal {
                 ))
             }
             Measure::Seconds => alone(&own),
+            Measure::CallsPerFile => alone(&record.calls_per_file(&self.subject)),
             Measure::CpuSeconds => alone(&record.cpu_seconds(&self.subject)),
             Measure::PeakMib => {
                 let bytes = record.peak_bytes(&self.subject);
@@ -136,6 +145,7 @@ impl fmt::Display for Goal {
             }
             Measure::Seconds => write!(out, "{subject}: {bound} s"),
             Measure::CpuSeconds => write!(out, "{subject}: {bound} CPU-s"),
+            Measure::CallsPerFile => write!(out, "{subject}: {bound} system calls a file"),
             Measure::PeakMib => write!(out, "{subject}: {bound} MiB of memory"),
             Measure::SizeAgainst(rival) => {
                 write!(out, "{subject}: {bound} × the size of {rival}")

@@ -3,6 +3,7 @@
 mod cold;
 mod compress;
 mod copy;
+mod files;
 mod fork;
 pub(crate) mod graph;
 mod insert;
@@ -24,6 +25,7 @@ use crate::bench::{Bench, Input, Size};
 use crate::case::{Case, Outcome};
 use crate::contestants::compress::Packing;
 use crate::contestants::text::Text;
+use crate::trees::{Files, Shape};
 use anyhow::{Result, ensure};
 use texts::Recipes;
 
@@ -39,6 +41,9 @@ type BuildOfForks = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
 /// How a case is put together from a text.
 type BuildOfText = for<'b> fn(&'b Bench, &'b Text) -> Result<Case<'b>>;
 
+/// How a case is put together from many files.
+type BuildOfFiles = for<'b> fn(&'b Bench, &'b Files) -> Result<Case<'b>>;
+
 /// What the input consists of, and what is done with it.
 #[derive(Clone, Copy)]
 enum What {
@@ -48,6 +53,7 @@ enum What {
     Forks(BuildOfForks, usize),
     Archive(Packing),
     Text(Recipes, BuildOfText),
+    Files(Shape, BuildOfFiles),
 }
 
 /// One case: a group's name and what it measures.
@@ -81,6 +87,10 @@ const fn text(group: &'static str, recipe: Recipes, build: BuildOfText) -> Entry
     Entry { group, what: What::Text(recipe, build) }
 }
 
+const fn files(group: &'static str, shape: Shape, build: BuildOfFiles) -> Entry {
+    Entry { group, what: What::Files(shape, build) }
+}
+
 /// How many items are kept in order, and how people call that.
 const fn item_count(quick: bool) -> (usize, &'static str) {
     if quick { (1000, "1k") } else { (1_000_000, "1M") }
@@ -112,6 +122,18 @@ const ALL: &[Entry] = &[
     bytes("cp", Size::Large, copy::build),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
+    files("files-warm", Shape::WARM, files::build_warm),
+    files("files-cold", Shape::COLD, files::build_cold),
+    files("files-study", Shape::SMALL, files::build_study),
+    files("files-study", Shape::MEDIUM, files::build_study),
+    files("files-study", Shape::LARGE, files::build_study),
+    files("files-study-cold", Shape::SMALL, files::build_study_cold),
+    files("files-study-cold", Shape::MEDIUM, files::build_study_cold),
+    files("files-study-cold", Shape::LARGE, files::build_study_cold),
+    files("files-lines", Shape::LINES[0], files::build_lines),
+    files("files-lines", Shape::LINES[1], files::build_lines),
+    files("files-lines", Shape::LINES[2], files::build_lines),
+    files("files-calls", Shape::COLD, files::build_calls),
     archive(Packing::Zstd),
     archive(Packing::Gzip),
     archive(Packing::Bzip2),
@@ -158,6 +180,7 @@ impl Entry {
             What::Items(_) => item_count(quick).1,
             What::Archive(packing) => packing.word(),
             What::Text(recipe, _) => recipe.word(),
+            What::Files(shape, _) => shape.label(),
             What::Forks(_, threads) => {
                 let noun = if threads == 1 { "thread" } else { "threads" };
                 return format!("{}-{threads}-{noun}", self.group);
@@ -179,6 +202,10 @@ impl Entry {
             What::Text(recipe, build) => {
                 let text = recipe.make(bench)?;
                 return build(bench, &text)?.run(bench.rounds);
+            }
+            What::Files(shape, build) => {
+                let files = Files::make(bench, shape)?;
+                return build(bench, &files)?.run(bench.rounds);
             }
             What::Archive(packing) => {
                 let input = compress::input(bench, packing)?;

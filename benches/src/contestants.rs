@@ -4,9 +4,13 @@
 //! Each times its reads alone. Before, whatever it reads into is overwritten, so that the
 //! checksum afterwards is of what this run has read and not of what the last run left.
 
+pub(crate) mod calls;
 pub(crate) mod compress;
 pub(crate) mod control;
+pub(crate) mod device;
+pub(crate) mod files;
 pub(crate) mod fork;
+pub(crate) mod ingest;
 pub(crate) mod limit;
 pub(crate) mod order;
 pub(crate) mod peer;

@@ -17,6 +17,7 @@ mod cases;
 mod contestants;
 mod memory_child;
 mod record;
+mod trees;
 
 use crate::args::{Args, Hidden};
 use crate::bench::Bench;
@@ -34,6 +35,9 @@ fn main() -> Result<()> {
         }
         Some(Hidden::MeasureProgram { output, words }) => {
             contestants::program::measure(output, words)
+        }
+        Some(Hidden::ReadFiles { reader, folder }) => {
+            contestants::calls::read_files(*reader, folder)
         }
         Some(Hidden::Compress { format, path, output, workers }) => {
             contestants::compress::compress(format, (path, output), *workers)

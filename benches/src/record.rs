@@ -75,7 +75,7 @@ fn output_of(program: &str, words: &[&str]) -> Option<String> {
 /// Every run of every case, one a line. Names may hold a comma, but no double quote.
 fn raw(outcomes: &[(String, Outcome)]) -> Result<String> {
     let mut text =
-        "case,round,order,contestant,bytes,seconds,cpu_seconds,peak_bytes,checksum,left_bytes\n"
+        "case,round,order,contestant,bytes,seconds,cpu_seconds,peak_bytes,checksum,left_bytes,calls_per_file\n"
             .to_owned();
     for (id, outcome) in outcomes {
         let Outcome::Ran { record, .. } = outcome else { continue };
@@ -83,7 +83,7 @@ fn raw(outcomes: &[(String, Outcome)]) -> Result<String> {
             let work = row.work;
             writeln!(
                 text,
-                "{id},{},{},\"{}\",{},{},{},{},{},{}",
+                "{id},{},{},\"{}\",{},{},{},{},{},{},{}",
                 row.round,
                 row.order,
                 row.contestant,
@@ -92,7 +92,8 @@ fn raw(outcomes: &[(String, Outcome)]) -> Result<String> {
                 or_empty(work.cpu_seconds),
                 or_empty(work.peak_bytes),
                 work.checksum,
-                or_empty(work.left_bytes)
+                or_empty(work.left_bytes),
+                or_empty(work.calls_per_file)
             )?;
         }
     }

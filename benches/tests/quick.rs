@@ -27,6 +27,8 @@ fn every_case_runs_and_leaves_a_record() {
         "memory-8MiB",
         "seek-1k",
         "compress-zstd",
+        "files-warm-100k-10kB",
+        "files-calls-20k-10kB",
     ] {
         assert!(summary.contains(&format!("## {case}\n")), "{case} is missing:\n{summary}");
     }

@@ -91,6 +91,10 @@ fn method(bench: &Bench) -> String {
          - What is compressed: numbers in text, then the files of /usr/share and /usr/lib in the \
          order of their names, a third each; every contestant is a process of its own, timed from \
          its start to its end, and its output is decompressed and summed. Nobody syncs.\n\
+         - Many files: who keeps their bytes is checked by the sum of all of them, who does not by \
+         two bytes of each. The floor of cold files are as many random O_DIRECT reads of one large \
+         file, each as long as a file on the device. Calls are counted by strace -f -c in a process \
+         of its own, from its start to its end, and its seconds are those below strace.\n\
          - Python loads in a process that stays alive and times the load itself; ripgrep is \
          timed from its start to its end.\n\
          - Bytes and checksum of every run were compared with what the file was made of; a \

@@ -58,8 +58,8 @@ fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
     };
     writeln!(
         text,
-        "| Contestant | Median s | Quartiles s | GB/s | CPU s | Peak MiB | Left MB | Speed × {reference} |\n\
-         | --- | --- | --- | --- | --- | --- | --- | --- |"
+        "| Contestant | Median s | Quartiles s | GB/s | CPU s | Peak MiB | Left MB | Calls a file | Speed × {reference} |\n\
+         | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )?;
     for name in by_speed(record) {
         contestant(text, record, (name, reference), seed)?;
@@ -107,6 +107,7 @@ fn contestant(
     let peak = median(&record.peak_bytes(name));
     let peak = peak.map(|bytes| format!("{:.1}", bytes / 1024.0 / 1024.0));
     let left = median(&record.left_bytes(name)).map(|bytes| format!("{:.2}", bytes / 1e6));
+    let calls = median(&record.calls_per_file(name)).map(|calls| format!("{calls:.2}"));
     let ratio = match name {
         CONTROL => None,
         _ if name == reference => None,
@@ -114,13 +115,14 @@ fn contestant(
     };
     writeln!(
         text,
-        "| {name} | {:.5} | {:.5} … {:.5} | {rate:.2} | {} | {} | {} | {} |",
+        "| {name} | {:.5} | {:.5} … {:.5} | {rate:.2} | {} | {} | {} | {} | {} |",
         times.median,
         times.lower_quartile,
         times.upper_quartile,
         cpu.as_deref().unwrap_or("–"),
         peak.as_deref().unwrap_or("–"),
         left.as_deref().unwrap_or("–"),
+        calls.as_deref().unwrap_or("–"),
         ratio.map_or_else(|| "–".to_owned(), |ratio| ratio.to_string()),
     )?;
     Ok(())

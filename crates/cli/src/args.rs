@@ -17,6 +17,7 @@ pub mod compress;
 pub mod convert;
 pub mod copy;
 pub mod generate;
+pub mod ingest;
 pub mod price;
 pub mod read;
 pub mod size;
@@ -30,6 +31,7 @@ use self::compress::{Compress, Decompress};
 use self::convert::{Convert, Info};
 use self::copy::Cp;
 use self::generate::Gen;
+use self::ingest::Ingest;
 use self::price::Price;
 use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
@@ -53,6 +55,7 @@ Examples:
   swath read data.bin                     load a file and say how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
+  swath ingest images/                    load many files at once
   swath cp data.bin backup/               a copy that is whole or absent
   swath compress data.bin                 data.bin.zst, by all cores
   swath convert graph.mtx graph.npz       a graph as text, for SciPy";
@@ -62,6 +65,8 @@ Examples:
 pub enum Verb {
     /// Load a file into memory and say how fast it was, and by which way
     Read(Read),
+    /// Load many files at once, and checksum each if asked to
+    Ingest(Ingest),
     /// Sum the bytes of files, or checksum them
     Sum(Sum),
     /// Count the newlines of files

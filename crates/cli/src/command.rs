@@ -14,6 +14,7 @@ mod export;
 mod fib;
 mod generate;
 mod info;
+mod ingest;
 mod manual;
 mod price;
 mod read;
@@ -84,6 +85,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 fn dispatch(verb: &Verb) -> Result<Outcome> {
     match verb {
         Verb::Read(args) => read::run(args),
+        Verb::Ingest(args) => ingest::run(args),
         Verb::Sum(args) => sum::run(args),
         Verb::Scan(args) => scan::run(args),
         Verb::Cat(args) => cat::run(args),

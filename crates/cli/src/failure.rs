@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::io;
 
+use anyhow::Chain;
 use thiserror::Error as DeriveError;
 
 /// `EMFILE`, which has no [`io::ErrorKind`].
@@ -31,9 +32,18 @@ impl Refused {
 
 /// Returns the chain of causes as one line, and behind it what to try.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
+    describe_chain(error.chain())
+}
+
+/// The same of an error that belongs to somebody else.
+pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
+    describe_chain(Chain::new(error))
+}
+
+fn describe_chain(chain: Chain<'_>) -> String {
     let mut text = String::new();
     let mut hint = "";
-    for cause in error.chain() {
+    for cause in chain {
         // The deepest cause knows best what to do about it.
         hint = Some(hint_of(cause)).filter(|hint| !hint.is_empty()).unwrap_or(hint);
         let part = cause.to_string();

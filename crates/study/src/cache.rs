@@ -89,14 +89,14 @@ pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
     })
 }
 
-fn drop_caches() -> Result<()> {
+pub(crate) fn drop_caches() -> Result<()> {
     rustix::fs::sync();
     std::fs::write(DROP_CACHES, "3").with_context(|| format!("cannot write {DROP_CACHES}"))
 }
 
 /// Tries again for a moment: pages that readahead has just asked the device for cannot leave
 /// before they have arrived.
-fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
+pub(crate) fn settle(mut attempt: impl FnMut() -> Result<()>) -> Result<()> {
     const ATTEMPTS: u32 = 50;
     for _ in 1..ATTEMPTS {
         if attempt().is_ok() {

@@ -92,14 +92,17 @@ pub struct Work {
     pub peak_bytes: Option<u64>,
     /// Bytes that it left behind, for contestants that are judged by it.
     pub left_bytes: Option<u64>,
+    /// System calls for each file, for contestants that are judged by them.
+    pub calls_per_file: Option<f64>,
 }
 
 impl Work {
     /// Says what was read and leaves the timing to the harness.
     #[must_use]
     pub fn new(bytes: u64, checksum: u64) -> Self {
-        let (seconds, cpu_seconds, peak_bytes, left_bytes) = (None, None, None, None);
-        Self { bytes, checksum, seconds, cpu_seconds, peak_bytes, left_bytes }
+        let (seconds, cpu_seconds, peak_bytes) = (None, None, None);
+        let (left_bytes, calls_per_file) = (None, None);
+        Self { bytes, checksum, seconds, cpu_seconds, peak_bytes, left_bytes, calls_per_file }
     }
 
     /// Adds the contestant's own timing, so that checking is not part of it.
@@ -209,6 +212,12 @@ impl Record {
     #[must_use]
     pub fn left_bytes(&self, contestant: &str) -> Vec<f64> {
         self.samples(contestant, |work| work.left_bytes.map(|bytes| bytes as f64))
+    }
+
+    /// Returns the system calls a file of `contestant`, one per round, where known.
+    #[must_use]
+    pub fn calls_per_file(&self, contestant: &str) -> Vec<f64> {
+        self.samples(contestant, |work| work.calls_per_file)
     }
 
     fn samples(&self, contestant: &str, pick: impl Fn(&Work) -> Option<f64>) -> Vec<f64> {

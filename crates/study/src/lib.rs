@@ -18,6 +18,7 @@ pub mod facts;
 pub mod fib;
 pub mod harness;
 pub mod limits;
+pub mod many;
 pub mod order;
 pub mod peers;
 pub mod random;

@@ -270,16 +270,35 @@ impl Ripgrep {
     ///
     /// If it fails or prints something other than a number.
     pub fn count_lines(&self, path: &Path) -> Result<LinesCounted> {
+        let (text, seconds) = self.run(&["--mmap", "-c", ""], path)?;
+        let lines = text.trim().parse();
+        Ok(LinesCounted { seconds, lines: lines.with_context(|| format!("rg: {text:?}"))? })
+    }
+
+    /// Runs `rg -c '' FOLDER`, which scans all files below it; the counts are added up.
+    ///
+    /// # Errors
+    ///
+    /// As [`count_lines`](Self::count_lines).
+    pub fn count_lines_below(&self, folder: &Path) -> Result<LinesCounted> {
+        // Somebody's list of files to ignore could leave some out.
+        let (text, seconds) = self.run(&["--no-ignore", "--hidden", "-c", ""], folder)?;
+        let count = |line: &str| -> Option<u64> { line.rsplit_once(':')?.1.parse().ok() };
+        let lines =
+            text.lines().map(|line| count(line).with_context(|| format!("rg: {line:?}")));
+        Ok(LinesCounted { seconds, lines: lines.sum::<Result<u64>>()? })
+    }
+
+    /// Returns what it prints, and how many seconds that took.
+    fn run(&self, words: &[&str], path: &Path) -> Result<(String, f64)> {
         let start = Instant::now();
         let mut command = Command::new("rg");
         // A user's configuration could add flags.
-        command.args(["--no-config", "--mmap", "-c", ""]).arg(path).stdin(Stdio::null());
+        command.arg("--no-config").args(words).arg(path).stdin(Stdio::null());
         let output = command.output().context("cannot run rg")?;
         let seconds = start.elapsed().as_secs_f64();
         ensure!(output.status.success(), "rg ended with {}", output.status);
-        let text = String::from_utf8_lossy(&output.stdout);
-        let lines = text.trim().parse();
-        Ok(LinesCounted { seconds, lines: lines.with_context(|| format!("rg: {text:?}"))? })
+        Ok((String::from_utf8_lossy(&output.stdout).into_owned(), seconds))
     }
 }
 
@@ -378,6 +397,12 @@ mod tests {
             Ok(ripgrep) => {
                 let file = file_of(b"one\ntwo\nthree\n");
                 assert_eq!(ripgrep.count_lines(file.path()).expect("it runs").lines, 3);
+                let folder = tempfile::tempdir().expect("a folder");
+                for name in ["a", "b:c", ".d"] {
+                    std::fs::write(folder.path().join(name), "one\ntwo\n").expect("written");
+                }
+                let counted = ripgrep.count_lines_below(folder.path()).expect("it runs");
+                assert_eq!(counted.lines, 6);
             }
             Err(absent) => swath_reference::skip("ripgrep", absent),
         }

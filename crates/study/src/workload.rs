@@ -258,7 +258,7 @@ fn fill_bytes(target: &mut [u8], seed: u64, first_word: u64) {
 }
 
 /// Fills `target` with letters, each made from the byte that [`fill_bytes`] gives.
-fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
+pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
     fill_bytes(target, seed, first_word);
     for byte in target {
         // The upper half of the product is below 26.

@@ -3,8 +3,10 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use swath_study::many::tree::Spread;
 
 use super::size::parse_size;
+use super::words::words;
 
 /// `swath gen`
 #[derive(Debug, Args)]
@@ -15,7 +17,8 @@ Examples:
   swath gen csv-numbers 1GB -o numbers.csv
   swath gen csv 500MB --columns 8 --decimals 6 -o table.csv
   swath gen mtx --scale 22 -o graph.mtx
-  swath gen options 2500000 -o options.txt")]
+  swath gen options 2500000 -o options.txt
+  swath gen tree --files 100000 --size 10kB -o tree/")]
 pub struct Gen {
     /// What it consists of.
     #[command(subcommand)]
@@ -39,7 +42,43 @@ pub enum What {
     Edges(Graph),
     /// Option contracts for `swath price`, each with its right price
     Options(Contracts),
+    /// Many files of text in folders of a thousand
+    Tree(Tree),
 }
+
+/// A tree of files.
+#[derive(Debug, Args)]
+pub struct Tree {
+    /// How many files
+    #[arg(long, value_name = "N")]
+    pub files: u64,
+
+    /// How long each is; with a power law, the mean
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
+    pub size: u64,
+
+    /// Files of one size, or few large and many small ones
+    #[arg(long, value_name = "SPREAD", value_parser = words(SPREADS), default_value = "even")]
+    pub spread: Spread,
+
+    /// The folder; made if it is not there, refused if it holds something
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
+
+    /// Another seed makes other files
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+const SPREADS: &[(&str, Spread)] = &[("even", Spread::Even), ("powerlaw", Spread::PowerLaw)];
 
 /// A random graph.
 #[derive(Debug, Args)]

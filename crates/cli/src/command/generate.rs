@@ -1,5 +1,7 @@
 //! `swath gen`: makes a reproducible input.
 
+mod tree;
+
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -38,6 +40,7 @@ pub(super) fn run(args: &Gen) -> Result<Outcome> {
         What::Mtx(graph) => make_graph(graph, MatrixFormat::MatrixMarket),
         What::Edges(graph) => make_graph(graph, MatrixFormat::Edges),
         What::Options(contracts) => make_contracts(contracts),
+        What::Tree(args) => tree::run(args),
         What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
     }
 }

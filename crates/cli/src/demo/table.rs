@@ -12,6 +12,7 @@ const MEANING: &str = "\
 \"of limit\": 1.00 is as fast as this machine can; \"× std\": times as fast as std::fs::read, \
 warm or cold alike; of what is written, as the first row of its kind, nothing synced.
 format writes the input as hexadecimal digits; GB/s are of the input. \
+ingest reads thousands of small files. \
 Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
 bypass leaves it cold.
 Try next: swath read --repeat 5 FILE, swath sum FILE, swath cp A B, swath demo --size 2GiB --dir DISK\n";
@@ -61,12 +62,14 @@ impl Findings {
     }
 
     fn ratio_to_peer(&self, row: &Timed) -> Option<f64> {
-        // What is read is compared across verbs; what is written is another file for each.
-        let is_its_peer = |other: &&Timed| {
-            let is_alike = row.state != State::New || other.capability == row.capability;
-            other.is_peer && other.state == row.state && is_alike
+        let of = |capability: &str| {
+            let is_its_peer = |other: &&Timed| {
+                other.is_peer && other.state == row.state && other.capability == capability
+            };
+            self.rows.iter().find(is_its_peer)
         };
-        let peer = self.rows.iter().find(is_its_peer)?;
+        // What reads the input without a peer of its own is compared with `read`'s.
+        let peer = of(row.capability).or_else(|| of("read"))?;
         Some(peer.median() / row.median())
     }
 }

@@ -21,6 +21,8 @@ fn the_demo_prints_its_table_and_leaves_nothing() {
         "reused buffer",
         "byte sum",
         "newline count",
+        "one file after the other",
+        "one arena",
         "memory sum",
         "copy into existing pages",
         "O_DIRECT read",

@@ -2,8 +2,9 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 14] = [
+const VERBS: [&str; 15] = [
     "read",
+    "ingest",
     "sum",
     "scan",
     "cat",

@@ -1,0 +1,70 @@
+//! `swath::ingest` in its various settings, as contestants.
+
+use crate::contestants::files::Setting;
+use anyhow::Result;
+use std::path::Path;
+use swath::{Arena, Error, Files, IngestOptions, Ingested};
+use swath_study::harness::Contestant;
+use swath_study::many::Glance;
+
+/// All files below a folder, as anybody would.
+pub(crate) fn whole_folder(folder: &Path) -> Result<Ingested> {
+    Ok(swath::ingest(Files::folder(folder))?)
+}
+
+/// All files through memory for a few of them.
+pub(crate) const STREAMED: &str = "swath::ingest, streamed";
+/// All files into memory that was used before.
+pub(crate) const REUSED: &str = "swath::ingest, reused arena";
+/// All files into fresh memory.
+pub(crate) const FRESH: &str = "swath::ingest, fresh arena";
+
+/// See [`STREAMED`].
+pub(crate) fn streamed(setting: Setting<'_>) -> Contestant<'_> {
+    let files = setting.files;
+    setting.dropped(STREAMED, move || {
+        let mut glance = Glance::default();
+        IngestOptions::new().stream(Files::paths(&files.paths), |part| {
+            glance.add(part.bytes);
+            Ok::<(), Error>(())
+        })?;
+        Ok(glance)
+    })
+}
+
+/// See [`REUSED`]. The arena cannot be overwritten between runs; but where a file lies in it depends
+/// on who comes first, so that bytes of the last run would not be the right ones.
+pub(crate) fn reused(setting: Setting<'_>) -> Contestant<'_> {
+    let options = IngestOptions::new().with_arena(Arena::new());
+    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
+    // What is run before the first round makes its pages exist.
+    setting
+        .kept(REUSED, read, sum)
+        .with_before(move || setting.files.prepare(setting.bench, setting.residency, 0))
+}
+
+/// See [`FRESH`].
+pub(crate) fn fresh(setting: Setting<'_>) -> Contestant<'_> {
+    let read = move || Ok(IngestOptions::new().collect(Files::paths(&setting.files.paths))?);
+    setting.kept(FRESH, read, sum)
+}
+
+/// Returns the name of [`at_depth`].
+pub(crate) fn depth_name(depth: u32) -> String {
+    format!("swath::ingest, 2 workers, {depth} in flight")
+}
+
+/// With two threads at most, so many files waiting for the device.
+pub(crate) fn at_depth(setting: Setting<'_>, depth: u32) -> Contestant<'_> {
+    let options =
+        IngestOptions::new().with_workers(2).with_queue_depth(depth).with_arena(Arena::new());
+    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
+    setting.kept(&depth_name(depth), read, sum)
+}
+
+/// Returns the number of bytes and their sum.
+pub(crate) fn sum(ingested: &Ingested) -> (u64, u64) {
+    ingested.iter().fold((0, 0), |(bytes, sum), entry| {
+        (bytes + entry.bytes.len() as u64, sum + swath_simd::sum(entry.bytes))
+    })
+}

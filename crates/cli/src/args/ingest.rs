@@ -1,0 +1,158 @@
+//! What `swath ingest` takes.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use swath::{Delivery, Failures, FileOrder, IngestOptions, Shape, Symlinks};
+
+use super::size::parse_size;
+use super::verbs::input;
+use super::words::words;
+use crate::input::Input;
+
+/// `swath ingest`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath ingest images/
+  swath ingest --hash xxh3 src/ > checksums
+  find . -name '*.json' -print0 | swath ingest --list - -0 --text
+  swath ingest --glob 'logs/**/*.log' --on-error collect --json")]
+pub struct Ingest {
+    /// Files, and folders with everything below them, hidden files too
+    #[arg(value_name = "PATH", required_unless_present_any = ["list", "glob"], value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+
+    /// Take further paths from this file, one a line; `-` is standard input
+    #[arg(long, value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub list: Option<Input>,
+
+    /// Paths in the list end with a zero byte, not a newline, as `find -print0` writes them
+    #[arg(short = '0', long, requires = "list")]
+    pub null: bool,
+
+    /// Take further paths that match, as in 'src/**/*.rs'
+    #[arg(long, value_name = "PATTERN")]
+    pub glob: Vec<String>,
+
+    /// Print a checksum of each file
+    #[arg(long, value_name = "HASH", value_parser = words(HASHES))]
+    pub hash: Option<FileHash>,
+
+    /// Every file must be UTF-8
+    #[arg(long)]
+    pub text: bool,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// Which files, and what if one fails.
+    #[command(flatten)]
+    pub which: WhichArgs,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: HowArgs,
+}
+
+/// A checksum of each file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FileHash {
+    /// 64 bits, as `xxhsum -H3`.
+    Xxh3,
+}
+
+const HASHES: &[(&str, FileHash)] = &[("xxh3", FileHash::Xxh3)];
+
+/// Which files, and what if one fails.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "Which files")]
+pub struct WhichArgs {
+    /// A file that cannot be read: fail at the first, skip and count it, or read on and say why
+    #[arg(long, value_name = "WHAT", value_parser = words(Failures::WORDS), default_value = "fail")]
+    pub on_error: Failures,
+
+    /// Symbolic links in folders: read the files they lead to, skip them, or enter folders too
+    #[arg(long, value_name = "HOW", value_parser = words(Symlinks::WORDS), default_value = "files")]
+    pub symlinks: Symlinks,
+}
+
+/// How to read.
+#[derive(Clone, Copy, Debug, Args)]
+#[command(next_help_heading = "How to read")]
+pub struct HowArgs {
+    /// Threads; 0 chooses
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Reads in flight; 0 chooses
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub queue_depth: u32,
+
+    /// In which order files are read: as given, by path, inode, or place on the device
+    #[arg(long, value_name = "ORDER", value_parser = words(FileOrder::WORDS), default_value = "given")]
+    pub order: FileOrder,
+
+    /// Bytes kept in memory at one time; 0 chooses
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
+    pub memory_limit: u64,
+
+    /// Print checksums as files are read, not in the order of the paths
+    #[arg(long)]
+    pub completion_order: bool,
+}
+
+impl Ingest {
+    /// Returns the library's options for these words.
+    pub fn options(&self) -> IngestOptions {
+        let HowArgs { workers, queue_depth, order, memory_limit, completion_order } = self.how;
+        let delivery = if completion_order { Delivery::Completion } else { Delivery::Input };
+        IngestOptions::new()
+            .with_workers(workers)
+            .with_queue_depth(queue_depth)
+            .with_order(order)
+            .with_memory_limit(memory_limit)
+            .with_delivery(delivery)
+            .with_failures(self.which.on_error)
+            .with_symlinks(self.which.symlinks)
+            .with_shape(if self.text { Shape::Text } else { Shape::Bytes })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        ingest: Ingest,
+    }
+
+    fn parsed(words: &[&str]) -> Result<Ingest, clap::Error> {
+        Only::try_parse_from(["only"].iter().chain(words)).map(|only| only.ingest)
+    }
+
+    #[test]
+    fn files_come_from_paths_a_list_or_a_pattern() {
+        assert!(parsed(&[]).is_err(), "nothing to read");
+        assert_eq!(parsed(&["a", "b"]).expect("paths").paths.len(), 2);
+        assert_eq!(parsed(&["--list", "-"]).expect("a list").list, Some(Input::Stdin));
+        assert_eq!(parsed(&["--glob", "*"]).expect("a pattern").glob, ["*"]);
+        assert!(parsed(&["a", "-0"]).is_err(), "no list that it could be about");
+        assert!(parsed(&["--list", "names", "-0"]).expect("zero bytes").null);
+    }
+
+    #[test]
+    fn words_become_options() {
+        let words = ["a", "--on-error", "collect", "--order", "inode", "--symlinks", "follow"];
+        let ingest = parsed(&words).expect("words of the lists");
+        assert_eq!(ingest.which.on_error, Failures::Collect);
+        assert_eq!(ingest.how.order, FileOrder::Inode);
+        assert_eq!(ingest.which.symlinks, Symlinks::Follow);
+        assert!(parsed(&["a", "--order", "size"]).is_err());
+        assert!(parsed(&["a", "--hash", "md5"]).is_err());
+    }
+}

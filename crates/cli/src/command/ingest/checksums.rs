@@ -1,0 +1,103 @@
+//! A checksum of each file, a line each, while the next ones are read.
+
+use std::mem;
+
+use anyhow::Result;
+use serde::Serialize;
+use swath::{Files, IngestOptions, IngestReport, Part};
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+use crate::command::several::line;
+use crate::failure::describe_error;
+use crate::output::{complain, print};
+use crate::report::PathJson;
+
+/// Lines are printed so many bytes at one time.
+const FULL: usize = 64 << 10;
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    bytes: u64,
+    xxh3: String,
+}
+
+#[derive(Serialize)]
+struct FailedJson {
+    #[serde(flatten)]
+    path: PathJson,
+    error: String,
+}
+
+/// Prints a line for each of `files`.
+pub(super) fn checksums(
+    files: Files,
+    options: &IngestOptions,
+    json: bool,
+) -> Result<IngestReport> {
+    let mut lines = Lines { json, text: Vec::new(), hasher: Xxh3::new() };
+    let report = options.stream(files, |part| lines.add(&part))?;
+    lines.flush()?;
+    Ok(report)
+}
+
+/// Lines that are not printed yet, and the file that is between two parts.
+struct Lines {
+    json: bool,
+    text: Vec<u8>,
+    hasher: Xxh3,
+}
+
+impl Lines {
+    fn add(&mut self, part: &Part<'_>) -> Result<()> {
+        if let Some(error) = part.error {
+            let error = describe_error(error);
+            complain(&error);
+            if self.json {
+                self.push_json(&FailedJson { path: part.path.as_os_str().into(), error })?;
+            }
+            return self.flush_if_full();
+        }
+        let digest = match (part.offset, part.is_last) {
+            // Most files are one part: no state is worth keeping for them.
+            (0, true) => xxh3_64(part.bytes),
+            (offset, is_last) => {
+                if offset == 0 {
+                    self.hasher.reset();
+                }
+                self.hasher.update(part.bytes);
+                if !is_last {
+                    return Ok(());
+                }
+                self.hasher.digest()
+            }
+        };
+        let path = part.path.as_os_str();
+        if self.json {
+            let bytes = part.offset + part.bytes.len() as u64;
+            let xxh3 = format!("{digest:016x}");
+            self.push_json(&Json { path: path.into(), bytes, xxh3 })?;
+        } else {
+            self.text.extend(line(&format!("XXH3_{digest:016x}"), path));
+        }
+        self.flush_if_full()
+    }
+
+    fn push_json(&mut self, value: &impl Serialize) -> Result<()> {
+        serde_json::to_writer(&mut self.text, value)?;
+        self.text.push(b'\n');
+        Ok(())
+    }
+
+    fn flush_if_full(&mut self) -> Result<()> {
+        if self.text.len() < FULL { Ok(()) } else { self.flush() }
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        Ok(print(mem::take(&mut self.text))?)
+    }
+}

@@ -1,0 +1,193 @@
+//! How an ingest went, as text for people and as JSON for programs.
+
+use serde::Serialize;
+use swath::{FileOrder, IngestReport, OrderGain};
+
+use crate::report::{bytes_per_s, counted, size_text, time_text};
+
+/// Every number of the report, with its unit in the key.
+#[derive(Serialize)]
+pub(super) struct Json {
+    files: u64,
+    bytes: u64,
+    failed: u64,
+    skipped: u64,
+    left_out: u64,
+    elapsed_s: f64,
+    listing_s: f64,
+    bytes_per_s: f64,
+    files_per_s: f64,
+    workers: u64,
+    queue_depth: u64,
+    misses: u64,
+    ring_files: u64,
+    large_files: u64,
+    checked_twice: u64,
+    reason: String,
+    open_calls: u64,
+    read_calls: u64,
+    stat_calls: u64,
+    close_calls: u64,
+    walk_calls: u64,
+    ring_calls: u64,
+    order_calls: u64,
+    calls_per_file: f64,
+    populated_bytes: u64,
+    /// `null`: files were read in the order given.
+    order: Option<OrderJson>,
+    fallbacks: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct OrderJson {
+    order: &'static str,
+    sorting_s: f64,
+    given_files: u64,
+    given_s: f64,
+    ordered_files: u64,
+    ordered_s: f64,
+    /// `null`: too few files to tell.
+    gain: Option<f64>,
+}
+
+impl From<&IngestReport> for Json {
+    fn from(report: &IngestReport) -> Self {
+        let calls = report.calls;
+        Self {
+            files: report.files,
+            bytes: report.bytes,
+            failed: report.failed,
+            skipped: report.skipped,
+            left_out: report.left_out,
+            elapsed_s: report.elapsed.as_secs_f64(),
+            listing_s: report.listing.as_secs_f64(),
+            bytes_per_s: bytes_per_s(report.bytes, report.elapsed),
+            files_per_s: report.files_per_s(),
+            workers: report.workers,
+            queue_depth: report.queue_depth,
+            misses: report.misses,
+            ring_files: report.ring_files,
+            large_files: report.large_files,
+            checked_twice: report.checked_twice,
+            reason: report.reason.clone(),
+            open_calls: calls.open,
+            read_calls: calls.read,
+            stat_calls: calls.stat,
+            close_calls: calls.close,
+            walk_calls: calls.walk,
+            ring_calls: calls.ring,
+            order_calls: calls.order,
+            calls_per_file: report.calls_per_file(),
+            populated_bytes: report.populated_bytes,
+            order: report.order.as_ref().map(OrderJson::from),
+            fallbacks: report.fallbacks.clone(),
+        }
+    }
+}
+
+impl From<&OrderGain> for OrderJson {
+    fn from(gain: &OrderGain) -> Self {
+        Self {
+            order: word(gain.order),
+            sorting_s: gain.sorting.as_secs_f64(),
+            given_files: gain.sampled.0,
+            given_s: gain.sampled.1.as_secs_f64(),
+            ordered_files: gain.ordered.0,
+            ordered_s: gain.ordered.1.as_secs_f64(),
+            gain: gain.ratio(),
+        }
+    }
+}
+
+fn word(order: FileOrder) -> &'static str {
+    let known = FileOrder::WORDS.iter().find(|(_, other)| *other == order);
+    known.map_or("unknown", |&(word, _)| word)
+}
+
+/// Returns what is said where nothing else is printed.
+pub(super) fn text(report: &IngestReport) -> String {
+    let mut text = format!(
+        "{}, {} in {}, {:.2} GB/s, {:.0} files/s\n  {}\n",
+        counted(report.files, "file"),
+        size_text(report.bytes),
+        time_text(report.elapsed),
+        report.gb_per_s(),
+        report.files_per_s(),
+        report.reason,
+    );
+    text += &format!(
+        "  {}, {} in flight at most, {} not in the page cache, {:.2} system calls a file, \
+         {} to find the files\n",
+        counted(report.workers, "worker"),
+        counted(report.queue_depth, "file"),
+        report.misses,
+        report.calls_per_file(),
+        time_text(report.listing),
+    );
+    for line in trouble(report) {
+        text += &format!("  {line}\n");
+    }
+    text
+}
+
+/// Returns what is worth saying even beside other results: what was not read, what was done
+/// instead of what was asked for, and what an order gained.
+pub(super) fn trouble(report: &IngestReport) -> Vec<String> {
+    let mut lines = Vec::new();
+    let (failed, skipped) = (report.failed, report.skipped);
+    if failed + skipped > 0 {
+        let all = counted(report.files + failed + skipped, "file");
+        lines.push(format!(
+            "of {all}, {} were read, {failed} failed, {skipped} skipped",
+            report.files
+        ));
+    }
+    if report.left_out > 0 {
+        lines.push(format!("left out: {} that are no files, or links", report.left_out));
+    }
+    lines.extend(report.order.as_ref().map(order_text));
+    lines.extend(report.fallbacks.iter().map(|fallback| format!("instead: {fallback}")));
+    lines
+}
+
+fn order_text(gain: &OrderGain) -> String {
+    let (order, sorting) = (word(gain.order), time_text(gain.sorting));
+    match gain.ratio() {
+        Some(ratio) => format!(
+            "order {order}: {ratio:.2} times as many files a second as in the order given, \
+             the {sorting} of finding it out included"
+        ),
+        None => format!("order {order}: too few files to tell what it gained"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use swath::{Files, IngestOptions};
+
+    #[test]
+    fn every_number_of_the_report_is_in_the_json() {
+        let paths = ["/proc/version", "/proc/self/exe"];
+        let options = IngestOptions::new().with_order(FileOrder::Inode);
+        let ingested = options.collect(Files::paths(paths)).expect("every process has these");
+        let report = ingested.report();
+        let json = serde_json::to_value(Json::from(report)).expect("plain data");
+        let keys = json.as_object().expect("an object").len();
+        // `calls` is seven keys there; three figures are ours.
+        let debug = format!("{report:#?}");
+        let fields = debug.lines().filter(|line| {
+            line.starts_with("    ") && !line.starts_with("     ") && line.contains(": ")
+        });
+        assert_eq!(keys, fields.count() - 1 + 7 + 3, "{json}");
+        assert_eq!((&json["files"], &json["bytes"]), (&2.into(), &report.bytes.into()));
+    }
+
+    #[test]
+    fn what_was_not_read_is_counted_and_nothing_is_said_of_nothing() {
+        let mut report = IngestReport::default();
+        assert!(trouble(&report).is_empty());
+        (report.files, report.failed, report.skipped) = (20, 2, 1);
+        assert_eq!(trouble(&report), ["of 23 files, 20 were read, 2 failed, 1 skipped"]);
+    }
+}

@@ -1,0 +1,82 @@
+//! Many files: trees of them, and how others read them.
+//!
+//! What stands here is measured beside `swath::ingest` and not used by it: study B's own design
+//! ([`manager`], [`lines`]), what a newcomer writes ([`plain`]), and what no library can beat
+//! ([`bare`] for files in the page cache, [`device`] for those that are not).
+//!
+//! ```text
+//! tree → paths ─┬─ residency: warm, cold ─┐
+//!               └─ manager, lines, plain, bare, device → bytes, or a Glance at them
+//! ```
+
+pub mod bare;
+pub mod device;
+pub mod lines;
+pub mod manager;
+pub mod plain;
+pub mod residency;
+pub mod tree;
+
+/// What is left of files whose bytes are not kept: enough to see that they were read.
+///
+/// ```
+/// use swath_study::many::Glance;
+///
+/// let mut glance = Glance::default();
+/// glance.add(b"abc");
+/// glance.add(b"");
+/// assert_eq!((glance.files, glance.bytes, glance.sum), (2, 3, 97 + 98));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Glance {
+    /// Files looked at.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// The first byte and the one in the middle of each, added up.
+    pub sum: u64,
+}
+
+impl Glance {
+    /// Looks at the bytes of one file.
+    #[inline]
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.files += 1;
+        self.bytes += bytes.len() as u64;
+        if let (Some(&first), Some(&middle)) = (bytes.first(), bytes.get(bytes.len() / 2)) {
+            self.sum += u64::from(first) + u64::from(middle);
+        }
+    }
+
+    /// Adds what another thread has looked at.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self {
+            files: self.files + other.files,
+            bytes: self.bytes + other.bytes,
+            sum: self.sum + other.sum,
+        }
+    }
+}
+
+/// Runs `work` on `threads` threads at once, the caller's among them, and returns what each gives.
+///
+/// # Errors
+///
+/// The first error of any of them; if a thread cannot be started.
+fn fork<T: Send>(
+    threads: usize,
+    work: impl Fn() -> std::io::Result<T> + Sync,
+) -> std::io::Result<Vec<T>> {
+    let work = &work;
+    std::thread::scope(|scope| {
+        let forked: Vec<_> = (1..threads)
+            .map(|_| std::thread::Builder::new().spawn_scoped(scope, work))
+            .collect();
+        let mut results = vec![work()];
+        for thread in forked {
+            results.push(thread.and_then(|thread| thread.join().expect("no reader panics")));
+        }
+        results.into_iter().collect()
+    })
+}

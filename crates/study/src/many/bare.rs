@@ -1,0 +1,187 @@
+//! The least that reading many cached files can cost: five calls each, and a pool of threads.
+//!
+//! `openat` from the folder's descriptor, `fstat`, `pread`, `fstat`, `close`: with the second
+//! `fstat` a change is seen, as `swath::ingest` promises it. Names, folders and lengths are known
+//! beforehand; nothing is planned, stored in a table or reported.
+//!
+//! ```text
+//! through_buffers   every file into one buffer of its thread    what the calls cost
+//! into_arena        every file to its place in the caller's     and the memory they fill
+//! ```
+
+use rustix::fd::OwnedFd;
+use rustix::fs::{Mode, OFlags};
+use std::collections::HashMap;
+use std::ffi::CString;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::{Glance, fork};
+
+/// Files that a thread takes at one time: so few that nobody waits long at the end.
+const BATCH: usize = 32;
+
+/// Files with everything looked up that can be before they are opened.
+#[derive(Debug)]
+pub struct Bare {
+    folders: Vec<OwnedFd>,
+    files: Vec<Known>,
+}
+
+/// One file: where, and how long it was.
+#[derive(Debug)]
+struct Known {
+    folder: usize,
+    name: CString,
+    len: usize,
+}
+
+impl Bare {
+    /// Looks `paths` up: opens their folders, and asks for lengths.
+    ///
+    /// # Errors
+    ///
+    /// If a folder cannot be opened or a file is not there.
+    pub fn of(paths: &[PathBuf]) -> io::Result<Self> {
+        let mut folders = Vec::new();
+        let mut seen: HashMap<&Path, usize> = HashMap::new();
+        let mut files = Vec::with_capacity(paths.len());
+        for path in paths {
+            let (parent, name) = path.parent().zip(path.file_name()).ok_or_else(|| {
+                io::Error::new(io::ErrorKind::InvalidInput, "a path without a folder")
+            })?;
+            let folder = match seen.get(parent) {
+                Some(&folder) => folder,
+                None => {
+                    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                    folders.push(rustix::fs::open(parent, flags, Mode::empty())?);
+                    seen.insert(parent, folders.len() - 1);
+                    folders.len() - 1
+                }
+            };
+            let len = usize::try_from(path.metadata()?.len()).map_err(io::Error::other)?;
+            files.push(Known { folder, name: CString::new(name.as_bytes())?, len });
+        }
+        Ok(Self { folders, files })
+    }
+
+    /// Returns the bytes of all files together.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.files.iter().map(|file| file.len).sum()
+    }
+
+    /// Reads every file with `threads` threads, each into a buffer that it uses again.
+    ///
+    /// # Errors
+    ///
+    /// If a call fails, or a file has another length than before.
+    pub fn through_buffers(&self, threads: usize) -> io::Result<Glance> {
+        let largest = self.files.iter().map(|file| file.len).max().unwrap_or(0);
+        let batches = Mutex::new(self.files.chunks(BATCH));
+        let next = || batches.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let glances = fork(threads, || {
+            let mut glance = Glance::default();
+            let mut buffer = vec![0; largest];
+            while let Some(batch) = next() {
+                for file in batch {
+                    let target = &mut buffer[..file.len];
+                    self.read(file, target)?;
+                    glance.add(target);
+                }
+            }
+            Ok(glance)
+        })?;
+        Ok(glances.into_iter().fold(Glance::default(), Glance::and))
+    }
+
+    /// Reads every file with `threads` threads, one behind the other into `arena`.
+    ///
+    /// # Errors
+    ///
+    /// As [`through_buffers`](Self::through_buffers).
+    ///
+    /// # Panics
+    ///
+    /// If the arena has fewer [`bytes`](Self::bytes) than the files.
+    pub fn into_arena(&self, arena: &mut [u8], threads: usize) -> io::Result<()> {
+        let mut rest = arena;
+        let mut parts = Vec::with_capacity(self.files.len().div_ceil(BATCH));
+        for batch in self.files.chunks(BATCH) {
+            let len = batch.iter().map(|file| file.len).sum();
+            let (part, behind) = std::mem::take(&mut rest).split_at_mut(len);
+            parts.push((batch, part));
+            rest = behind;
+        }
+        let parts = Mutex::new(parts.into_iter());
+        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        fork(threads, || {
+            while let Some((batch, mut part)) = next() {
+                for file in batch {
+                    let (target, behind) = std::mem::take(&mut part).split_at_mut(file.len);
+                    self.read(file, target)?;
+                    part = behind;
+                }
+            }
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn read(&self, known: &Known, target: &mut [u8]) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+        let file = rustix::fs::openat(
+            &self.folders[known.folder],
+            known.name.as_c_str(),
+            flags,
+            Mode::empty(),
+        )?;
+        let before = rustix::fs::fstat(&file)?;
+        let len = rustix::io::pread(&file, &mut *target, 0)?;
+        let after = rustix::fs::fstat(&file)?;
+        drop(file);
+        if before.st_size == after.st_size && len == target.len() {
+            Ok(())
+        } else {
+            Err(io::Error::other(format!("{:?} changed while it was read", known.name)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::many::plain;
+    use crate::many::tree::{Spread, Tree, make};
+
+    #[test]
+    fn the_bare_calls_read_what_the_standard_library_reads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let tree = Tree { files: 1100, size: 200, spread: Spread::PowerLaw, seed: 5 };
+        let made = make(&tree, folder.path(), 2).expect("made");
+        let paths = tree.paths(folder.path());
+        let bare = Bare::of(&paths).expect("all are there");
+        assert_eq!(bare.bytes() as u64, made.bytes);
+        let wanted = plain::read_all(&paths, 1).expect("read").concat();
+        let glance = plain::read_and_drop(&paths, 1).expect("read");
+        for threads in [1, 2, 8] {
+            assert_eq!(bare.through_buffers(threads).expect("read"), glance);
+            let mut arena = vec![0; bare.bytes()];
+            bare.into_arena(&mut arena, threads).expect("read");
+            assert!(arena == wanted, "{threads}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_got_shorter_is_an_error() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, b"four").expect("written");
+        let bare = Bare::of(std::slice::from_ref(&path)).expect("it is there");
+        std::fs::write(&path, b"two").expect("written");
+        assert!(bare.through_buffers(1).is_err());
+        assert!(Bare::of(&["/nonexistent/file".into()]).is_err());
+    }
+}

@@ -1,0 +1,94 @@
+//! Brings many files into a known state before a timed run, as [`cache`](crate::cache) does one.
+
+use crate::cache::{ColdBy, drop_caches, settle};
+use anyhow::{Context, Result, ensure};
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use swath_os::advise::{FileAdvice, advise_file};
+use swath_os::residency::residency;
+
+use super::plain;
+
+/// The share of pages that may be on the wrong side.
+const TOLERANCE: f64 = 0.01;
+
+/// Brings all of `paths` into the page cache.
+///
+/// # Errors
+///
+/// If one cannot be read, or more than 1 % of all pages are not resident afterwards.
+pub fn make_all_warm(paths: &[PathBuf]) -> Result<()> {
+    if resident_share(paths)? < 1.0 {
+        plain::read_and_drop(paths, 2).context("cannot read the files")?;
+    }
+    let share = resident_share(paths)?;
+    ensure!(share >= 1.0 - TOLERANCE, "only {:.1} % of the files is resident", share * 100.0);
+    Ok(())
+}
+
+/// Takes all of `paths` out of the page cache; by [`ColdBy::DropCaches`] what the kernel knows of
+/// their names and places, too.
+///
+/// # Errors
+///
+/// If the kernel refuses, or more than 1 % of all pages remain.
+pub fn make_all_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
+    // What is still to be written cannot leave.
+    rustix::fs::sync();
+    settle(|| {
+        if by == ColdBy::DontNeed {
+            for path in paths {
+                advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
+            }
+        }
+        if by == ColdBy::DropCaches {
+            drop_caches()?;
+        }
+        let share = resident_share(paths)?;
+        ensure!(share <= TOLERANCE, "{:.1} % of the files is still resident", share * 100.0);
+        if by == ColdBy::DropCaches {
+            // To ask, every file was opened: what that has brought goes, too.
+            drop_caches()?;
+        }
+        Ok(())
+    })
+}
+
+/// Returns the share of all pages of `paths` that are in the page cache.
+///
+/// # Errors
+///
+/// If a file is not there, or the kernel does not tell.
+pub fn resident_share(paths: &[PathBuf]) -> io::Result<f64> {
+    let (mut cached, mut total) = (0, 0);
+    for path in paths {
+        let pages = residency(&File::open(path)?, 0, 0)?;
+        cached += pages.cached_pages;
+        total += pages.total_pages;
+    }
+    Ok(if total == 0 { 1.0 } else { cached as f64 / total as f64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::many::tree::{Spread, Tree, make};
+
+    #[test]
+    fn a_tree_becomes_cold_warm_and_cold_again() {
+        let program = std::env::current_exe().expect("a test has a program");
+        let parent = program.parent().expect("which is in a folder");
+        let folder = tempfile::tempdir_in(parent).expect("a folder");
+        let tree = Tree { files: 100, size: 10_000, spread: Spread::Even, seed: 1 };
+        make(&tree, folder.path(), 1).expect("made");
+        let paths = tree.paths(folder.path());
+        if let Err(error) = make_all_cold(&paths, ColdBy::DontNeed) {
+            return swath_reference::skip("evictable-files", error);
+        }
+        make_all_warm(&paths).expect("it becomes warm");
+        assert!(resident_share(&paths).expect("it is told") > 0.99);
+        make_all_cold(&paths, ColdBy::DontNeed).expect("it becomes cold again");
+        assert!(resident_share(&paths).expect("it is told") < 0.01);
+    }
+}
