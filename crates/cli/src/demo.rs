@@ -16,6 +16,7 @@ mod leave;
 mod load;
 mod peer;
 mod price;
+mod priority;
 mod rounds;
 mod squeeze;
 mod stage;
@@ -35,9 +36,10 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 7] = [
+const CAPABILITIES: [Rows; 8] = [
     peer::rows,
     load::rows,
+    priority::rows,
     consume::rows,
     leave::rows,
     squeeze::rows,
