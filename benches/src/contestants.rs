@@ -4,6 +4,7 @@
 //! Each times its reads alone. Before, whatever it reads into is overwritten, so that the
 //! checksum afterwards is of what this run has read and not of what the last run left.
 
+pub(crate) mod classes;
 pub(crate) mod compress;
 pub(crate) mod control;
 pub(crate) mod fork;
