@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         (0..=250).cycle().take(usize::try_from(HEADER + ROWS * ROW)?).collect();
     std::fs::write(&path, &image)?;
 
-    // Sixteen bands, from the middle of the image outwards; the header with the first of them.
+    // Bands of 64 rows on either side, from the middle outwards; the header with the first.
     let layout = RowLayout { offset: HEADER, len: ROW, stride: ROW, count: ROWS };
     let band = |row: u64| u32::try_from(row.abs_diff(ROWS / 2) / 64).unwrap_or(u32::MAX);
     let mut plan = ClassPlan::rows(layout, band).with_window(2);
