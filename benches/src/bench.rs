@@ -31,6 +31,8 @@ pub(crate) enum Size {
     Small,
     Medium,
     Large,
+    /// Study A's, for priorities.
+    Study,
 }
 
 impl Size {
@@ -42,6 +44,8 @@ impl Size {
             (Self::Medium, true) => (1 << 20, "1MiB"),
             (Self::Large, false) => (2 << 30, "2GiB"),
             (Self::Large, true) => (8 << 20, "8MiB"),
+            (Self::Study, false) => (1_300_000_000, "1.3GB"),
+            (Self::Study, true) => (4 << 20, "4MiB"),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The table of cases: one file per group.
 
+mod classes;
 mod cold;
 mod compress;
 mod copy;
@@ -117,6 +118,7 @@ const ALL: &[Entry] = &[
     bytes("regret-cold", Size::Medium, regret::build_cold),
     bytes("regret-cold", Size::Large, regret::build_cold),
     bytes("regret-half", Size::Large, regret::build_half),
+    bytes("classes", Size::Study, classes::build),
     bytes("ordered", Size::Large, ordered::build),
     bytes("ordered-memory", Size::Medium, ordered::build_memory),
     bytes("cp", Size::Large, copy::build),

@@ -5,6 +5,7 @@
 //! checksum afterwards is of what this run has read and not of what the last run left.
 
 pub(crate) mod calls;
+pub(crate) mod classes;
 pub(crate) mod compress;
 pub(crate) mod control;
 pub(crate) mod device;

@@ -13,6 +13,7 @@
 //! ```
 
 pub mod append;
+pub mod classes;
 pub mod compress;
 pub mod convert;
 pub mod copy;

@@ -4,6 +4,7 @@
 //! pipe is no error.
 
 mod cat;
+mod classes;
 mod compress;
 mod consume;
 mod convert;

@@ -17,6 +17,7 @@ mod load;
 mod many;
 mod peer;
 mod price;
+mod priority;
 mod rounds;
 mod squeeze;
 mod stage;
@@ -36,10 +37,11 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 8] = [
+const CAPABILITIES: [Rows; 9] = [
     peer::rows,
     load::rows,
     many::rows,
+    priority::rows,
     consume::rows,
     leave::rows,
     squeeze::rows,

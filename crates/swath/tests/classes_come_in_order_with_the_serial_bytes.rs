@@ -173,6 +173,32 @@ fn strict_classes_are_called_back_in_order_and_none_is_missing() {
 }
 
 #[test]
+fn a_plan_for_whole_files_takes_their_lengths_and_what_the_options_say() {
+    let files = files(&[5000, 10_001]);
+    let plan = || ClassPlan::of_whole(10, 5);
+    let loaded = swath::read_prioritised_files(&files.paths, plan()).expect("started");
+    let loaded = loaded.finish().expect("read");
+    assert!(loaded.file(0) == &files.bytes[0][..] && loaded.file(1) == &files.bytes[1][..]);
+    let last: Vec<_> = loaded.class(4).expect("listed").chunks().collect();
+    assert_eq!((last.len(), last[3].file, last[3].range.clone()), (4, 1, 9000..10_001));
+    let options = ReadOptions::new().with_offset(100).with_len(33);
+    let loaded = options.read_prioritised(&files.paths[1], plan()).expect("started");
+    assert!(loaded.finish().expect("read").into_buffer()[..] == files.bytes[1][100..133]);
+    let error = options.with_len(50_000).read_prioritised(&files.paths[1], plan());
+    assert_eq!(error.expect_err("too long").reason(), Reason::Truncated);
+}
+
+#[test]
+fn a_plan_of_more_chunks_than_fit_into_memory_is_refused() {
+    let file = tempfile::tempfile_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
+    file.set_len(1 << 42).expect("a hole");
+    let plan = ClassPlan::of_whole(u64::MAX, u32::MAX);
+    let error = swath::read_prioritised(file, plan).expect_err("trillions of chunks");
+    assert_eq!(error.reason(), Reason::OutOfMemory);
+    assert!(error.to_string().contains("fewer chunks"), "{error}");
+}
+
+#[test]
 fn rows_and_named_ranges_are_plans_too() {
     let files = files(&[10_000]);
     let layout = RowLayout { offset: 100, len: 60, stride: 64, count: 100 };

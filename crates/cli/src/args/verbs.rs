@@ -7,6 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
 
+use super::classes::ClassArgs;
 use super::read::{ExtentArgs, FlowArgs, ReadArgs};
 use super::size::parse_size;
 use super::words::words;
@@ -19,6 +20,7 @@ Examples:
   swath read data.bin
   swath read --engine pool --workers 4 --chunk-size 1MiB --repeat 5 data.bin
   swath read --page-cache bypass --verify data.bin
+  swath read --classes 1000 --chunks 100000 data.bin     what is needed first comes first
   curl -s https://example.org/data | swath read --json -")]
 pub struct Read {
     /// The file; `-` is standard input
@@ -36,6 +38,10 @@ pub struct Read {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What is needed first.
+    #[command(flatten)]
+    pub classes: ClassArgs,
 
     /// How to read.
     #[command(flatten)]

@@ -10,7 +10,7 @@ use serde::Serialize;
 use swath::{Engine, Guard, Loaded, ReadOptions, Report};
 use swath_study::stats;
 
-use super::Outcome;
+use super::{Outcome, classes};
 use crate::args::verbs;
 use crate::failure::Refused;
 use crate::input::Input;
@@ -34,6 +34,9 @@ struct Json {
 
 pub(super) fn run(args: &verbs::Read) -> Result<Outcome> {
     check(args)?;
+    if let Some(cut) = args.classes.cut() {
+        return classes::run(args, cut);
+    }
     let mut reports = Vec::new();
     let mut verified = None;
     for index in 1..=args.repeat {
@@ -147,7 +150,7 @@ fn summary_text(
 }
 
 /// Reads the same bytes again with nothing but `std`, and compares count and content.
-fn verify(args: &verbs::Read, bytes: &[u8]) -> Result<bool> {
+pub(super) fn verify(args: &verbs::Read, bytes: &[u8]) -> Result<bool> {
     let what = format!("cannot verify {}", args.path);
     let failed = |error| Refused::new(what.clone(), "read it again").with_source(error);
     let mut file = args.path.open().map_err(failed)?;

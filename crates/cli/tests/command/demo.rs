@@ -19,6 +19,8 @@ fn the_demo_prints_its_table_and_leaves_nothing() {
         "map",
         "auto",
         "reused buffer",
+        "first class",
+        "barrier",
         "byte sum",
         "newline count",
         "one file after the other",

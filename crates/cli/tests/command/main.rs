@@ -4,6 +4,7 @@ mod append;
 mod changing_files;
 mod checksums;
 mod child;
+mod classes;
 mod closed_pipes;
 mod compress;
 mod convert;

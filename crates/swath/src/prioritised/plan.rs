@@ -29,6 +29,8 @@ pub(super) type OnChunk = Arc<dyn Fn(&ChunkBytes<'_>) + Send + Sync>;
 #[derive(Clone, Default)]
 pub struct ClassPlan {
     pub(super) items: Vec<Item>,
+    /// Chunks and classes of each file, whatever its length.
+    pub(super) whole: Option<(u64, u32)>,
     names: Vec<String>,
     pub(super) window: usize,
     pub(super) on_class: Option<OnClass>,
@@ -52,6 +54,13 @@ impl ClassPlan {
     /// Returns a plan without chunks, a window that is chosen for it, and no callbacks.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Study A's plan, as [`by_position`](Self::by_position), for each file that is read, by the
+    /// length that it is found to have: all of it, or what an offset and a length of the
+    /// [`ReadOptions`](crate::ReadOptions) say.
+    pub fn of_whole(chunks: u64, classes: u32) -> Self {
+        Self { whole: Some((chunks, classes)), ..Self::default() }
     }
 
     /// Study A's plan for a file of `len` bytes: `chunks` chunks of one size, but the last takes
@@ -148,7 +157,8 @@ impl ClassPlan {
         self
     }
 
-    /// How many chunks it lists.
+    /// How many chunks it lists. Those of [`of_whole`](Self::of_whole) are not known before files
+    /// are open.
     pub fn len(&self) -> usize {
         self.items.len()
     }
@@ -163,6 +173,7 @@ impl fmt::Debug for ClassPlan {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClassPlan")
             .field("chunks", &self.items.len())
+            .field("whole", &self.whole)
             .field("window", &self.window)
             .field("on_class", &self.on_class.is_some())
             .field("on_chunk", &self.on_chunk.is_some())

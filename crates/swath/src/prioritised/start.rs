@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use swath_os::memory::{Leases, Pages};
 use swath_os::{machine, numa};
-use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape};
+use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape, by_position};
 use swath_plan::extent::Extent;
 use swath_plan::policy::{self, Decision, Engine, READ_SIZE, Schedule};
 use swath_plan::schedule::Way;
@@ -25,6 +25,11 @@ use crate::read::check_memory;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::survey::{self, cancelled_before};
+
+/// Bytes of memory that a chunk takes in lists, more or less.
+const CHUNK_COST: u64 = 160;
+/// Plans that take less are not worth asking how much memory there is.
+const MANY_CHUNKS: u64 = 64 << 20;
 
 /// How a read by classes was started.
 pub(super) struct Started {
@@ -45,10 +50,13 @@ struct Chosen {
 pub(super) fn start(
     options: &ReadOptions,
     sources: Vec<Source>,
-    plan: ClassPlan,
+    mut plan: ClassPlan,
     started: Instant,
 ) -> Result<Started> {
-    let opened = open(options, sources, &plan.items)?;
+    let opened = open(options, sources, &plan)?;
+    if let Some(cut) = plan.whole {
+        cut_whole(options, &opened, cut, &mut plan.items)?;
+    }
     let extents = extents(&opened, &plan.items)?;
     let chosen = choose(options, &opened, &extents);
     let shape = Shape { window: plan.window, slots: chosen.slots };
@@ -97,16 +105,15 @@ pub(super) fn start(
 fn open(
     options: &ReadOptions,
     sources: Vec<Source>,
-    items: &[Item],
+    plan: &ClassPlan,
 ) -> Result<Vec<Arc<Opened>>> {
     let invalid = |name: &Path, detail: String, hint| {
         Err(Error::new(Operation::Read, Reason::Invalid, name).detail(detail).hint(hint))
     };
-    let plan = Path::new("<plan>");
     let count = sources.len();
-    if let Some(item) = items.iter().find(|item| item.file >= count) {
+    if let Some(item) = plan.items.iter().find(|item| item.file >= count) {
         let detail = format!("the plan names file {}, there are {count}", item.file);
-        return invalid(plan, detail, "count files from 0");
+        return invalid(Path::new("<plan>"), detail, "count files from 0");
     }
     let mut opened = Vec::with_capacity(count);
     for source in sources {
@@ -116,13 +123,43 @@ fn open(
             return invalid(source.name(), detail, "use `read`, or copy it to a file first");
         }
         options.refuse_map(&source)?;
-        if options.offset > 0 || options.len.is_some() {
+        if plan.whole.is_none() && (options.offset > 0 || options.len.is_some()) {
             let detail = String::from("the plan says which bytes, so the options must not");
             return invalid(source.name(), detail, "leave out `with_offset` and `with_len`");
         }
         opened.push(Arc::new(source));
     }
     Ok(opened)
+}
+
+/// Lists the chunks of each file, now that its length is known.
+fn cut_whole(
+    options: &ReadOptions,
+    opened: &[Arc<Opened>],
+    (chunks, classes): (u64, u32),
+    items: &mut Vec<Item>,
+) -> Result<()> {
+    for (file, source) in opened.iter().enumerate() {
+        let Kind::Sized(len) = source.kind() else { continue };
+        let extent = options.extent_of(source, len)?;
+        let needed = chunks.min(extent.len()).saturating_mul(CHUNK_COST);
+        if needed > MANY_CHUNKS {
+            check_chunks(source, extent, needed)?;
+        }
+        let new = by_position(extent, chunks, classes);
+        items.extend(new.map(|item| Item { file, ..item }));
+    }
+    Ok(())
+}
+
+fn check_chunks(source: &Opened, extent: Extent, needed: u64) -> Result<()> {
+    let at_hand = machine::memory_at_hand().unwrap_or(u64::MAX);
+    if needed <= at_hand / 2 {
+        return Ok(());
+    }
+    let error = Error::new(Operation::Allocate, Reason::OutOfMemory, source.name()).at(extent);
+    let detail = format!("so many chunks take {needed} bytes, {at_hand} are at hand");
+    Err(error.detail(detail).hint("cut it into fewer chunks"))
 }
 
 /// From the first to the last byte that is asked for, of each file.
