@@ -17,6 +17,7 @@ pub mod facts;
 pub mod fib;
 pub mod harness;
 pub mod limits;
+pub mod mirror;
 pub mod order;
 pub mod peers;
 pub mod random;
