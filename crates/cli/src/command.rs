@@ -13,8 +13,11 @@ mod demo;
 mod export;
 mod fib;
 mod generate;
+mod heal;
 mod info;
+mod manifest;
 mod manual;
+mod mirror;
 mod price;
 mod read;
 mod scan;
@@ -88,6 +91,9 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Scan(args) => scan::run(args),
         Verb::Cat(args) => cat::run(args),
         Verb::Cp(args) => cp::run(args),
+        Verb::Mirror(args) => mirror::run(args),
+        Verb::Manifest(args) => manifest::run(args),
+        Verb::Heal(args) => heal::run(args),
         Verb::Compress(args) => compress::run(args),
         Verb::Decompress(args) => decompress::run(args),
         Verb::Price(args) => price::run(args),

@@ -14,6 +14,7 @@ mod consume;
 mod graph;
 mod leave;
 mod load;
+mod mirrors;
 mod peer;
 mod price;
 mod rounds;
@@ -35,9 +36,10 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 7] = [
+const CAPABILITIES: [Rows; 8] = [
     peer::rows,
     load::rows,
+    mirrors::rows,
     consume::rows,
     leave::rows,
     squeeze::rows,

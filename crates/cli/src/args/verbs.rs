@@ -7,6 +7,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
 
+use super::mirror::CopiesArgs;
 use super::read::{ExtentArgs, FlowArgs, ReadArgs};
 use super::size::parse_size;
 use super::words::words;
@@ -19,6 +20,7 @@ Examples:
   swath read data.bin
   swath read --engine pool --workers 4 --chunk-size 1MiB --repeat 5 data.bin
   swath read --page-cache bypass --verify data.bin
+  swath read data.bin --mirror /mnt/b/data.bin --verify-against manifest=data.manifest
   curl -s https://example.org/data | swath read --json -")]
 pub struct Read {
     /// The file; `-` is standard input
@@ -26,7 +28,7 @@ pub struct Read {
     pub path: Input,
 
     /// Read it again serially, and compare byte count and content
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["mirrors", "verify_against"])]
     pub verify: bool,
 
     /// Read it so many times; print each and the median
@@ -36,6 +38,10 @@ pub struct Read {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
 
     /// How to read.
     #[command(flatten)]
@@ -62,6 +68,10 @@ pub struct Sum {
     /// Print a line of JSON for each file, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
 
     /// How to read.
     #[command(flatten)]
@@ -121,8 +131,12 @@ pub struct Cat {
     /// Without this a compressed file is written as it is, as any other. With an index, which
     /// `swath compress` writes for zstd and gzip, only the frames that are needed are read;
     /// without one, all before them is decoded too.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with_all = ["mirrors", "verify_against"])]
     pub decompress: bool,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
 
     /// Which bytes.
     #[command(flatten)]

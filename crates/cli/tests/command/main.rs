@@ -14,6 +14,7 @@ mod few_resources;
 mod generated;
 mod help;
 mod json;
+mod mirrors;
 mod names;
 mod odd_files;
 mod price;
