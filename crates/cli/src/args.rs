@@ -19,6 +19,7 @@ pub mod convert;
 pub mod copy;
 pub mod generate;
 pub mod ingest;
+pub mod mirror;
 pub mod price;
 pub mod read;
 pub mod size;
@@ -33,6 +34,7 @@ use self::convert::{Convert, Info};
 use self::copy::Cp;
 use self::generate::Gen;
 use self::ingest::Ingest;
+use self::mirror::{Heal, Manifest, Mirror};
 use self::price::Price;
 use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
@@ -76,6 +78,12 @@ pub enum Verb {
     Cat(Cat),
     /// Copy a file in parallel, whole or not at all
     Cp(Cp),
+    /// Make copies of a file, each of them read back before it appears
+    Mirror(Mirror),
+    /// Write the checksums of a file's chunks, or compare a copy with them
+    Manifest(Manifest),
+    /// Make the bad chunks of copies good, from those that have them
+    Heal(Heal),
     /// Compress a file in parallel; zstd, gzip and bzip2 read the result
     Compress(Compress),
     /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found

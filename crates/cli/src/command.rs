@@ -14,9 +14,12 @@ mod demo;
 mod export;
 mod fib;
 mod generate;
+mod heal;
 mod info;
 mod ingest;
+mod manifest;
 mod manual;
+mod mirror;
 mod price;
 mod read;
 mod scan;
@@ -91,6 +94,9 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Scan(args) => scan::run(args),
         Verb::Cat(args) => cat::run(args),
         Verb::Cp(args) => cp::run(args),
+        Verb::Mirror(args) => mirror::run(args),
+        Verb::Manifest(args) => manifest::run(args),
+        Verb::Heal(args) => heal::run(args),
         Verb::Compress(args) => compress::run(args),
         Verb::Decompress(args) => decompress::run(args),
         Verb::Price(args) => price::run(args),

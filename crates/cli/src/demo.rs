@@ -15,6 +15,7 @@ mod graph;
 mod leave;
 mod load;
 mod many;
+mod mirrors;
 mod peer;
 mod price;
 mod priority;
@@ -37,11 +38,12 @@ use self::stage::Stage;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 9] = [
+const CAPABILITIES: [Rows; 10] = [
     peer::rows,
     load::rows,
     many::rows,
     priority::rows,
+    mirrors::rows,
     consume::rows,
     leave::rows,
     squeeze::rows,

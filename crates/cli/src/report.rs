@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use serde::Serialize;
-use swath::{Report, Usage};
+use swath::{MirrorReport, Report, Usage};
 
 /// A [`Report`] with the units in its keys.
 #[derive(Clone, Debug, Serialize)]
@@ -46,6 +46,49 @@ pub struct ReportJson {
     /// What it cost the process, if asked for.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub usage: Option<UsageJson>,
+    /// What each copy did, of a file that has several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub mirrors: Vec<MirrorJson>,
+}
+
+/// What one copy of a file did.
+#[derive(Clone, Debug, Serialize)]
+pub struct MirrorJson {
+    /// Its name.
+    #[serde(flatten)]
+    pub path: PathJson,
+    /// What became of it.
+    pub state: String,
+    /// What was last wrong with it.
+    pub trouble: Option<String>,
+    /// Bytes that were taken from it.
+    pub bytes: u64,
+    /// Chunks that were taken from it.
+    pub chunks: u64,
+    /// Chunks that it failed at.
+    pub errors: u64,
+    /// Of these, those that another copy had.
+    pub fail_overs: u64,
+    /// Second reads of it that came first.
+    pub hedges_won: u64,
+    /// Second reads of it that were not needed.
+    pub hedges_lost: u64,
+}
+
+impl From<&MirrorReport> for MirrorJson {
+    fn from(mirror: &MirrorReport) -> Self {
+        Self {
+            path: mirror.path.as_os_str().into(),
+            state: mirror.state.to_string(),
+            trouble: mirror.trouble.clone(),
+            bytes: mirror.bytes,
+            chunks: mirror.chunks,
+            errors: mirror.errors,
+            fail_overs: mirror.fail_overs,
+            hedges_won: mirror.hedges_won,
+            hedges_lost: mirror.hedges_lost,
+        }
+    }
 }
 
 /// What a read cost the process.
@@ -86,6 +129,7 @@ impl From<&Report> for ReportJson {
             populated_bytes: report.populated_bytes,
             fallbacks: report.fallbacks.clone(),
             usage: report.usage.as_ref().map(UsageJson::from),
+            mirrors: report.mirrors.iter().map(MirrorJson::from).collect(),
         }
     }
 }
@@ -158,12 +202,33 @@ pub fn details(report: &Report) -> String {
             retries => format!("{retries} retries"),
         },
     );
+    for mirror in &report.mirrors {
+        text += &mirror_text(mirror);
+    }
     for fallback in &report.fallbacks {
         text += &format!("  instead: {fallback}\n");
     }
     if let Some(usage) = &report.usage {
         text += &usage_text(usage);
     }
+    text
+}
+
+fn mirror_text(mirror: &MirrorReport) -> String {
+    let mut text = format!(
+        "  mirror {} ({}): {} in {}, {}, {}",
+        mirror.path.display(),
+        mirror.state,
+        size_text(mirror.bytes),
+        counted(mirror.chunks, "chunk"),
+        counted(mirror.errors, "error"),
+        counted(mirror.fail_overs, "fail-over"),
+    );
+    if mirror.hedges_won + mirror.hedges_lost > 0 {
+        let (won, lost) = (mirror.hedges_won, mirror.hedges_lost);
+        text += &format!(", second reads {won} won, {lost} lost");
+    }
+    text.push('\n');
     text
 }
 

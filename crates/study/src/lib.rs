@@ -19,6 +19,7 @@ pub mod fib;
 pub mod harness;
 pub mod limits;
 pub mod many;
+pub mod mirror;
 pub mod order;
 pub mod peers;
 pub mod random;

@@ -8,6 +8,7 @@ use clap::{Args, ValueHint};
 use clap_complete::Shell;
 
 use super::classes::ClassArgs;
+use super::mirror::CopiesArgs;
 use super::read::{ExtentArgs, FlowArgs, ReadArgs};
 use super::size::parse_size;
 use super::words::words;
@@ -21,6 +22,7 @@ Examples:
   swath read --engine pool --workers 4 --chunk-size 1MiB --repeat 5 data.bin
   swath read --page-cache bypass --verify data.bin
   swath read --classes 1000 --chunks 100000 data.bin     what is needed first comes first
+  swath read data.bin --mirror /mnt/b/data.bin --verify-against manifest=data.manifest
   curl -s https://example.org/data | swath read --json -")]
 pub struct Read {
     /// The file; `-` is standard input
@@ -28,7 +30,7 @@ pub struct Read {
     pub path: Input,
 
     /// Read it again serially, and compare byte count and content
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["mirrors", "verify_against"])]
     pub verify: bool,
 
     /// Read it so many times; print each and the median
@@ -42,6 +44,9 @@ pub struct Read {
     /// What is needed first.
     #[command(flatten)]
     pub classes: ClassArgs,
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
 
     /// How to read.
     #[command(flatten)]
@@ -68,6 +73,10 @@ pub struct Sum {
     /// Print a line of JSON for each file, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
 
     /// How to read.
     #[command(flatten)]
@@ -127,8 +136,12 @@ pub struct Cat {
     /// Without this a compressed file is written as it is, as any other. With an index, which
     /// `swath compress` writes for zstd and gzip, only the frames that are needed are read;
     /// without one, all before them is decoded too.
-    #[arg(long, short)]
+    #[arg(long, short, conflicts_with_all = ["mirrors", "verify_against"])]
     pub decompress: bool,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
 
     /// Which bytes.
     #[command(flatten)]

@@ -17,12 +17,13 @@ pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
     }
     // With a rate it is read as any source is.
     if args.flow.rate.is_none()
+        && !args.copies.is_used()
         && let Some(opened) = args.path.segments()?
     {
         return segments(args, opened);
     }
     let options = args.flow.apply(args.extent.apply(ReadOptions::new()));
-    let mut reader = options.reader(args.path.source()?)?;
+    let mut reader = options.reader(args.copies.source(&args.path)?)?;
     // A block is one write: a buffer between would only copy it.
     let mut out = unbuffered()?;
     loop {

@@ -104,6 +104,7 @@ fn load(args: &verbs::Read) -> Result<Loaded> {
     let (options, _bar) = Bar::attach(args.how.options(), !args.json);
     let engine = args.how.engine.engine;
     Ok(match engine {
+        _ if args.copies.is_used() => options.read(args.copies.source(&args.path)?)?,
         Engine::Map => load_mapped(&args.path, &options)?,
         _ => options.read(args.path.source()?)?,
     })

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::{Engine, ReadOptions, Report};
+use swath::{Engine, ReadOptions, Report, Source};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Outcome;
@@ -95,13 +95,22 @@ pub(super) fn run(args: &verbs::Sum) -> Result<Outcome> {
         args.hash.is_none() || engine != Engine::Map,
         Refused::new("cannot compute a hash from a map", "leave out --engine map")
     );
+    ensure!(
+        args.paths.len() == 1 || !args.copies.is_used(),
+        Refused::new("cannot sum copies of several files at once", "one PATH with its copies")
+    );
     each(&args.paths, args.json, |input| {
+        let source = || args.copies.source(input);
         let (options, bar) = Bar::attach(args.how.options(), !args.json);
         let summed = match args.hash {
+            None if args.copies.is_used() => {
+                let scanned = options.sum(source()?)?;
+                Summed::of_scan(Value::Sum(scanned.value), scanned.report)
+            }
             None => sum(input, &options, engine)?,
-            Some(Hash::Crc32c) => crc32c(input, &options)?,
-            Some(Hash::Xxh3) => xxh3(input, &options)?,
-            Some(Hash::Blake3) => blake3(input, &options)?,
+            Some(Hash::Crc32c) => crc32c(source()?, &options)?,
+            Some(Hash::Xxh3) => xxh3(source()?, &options)?,
+            Some(Hash::Blake3) => blake3(source()?, &options)?,
         };
         drop(bar);
         if let Some(report) = &summed.report {
@@ -134,9 +143,9 @@ fn sum(input: &Input, options: &ReadOptions, engine: Engine) -> Result<Summed> {
 }
 
 /// Chunk by chunk in parallel: two checksums make that of what they are of together.
-fn crc32c(input: &Input, options: &ReadOptions) -> Result<Summed> {
+fn crc32c(source: Source, options: &ReadOptions) -> Result<Summed> {
     let scanned = options.scan(
-        input.source()?,
+        source,
         |chunk| (crc32c::crc32c(chunk.bytes), chunk.bytes.len()),
         |left, right| (crc32c::crc32c_combine(left.0, right.0, right.1), left.1 + right.1),
     )?;
@@ -144,16 +153,16 @@ fn crc32c(input: &Input, options: &ReadOptions) -> Result<Summed> {
     Ok(Summed::of_scan(Value::Crc32c(format!("{checksum:08x}")), scanned.report))
 }
 
-fn xxh3(input: &Input, options: &ReadOptions) -> Result<Summed> {
+fn xxh3(source: Source, options: &ReadOptions) -> Result<Summed> {
     let mut hasher = Xxh3::new();
-    let (bytes, elapsed) = feed(input, options, |block| hasher.update(block))?;
+    let (bytes, elapsed) = feed(source, options, |block| hasher.update(block))?;
     let value = Value::Xxh3(format!("{:016x}", hasher.digest()));
     Ok(Summed { value, bytes, elapsed, report: None })
 }
 
-fn blake3(input: &Input, options: &ReadOptions) -> Result<Summed> {
+fn blake3(source: Source, options: &ReadOptions) -> Result<Summed> {
     let mut hasher = blake3::Hasher::new();
-    let (bytes, elapsed) = feed(input, options, |block| {
+    let (bytes, elapsed) = feed(source, options, |block| {
         hasher.update(block);
     })?;
     let value = Value::Blake3(hex(hasher.finalize().as_bytes()));
@@ -162,12 +171,12 @@ fn blake3(input: &Input, options: &ReadOptions) -> Result<Summed> {
 
 /// Gives every block to `update`, in order, while the next ones are read.
 fn feed(
-    input: &Input,
+    source: Source,
     options: &ReadOptions,
     mut update: impl FnMut(&[u8]),
 ) -> Result<(u64, Duration)> {
     let start = Instant::now();
-    let mut reader = options.reader(input.source()?)?;
+    let mut reader = options.reader(source)?;
     let mut bytes = 0;
     loop {
         let block = reader.fill_buf()?;
@@ -185,13 +194,13 @@ fn feed(
 mod tests {
     use super::*;
 
-    fn value_of(bytes: &[u8], work: fn(&Input, &ReadOptions) -> Result<Summed>) -> Value {
+    fn value_of(bytes: &[u8], work: fn(Source, &ReadOptions) -> Result<Summed>) -> Value {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("input");
         std::fs::write(&path, bytes).expect("written");
         // Small chunks, so that there is something to combine.
         let options = ReadOptions::new().with_chunk_size(4);
-        work(&Input::Path(path), &options).expect("it can be read").value
+        work(Source::from(path), &options).expect("it can be read").value
     }
 
     #[test]

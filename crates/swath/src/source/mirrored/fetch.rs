@@ -303,9 +303,11 @@ impl Shared {
         let mut told: Vec<String> = troubles.iter().map(told).collect();
         let asked = |copy: &usize| troubles.iter().any(|(other, _)| other == copy);
         let rest = (0..self.members.len()).filter(|copy| !asked(copy));
-        told.extend(
-            rest.map(|copy| format!("{}: not readable", self.members[copy].name.display())),
-        );
+        told.extend(rest.map(|copy| {
+            let member = &self.members[copy];
+            let trouble = member.trouble().unwrap_or_else(|| String::from("it ends before"));
+            format!("{}: {trouble}", member.name.display())
+        }));
         let needed = match (&self.verify, self.quorum) {
             (Verify::Vote, quorum) => format!("no {quorum} copies agree on"),
             _ => String::from("no copy has"),

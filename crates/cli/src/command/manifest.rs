@@ -1,0 +1,130 @@
+//! `swath manifest`: the checksums of a file's chunks, written or compared.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::Serialize;
+use swath::{ReadOptions, manifest};
+
+use super::Outcome;
+use crate::args::mirror::Manifest;
+use crate::failure::Refused;
+use crate::input::Input;
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+use crate::report::{PathJson, ReportJson, counted, headline, size_text};
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    manifest: PathJson,
+    chunk_size_bytes: u64,
+    #[serde(flatten)]
+    report: ReportJson,
+}
+
+#[derive(Serialize)]
+struct CheckJson {
+    #[serde(flatten)]
+    path: PathJson,
+    manifest: PathJson,
+    bytes: u64,
+    expected_bytes: u64,
+    bad: Vec<ExtentJson>,
+    verified: bool,
+}
+
+/// Some bytes of a file.
+#[derive(Serialize)]
+pub(super) struct ExtentJson {
+    offset: u64,
+    length: u64,
+}
+
+impl From<&(u64, u64)> for ExtentJson {
+    fn from(&(offset, length): &(u64, u64)) -> Self {
+        Self { offset, length }
+    }
+}
+
+pub(super) fn run(args: &Manifest) -> Result<Outcome> {
+    match &args.check {
+        Some(manifest) => check(args, manifest),
+        None => make(args),
+    }
+}
+
+fn make(args: &Manifest) -> Result<Outcome> {
+    let target = target(args)?;
+    let (options, bar) = Bar::attach(ReadOptions::new(), !args.json);
+    let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
+    drop(bar);
+    manifest::save(&scanned.value, &target)?;
+    if args.json {
+        print_json(&Json {
+            path: args.path.label().into(),
+            manifest: target.as_os_str().into(),
+            chunk_size_bytes: scanned.value.chunk_size().get(),
+            report: (&scanned.report).into(),
+        })?;
+    } else {
+        let chunks = counted(scanned.value.count(), "checksum");
+        let headline = headline(&scanned.report);
+        print(format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path))?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn target(args: &Manifest) -> Result<PathBuf> {
+    match (&args.output, &args.path) {
+        (Some(output), _) => Ok(output.clone()),
+        (None, Input::Path(path)) => {
+            let mut target = path.clone().into_os_string();
+            target.push(".manifest");
+            Ok(target.into())
+        }
+        (None, Input::Stdin) => {
+            let what = "cannot name the manifest after standard input";
+            Err(Refused::new(what, "-o with a name").into())
+        }
+    }
+}
+
+fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
+    let checked = manifest::check(&manifest::load(manifest)?, args.path.source()?)?;
+    if args.json {
+        print_json(&CheckJson {
+            path: args.path.label().into(),
+            manifest: manifest.as_os_str().into(),
+            bytes: checked.len,
+            expected_bytes: checked.expected_len,
+            bad: checked.bad.iter().map(ExtentJson::from).collect(),
+            verified: checked.is_right(),
+        })?;
+    } else {
+        let mut text = match checked.is_right() {
+            true => format!("{}: right, {}\n", args.path, size_text(checked.len)),
+            false => format!("{}: not what it should be\n", args.path),
+        };
+        if checked.len != checked.expected_len {
+            text += &format!("  {} bytes instead of {}\n", checked.len, checked.expected_len);
+        }
+        text += &bad_text(&checked.bad);
+        print(text)?;
+    }
+    Ok(if checked.is_right() { Outcome::Done } else { Outcome::Differs })
+}
+
+/// A line for each run of bad chunks, the first of many.
+pub(super) fn bad_text(bad: &[(u64, u64)]) -> String {
+    const SHOWN: usize = 10;
+    let mut text = String::new();
+    for (offset, len) in bad.iter().take(SHOWN) {
+        text += &format!("  bad: bytes {offset}..{}\n", offset + len);
+    }
+    if let more @ 1.. = bad.len().saturating_sub(SHOWN) {
+        text += &format!("  and in {} more\n", counted(more as u64, "place"));
+    }
+    text
+}

@@ -1,0 +1,99 @@
+//! `swath mirror`: makes copies of a file, each of them read back.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Result, ensure};
+use serde::Serialize;
+use swath::manifest;
+
+use super::Outcome;
+use crate::args::mirror::Mirror;
+use crate::failure::Refused;
+use crate::output::{print, print_json};
+use crate::progress::Bar;
+use crate::report::{PathJson, size_text, time_text};
+
+#[derive(Serialize)]
+struct Json {
+    #[serde(flatten)]
+    path: PathJson,
+    copies: Vec<PathJson>,
+    manifest: Option<PathJson>,
+    bytes: u64,
+    elapsed_s: f64,
+    notes: Vec<String>,
+}
+
+pub(super) fn run(args: &Mirror) -> Result<Outcome> {
+    let targets = targets(args)?;
+    let (watch, bar) = Bar::watch(!args.json);
+    let options = match watch {
+        Some(watch) => args.options().with_progress(watch),
+        None => args.options(),
+    };
+    let made = options.mirror(&args.path, &targets)?;
+    drop(bar);
+    if let Some(path) = &args.manifest {
+        manifest::save(&made.checksums, path)?;
+    }
+    if args.json {
+        print_json(&Json {
+            path: args.path.as_os_str().into(),
+            copies: made.copies.iter().map(|path| path.as_os_str().into()).collect(),
+            manifest: args.manifest.as_ref().map(|path| path.as_os_str().into()),
+            bytes: made.checksums.len(),
+            elapsed_s: made.elapsed.as_secs_f64(),
+            notes: made.notes,
+        })?;
+        return Ok(Outcome::Done);
+    }
+    let (bytes, elapsed) = (size_text(made.checksums.len()), time_text(made.elapsed));
+    let mut text =
+        format!("{}: {bytes}, copied and read back in {elapsed}\n", args.path.display());
+    for copy in &made.copies {
+        text += &format!("  {}\n", copy.display());
+    }
+    if let Some(path) = &args.manifest {
+        text += &format!("  checksums in {}\n", path.display());
+    }
+    for note in &made.notes {
+        text += &format!("  note: {note}\n");
+    }
+    print(text)?;
+    Ok(Outcome::Done)
+}
+
+/// The folders in turn, each under the name of the file.
+fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
+    let Some(name) = args.path.file_name() else {
+        let what = format!("cannot make copies of {}: it has no name", args.path.display());
+        return Err(Refused::new(what, "name a file").into());
+    };
+    for folder in &args.into {
+        ensure!(
+            folder.is_dir(),
+            Refused::new(
+                format!("cannot make a copy in {}: it is no folder", folder.display()),
+                "make it first, or name another one"
+            )
+        );
+    }
+    let own = args.path.parent().map(|parent| canonical(parent, "."));
+    let count = args.copies.map_or(args.into.len(), |count| count as usize);
+    let target = |index: usize| {
+        let (round, folder) = (index / args.into.len(), &args.into[index % args.into.len()]);
+        let mut target = OsString::from(name);
+        // Beside the file itself the name is taken from the start.
+        if round > 0 || own.as_ref() == Some(&canonical(folder, "")) {
+            target.push(format!(".{}", round + 1));
+        }
+        folder.join(target)
+    };
+    Ok((0..count).map(target).collect())
+}
+
+fn canonical(folder: &Path, empty: &str) -> PathBuf {
+    let folder = if folder.as_os_str().is_empty() { Path::new(empty) } else { folder };
+    folder.canonicalize().unwrap_or_else(|_| folder.to_owned())
+}

@@ -1,0 +1,74 @@
+//! `mirrors`: copies of the input, one of them damaged, read right.
+
+use std::fs;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use anyhow::Result;
+use swath::{Checksums, Mirrored, ReadOptions, Source, Verify, manifest};
+
+use super::stage::Stage;
+use super::{Limit, Memory, Row, Run, State};
+
+/// Bytes between two that are damaged.
+const STRIDE: u64 = 8 << 20;
+
+/// What the copies are compared with.
+type Against = fn(&Arc<Checksums>) -> Verify;
+
+const WAYS: [(&str, Against); 3] = [
+    ("two good, not compared", |_| Verify::None),
+    ("first damaged, manifest", |sums| Verify::Manifest(Arc::clone(sums))),
+    ("first damaged, 2 of 3 agree", |_| Verify::Vote),
+];
+
+/// The input's copies: the first has a wrong byte in some of its chunks.
+struct Copies {
+    paths: [PathBuf; 2],
+    sums: Arc<Checksums>,
+}
+
+pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
+    let paths = ["damaged", "copy"].map(|name| stage.path.with_file_name(name));
+    for path in &paths {
+        fs::copy(&stage.path, path)?;
+    }
+    let damaged = fs::OpenOptions::new().write(true).open(&paths[0])?;
+    for (offset, byte) in (0..).zip(&stage.bytes).step_by(usize::try_from(STRIDE)?) {
+        damaged.write_all_at(&[byte ^ 1], offset)?;
+    }
+    let copies = Arc::new(Copies { sums: Arc::new(manifest::of(&stage.path)?), paths });
+    let row = |(index, (way, against)): (usize, (&'static str, Against))| {
+        let copies = Arc::clone(&copies);
+        Row {
+            capability: "mirrors",
+            engine: "read",
+            way,
+            state: State::Warm,
+            memory: Memory::Fresh,
+            limit: Limit::Copy,
+            is_peer: false,
+            bytes: None,
+            run: Box::new(move |stage| run(stage, &copies, (index > 0, against))),
+        }
+    };
+    Ok(WAYS.into_iter().enumerate().map(row).collect())
+}
+
+fn run(stage: &Stage, copies: &Copies, (damaged, against): (bool, Against)) -> Result<Run> {
+    let [bad, good] = &copies.paths;
+    let named = match damaged {
+        true => vec![bad, good, &stage.path],
+        false => vec![good, &stage.path],
+    };
+    let source: Source = Mirrored::new(named).with_verify(against(&copies.sums)).into();
+    let start = Instant::now();
+    let loaded = ReadOptions::new().read(source)?;
+    let elapsed = start.elapsed();
+    let found = loaded.report.mirrors.iter().any(|mirror| mirror.errors > 0);
+    let is_right = loaded.buffer[..] == stage.bytes[..] && found == damaged;
+    // That they share a device, and what was wrong, is what the row is about.
+    Ok(Run { elapsed, is_right, fallbacks: Vec::new() })
+}

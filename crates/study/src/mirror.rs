@@ -1,0 +1,158 @@
+//! Study A's mirrored loading, and copies that are as slow as one likes.
+//!
+//! Study A gives each copy an equal part of the file, fixed in advance: as fast as the slowest copy
+//! ([`even_split`]). [`Throttled`] copies stand for devices of their own on a machine that has one.
+//!
+//! ```
+//! use swath_study::mirror::{Throttled, even_split};
+//!
+//! # let file = tempfile::NamedTempFile::new()?;
+//! # std::fs::write(file.path(), b"sixteen bytes it")?;
+//! let copies = [1 << 20, 1 << 20].map(|rate| Throttled::open(file.path(), rate));
+//! let copies: Vec<_> = copies.into_iter().collect::<Result<_, _>>()?;
+//! let mut target = [0; 16];
+//! even_split(&copies, &mut target)?;
+//! assert_eq!(&target, b"sixteen bytes it");
+//! # anyhow::Ok(())
+//! ```
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use swath::{ReadAt, SourceFacts};
+
+/// Bytes of one read of study A's threads here.
+const READ_SIZE: usize = 1 << 20;
+
+/// A file that gives so many bytes a second and no more, as a device of its own would: requests
+/// wait for those before them.
+#[derive(Debug)]
+pub struct Throttled {
+    file: File,
+    path: PathBuf,
+    len: u64,
+    bytes_per_s: u64,
+    /// When everything that was asked for will have been given.
+    free_at: Mutex<Option<Instant>>,
+}
+
+impl Throttled {
+    /// Opens the file at `path`, which is to be in the page cache; at least a byte a second.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened.
+    pub fn open(path: &Path, bytes_per_s: u64) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let len = file.metadata()?.len();
+        let (path, bytes_per_s) = (path.to_owned(), bytes_per_s.max(1));
+        Ok(Self { file, path, len, bytes_per_s, free_at: Mutex::new(None) })
+    }
+
+    /// When a request for `len` bytes, made now, is answered.
+    fn due(&self, len: usize) -> Instant {
+        let nanos = len as u128 * 1_000_000_000 / u128::from(self.bytes_per_s);
+        let busy = Duration::from_nanos(u64::try_from(nanos).unwrap_or(u64::MAX));
+        let mut free_at = self.free_at.lock().unwrap_or_else(PoisonError::into_inner);
+        let now = Instant::now();
+        let due = free_at.map_or(now, |free_at| free_at.max(now)) + busy;
+        *free_at = Some(due);
+        due
+    }
+}
+
+impl ReadAt for Throttled {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.len)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+        let due = self.due(target.len().min(left));
+        let came = self.file.read_at(target, offset)?;
+        std::thread::sleep(due.saturating_duration_since(Instant::now()));
+        Ok(came)
+    }
+
+    fn name(&self) -> PathBuf {
+        self.path.clone()
+    }
+}
+
+/// Fills `target` from the start of the copies, a thread and an equal part for each: study A's
+/// mirrored loading.
+///
+/// # Errors
+///
+/// The first failure of a copy; another one is not asked.
+///
+/// # Panics
+///
+/// If a copy does.
+pub fn even_split(copies: &[impl ReadAt], target: &mut [u8]) -> io::Result<()> {
+    let part_size = target.len().div_ceil(copies.len().max(1)).max(1);
+    std::thread::scope(|scope| {
+        let parts = target.chunks_mut(part_size).zip(copies).enumerate();
+        let threads: Vec<_> = parts
+            .map(|(index, (part, copy))| {
+                scope.spawn(move || read_all(copy, part, (index * part_size) as u64))
+            })
+            .collect();
+        threads.into_iter().try_for_each(|thread| thread.join().expect("a copy panicked"))
+    })
+}
+
+fn read_all(copy: &impl ReadAt, target: &mut [u8], mut offset: u64) -> io::Result<()> {
+    for part in target.chunks_mut(READ_SIZE) {
+        let mut filled = 0;
+        while filled < part.len() {
+            match copy.read_at(&mut part[filled..], offset) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(more) => {
+                    filled += more;
+                    offset += more as u64;
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_even_split_gives_every_byte_and_the_error_of_a_copy() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        for len in [0, 1, 7, 4096, 3 * READ_SIZE + 5] {
+            let right = swath_reference::bytes(3, len);
+            std::fs::write(file.path(), &right).expect("room");
+            for count in [1, 2, 3, 8] {
+                let open = |_| Throttled::open(file.path(), u64::MAX).expect("there");
+                let copies: Vec<_> = (0..count).map(open).collect();
+                let mut target = vec![0; len];
+                even_split(&copies, &mut target).expect("readable");
+                assert!(target == right, "{len} {count}");
+                let mut more = vec![0; len + 1];
+                let error = even_split(&copies, &mut more).expect_err("it ends before");
+                assert_eq!(error.kind(), io::ErrorKind::UnexpectedEof);
+            }
+        }
+    }
+
+    #[test]
+    fn a_throttled_copy_owes_time_for_every_byte() {
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), [1; 100]).expect("room");
+        let copy = Throttled::open(file.path(), 1000).expect("there");
+        let (first, second) = (copy.due(50), copy.due(50));
+        assert_eq!(second - first, Duration::from_millis(50), "one behind the other");
+    }
+}
