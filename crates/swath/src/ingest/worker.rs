@@ -150,6 +150,8 @@ struct Worker<'s, 'e, P> {
     place: P,
     probe: Probe,
     ring: Reaper,
+    /// Files that the ring could not prove whole.
+    later: Vec<usize>,
     /// The large file that this worker read last, open.
     large: Option<(usize, OwnedFd)>,
     start: Starter<'s, 'e, P>,
@@ -165,7 +167,8 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         let crew = start.crew;
         let hands = Hands::new(crew.listing, crew.began, crew.share());
         let ring = Reaper::new(crew.ring_depth());
-        Self { crew, hands, place, probe: Probe::default(), ring, large: None, start, here }
+        let (probe, later) = (Probe::default(), Vec::new());
+        Self { crew, hands, place, probe, ring, later, large: None, start, here }
     }
 
     /// Works until nothing is left.
@@ -178,7 +181,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 self.drain();
             }
             let Some(unit) = self.crew.next(again) else {
-                if self.ring.in_flight() == 0 {
+                if self.ring.in_flight() == 0 && self.later.is_empty() {
                     break;
                 }
                 self.drain();
@@ -232,7 +235,8 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             Way::Cached => Wait::Never,
             Way::Device => Wait::ForDevice,
         };
-        if self.ring.in_flight() > 0 && !self.place.is_ready(index) {
+        let waits = self.ring.in_flight() > 0 || !self.later.is_empty();
+        if waits && !self.place.is_ready(index) {
             // The file that everybody waits for may be on its way here.
             self.drain();
         }
@@ -297,10 +301,21 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         begun
     }
 
-    /// Waits for all files that are on their way.
+    /// Waits for all files that are on their way, then reads those that did not come whole: the
+    /// first ones first, for that is what a stream waits for.
     fn drain(&mut self) {
         while self.ring.in_flight() > 0 {
             self.reap(self.ring.in_flight());
+        }
+        let mut later = std::mem::take(&mut self.later);
+        later.sort_unstable();
+        for index in later {
+            if self.crew.is_stopped() {
+                break;
+            }
+            if let Err(error) = self.file_carefully(index) {
+                self.failed(index, error);
+            }
         }
     }
 
@@ -324,11 +339,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 Some((_, Came::Done)) => {}
                 Some((index, Came::Failed(error))) => self.failed(index, error),
                 // Large, odd, young, or refused: whoever is careful finds out.
-                Some((index, Came::Unproven)) => {
-                    if let Err(error) = self.file_carefully(index) {
-                        self.failed(index, error);
-                    }
-                }
+                Some((index, Came::Unproven)) => self.later.push(index),
             }
         }
     }

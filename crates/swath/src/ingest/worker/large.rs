@@ -11,7 +11,7 @@ use super::super::hands::{Call, Wait};
 use super::super::options::Shape;
 use super::super::text;
 use super::{Place, Worker, check_text};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::source::Identity;
 
 impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
