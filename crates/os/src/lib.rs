@@ -18,6 +18,7 @@
 //! | memory nodes | [`numa`] |
 //! | memory that workers fill part by part | [`memory`] |
 //! | many reads in flight from one thread | [`ring`] |
+//! | many small files on their way from one thread | [`file_ring`] |
 //! | a file without a name, and the name it gets | [`nameless`] |
 //! | rename, and make names durable | [`names`] |
 //! | room for bytes before they come | [`allocate`] |
@@ -51,6 +52,7 @@ pub mod copy;
 pub mod descriptors;
 pub mod direct;
 mod fault_table;
+pub mod file_ring;
 pub mod file_system;
 pub mod guard;
 pub mod handoff;

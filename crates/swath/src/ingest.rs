@@ -27,6 +27,7 @@ mod listing;
 mod options;
 mod order;
 mod report;
+mod ring;
 mod sorted;
 mod stream;
 mod text;
@@ -203,27 +204,32 @@ fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
 struct Summary {
     tally: report::Tally,
     threads: usize,
+    queue_depth: u64,
     fallbacks: Vec<String>,
 }
 
 fn summary(crew: Crew<'_>) -> Summary {
     let threads = crew.most_threads();
+    let ring_depth = u64::from(crew.ring_depth());
     let tally = crew.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let fallbacks = crew.fallbacks.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Summary { tally, threads, fallbacks }
+    // A ring each, or a thread each.
+    let each = if tally.ring_files > 0 { ring_depth } else { 1 };
+    Summary { tally, threads, queue_depth: threads as u64 * each, fallbacks }
 }
 
 impl Summary {
     fn add(&mut self, other: Self) {
         self.tally.add(other.tally);
         self.threads = self.threads.max(other.threads);
+        self.queue_depth = self.queue_depth.max(other.queue_depth);
         self.fallbacks.extend(other.fallbacks);
     }
 
     fn fill_in(self, report: &mut IngestReport, options: &IngestOptions) {
         self.tally.fill_in(report);
         report.workers = self.threads as u64;
-        report.queue_depth = self.threads as u64;
+        report.queue_depth = self.queue_depth;
         report.fallbacks.extend(self.fallbacks);
         let cores = options.cores();
         report.reason = match (report.misses, report.ring_files) {

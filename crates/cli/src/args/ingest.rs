@@ -91,6 +91,9 @@ pub struct HowArgs {
     pub queue_depth: u32,
 
     /// In which order files are read: as given, by path, inode, or place on the device
+    ///
+    /// The report says what it gained. With --hash files are read as they are given, whatever this
+    /// says.
     #[arg(long, value_name = "ORDER", value_parser = words(FileOrder::WORDS), default_value = "given")]
     pub order: FileOrder,
 

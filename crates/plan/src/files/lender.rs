@@ -45,9 +45,10 @@ impl Lender {
         Self { most: most.max(1), lent: 0, idle: 0 }
     }
 
-    /// A worker that reads file `file` asks for a slab while file `turn` is delivered next.
+    /// A worker that reads file `file` asks for a slab while file `turn` is delivered next; a
+    /// `turn` that is no file gives nobody the reserve.
     pub fn ask(&mut self, file: usize, turn: usize) -> Grant {
-        let most = self.most + if file <= turn { Self::RESERVE } else { 0 };
+        let most = self.most + if file == turn { Self::RESERVE } else { 0 };
         if self.lent >= most {
             return Grant::Wait;
         }
@@ -57,6 +58,11 @@ impl Lender {
         }
         self.idle -= 1;
         Grant::Reuse
+    }
+
+    /// A slab that was to be made could not be.
+    pub fn refused(&mut self) {
+        self.lent = self.lent.saturating_sub(1);
     }
 
     /// A slab came back.

@@ -18,7 +18,7 @@ pub enum Way {
 ///
 /// let mut probe = Probe::default();
 /// (0..Probe::PATIENCE).for_each(|_| probe.saw(false));
-/// let asked = (0..160).filter(|_| probe.way() == Way::Cached).count();
+/// let asked = (0..640).filter(|_| probe.way() == Way::Cached).count();
 /// assert_eq!(asked, 10);
 /// probe.saw(true);
 /// assert_eq!(probe.way(), Way::Cached);
@@ -33,7 +33,7 @@ impl Probe {
     /// Misses in a row after which it is asked rarely.
     pub const PATIENCE: u32 = 8;
     /// How rarely: for one file of so many.
-    pub const EVERY: u32 = 16;
+    pub const EVERY: u32 = 64;
 
     /// The way for the next file.
     pub fn way(&mut self) -> Way {
@@ -68,10 +68,10 @@ mod tests {
     }
 
     #[test]
-    fn a_cold_folder_costs_one_call_in_vain_of_sixteen() {
+    fn a_cold_folder_costs_one_call_in_vain_of_sixty_four() {
         let mut probe = Probe::default();
         let mut asked = 0;
-        for _ in 0..16_008 {
+        for _ in 0..64_008 {
             if probe.way() == Way::Cached {
                 asked += 1;
                 probe.saw(false);

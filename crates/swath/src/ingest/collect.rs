@@ -195,6 +195,12 @@ impl Place for Collector<'_> {
         self.found.rows.push((index, Row { offset, len }));
     }
 
+    fn put(&mut self, index: usize, bytes: &[u8], path: &Path) -> Result<()> {
+        self.shelf.room(bytes.len().max(1), path)?[..bytes.len()].copy_from_slice(bytes);
+        self.keep(index, 0, bytes.len(), true);
+        Ok(())
+    }
+
     fn failed(&mut self, index: usize, error: Error) {
         self.found.errors.push((index, error));
     }

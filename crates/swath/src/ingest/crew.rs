@@ -127,6 +127,20 @@ impl<'c> Crew<'c> {
         swath_os::descriptors::limit().saturating_sub(16) / 2 / threads
     }
 
+    /// Files that one worker's ring may have on their way; 0 for no ring.
+    pub(super) fn ring_depth(&self) -> u32 {
+        let wanted = if self.options.queue_depth == 0 { 128 } else { self.options.queue_depth };
+        let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
+        let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
+        (wanted / threads).clamp(1, 128).min(limit)
+    }
+
+    /// Whether no file is left to claim.
+    pub(super) fn is_drained(&self) -> bool {
+        let queue = self.queue();
+        queue.next == queue.end
+    }
+
     /// The next unit, waited for as long as others may find parts; `None` when all is done. A
     /// worker that asks `again` has done what it got before.
     pub(super) fn next(&self, again: bool) -> Option<Unit> {

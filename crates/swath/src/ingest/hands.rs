@@ -7,6 +7,7 @@
 
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::rc::Rc;
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
@@ -53,12 +54,20 @@ struct Device {
     times: bool,
 }
 
+/// A folder that is open.
+struct Folder {
+    run: u32,
+    file: Rc<OwnedFd>,
+    /// Where `io_uring` may read what is in it: its device.
+    ring: Option<Option<u64>>,
+}
+
 /// See the [module](self).
 pub(super) struct Hands<'l> {
     listing: &'l Listing,
     /// A change time below this, in seconds, lies before the call.
     old: i64,
-    folders: Vec<(u32, OwnedFd)>,
+    folders: Vec<Folder>,
     devices: Vec<Device>,
     /// Read and done with: closed many at a time.
     done: Vec<OwnedFd>,
@@ -106,7 +115,7 @@ impl<'l> Hands<'l> {
             let in_folder = self.listing.run(index).1 >= MANY && self.enter(index);
             let (listing, folders) = (self.listing, &self.folders);
             let (folder, name) = match folders.last() {
-                Some((_, folder)) if in_folder => (folder.as_fd(), listing.c_name(index)),
+                Some(folder) if in_folder => (folder.file.as_fd(), listing.c_name(index)),
                 _ => (CWD, listing.c_path(index)),
             };
             self.tally.calls.open += 1;
@@ -136,14 +145,14 @@ impl<'l> Hands<'l> {
     /// Opens the folder of a file, which is then the last one; `false` if the path is shorter.
     fn enter(&mut self, index: usize) -> bool {
         let (folder, _) = self.listing.run(index);
-        if self.folders.last().is_some_and(|&(last, _)| last == folder) {
+        if self.folders.last().is_some_and(|last| last.run == folder) {
             return true;
         }
         let path = self.listing.folder_path(index);
         if path.as_os_str().is_empty() {
             return false;
         }
-        if let Some(at) = self.folders.iter().position(|&(known, _)| known == folder) {
+        if let Some(at) = self.folders.iter().position(|known| known.run == folder) {
             let found = self.folders.remove(at);
             self.folders.push(found);
             return true;
@@ -152,11 +161,46 @@ impl<'l> Hands<'l> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let Ok(opened) = openat(CWD, path, flags, Mode::empty()) else { return false };
         if self.folders.len() >= FOLDERS {
-            let (_, oldest) = self.folders.remove(0);
-            self.done_with(oldest);
+            let oldest = self.folders.remove(0);
+            self.left(oldest);
         }
-        self.folders.push((folder, opened));
+        self.folders.push(Folder { run: folder, file: Rc::new(opened), ring: None });
         true
+    }
+
+    /// A folder is done with; where the ring still uses it, the ring closes it.
+    fn left(&mut self, folder: Folder) {
+        match Rc::try_unwrap(folder.file) {
+            Ok(file) => self.done_with(file),
+            Err(_) => self.tally.calls.close += 1,
+        }
+    }
+
+    /// The folder of a file and its device, if `io_uring` may read what is in it.
+    ///
+    /// FUSE, and overlays over it, can give wrong bytes through the ring: only file systems that
+    /// are known to be right are let in.
+    pub(super) fn ring_folder(&mut self, index: usize) -> Option<(Rc<OwnedFd>, u64)> {
+        if !self.enter(index) {
+            return None;
+        }
+        let folder = self.folders.last_mut()?;
+        let ring = *folder.ring.get_or_insert_with(|| {
+            self.tally.calls.stat += 2;
+            let kind = file_system(&folder.file).unwrap_or(FileSystem::Other);
+            let known = matches!(
+                kind,
+                FileSystem::Ext | FileSystem::Xfs | FileSystem::Btrfs | FileSystem::F2fs
+            );
+            #[expect(clippy::unnecessary_cast, reason = "types differ between architectures")]
+            fstat(&folder.file).ok().filter(|_| known).map(|stat| stat.st_dev as u64)
+        });
+        Some((Rc::clone(&folder.file), ring?))
+    }
+
+    /// Change times below this, in seconds, lie before the call.
+    pub(super) fn old(&self) -> i64 {
+        self.old
     }
 
     /// Reads a whole file into the beginning of `room`.
@@ -302,7 +346,12 @@ impl<'l> Hands<'l> {
 
     /// Closes whatever is open and not in use.
     pub(super) fn let_go(&mut self) {
-        self.done.extend(self.folders.drain(..).map(|(_, folder)| folder));
+        for folder in std::mem::take(&mut self.folders) {
+            match Rc::try_unwrap(folder.file) {
+                Ok(file) => self.done.push(file),
+                Err(_) => self.tally.calls.close += 1,
+            }
+        }
         self.tally.calls.close += close_all(&mut self.done);
     }
 }

@@ -19,7 +19,7 @@ use super::options::{Delivery, FileOrder, IngestOptions, Shape};
 use super::report::IngestReport;
 use super::worker::{Caller, Place, SMALL, run};
 use super::{Failures, summary};
-use crate::error::{Error, Operation, Result};
+use crate::error::{Error, Operation, Reason, Result};
 
 /// Some bytes of a file that [`IngestOptions::stream`] hands over.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +59,23 @@ struct Exchange {
     slab_len: usize,
 }
 
+/// Where the bytes of some pieces are.
+#[derive(Default)]
+enum Slab {
+    /// They are errors.
+    #[default]
+    None,
+    Lent(Pages),
+    /// A file that came when all slabs were lent.
+    Own(Vec<u8>),
+}
+
 struct State {
     lender: Lender,
     most: usize,
     lent: usize,
     idle: Vec<Pages>,
-    filled: VecDeque<(Option<Pages>, Vec<Piece>)>,
+    filled: VecDeque<(Slab, Vec<Piece>)>,
     /// The file that is handed over next.
     turn: usize,
 }
@@ -106,36 +117,36 @@ impl Streamer<'_> {
             return;
         }
         let pieces = std::mem::take(&mut self.pieces);
+        self.send(slab.map_or(Slab::None, Slab::Lent), pieces);
+    }
+
+    fn send(&self, slab: Slab, pieces: Vec<Piece>) {
         self.exchange.state().filled.push_back((slab, pieces));
         self.exchange.filled.notify_one();
     }
 
-    /// A slab, waited for; `None` when it is over.
-    fn take(&mut self, index: usize, path: &Path) -> Result<Option<Pages>> {
+    /// Gets a slab: now, or waited for; `false` if there is none.
+    fn take(&mut self, index: usize, waits: bool) -> bool {
         let mut state = self.exchange.state();
         loop {
             let turn = state.turn;
-            match state.lender.ask(index, turn) {
-                Grant::Wait => {}
-                grant => {
-                    state.lent += 1;
-                    self.reserved = state.lent > state.most;
-                    let idle = if grant == Grant::Reuse { state.idle.pop() } else { None };
-                    drop(state);
-                    let made = idle.map_or_else(|| Pages::map(self.exchange.slab_len), Ok);
-                    return match made {
-                        Ok(pages) => Ok(Some(pages)),
-                        Err(error) => {
-                            let mut state = self.exchange.state();
-                            state.lender.returned();
-                            state.lent -= 1;
-                            Err(Error::io(Operation::Allocate, path, error))
-                        }
-                    };
+            let grant = state.lender.ask(index, turn);
+            if grant != Grant::Wait {
+                state.lent += 1;
+                self.reserved = state.lent > state.most;
+                let idle = if grant == Grant::Reuse { state.idle.pop() } else { None };
+                drop(state);
+                // Without memory the file goes through memory of its own, or waits.
+                self.slab = idle.or_else(|| Pages::map(self.exchange.slab_len).ok());
+                if self.slab.is_none() {
+                    let mut state = self.exchange.state();
+                    state.lender.refused();
+                    state.lent -= 1;
                 }
+                return self.slab.is_some();
             }
-            if self.crew.is_stopped() {
-                return Ok(None);
+            if !waits || self.crew.is_stopped() {
+                return false;
             }
             let waited = self.exchange.returned.wait_timeout(state, NAP);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
@@ -150,7 +161,9 @@ impl Place for Streamer<'_> {
         let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
         if left < want || self.slab.is_none() {
             self.flush();
-            self.slab = self.take(index, path)?;
+            if !self.take(index, true) && !self.crew.is_stopped() {
+                return Err(Error::new(Operation::Allocate, Reason::OutOfMemory, path));
+            }
         }
         Ok(self.slab.as_mut().map(|slab| &mut slab[self.used..]))
     }
@@ -177,6 +190,30 @@ impl Place for Streamer<'_> {
         if self.reserved {
             self.flush();
         }
+    }
+
+    fn is_ready(&mut self, index: usize) -> bool {
+        if self.slab.as_ref().is_some_and(|slab| slab.len() - self.used >= SMALL) {
+            return true;
+        }
+        self.flush();
+        self.take(index, false)
+    }
+
+    fn put(&mut self, index: usize, bytes: &[u8], _path: &Path) -> Result<()> {
+        let (used, len) = (self.used, bytes.len());
+        match &mut self.slab {
+            Some(slab) if slab.len() - used >= len => {
+                slab[used..used + len].copy_from_slice(bytes);
+                self.keep(index, 0, len, true);
+            }
+            _ => {
+                let (offset, start, is_last, error) = (0, 0, true, None);
+                let piece = Piece { index, offset, start, len, is_last, error };
+                self.send(Slab::Own(bytes.to_vec()), vec![piece]);
+            }
+        }
+        Ok(())
     }
 
     fn pause(&mut self) {
@@ -214,12 +251,12 @@ impl Drop for Streamer<'_> {
 /// A slab that pieces still refer to; it goes back when the last of them is delivered.
 struct Held<'x> {
     exchange: &'x Exchange,
-    pages: Option<Pages>,
+    slab: Slab,
 }
 
 impl Drop for Held<'_> {
     fn drop(&mut self) {
-        if let Some(pages) = self.pages.take() {
+        if let Slab::Lent(pages) = std::mem::take(&mut self.slab) {
             self.exchange.give_back(pages);
         }
     }
@@ -272,8 +309,8 @@ impl<'x, F> Desk<'x, F> {
         }
         let filled = std::mem::take(&mut state.filled);
         drop(state);
-        for (pages, pieces) in filled {
-            let held = Rc::new(Held { exchange: self.exchange, pages });
+        for (slab, pieces) in filled {
+            let held = Rc::new(Held { exchange: self.exchange, slab });
             for piece in pieces {
                 let waiting = self.waiting.entry(piece.index).or_default();
                 if self.crew.options.delivery == Delivery::Completion && waiting.is_empty() {
@@ -313,7 +350,11 @@ impl<'x, F> Desk<'x, F> {
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
     {
         let options = self.crew.options;
-        let whole = held.pages.as_deref().unwrap_or_default();
+        let whole: &[u8] = match &held.slab {
+            Slab::None => &[],
+            Slab::Lent(pages) => pages,
+            Slab::Own(bytes) => bytes,
+        };
         let mut bytes = &whole[piece.start..][..piece.len];
         let mut offset = piece.offset;
         let silent = piece.error.is_some() && options.failures == Failures::Skip && !self.begun;

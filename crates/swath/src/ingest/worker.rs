@@ -6,22 +6,22 @@
 //! large, odd, young   → with care: a look before and a look after
 //! ```
 
+mod large;
+
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::Scope;
 
 use rustix::io::Errno;
 use swath_plan::files::{Probe, Way};
 
-use super::careful::{Kind, refused};
-use super::crew::{Crew, Large, StopOnPanic, Unit};
+use super::careful::refused;
+use super::crew::{Crew, StopOnPanic, Unit};
 use super::hands::{Call, Hands, Outcome, Wait};
 use super::options::{Failures, Shape};
+use super::ring::{Came, Reaper};
 use super::text;
 use crate::error::{Error, Result};
-use crate::source::Identity;
 
 /// Where one worker's bytes go.
 pub(super) trait Place {
@@ -44,6 +44,18 @@ pub(super) trait Place {
 
     /// A claim is done: what is there may go.
     fn pause(&mut self) {}
+
+    /// Whether there is room for file `index` without waiting.
+    fn is_ready(&mut self, _index: usize) -> bool {
+        true
+    }
+
+    /// Keeps a whole file that is in other memory, without waiting.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory.
+    fn put(&mut self, index: usize, bytes: &[u8], path: &Path) -> Result<()>;
 
     /// Sets memory aside for a file that several workers read.
     ///
@@ -137,6 +149,9 @@ struct Worker<'s, 'e, P> {
     hands: Hands<'e>,
     place: P,
     probe: Probe,
+    ring: Reaper,
+    /// Files that the ring could not prove whole.
+    later: Vec<usize>,
     /// The large file that this worker read last, open.
     large: Option<(usize, OwnedFd)>,
     start: Starter<'s, 'e, P>,
@@ -151,14 +166,28 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     fn new(start: Starter<'s, 'e, P>, place: P, here: bool) -> Self {
         let crew = start.crew;
         let hands = Hands::new(crew.listing, crew.began, crew.share());
-        Self { crew, hands, place, probe: Probe::default(), large: None, start, here }
+        let ring = Reaper::new(crew.ring_depth());
+        let (probe, later) = (Probe::default(), Vec::new());
+        Self { crew, hands, place, probe, ring, later, large: None, start, here }
     }
 
     /// Works until nothing is left.
     fn run(mut self) {
         let _stop = StopOnPanic(self.crew);
         let mut again = false;
-        while let Some(unit) = self.crew.next(again) {
+        loop {
+            if self.crew.is_drained() {
+                // What comes by the ring may be a large file, that others could help with.
+                self.drain();
+            }
+            let Some(unit) = self.crew.next(again) else {
+                if self.ring.in_flight() == 0 && self.later.is_empty() {
+                    break;
+                }
+                self.drain();
+                again = false;
+                continue;
+            };
             again = true;
             match unit {
                 Unit::Files(first, end) => {
@@ -175,6 +204,10 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             self.hands.done_with(file);
         }
         self.hands.let_go();
+        self.hands.tally.calls.ring += self.ring.calls();
+        if let Some(refused) = self.ring.refused() {
+            self.crew.fell_back(refused);
+        }
         self.crew.count(self.hands.tally);
     }
 
@@ -202,6 +235,14 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             Way::Cached => Wait::Never,
             Way::Device => Wait::ForDevice,
         };
+        let waits = self.ring.in_flight() > 0 || !self.later.is_empty();
+        if waits && !self.place.is_ready(index) {
+            // The file that everybody waits for may be on its way here.
+            self.drain();
+        }
+        if wait == Wait::ForDevice && self.begin(index) {
+            return Ok(());
+        }
         let Some(room) = self.place.room(index, SMALL, path)? else { return Ok(()) };
         let hands = &mut self.hands;
         let mut outcome = hands.read_small(index, room, wait);
@@ -209,6 +250,18 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         if wait == Wait::Never {
             self.probe.saw(!missed);
         }
+        if let Outcome::Miss(opened) = outcome {
+            // It goes back to the ring from its beginning, where there is one.
+            if let Some(file) = opened {
+                self.hands.done_with(file);
+            }
+            if self.begin(index) {
+                return Ok(());
+            }
+            outcome = Outcome::Miss(None);
+        }
+        let Some(room) = self.place.room(index, SMALL, path)? else { return Ok(()) };
+        let hands = &mut self.hands;
         if missed || wait == Wait::ForDevice {
             hands.tally.misses += 1;
             if self.crew.missed() {
@@ -234,6 +287,71 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         }
     }
 
+    /// Begins to read a file by the ring; `false` where that cannot be.
+    fn begin(&mut self, index: usize) -> bool {
+        if !self.ring.is_allowed() {
+            return false;
+        }
+        let Some((folder, device)) = self.hands.ring_folder(index) else { return false };
+        if self.ring.is_full() {
+            self.reap(self.ring.batch());
+        }
+        let begun = self.ring.begin(&folder, device, self.crew.listing.c_name(index), index);
+        self.hands.tally.misses += u64::from(begun);
+        begun
+    }
+
+    /// Waits for all files that are on their way, then reads those that did not come whole: the
+    /// first ones first, for that is what a stream waits for.
+    fn drain(&mut self) {
+        while self.ring.in_flight() > 0 {
+            self.reap(self.ring.in_flight());
+        }
+        let mut later = std::mem::take(&mut self.later);
+        later.sort_unstable();
+        for index in later {
+            if self.crew.is_stopped() {
+                break;
+            }
+            if let Err(error) = self.file_carefully(index) {
+                self.failed(index, error);
+            }
+        }
+    }
+
+    /// Waits for `want` files and puts what came in place.
+    fn reap(&mut self, want: usize) {
+        self.ring.wait(want);
+        loop {
+            let (hands, place, crew) = (&mut self.hands, &mut self.place, self.crew);
+            let taken = self.ring.take(hands.old(), |index, bytes| {
+                let path = crew.listing.path(index);
+                check_text(crew.options.shape, path, bytes)?;
+                place.put(index, bytes, path)?;
+                hands.tally.files += 1;
+                hands.tally.ring_files += 1;
+                hands.tally.bytes += bytes.len() as u64;
+                crew.came(bytes.len() as u64);
+                Ok(())
+            });
+            match taken {
+                None => break,
+                Some((_, Came::Done)) => {}
+                Some((index, Came::Failed(error))) => self.failed(index, error),
+                // Large, odd, young, or refused: whoever is careful finds out.
+                Some((index, Came::Unproven)) => self.later.push(index),
+            }
+        }
+    }
+
+    /// Reads a file that the ring could not prove whole.
+    fn file_carefully(&mut self, index: usize) -> Result<()> {
+        let path = self.crew.listing.path(index);
+        let file = self.hands.open(index, Wait::ForDevice);
+        let file = file.map_err(|error| refused(Call::Open, error, path))?;
+        self.careful(index, file)
+    }
+
     /// A whole file is in the room.
     fn kept(&mut self, index: usize, len: usize) {
         self.place.keep(index, 0, len, true);
@@ -247,190 +365,6 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         } else {
             self.place.failed(index, error);
         }
-    }
-
-    /// Reads a file that is large or out of the ordinary.
-    fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        let done = match self.hands.inspect(&file, path) {
-            Ok(Kind::Made(before)) => self.made(index, &file, &before),
-            Ok(Kind::Sized(before)) => {
-                let part_len = self.crew.options.part_len();
-                if before.len <= part_len as u64 {
-                    self.at_once(index, &file, &before)
-                } else if P::SHARED {
-                    return self.share_out(index, file, before);
-                } else {
-                    self.in_parts(index, &file, &before, part_len)
-                }
-            }
-            Err(error) => Err(error),
-        };
-        self.hands.done_with(file);
-        done
-    }
-
-    /// At most one part: as a small file, and its last look is to be equal to its first.
-    fn at_once(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        let len = usize::try_from(before.len).unwrap_or(usize::MAX);
-        let Some(room) = self.place.room(index, len, path)? else { return Ok(()) };
-        let room = &mut room[..len];
-        self.hands.fill(file, path, 0, room)?;
-        self.hands.check(file, path, before)?;
-        check_text(self.crew.options.shape, path, room)?;
-        self.kept(index, len);
-        Ok(())
-    }
-
-    /// Part after part, each handed over before the next; of text whole characters.
-    fn in_parts(
-        &mut self,
-        index: usize,
-        file: &OwnedFd,
-        before: &Identity,
-        part_len: usize,
-    ) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        let (mut begun, mut held) = ([0; 4], 0);
-        let mut offset = 0;
-        while offset < before.len {
-            let left = usize::try_from(before.len - offset).unwrap_or(usize::MAX);
-            let len = left.min(part_len - held);
-            let Some(room) = self.place.room(index, held + len, path)? else { return Ok(()) };
-            let part = &mut room[..held + len];
-            part[..held].copy_from_slice(&begun[..held]);
-            self.hands.fill(file, path, offset, &mut part[held..])?;
-            let (start, is_last) = (offset - held as u64, len == left);
-            held = match self.crew.options.shape {
-                Shape::Bytes => 0,
-                Shape::Text => text::check_part(path, start, part, is_last)?,
-            };
-            let whole = part.len() - held;
-            begun[..held].copy_from_slice(&part[whole..]);
-            if is_last {
-                // Before the last part goes: whoever gets it may rely on the file.
-                self.hands.check(file, path, before)?;
-            }
-            self.place.keep(index, start, whole, is_last);
-            self.hands.tally.bytes += len as u64;
-            offset += len as u64;
-        }
-        self.hands.tally.files += 1;
-        self.hands.tally.large_files += 1;
-        Ok(())
-    }
-
-    /// A file without a length.
-    fn made(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        let bytes = self.hands.read_made(file, path, before)?;
-        check_text(self.crew.options.shape, path, &bytes)?;
-        let part_len = if P::SHARED { bytes.len() } else { self.crew.options.part_len() };
-        let mut offset = 0;
-        loop {
-            let part = &bytes[offset..][..part_len.min(bytes.len() - offset)];
-            let Some(room) = self.place.room(index, part.len(), path)? else { return Ok(()) };
-            room[..part.len()].copy_from_slice(part);
-            let is_last = offset + part.len() == bytes.len();
-            self.place.keep(index, offset as u64, part.len(), is_last);
-            offset += part.len();
-            if is_last {
-                break;
-            }
-        }
-        self.hands.tally.files += 1;
-        self.hands.tally.bytes += bytes.len() as u64;
-        Ok(())
-    }
-
-    /// Lets all workers read the parts of a large file.
-    fn share_out(&mut self, index: usize, file: OwnedFd, before: Identity) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        let base = match self.place.set_aside(before.len, path) {
-            Ok(base) => base,
-            Err(error) => {
-                self.hands.done_with(file);
-                return Err(error);
-            }
-        };
-        let part_len = self.crew.options.part_len();
-        let parts = before.len.div_ceil(part_len as u64);
-        let left = AtomicUsize::new(usize::try_from(parts).unwrap_or(usize::MAX));
-        let failed = AtomicBool::new(false);
-        self.remember(index, file);
-        let large = Arc::new(Large { index, before, base, left, failed });
-        self.crew.share_out(&large, part_len);
-        Ok(())
-    }
-
-    fn remember(&mut self, index: usize, file: OwnedFd) {
-        if let Some((_, former)) = self.large.replace((index, file)) {
-            self.hands.done_with(former);
-        }
-    }
-
-    /// Reads a part of a large file; whoever reads the last one looks whether it is unchanged.
-    fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
-        let index = large.index;
-        let mut done = Ok(());
-        if !large.failed.load(Ordering::Relaxed) && !self.crew.is_stopped() {
-            done = self.read_part(large, offset, len);
-            self.crew.came(len as u64);
-        }
-        if let Err(error) = done
-            // Relaxed: which of several failures is told does not matter.
-            && !large.failed.swap(true, Ordering::Relaxed)
-        {
-            self.failed(index, error);
-        }
-        // AcqRel: whoever comes last sees what the others did.
-        let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
-        if is_last && !large.failed.load(Ordering::Relaxed) && !self.crew.is_stopped() {
-            match self.completed(large) {
-                Ok(()) => {
-                    self.hands.tally.files += 1;
-                    self.hands.tally.large_files += 1;
-                    self.hands.tally.bytes += large.before.len;
-                }
-                Err(error) => self.failed(index, error),
-            }
-        }
-    }
-
-    fn read_part(&mut self, large: &Large, offset: u64, len: usize) -> Result<()> {
-        let path = self.crew.listing.path(large.index);
-        self.open_large(large, path)?;
-        let (hands, Some((_, file))) = (&mut self.hands, &self.large) else { return Ok(()) };
-        let at = large.base + usize::try_from(offset).unwrap_or(usize::MAX);
-        self.place.part(at, len, path, &mut |target| hands.fill(file, path, offset, target))
-    }
-
-    /// Every worker opens a large file for itself, and sees that it is the same.
-    fn open_large(&mut self, large: &Large, path: &Path) -> Result<()> {
-        if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
-            return Ok(());
-        }
-        let file = self.hands.open(large.index, Wait::ForDevice);
-        let file = file.map_err(|error| refused(Call::Open, error, path))?;
-        let checked = self.hands.check(&file, path, &large.before);
-        self.remember(large.index, file);
-        checked
-    }
-
-    fn completed(&mut self, large: &Large) -> Result<()> {
-        let path = self.crew.listing.path(large.index);
-        self.open_large(large, path)?;
-        if let Some((_, file)) = &self.large {
-            self.hands.check(file, path, &large.before)?;
-        }
-        let bytes = self.place.complete(large.index, large.base, large.before.len);
-        if self.crew.options.shape == Shape::Text
-            && let Some(bytes) = bytes
-        {
-            return text::check(path, 0, bytes);
-        }
-        Ok(())
     }
 }
 

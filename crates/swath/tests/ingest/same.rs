@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use swath::{Arena, FileOrder, Files, IngestOptions, Ingested};
+use swath::{Arena, Error, Failures, FileOrder, Files, IngestOptions, Ingested};
 use swath_reference::ingest::{read_all, walk};
 
 use crate::trees::{folder, plant};
@@ -87,4 +87,53 @@ fn an_arena_is_used_again_and_survives_failures() {
         .collect(paths.clone())
         .expect("read");
     assert_eq!(last.report().populated_bytes, 0, "handed on by `into_arena`");
+}
+
+#[test]
+fn files_that_are_not_in_the_page_cache_come_by_the_ring_and_are_the_same() {
+    let folder = folder();
+    println!("seed 14");
+    let mut paths = plant(folder.path(), 14, 40);
+    for index in 0..600 {
+        let path = folder.path().join(format!("many-{index}"));
+        std::fs::write(&path, swath_reference::bytes(index, 3000)).expect("room");
+        paths.push(path);
+    }
+    paths.push(folder.path().join("missing"));
+    // Old enough for one look to be proof, which is all that a ring has.
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    let missing = paths.len() - 1;
+    for round in 0..4 {
+        for path in &paths[..missing] {
+            let file = std::fs::File::open(path).expect("there");
+            if round == 0 {
+                file.sync_all().expect("durable, thus clean");
+            }
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+        let options = IngestOptions::new().with_failures(Failures::Collect);
+        let options = options.with_queue_depth([0, 1, 7, 1024][round]);
+        let (mut files, mut ring_files) = (vec![Vec::new(); paths.len()], 0);
+        if round % 2 == 0 {
+            let ingested = options.collect(paths.clone()).expect("read");
+            assert_eq!(ingested.report().failed, 1);
+            ring_files += ingested.report().ring_files;
+            for (file, entry) in files.iter_mut().zip(ingested.iter()) {
+                file.extend_from_slice(entry.bytes);
+            }
+        } else {
+            let options = options.with_memory_limit(1).with_part_size(65_536);
+            let report = options.stream(paths.clone(), |part| {
+                files[part.index].extend_from_slice(part.bytes);
+                Ok::<(), Error>(())
+            });
+            ring_files += report.expect("read").ring_files;
+        }
+        for (file, (path, expected)) in files.iter().zip(read_all(&paths)) {
+            assert!(*file == expected.unwrap_or_default(), "round {round}: {path:?}");
+        }
+        if ring_files == 0 {
+            return swath_reference::skip("io-uring", "no ring, or the files stay in memory");
+        }
+    }
 }

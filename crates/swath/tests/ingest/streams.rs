@@ -1,1 +1,179 @@
-//! Later.
+//! Parts in order, in bounded memory.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use swath::{Delivery, Error, Failures, Files, IngestOptions, Part, Reason, Shape};
+use swath_reference::ingest::read_all;
+
+use crate::trees::{folder, plant};
+
+/// Puts the parts together and looks whether each file comes whole, in order, and by itself.
+#[derive(Default)]
+struct Together {
+    files: BTreeMap<usize, Vec<u8>>,
+    order: Vec<usize>,
+    open: Option<usize>,
+    most: usize,
+}
+
+impl Together {
+    fn take(&mut self, part: Part<'_>) {
+        if let Some(open) = self.open {
+            assert_eq!(open, part.index, "one file after the other");
+        } else {
+            self.order.push(part.index);
+        }
+        let bytes = self.files.entry(part.index).or_default();
+        assert_eq!(part.offset, bytes.len() as u64, "file {}", part.index);
+        bytes.extend_from_slice(part.bytes);
+        self.most = self.most.max(part.bytes.len());
+        self.open = (!part.is_last).then_some(part.index);
+    }
+
+    fn assert_same(&self, paths: &[PathBuf], what: &str) {
+        assert_eq!(self.files.len(), paths.len(), "{what}");
+        for (bytes, (path, expected)) in self.files.values().zip(read_all(paths)) {
+            assert!(*bytes == expected.expect("there"), "{what} {path:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_gives_the_bytes_of_the_serial_reader_for_every_choice() {
+    let folder = folder();
+    println!("seed 61");
+    let paths = plant(folder.path(), 61, 60);
+    for delivery in [Delivery::Input, Delivery::Completion] {
+        for workers in [1, 2, 3, 4, 5, 6, 7, 8, 64] {
+            for (part_size, memory) in
+                [(0, 0), (4096, 1), (65_536, 300_000), (1_000_003, 1 << 22)]
+            {
+                let what = format!("{delivery:?} {workers} workers, {part_size}, {memory}");
+                let options = IngestOptions::new()
+                    .with_delivery(delivery)
+                    .with_workers(workers)
+                    .with_part_size(part_size)
+                    .with_memory_limit(memory);
+                let mut together = Together::default();
+                let report = options
+                    .stream(Files::paths(&paths), |part| {
+                        together.take(part);
+                        Ok::<(), Error>(())
+                    })
+                    .expect("read");
+                together.assert_same(&paths, &what);
+                if delivery == Delivery::Input {
+                    assert!(together.order.iter().copied().eq(0..60), "{what}");
+                }
+                let most = if part_size == 0 { 1 << 20 } else { part_size };
+                assert!(together.most as u64 <= most, "{what}: {}", together.most);
+                assert_eq!(report.files, 60, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn text_parts_end_between_characters() {
+    let folder = folder();
+    let mut paths = Vec::new();
+    for (index, len) in [10_usize, 5_000, 70_000, 300_000].into_iter().enumerate() {
+        for lead in 0..4 {
+            let mut text = "x".repeat(lead);
+            text.extend("𝄞é€".chars().cycle().take(len / 3));
+            let path = folder.path().join(format!("{index}-{lead}"));
+            std::fs::write(&path, text).expect("room");
+            paths.push(path);
+        }
+    }
+    for part_size in [4096, 65_536, 100_001] {
+        let options = IngestOptions::new().with_shape(Shape::Text).with_part_size(part_size);
+        let mut together = Together::default();
+        options
+            .stream(Files::paths(&paths), |part| {
+                std::str::from_utf8(part.bytes).expect("whole characters");
+                together.take(part);
+                Ok::<(), Error>(())
+            })
+            .expect("read");
+        together.assert_same(&paths, "text");
+    }
+    // A sequence that a part cuts, and that never becomes a character.
+    let path = folder.path().join("broken");
+    let mut bytes = vec![b'x'; 200_000];
+    bytes[65_535] = 0xe2;
+    std::fs::write(&path, &bytes).expect("room");
+    let options = IngestOptions::new().with_shape(Shape::Text).with_part_size(65_536);
+    let error =
+        options.stream(Files::paths([&path]), |_| Ok::<(), Error>(())).expect_err("not text");
+    assert_eq!((error.reason(), error.extent()), (Reason::Corrupt, Some((65_535, 1))));
+    assert_eq!(error.path(), path);
+}
+
+#[test]
+fn failures_come_as_parts_are_left_out_or_end_it() {
+    let folder = folder();
+    let mut paths = plant(folder.path(), 62, 50);
+    paths.insert(10, folder.path().join("missing"));
+    let run = |failures| {
+        let (mut failed, mut whole) = (Vec::new(), 0);
+        let options = IngestOptions::new().with_failures(failures);
+        let report = options.stream(Files::paths(&paths), |part| {
+            match part.error {
+                Some(error) => failed.push((part.index, error.raw_os_error())),
+                None => whole += usize::from(part.is_last),
+            }
+            Ok::<(), Error>(())
+        });
+        (report, failed, whole)
+    };
+    let (report, failed, whole) = run(Failures::Collect);
+    let report = report.expect("collected");
+    assert_eq!((failed, whole), (vec![(10, Some(2))], 50));
+    assert_eq!((report.files, report.failed, report.skipped), (50, 1, 0));
+    let (report, failed, whole) = run(Failures::Skip);
+    let report = report.expect("left out");
+    assert_eq!((failed, whole), (vec![], 50));
+    assert_eq!((report.files, report.failed, report.skipped), (50, 0, 1));
+    let (report, failed, _) = run(Failures::Fail);
+    assert_eq!(report.expect_err("missing").path(), Path::new(&paths[10]));
+    assert!(failed.is_empty());
+}
+
+#[test]
+fn the_callers_error_ends_it() {
+    let folder = folder();
+    let paths = plant(folder.path(), 63, 100);
+    #[derive(Debug)]
+    enum Mine {
+        Enough,
+        Swath,
+    }
+    impl From<Error> for Mine {
+        fn from(_: Error) -> Self {
+            Self::Swath
+        }
+    }
+    let mut seen = 0;
+    let ended = IngestOptions::new().stream(Files::paths(&paths), |_| {
+        seen += 1;
+        if seen == 5 { Err(Mine::Enough) } else { Ok(()) }
+    });
+    assert!(matches!(ended, Err(Mine::Enough)));
+    assert_eq!(seen, 5);
+    let missing = Files::paths(["/no such file"]);
+    let ended = IngestOptions::new().stream(missing, |_| Ok::<(), Mine>(()));
+    assert!(matches!(ended, Err(Mine::Swath)));
+}
+
+#[test]
+fn a_panic_of_the_caller_ends_it() {
+    let folder = folder();
+    let paths = plant(folder.path(), 64, 100);
+    let outcome = std::panic::catch_unwind(|| {
+        IngestOptions::new()
+            .stream(Files::paths(&paths), |_| -> Result<(), Error> { panic!("on purpose") })
+    });
+    assert!(outcome.is_err());
+}

@@ -1,0 +1,392 @@
+//! Many small files on their way at one time, from one thread: open, read, look and close of each
+//! are one chain in a ring, so many files cost one call.
+//!
+//! ```text
+//! begin(folder, name) → open → read → statx → close, each when the one before has ended
+//!                       wait(n) → take() → bytes and facts
+//! ```
+//!
+//! Files are opened into slots of the ring, not into the process's descriptors. What is read lies
+//! in memory of the ring's own until [`FileRing::take`] lends it.
+//!
+//! ```
+//! use std::rc::Rc;
+//!
+//! let folder = Rc::new(std::fs::File::open("/etc")?.into());
+//! let read = swath_os::file_ring::with_file_ring(4, 4096, |ring| {
+//!     ring.begin(&folder, c"passwd", 7);
+//!     ring.wait(1);
+//!     ring.take(|done| (done.token, done.outcome.is_ok()))
+//! });
+//! match read {
+//!     Ok(done) => assert_eq!(done, Some((7, true))),
+//!     Err(refused) => eprintln!("no ring here: {refused}"),
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+
+use std::ffi::CStr;
+use std::io;
+use std::marker::PhantomData;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::rc::Rc;
+
+use io_uring::squeue::{Entry, Flags};
+use io_uring::{IoUring, Probe, opcode, types};
+
+use crate::memory::Pages;
+
+/// What is known of a file after it was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Bytes that came.
+    pub came: usize,
+    /// Bytes it is long.
+    pub len: u64,
+    /// Type and permissions, as in `st_mode`.
+    pub mode: u32,
+    /// When it last changed, in seconds since 1970.
+    pub changed: i64,
+    /// Its device, as `(major, minor)`.
+    pub device: (u32, u32),
+}
+
+/// A file whose chain has ended.
+#[derive(Debug)]
+pub struct FileDone<'r> {
+    /// What [`FileRing::begin`] was told to call it.
+    pub token: usize,
+    /// Its facts, or what the kernel refused.
+    pub outcome: io::Result<FileFacts>,
+    /// The bytes that came.
+    pub bytes: &'r [u8],
+}
+
+/// A chain, from its beginning until its last step has ended.
+struct Slot {
+    token: usize,
+    /// The name, for as long as the kernel may look at it.
+    name: Vec<u8>,
+    folder: Option<Rc<OwnedFd>>,
+    facts: Box<libc::statx>,
+    /// Steps that have not ended.
+    left: u8,
+    /// What each step gave.
+    results: [i32; 4],
+}
+
+/// A ring with room for a fixed number of files.
+pub struct FileRing {
+    ring: IoUring,
+    memory: Pages,
+    room: usize,
+    slots: Vec<Slot>,
+    free: Vec<u32>,
+    ended: Vec<u32>,
+    /// Entered so often.
+    calls: u64,
+    /// The kernel took nothing, and is to take nothing.
+    refused: bool,
+    /// A ring has a single issuer: it stays on its thread.
+    thread: PhantomData<*const ()>,
+}
+
+const OPEN: u64 = 0;
+const READ: u64 = 1;
+const LOOK: u64 = 2;
+const CLOSE: u64 = 3;
+
+/// Lends a ring with room for `depth` files (1 to 1,024) of less than `room` bytes to `work`.
+///
+/// # Errors
+///
+/// Whatever the kernel refuses it with: `ENOSYS`, `EPERM` (sysctl or seccomp), `ENOMEM`, `EMFILE`
+/// where the limit of descriptors is below `depth`; `Unsupported` before Linux 5.19.
+pub fn with_file_ring<R>(
+    depth: u32,
+    room: usize,
+    work: impl FnOnce(&mut FileRing) -> R,
+) -> io::Result<R> {
+    let mut ring = FileRing::new(depth, room)?;
+    // Dropped at the end of this function, also by a panic in `work`: `Drop` waits.
+    Ok(work(&mut ring))
+}
+
+impl std::fmt::Debug for FileRing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("FileRing").field("in_flight", &self.in_flight()).finish_non_exhaustive()
+    }
+}
+
+impl FileRing {
+    /// As [`with_file_ring`], for whoever keeps it: dropping it waits for what is on its way.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn new(depth: u32, room: usize) -> io::Result<Self> {
+        let depth = depth.clamp(1, 1024);
+        // Four steps each, and as many completions before anybody looks.
+        let ring = IoUring::builder()
+            .setup_clamp()
+            .setup_single_issuer()
+            .setup_defer_taskrun()
+            .build(depth * 4)?;
+        ring.submitter().register_files_sparse(depth)?;
+        // Opening waits for the device in threads of the kernel: more of them than the eight that it allows two cores.
+        let _ = ring.submitter().register_iowq_max_workers(&mut [depth.min(32), 0]);
+        let memory = Pages::map(room.saturating_mul(depth as usize))?;
+        let slot = |_| Slot {
+            token: 0,
+            name: Vec::new(),
+            folder: None,
+            // SAFETY: plain numbers, for which all zeroes are fine.
+            facts: Box::new(unsafe { std::mem::zeroed() }),
+            left: 0,
+            results: [0; 4],
+        };
+        let slots = (0..depth).map(slot).collect();
+        let free = (0..depth).rev().collect();
+        let (ended, calls, refused, thread) = (Vec::new(), 3, false, PhantomData);
+        let mut ring = Self { ring, memory, room, slots, free, ended, calls, refused, thread };
+        ring.prove()?;
+        Ok(ring)
+    }
+
+    /// Files that may be begun before one must be taken.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.free.len()
+    }
+
+    /// Files that are on their way, or have not been taken.
+    #[must_use]
+    pub fn in_flight(&self) -> usize {
+        self.slots.len() - self.free.len()
+    }
+
+    /// Calls made so far.
+    #[must_use]
+    pub fn calls(&self) -> u64 {
+        self.calls
+    }
+
+    /// Begins to read the file `name` in `folder`. It moves with the next [`wait`](Self::wait).
+    ///
+    /// # Panics
+    ///
+    /// If there is no [`room`](Self::room).
+    pub fn begin(&mut self, folder: &Rc<OwnedFd>, name: &CStr, token: usize) {
+        let index = self.free.pop().expect("the caller looks for room first");
+        let fd = types::Fd(folder.as_raw_fd());
+        let slot = &mut self.slots[index as usize];
+        slot.token = token;
+        slot.name.clear();
+        slot.name.extend_from_slice(name.to_bytes_with_nul());
+        slot.folder = Some(Rc::clone(folder));
+        slot.left = 4;
+        let name = slot.name.as_ptr().cast();
+        let facts = (&raw mut *slot.facts).cast::<types::statx>();
+        let from = index as usize * self.room;
+        let target = self.memory[from..from + self.room].as_mut_ptr();
+        // Linux reads at most 2 GiB at once anyway.
+        let len = u32::try_from(self.room).unwrap_or(1 << 30);
+        let file = types::Fixed(index);
+        let place = types::DestinationSlot::try_from_slot_target(index)
+            .expect("far below the number of descriptors");
+        let mark = |step: u64| u64::from(index) * 4 + step;
+        let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
+        // A file that cannot be opened ends its chain; whatever a read gives, the rest follows.
+        let chain = [
+            opcode::OpenAt::new(fd, name)
+                .flags(flags)
+                .file_index(Some(place))
+                .build()
+                .flags(Flags::IO_LINK)
+                .user_data(mark(OPEN)),
+            opcode::Read::new(file, target, len)
+                .build()
+                .flags(Flags::IO_HARDLINK)
+                .user_data(mark(READ)),
+            opcode::Statx::new(fd, name, facts)
+                .mask(libc::STATX_BASIC_STATS)
+                .build()
+                .flags(Flags::IO_HARDLINK)
+                .user_data(mark(LOOK)),
+            opcode::Close::new(file).build().user_data(mark(CLOSE)),
+        ];
+        self.push(&chain);
+    }
+
+    fn push(&mut self, chain: &[Entry; 4]) {
+        // SAFETY: name, facts and memory belong to the slot, which is used again only when all four
+        // steps have ended; `Drop` waits for them.
+        let pushed = unsafe { self.ring.submission().push_multiple(chain) };
+        pushed.expect("the queue has four entries for every slot");
+    }
+
+    /// Submits what was begun, and waits until `want` files have ended that were not taken, or
+    /// all that are on their way.
+    pub fn wait(&mut self, want: usize) {
+        let want = want.min(self.in_flight());
+        self.reap();
+        let mut first = true;
+        while self.ended.len() < want || (first && !self.ring.submission().is_empty()) {
+            // Each file has four completions; those of different files come mixed.
+            let steps = (want.saturating_sub(self.ended.len())) * 4;
+            self.calls += 1;
+            match self.ring.submit_and_wait(steps.min(self.steps_left())) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => {
+                    // EBUSY or EAGAIN under memory pressure; look again soon.
+                    std::thread::sleep(std::time::Duration::from_micros(100));
+                }
+                _ => {}
+            }
+            first = false;
+            self.reap();
+        }
+    }
+
+    fn steps_left(&self) -> usize {
+        self.slots.iter().map(|slot| usize::from(slot.left)).sum()
+    }
+
+    fn reap(&mut self) {
+        for done in self.ring.completion() {
+            let mark = done.user_data();
+            let (Ok(index), Ok(step)) = (u32::try_from(mark / 4), usize::try_from(mark % 4))
+            else {
+                continue;
+            };
+            let slot = &mut self.slots[index as usize];
+            slot.results[step] = done.result();
+            slot.left -= 1;
+            if slot.left == 0 {
+                self.ended.push(index);
+            }
+        }
+    }
+
+    /// Lends a file that has ended to `look`; `None` if there is none. Waits for nothing.
+    pub fn take<R>(&mut self, look: impl FnOnce(FileDone<'_>) -> R) -> Option<R> {
+        let index = self.ended.pop()?;
+        let slot = &mut self.slots[index as usize];
+        slot.folder = None;
+        self.free.push(index);
+        let steps =
+            [OPEN, READ, LOOK].map(|step| slot.results[usize::try_from(step).unwrap_or(0)]);
+        let failed = steps.into_iter().find(|&result| result < 0);
+        let came = usize::try_from(steps[1]).unwrap_or(0).min(self.room);
+        let outcome = match failed {
+            Some(error) => Err(io::Error::from_raw_os_error(-error)),
+            None => Ok(FileFacts {
+                came,
+                len: slot.facts.stx_size,
+                mode: u32::from(slot.facts.stx_mode),
+                changed: slot.facts.stx_ctime.tv_sec,
+                device: (slot.facts.stx_dev_major, slot.facts.stx_dev_minor),
+            }),
+        };
+        let from = index as usize * self.room;
+        let bytes = &self.memory[from..from + came];
+        Some(look(FileDone { token: slot.token, outcome, bytes }))
+    }
+
+    /// The kernel knows all steps, and a chain goes through.
+    fn prove(&mut self) -> io::Result<()> {
+        let unsupported = |what| io::Error::new(io::ErrorKind::Unsupported, what);
+        let mut probe = Probe::new();
+        self.ring.submitter().register_probe(&mut probe)?;
+        let steps = [
+            opcode::OpenAt::CODE,
+            opcode::Read::CODE,
+            opcode::Statx::CODE,
+            opcode::Close::CODE,
+        ];
+        if !steps.into_iter().all(|step| probe.is_supported(step)) {
+            return Err(unsupported("the ring cannot open, read, look and close"));
+        }
+        // Submitted once by hand: a ring that may not be entered must not be waited for.
+        let folder = Rc::new(OwnedFd::from(std::fs::File::open("/dev")?));
+        self.begin(&folder, c"null", 0);
+        self.calls += 1;
+        if let Err(refused) = self.ring.submit() {
+            self.refused = true;
+            return Err(refused);
+        }
+        self.wait(1);
+        match self.take(|done| done.outcome.map(|facts| facts.came)) {
+            Some(Ok(0)) => Ok(()),
+            Some(Err(error)) => Err(error),
+            _ => Err(unsupported("the ring does not answer")),
+        }
+    }
+}
+
+impl Drop for FileRing {
+    fn drop(&mut self) {
+        if !self.refused {
+            self.wait(self.in_flight());
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+    use std::fs;
+
+    #[test]
+    fn files_come_back_with_their_bytes_lengths_and_errors() {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        for (name, len) in [("empty", 0), ("some", 1000), ("full", 4096), ("more", 5000)] {
+            fs::write(folder.path().join(name), vec![7; len]).expect("room");
+        }
+        let open = Rc::new(OwnedFd::from(fs::File::open(folder.path()).expect("a folder")));
+        let names = [c"empty", c"some", c"full", c"more", c"missing", c"."];
+        let read = with_file_ring(2, 4096, |ring| {
+            let mut found = BTreeMap::new();
+            for (token, name) in names.into_iter().cycle().take(60).enumerate() {
+                while ring.room() == 0 {
+                    ring.wait(1);
+                    ring.take(|done| {
+                        let bytes = done.bytes.iter().filter(|&&byte| byte == 7).count();
+                        found.insert(done.token, (done.outcome, bytes));
+                    });
+                }
+                ring.begin(&open, name, token);
+            }
+            ring.wait(2);
+            while ring
+                .take(|done| found.insert(done.token, (done.outcome, done.bytes.len())))
+                .is_some()
+            {}
+            assert_eq!(ring.in_flight(), 0);
+            found
+        });
+        let found = match read {
+            Ok(found) => found,
+            Err(refused) => return swath_reference::skip("io-uring", refused),
+        };
+        assert_eq!(found.len(), 60);
+        for (token, (outcome, bytes)) in found {
+            match token % 6 {
+                4 => {
+                    assert_eq!(outcome.expect_err("missing").raw_os_error(), Some(libc::ENOENT))
+                }
+                5 => assert_eq!(
+                    outcome.expect_err("a folder").raw_os_error(),
+                    Some(libc::EISDIR)
+                ),
+                kind => {
+                    let facts = outcome.expect("it is there");
+                    let len = [0, 1000, 4096, 5000][kind];
+                    assert_eq!((facts.len, facts.came), (len as u64, len.min(4096)));
+                    assert_eq!(bytes, facts.came);
+                    assert_eq!(facts.mode & libc::S_IFMT, libc::S_IFREG);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! Files that are not in the page cache, many on their way at one time.
+
+use std::ffi::CStr;
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+
+use rustix::fs::{FileType, makedev};
+use swath_os::file_ring::{FileDone, FileRing};
+
+use super::worker::SMALL;
+use crate::error::{Error, Result};
+
+/// What became of a file.
+pub(super) enum Came {
+    /// Its bytes were put in place.
+    Done,
+    /// They could not be.
+    Failed(Error),
+    /// It did not come, or not so that it is known to be whole.
+    Unproven,
+}
+
+/// One worker's ring, made when the first file has to be waited for.
+pub(super) struct Reaper {
+    depth: u32,
+    ring: Option<FileRing>,
+    refused: Option<String>,
+    /// The device of the folder of each file on its way, by file.
+    devices: Vec<(usize, u64)>,
+}
+
+impl Reaper {
+    /// With `depth` 0 there is none.
+    pub(super) fn new(depth: u32) -> Self {
+        Self { depth, ring: None, refused: None, devices: Vec::new() }
+    }
+
+    /// Whether there is one, or may be one.
+    pub(super) fn is_allowed(&self) -> bool {
+        self.depth > 0 && self.refused.is_none()
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        self.ring.as_ref().is_some_and(|ring| ring.room() == 0)
+    }
+
+    /// Files to wait for when it is full: the others keep the device busy meanwhile.
+    pub(super) fn batch(&self) -> usize {
+        (self.depth as usize / 2).max(1)
+    }
+
+    pub(super) fn in_flight(&self) -> usize {
+        self.ring.as_ref().map_or(0, FileRing::in_flight)
+    }
+
+    pub(super) fn calls(&self) -> u64 {
+        self.ring.as_ref().map_or(0, FileRing::calls)
+    }
+
+    /// Why there is none, although one was wanted.
+    pub(super) fn refused(&mut self) -> Option<String> {
+        self.refused.take()
+    }
+
+    /// Begins to read a file; `false` if there is no ring.
+    pub(super) fn begin(
+        &mut self,
+        folder: &Rc<OwnedFd>,
+        device: u64,
+        name: &CStr,
+        index: usize,
+    ) -> bool {
+        if self.ring.is_none() {
+            match FileRing::new(self.depth, SMALL) {
+                Ok(ring) => self.ring = Some(ring),
+                Err(error) => {
+                    self.refused = Some(format!(
+                        "ring refused ({error}), a thread for each file in flight"
+                    ));
+                }
+            }
+        }
+        let Some(ring) = self.ring.as_mut().filter(|ring| ring.room() > 0) else {
+            return false;
+        };
+        ring.begin(folder, name, index);
+        self.devices.push((index, device));
+        true
+    }
+
+    /// Waits for `want` files.
+    pub(super) fn wait(&mut self, want: usize) {
+        if let Some(ring) = &mut self.ring {
+            ring.wait(want);
+        }
+    }
+
+    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`.
+    pub(super) fn take(
+        &mut self,
+        old: i64,
+        put: impl FnOnce(usize, &[u8]) -> Result<()>,
+    ) -> Option<(usize, Came)> {
+        let devices = &mut self.devices;
+        self.ring.as_mut()?.take(|done| {
+            let at = devices.iter().position(|&(index, _)| index == done.token);
+            let device = at.map(|at| devices.swap_remove(at).1);
+            let came = match is_proven(&done, device, old) {
+                false => Came::Unproven,
+                true => match put(done.token, done.bytes) {
+                    Ok(()) => Came::Done,
+                    Err(error) => Came::Failed(error),
+                },
+            };
+            (done.token, came)
+        })
+    }
+}
+
+/// As many bytes as it is long, of a regular file of the same device, that last changed before.
+fn is_proven(done: &FileDone<'_>, device: Option<u64>, old: i64) -> bool {
+    let Ok(facts) = &done.outcome else { return false };
+    let (major, minor) = facts.device;
+    FileType::from_raw_mode(facts.mode).is_file()
+        && facts.len == facts.came as u64
+        && facts.came < SMALL
+        && facts.changed < old
+        && device == Some(makedev(major, minor))
+}

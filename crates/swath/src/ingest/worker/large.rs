@@ -1,0 +1,201 @@
+//! Files that are large or out of the ordinary: at once, part after part, or shared by all.
+
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use super::super::careful::{Kind, refused};
+use super::super::crew::Large;
+use super::super::hands::{Call, Wait};
+use super::super::options::Shape;
+use super::super::text;
+use super::{Place, Worker, check_text};
+use crate::error::Result;
+use crate::source::Identity;
+
+impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
+    /// Reads a file that is large or out of the ordinary.
+    pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
+        let path = self.crew.listing.path(index);
+        let done = match self.hands.inspect(&file, path) {
+            Ok(Kind::Made(before)) => self.made(index, &file, &before),
+            Ok(Kind::Sized(before)) => {
+                let part_len = self.crew.options.part_len();
+                if before.len <= part_len as u64 {
+                    self.at_once(index, &file, &before)
+                } else if P::SHARED {
+                    return self.share_out(index, file, before);
+                } else {
+                    self.in_parts(index, &file, &before, part_len)
+                }
+            }
+            Err(error) => Err(error),
+        };
+        self.hands.done_with(file);
+        done
+    }
+
+    /// At most one part: as a small file, and its last look is to be equal to its first.
+    fn at_once(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
+        let path = self.crew.listing.path(index);
+        let len = usize::try_from(before.len).unwrap_or(usize::MAX);
+        let Some(room) = self.place.room(index, len, path)? else { return Ok(()) };
+        let room = &mut room[..len];
+        self.hands.fill(file, path, 0, room)?;
+        self.hands.check(file, path, before)?;
+        check_text(self.crew.options.shape, path, room)?;
+        self.kept(index, len);
+        Ok(())
+    }
+
+    /// Part after part, each handed over before the next; of text whole characters.
+    fn in_parts(
+        &mut self,
+        index: usize,
+        file: &OwnedFd,
+        before: &Identity,
+        part_len: usize,
+    ) -> Result<()> {
+        let path = self.crew.listing.path(index);
+        let (mut begun, mut held) = ([0; 4], 0);
+        let mut offset = 0;
+        while offset < before.len {
+            let left = usize::try_from(before.len - offset).unwrap_or(usize::MAX);
+            let len = left.min(part_len - held);
+            let Some(room) = self.place.room(index, held + len, path)? else { return Ok(()) };
+            let part = &mut room[..held + len];
+            part[..held].copy_from_slice(&begun[..held]);
+            self.hands.fill(file, path, offset, &mut part[held..])?;
+            let (start, is_last) = (offset - held as u64, len == left);
+            held = match self.crew.options.shape {
+                Shape::Bytes => 0,
+                Shape::Text => text::check_part(path, start, part, is_last)?,
+            };
+            let whole = part.len() - held;
+            begun[..held].copy_from_slice(&part[whole..]);
+            if is_last {
+                // Before the last part goes: whoever gets it may rely on the file.
+                self.hands.check(file, path, before)?;
+            }
+            self.place.keep(index, start, whole, is_last);
+            self.hands.tally.bytes += len as u64;
+            offset += len as u64;
+        }
+        self.hands.tally.files += 1;
+        self.hands.tally.large_files += 1;
+        Ok(())
+    }
+
+    /// A file without a length.
+    fn made(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
+        let path = self.crew.listing.path(index);
+        let bytes = self.hands.read_made(file, path, before)?;
+        check_text(self.crew.options.shape, path, &bytes)?;
+        let part_len = if P::SHARED { bytes.len() } else { self.crew.options.part_len() };
+        let mut offset = 0;
+        loop {
+            let part = &bytes[offset..][..part_len.min(bytes.len() - offset)];
+            let Some(room) = self.place.room(index, part.len(), path)? else { return Ok(()) };
+            room[..part.len()].copy_from_slice(part);
+            let is_last = offset + part.len() == bytes.len();
+            self.place.keep(index, offset as u64, part.len(), is_last);
+            offset += part.len();
+            if is_last {
+                break;
+            }
+        }
+        self.hands.tally.files += 1;
+        self.hands.tally.bytes += bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Lets all workers read the parts of a large file.
+    fn share_out(&mut self, index: usize, file: OwnedFd, before: Identity) -> Result<()> {
+        let path = self.crew.listing.path(index);
+        let base = match self.place.set_aside(before.len, path) {
+            Ok(base) => base,
+            Err(error) => {
+                self.hands.done_with(file);
+                return Err(error);
+            }
+        };
+        let part_len = self.crew.options.part_len();
+        let parts = before.len.div_ceil(part_len as u64);
+        let left = AtomicUsize::new(usize::try_from(parts).unwrap_or(usize::MAX));
+        let failed = AtomicBool::new(false);
+        self.remember(index, file);
+        let large = Arc::new(Large { index, before, base, left, failed });
+        self.crew.share_out(&large, part_len);
+        Ok(())
+    }
+
+    fn remember(&mut self, index: usize, file: OwnedFd) {
+        if let Some((_, former)) = self.large.replace((index, file)) {
+            self.hands.done_with(former);
+        }
+    }
+
+    /// Reads a part of a large file; whoever reads the last one looks whether it is unchanged.
+    pub(super) fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
+        let index = large.index;
+        let mut done = Ok(());
+        if !large.failed.load(Ordering::Relaxed) && !self.crew.is_stopped() {
+            done = self.read_part(large, offset, len);
+            self.crew.came(len as u64);
+        }
+        if let Err(error) = done
+            // Relaxed: which of several failures is told does not matter.
+            && !large.failed.swap(true, Ordering::Relaxed)
+        {
+            self.failed(index, error);
+        }
+        // AcqRel: whoever comes last sees what the others did.
+        let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        if is_last && !large.failed.load(Ordering::Relaxed) && !self.crew.is_stopped() {
+            match self.completed(large) {
+                Ok(()) => {
+                    self.hands.tally.files += 1;
+                    self.hands.tally.large_files += 1;
+                    self.hands.tally.bytes += large.before.len;
+                }
+                Err(error) => self.failed(index, error),
+            }
+        }
+    }
+
+    fn read_part(&mut self, large: &Large, offset: u64, len: usize) -> Result<()> {
+        let path = self.crew.listing.path(large.index);
+        self.open_large(large, path)?;
+        let (hands, Some((_, file))) = (&mut self.hands, &self.large) else { return Ok(()) };
+        let at = large.base + usize::try_from(offset).unwrap_or(usize::MAX);
+        self.place.part(at, len, path, &mut |target| hands.fill(file, path, offset, target))
+    }
+
+    /// Every worker opens a large file for itself, and sees that it is the same.
+    fn open_large(&mut self, large: &Large, path: &Path) -> Result<()> {
+        if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
+            return Ok(());
+        }
+        let file = self.hands.open(large.index, Wait::ForDevice);
+        let file = file.map_err(|error| refused(Call::Open, error, path))?;
+        let checked = self.hands.check(&file, path, &large.before);
+        self.remember(large.index, file);
+        checked
+    }
+
+    fn completed(&mut self, large: &Large) -> Result<()> {
+        let path = self.crew.listing.path(large.index);
+        self.open_large(large, path)?;
+        if let Some((_, file)) = &self.large {
+            self.hands.check(file, path, &large.before)?;
+        }
+        let bytes = self.place.complete(large.index, large.base, large.before.len);
+        if self.crew.options.shape == Shape::Text
+            && let Some(bytes) = bytes
+        {
+            return text::check(path, 0, bytes);
+        }
+        Ok(())
+    }
+}
