@@ -215,7 +215,6 @@ fn judge(disk: &OsStr, flag: &str) -> Option<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::fs::File;
     use std::os::unix::fs::{MetadataExt, symlink};
 
     #[test]
