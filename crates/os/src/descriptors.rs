@@ -1,11 +1,8 @@
 //! Many descriptors at once: how many there may be, and closing them in few calls.
 //!
-//! A thread that opens thousands of files pays for each call that closes one, and, where several
-//! threads share one table of descriptors, for the lock on it. [`close_all`] closes neighbouring
-//! numbers with one call; a thread that called [`leave_table`] has a table of its own, where they
-//! are all neighbours.
+//! A thread that opens thousands of files pays for each call that closes one: [`close_all`] closes
+//! neighbouring numbers with one call.
 
-use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use rustix::process::{Resource, getrlimit};
@@ -73,27 +70,6 @@ fn close_run((first, last): (RawFd, RawFd)) -> u64 {
     calls
 }
 
-/// Gives the calling thread a table of descriptors of its own, with nothing in it but the three
-/// standard ones.
-///
-/// # Errors
-///
-/// `ENOSYS` before Linux 5.9, `EPERM` where a filter forbids it: then nothing has changed.
-///
-/// # Safety
-///
-/// From now on the thread neither uses a descriptor that was opened before, by whomever, nor lets
-/// one that it opens out to another thread: the same number means another file there. That goes
-/// for everything it calls, too.
-pub unsafe fn leave_table() -> io::Result<()> {
-    let (first, last) = (3 as libc::c_long, libc::c_long::from(i32::MAX));
-    // SAFETY: descriptors of other threads stay as they are, for theirs is another table now; this
-    // one's are not used any more, as the caller promises.
-    let status =
-        unsafe { libc::syscall(libc::SYS_close_range, first, last, libc::CLOSE_RANGE_UNSHARE) };
-    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -111,24 +87,5 @@ mod tests {
         assert!((1..=19).contains(&calls), "{calls}");
         File::from(kept).metadata().expect("still open");
         assert_eq!(close_all(&mut files), 0);
-    }
-
-    #[test]
-    fn a_table_of_its_own_leaves_those_of_others_alone() {
-        let ours = File::open("/etc/passwd").expect("everybody may read it");
-        let number = ours.as_raw_fd();
-        let there = std::thread::spawn(move || {
-            // SAFETY: this thread opens, uses and closes descriptors of its own alone.
-            match unsafe { leave_table() } {
-                Ok(()) => {
-                    let mut files: Vec<OwnedFd> = (0..40).map(|_| open()).collect();
-                    assert!(files.iter().any(|file| file.as_raw_fd() == number));
-                    assert_eq!(close_all(&mut files), 1, "all of them neighbours");
-                }
-                Err(refused) => swath_reference::skip("close-range", refused),
-            }
-        });
-        there.join().expect("no panic");
-        ours.metadata().expect("still open here");
     }
 }
