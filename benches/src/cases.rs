@@ -8,6 +8,7 @@ mod graph;
 mod insert;
 mod levels;
 mod memory;
+mod mirrors;
 mod ordered;
 mod price;
 mod reader;
@@ -110,6 +111,8 @@ const ALL: &[Entry] = &[
     bytes("ordered", Size::Large, ordered::build),
     bytes("ordered-memory", Size::Medium, ordered::build_memory),
     bytes("cp", Size::Large, copy::build),
+    bytes("mirrors", Size::Medium, mirrors::build),
+    bytes("mirrors-one-device", Size::Medium, mirrors::build_device),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
     archive(Packing::Zstd),
