@@ -10,6 +10,7 @@ pub(crate) mod graph;
 mod insert;
 mod levels;
 mod memory;
+mod mirrors;
 mod ordered;
 mod price;
 mod reader;
@@ -122,6 +123,8 @@ const ALL: &[Entry] = &[
     bytes("ordered", Size::Large, ordered::build),
     bytes("ordered-memory", Size::Medium, ordered::build_memory),
     bytes("cp", Size::Large, copy::build),
+    bytes("mirrors", Size::Medium, mirrors::build),
+    bytes("mirrors-one-device", Size::Medium, mirrors::build_device),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
     files("files-warm", Shape::WARM, files::build_warm),
