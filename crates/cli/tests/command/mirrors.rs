@@ -68,7 +68,7 @@ fn copies_go_to_the_folders_in_turn_and_beside_the_file_under_further_names() {
 
 #[test]
 fn a_damaged_copy_is_read_right_and_told_of() {
-    let Setting { paths, manifest, right, .. } = setting();
+    let Setting { _folder, paths, manifest, right, .. } = setting();
     damage(&paths[0], 2 * MIB + 7);
     let against = format!("manifest={}", manifest.display());
     let mirrors = ["--mirror", word(&paths[1]), "--mirror", word(&paths[2])];
@@ -100,7 +100,7 @@ fn a_damaged_copy_is_read_right_and_told_of() {
 
 #[test]
 fn a_manifest_finds_damage_and_names_the_bytes() {
-    let Setting { paths, manifest, .. } = setting();
+    let Setting { _folder, paths, manifest, .. } = setting();
     let check = |path: &Path| run(["manifest", "--check", word(&manifest), word(path)]);
     let output = check(&paths[1]);
     assert_eq!(code(&output), 0, "{output:?}");
@@ -121,7 +121,7 @@ fn a_manifest_finds_damage_and_names_the_bytes() {
 
 #[test]
 fn heal_mends_what_is_bad_and_looks_only_when_asked_to() {
-    let Setting { paths, right, .. } = setting();
+    let Setting { _folder, paths, right, .. } = setting();
     damage(&paths[1], 3 * MIB);
     std::fs::remove_file(&paths[2]).expect("there");
     let all = || paths.iter().map(|path| word(path));
