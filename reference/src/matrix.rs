@@ -139,6 +139,10 @@ pub fn market(text: &str) -> Result<Matrix, String> {
                 return Err(format!("value {line}"));
             }
         }
+        let is_zero = |word: &&str| word.parse() == Ok(0.0);
+        if symmetry == "hermitian" && row == column && !words.get(1).is_some_and(is_zero) {
+            return Err(format!("diagonal {line}"));
+        }
         let value = words.into_iter().map(str::to_owned).collect();
         matrix.stored.push((row, column, value));
     }

@@ -149,6 +149,15 @@ impl Error {
         }
     }
 
+    /// As [`from_io`](Self::from_io), of writing to `path`.
+    pub(crate) fn from_writing(error: io::Error, path: &Path) -> Self {
+        let text = error.to_string();
+        match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
+            Some(Ok(error)) => Self::from(*error),
+            Some(Err(_)) | None => Self::writing(path, Reason::Library, text),
+        }
+    }
+
     /// Why it was not done.
     pub fn reason(&self) -> Reason {
         match &self.0 {

@@ -23,6 +23,11 @@ impl Fault {
         Self { offset, reason: Reason::TooLarge, detail: detail.into() }
     }
 
+    /// The same in a text that begins so many bytes earlier.
+    pub(crate) fn moved(self, by: usize) -> Self {
+        Self { offset: self.offset + by as u64, ..self }
+    }
+
     /// The error that says so: with the number of the line, for which everything before it is read
     /// once more, and the line itself.
     pub(crate) fn into_error(self, path: &Path) -> Error {

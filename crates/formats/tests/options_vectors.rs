@@ -59,3 +59,53 @@ fn what_is_invalid_is_refused_at_its_place() {
         }
     }
 }
+
+/// The error of each way and block size, which is the same.
+fn told_by_all(name: &str, text: &[u8]) -> Option<String> {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("o.txt");
+    fs::write(&path, text).expect("room");
+    let mut all = Vec::new();
+    for &(word, way) in Way::WORDS {
+        for block_size in [0, 1, 4096, 4 << 20] {
+            let options = PriceOptions::new().with_way(way).with_block_size(block_size);
+            let priced = options.with_workers(2).price_file(&*path, folder.path().join("p"));
+            all.push((word, block_size, priced.err().map(|error| error.to_string())));
+        }
+    }
+    let (_, _, first) = all[0].clone();
+    for (word, block_size, error) in all {
+        assert_eq!(error, first, "{name}: {word} {block_size}");
+    }
+    first
+}
+
+#[test]
+fn a_line_is_as_long_as_a_line_may_be_whichever_way_it_is_read() {
+    const MOST: usize = 1 << 20;
+    let line = "42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532";
+    let blanks = |len: usize| " ".repeat(len);
+    for (len, is_fine) in [(MOST - 1, true), (MOST, true), (MOST + 1, false), (3 * MOST, false)]
+    {
+        let long = format!("{line}{}", blanks(len - line.len()));
+        let digits = format!("{line}{}", "1".repeat(len - line.len()));
+        let count = format!("2{}", blanks(len - 1));
+        for (name, text, at) in [
+            ("blanks", format!("2\n{line}\n{long}\n"), "line 3 at byte 61"),
+            ("blanks at the end", format!("2\n{line}\n{long}"), "line 3 at byte 61"),
+            ("digits", format!("2\n{line}\n{digits}\n"), "line 3 at byte 61"),
+            ("a count", format!("{count}\n{line}\n{line}\n"), "line 1 at byte 0"),
+            ("behind", format!("1\n{line}\n{}\n\n", blanks(len)), "line 3 at byte 61"),
+        ] {
+            let error = told_by_all(&format!("{name} of {len}"), text.as_bytes());
+            match error {
+                None => assert!(is_fine, "{name} of {len}"),
+                Some(error) => {
+                    assert!(!is_fine, "{name} of {len}: {error}");
+                    assert!(error.contains("longer than 1048576 bytes"), "{error}");
+                    assert!(error.contains(at), "{error}");
+                }
+            }
+        }
+    }
+}

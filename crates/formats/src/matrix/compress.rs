@@ -246,7 +246,9 @@ impl Build<'_, '_> {
     }
 
     fn overflow(&self, bucket: usize, row: usize) -> Failure {
-        let row = self.partitions.split.first_row(bucket) + row as u64;
+        // As the file counts them.
+        let base = u64::from(self.job.base());
+        let row = self.partitions.split.first_row(bucket) + row as u64 + base;
         let detail =
             format!("the sum of values in row or column {row} needs more than 64 bits");
         Failure::Error(Error::reading(self.job.path, Reason::TooLarge, detail))

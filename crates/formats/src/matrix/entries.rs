@@ -240,7 +240,7 @@ impl<'r, 'b> Entries<'r, 'b> {
             return Err(self.fault(self.cursor.at, "the line goes on behind its entry"));
         }
         if self.rules.symmetry != Symmetry::General {
-            self.check_symmetry(start, (row, column), value)?;
+            self.check_symmetry((start, at), (row, column), value)?;
         }
         self.cursor.at += 1;
         Ok(Some((row, column, value)))
@@ -330,7 +330,7 @@ impl<'r, 'b> Entries<'r, 'b> {
     #[inline(never)]
     fn check_symmetry<V: Value>(
         &self,
-        start: usize,
+        (start, value_at): (usize, usize),
         (row, column): (u64, u64),
         value: V,
     ) -> Result<(), Fault> {
@@ -343,6 +343,15 @@ impl<'r, 'b> Entries<'r, 'b> {
         if is_skew && row == column {
             let what = "an entry on the diagonal of a skew-symmetric matrix";
             return Err(self.fault(start, what));
+        }
+        let is_hermitian = self.rules.symmetry == Symmetry::Hermitian;
+        if is_hermitian && row == column {
+            // From the text: the value may be one that leaves it out.
+            let mut cursor = Cursor { at: value_at, ..self.cursor };
+            if Words(&mut cursor).complex().is_none_or(|[_, imaginary]| imaginary != 0.0) {
+                let what = "an imaginary part on the diagonal of a hermitian matrix";
+                return Err(self.fault(start, what));
+            }
         }
         if is_skew && self.rules.expands && value.negated().is_none() {
             let what = "the negated value needs more than 64 bits";
@@ -373,6 +382,9 @@ impl<'r, 'b> Entries<'r, 'b> {
 
     #[cold]
     fn fault(&self, at: usize, detail: impl Into<String>) -> Fault {
+        if self.cursor.bytes.get(at) == Some(&0) {
+            return Fault::malformed(self.offset + at as u64, "a NUL byte");
+        }
         Fault::malformed(self.offset + at as u64, detail)
     }
 

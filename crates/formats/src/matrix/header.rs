@@ -279,7 +279,9 @@ fn stored(rows: u64, columns: u64, symmetry: Symmetry) -> Option<u64> {
 pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> Fault {
     let word = Cursor { bytes, at: start }.word();
     let offset = at + start as u64;
-    if word.is_empty() {
+    if word.contains(&0) {
+        Fault::malformed(offset, format!("{what} has a NUL byte in it"))
+    } else if word.is_empty() {
         Fault::malformed(offset, format!("{what} is missing"))
     } else if word.iter().all(u8::is_ascii_digit) {
         Fault::too_large(offset, format!("{what} needs more than 64 bits"))
@@ -290,7 +292,11 @@ pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> F
 
 /// The comments before the first edge, and whether it has a weight.
 fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
-    let mut body_offset = 0;
+    let is_permissive = options.strictness == Strictness::Permissive;
+    if is_permissive && head.cursor.bytes.starts_with(b"\xef\xbb\xbf") {
+        head.cursor.at = 3;
+    }
+    let mut body_offset = head.cursor.at as u64;
     let field = loop {
         let line = match head.line() {
             // An edge longer than this has more words than an edge may.

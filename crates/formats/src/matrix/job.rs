@@ -92,11 +92,24 @@ impl<'p> Job<'p> {
         if entries <= room {
             return Ok(());
         }
+        // Where lines are there, one of them lacks something, and which one tells more.
+        if self.count_lines().is_some_and(|lines| lines >= entries) {
+            return Ok(());
+        }
         let detail = format!(
             "the header declares {entries} entries, and the file has room for {room} at most"
         );
         let at = self.header.body_offset.saturating_sub(1);
         Err(Fault { offset: at, reason: Reason::Truncated, detail })
+    }
+
+    /// How many lines there are behind the header, if that can be told.
+    fn count_lines(&self) -> Option<u64> {
+        let body = self.header.body_offset;
+        let read = self.options.read.clone().with_offset(body);
+        let newlines = read.count(self.path, b'\n').ok()?.value;
+        // The last line may lack its own.
+        Some(newlines + 1)
     }
 
     /// Whether mirror images are added.

@@ -15,6 +15,7 @@ use std::path::Path;
 use bytemuck::Pod;
 use swath::Array;
 use swath::append::{self, Append, AppendOptions};
+use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
@@ -47,7 +48,44 @@ impl AnyCsr {
     }
 }
 
-type Zip = ZipWriter<StreamWriter<Append>>;
+type Zip<'z> = ZipWriter<StreamWriter<Fused<&'z mut Append>>>;
+
+/// Takes everything and keeps nothing once a write has failed. An archive that is given up is
+/// finished nevertheless, and would complain to everybody if that failed as well.
+struct Fused<W> {
+    out: W,
+    has_failed: bool,
+}
+
+impl<W: Write> Fused<W> {
+    fn of(out: W) -> Self {
+        Self { out, has_failed: false }
+    }
+
+    fn note<T>(&mut self, result: std::io::Result<T>) -> std::io::Result<T> {
+        self.has_failed |=
+            result.as_ref().is_err_and(|error| error.kind() != std::io::ErrorKind::Interrupted);
+        result
+    }
+}
+
+impl<W: Write> Write for Fused<W> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.has_failed {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.note(written)
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        if self.has_failed {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.note(flushed)
+    }
+}
 
 fn write<I: Id>(matrix: &Csr<I>, path: &Path, options: AppendOptions) -> Result<u64> {
     if matrix.symmetry != Symmetry::General {
@@ -55,15 +93,23 @@ fn write<I: Id>(matrix: &Csr<I>, path: &Path, options: AppendOptions) -> Result<
         return Err(Error::writing(path, Reason::Unsupported, detail)
             .hint("read it with the other half expanded"));
     }
-    let failed =
-        |error: std::io::Error| Error::writing(path, Reason::Library, error.to_string());
-    let mut zip = ZipWriter::new_stream(append::create(path, options)?);
-    put_all(matrix, &mut zip).map_err(failed)?;
-    let out = zip.finish().map_err(|error| failed(error.into()))?.into_inner();
+    let mut out = append::create(path, options)?;
+    let mut zip = ZipWriter::new_stream(Fused::of(&mut out));
+    let put = put_all(matrix, &mut zip);
+    let put = put.and_then(|()| zip.finish().map(drop).map_err(unwrapped));
+    put.map_err(|error| Error::from_writing(error, path))?;
     Ok(out.commit()?.bytes)
 }
 
-fn put_all<I: Id>(matrix: &Csr<I>, zip: &mut Zip) -> std::io::Result<()> {
+/// The error of writing itself, without what the archive says of it.
+fn unwrapped(error: ZipError) -> std::io::Error {
+    match error {
+        ZipError::Io(error) => error,
+        error => error.into(),
+    }
+}
+
+fn put_all<I: Id>(matrix: &Csr<I>, zip: &mut Zip<'_>) -> std::io::Result<()> {
     let entries = matrix.entry_count();
     let most = matrix.row_count.max(matrix.column_count).max(entries as u64);
     let is_small = i32::try_from(most).is_ok();
@@ -95,7 +141,7 @@ fn put_all<I: Id>(matrix: &Csr<I>, zip: &mut Zip) -> std::io::Result<()> {
     }
 }
 
-fn put<T: Pod>(zip: &mut Zip, descr: &str, values: &[T]) -> std::io::Result<()> {
+fn put<T: Pod>(zip: &mut Zip<'_>, descr: &str, values: &[T]) -> std::io::Result<()> {
     begin(zip, "data", descr, &[values.len()], size_of::<T>())?;
     let bytes = if values.is_empty() { &[] } else { bytemuck::cast_slice(values) };
     zip.write_all(bytes)
@@ -103,7 +149,7 @@ fn put<T: Pod>(zip: &mut Zip, descr: &str, values: &[T]) -> std::io::Result<()> 
 
 /// Begins one array of the archive.
 fn begin(
-    zip: &mut Zip,
+    zip: &mut Zip<'_>,
     name: &str,
     descr: &str,
     shape: &[usize],
@@ -114,12 +160,12 @@ fn begin(
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
         .large_file(len >= LARGE);
-    zip.start_file(format!("{name}.npy"), options)?;
+    zip.start_file(format!("{name}.npy"), options).map_err(unwrapped)?;
     zip.write_all(&npy::header_of(descr, shape))
 }
 
 fn put_numbers(
-    zip: &mut Zip,
+    zip: &mut Zip<'_>,
     is_small: bool,
     mut values: &mut dyn Iterator<Item = u64>,
 ) -> std::io::Result<()> {
@@ -190,6 +236,7 @@ struct Archive<'p> {
 /// One array of the archive.
 struct Stored {
     descr: String,
+    dimensions: usize,
     len: usize,
     bytes: Array<u8>,
 }
@@ -244,12 +291,23 @@ impl<'p> Archive<'p> {
         let Some(count) = count.filter(|&count| (len == 0) == (count == 0)) else {
             return Err(refused(Reason::Malformed, format!("the shape is {:?}", header.shape)));
         };
-        Ok(Stored { descr: header.descr, len: count, bytes })
+        let dimensions = header.shape.len();
+        Ok(Stored { descr: header.descr, dimensions, len: count, bytes })
+    }
+
+    /// Reads an array of one dimension.
+    fn row(&mut self, name: &str) -> Result<Stored> {
+        let stored = self.take(name)?;
+        if stored.dimensions == 1 {
+            return Ok(stored);
+        }
+        let detail = format!("{name}.npy: {} dimensions, not one", stored.dimensions);
+        Err(self.refused(Reason::Malformed, detail))
     }
 
     /// One array of counts or ids.
     fn numbers(&mut self, name: &str) -> Result<Array<u64>> {
-        let stored = self.take(name)?;
+        let stored = self.row(name)?;
         let mut numbers = Array::<u64>::zeroed(stored.len)?;
         let fits = match stored.descr.as_str() {
             "<i4" => widen::<i32>(&stored, &mut numbers, |id| u64::try_from(id).ok()),
@@ -258,7 +316,8 @@ impl<'p> Archive<'p> {
             "<u8" => widen::<u64>(&stored, &mut numbers, Some),
             other => {
                 let detail = format!("{name}.npy: ids of type `{other}`");
-                return Err(self.refused(Reason::Unsupported, detail));
+                let error = self.refused(Reason::Unsupported, detail);
+                return Err(error.hint("make them `int32` or `int64`: `astype`"));
             }
         };
         if fits {
@@ -269,7 +328,7 @@ impl<'p> Archive<'p> {
     }
 
     fn values(&mut self, entries: usize) -> Result<Values> {
-        let stored = self.take("data")?;
+        let stored = self.row("data")?;
         if stored.len != entries {
             let detail = format!("{} values of {entries} entries", stored.len);
             return Err(self.refused(Reason::Malformed, detail));
@@ -282,8 +341,11 @@ impl<'p> Archive<'p> {
             "<i4" => wider::<i32>(&stored, i64::from)?.map(Values::I64),
             "|i1" | "|b1" => wider::<i8>(&stored, i64::from)?.map(Values::I64),
             other => {
-                let detail = format!("values of type `{other}`");
-                return Err(self.refused(Reason::Unsupported, detail));
+                let error = self.refused(
+                    Reason::Unsupported,
+                    format!("data.npy: values of type `{other}`"),
+                );
+                return Err(error.hint("make them doubles: `matrix.astype('f8')`"));
             }
         };
         values
@@ -343,4 +405,49 @@ fn wider<T: Pod>(stored: &Stored, wide: impl Fn(T) -> i64) -> Result<Option<Arra
         *value = wide(bytemuck::pod_read_unaligned(item));
     }
     Ok(Some(values))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Has room for a few bytes.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            if self.0 < bytes.len() {
+                let error = swath::read("/nonexistent/file").expect_err("not there");
+                return Err(error.into());
+            }
+            self.0 -= bytes.len();
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_archive_without_room_says_why_once_and_is_given_up_quietly() {
+        for room in [0, 20, 40, 1400, 1440, 1480] {
+            let mut full = Full(room);
+            let mut zip = ZipWriter::new_stream(Fused::of(&mut full));
+            let options =
+                SimpleFileOptions::default().compression_method(CompressionMethod::Stored);
+            let put = zip.start_file("a", options).map_err(unwrapped);
+            let mut put = put.and_then(|()| zip.write_all(&[7; 1400]));
+            if put.is_err() {
+                // Nobody is told twice.
+                zip.finish().expect("as if there were room");
+            } else {
+                put = zip.finish().map(drop).map_err(unwrapped);
+            }
+            let error = Error::from_writing(put.expect_err("no room"), Path::new("a.npz"));
+            let told = error.to_string();
+            assert_eq!(error.library().and_then(swath::Error::raw_os_error), Some(2), "{told}");
+            assert_eq!(error.what_to_try(), "check the path");
+        }
+    }
 }

@@ -90,7 +90,7 @@ pub struct Words<'c, 'b>(pub(super) &'c mut Cursor<'b>);
 
 impl Words<'_, '_> {
     #[inline(always)]
-    fn complex(&mut self) -> Option<Complex> {
+    pub(super) fn complex(&mut self) -> Option<Complex> {
         let real = self.0.double()?;
         self.0.skip_blanks();
         Some([real, self.0.double()?])

@@ -1,6 +1,6 @@
 //! The first line, and what it says of the others.
 
-use super::line::{Fields, Wrong, is_blank};
+use super::line::{Fields, Wrong, check_len, is_blank};
 use crate::error::Reason;
 
 /// Returns the count that the first line is, without its newline; `None` stands for an empty file.
@@ -10,8 +10,11 @@ pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
     let Some(line) = line else {
         return malformed(0, "it is empty, and has not even a count of contracts");
     };
+    check_len(line)?;
     let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut fields = Fields { line, at: 0 };
+    // A byte-order mark.
+    let mark = if line.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    let mut fields = Fields { line, at: mark };
     let Some((at, token)) = fields.next() else {
         return malformed(0, "the first line is blank, not a count of contracts");
     };
@@ -25,13 +28,22 @@ pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
     count.ok_or_else(|| wrong(at, Reason::TooLarge, "the count of contracts is beyond 64 bits"))
 }
 
-/// Where in `text`, which is behind the last contract, anything stands that is not blank.
+/// Where in `text`, which is behind the last contract, anything stands that is not blank, or a
+/// line is too long.
 pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
-    let is_space = |byte| is_blank(byte) || matches!(byte, b'\r' | b'\n');
-    let at = text.iter().position(|&byte| !is_space(byte))?;
-    let line = text[..at].iter().filter(|&&byte| byte == b'\n').count();
-    let what = format!("there are more than the {declared} contracts of line 1");
-    Some(Wrong { line, at, reason: Reason::Malformed, what })
+    let is_space = |byte| is_blank(byte) || byte == b'\r';
+    let mut at = 0;
+    for (line, bytes) in text.split(|&byte| byte == b'\n').enumerate() {
+        if let Err(wrong) = check_len(bytes) {
+            return Some(Wrong { line, at, ..wrong });
+        }
+        if let Some(found) = bytes.iter().position(|&byte| !is_space(byte)) {
+            let what = format!("there are more than the {declared} contracts of line 1");
+            return Some(Wrong { line, at: at + found, reason: Reason::Malformed, what });
+        }
+        at += bytes.len() + 1;
+    }
+    None
 }
 
 /// What is wrong at the end of a file with fewer contracts than its first line says.

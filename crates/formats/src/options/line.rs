@@ -38,6 +38,9 @@ impl Row {
     }
 }
 
+/// Longer lines are no contracts, whatever they hold.
+pub(super) const MOST_LINE: usize = 1 << 20;
+
 /// What is wrong, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Wrong {
@@ -54,19 +57,31 @@ pub(super) struct Wrong {
 pub(super) fn parse(text: &[u8], part: &mut Part<'_>) -> Result<usize, Wrong> {
     let mut at = 0;
     for line in 0..part.len() {
-        if let Some((row, end)) = quick(text, at) {
+        if let Some((row, end)) = quick(text, at).filter(|(_, end)| end - at <= MOST_LINE) {
             part.set(line, &row);
             at = end;
             continue;
         }
         let rest = &text[at..];
         let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
-        let row =
-            full(&rest[..end]).map_err(|wrong| Wrong { line, at: at + wrong.at, ..wrong })?;
+        let line_text = &rest[..end];
+        let row = check_len(line_text)
+            .and_then(|()| full(line_text))
+            .map_err(|wrong| Wrong { line, at: at + wrong.at, ..wrong })?;
         part.set(line, &row);
         at += (end + 1).min(rest.len());
     }
     Ok(at)
+}
+
+/// Refuses a line, without its newline, that is too long, from its start on.
+pub(super) fn check_len(line: &[u8]) -> Result<(), Wrong> {
+    if line.len() <= MOST_LINE { Ok(()) } else { Err(too_long()) }
+}
+
+/// What is wrong with a line that is too long.
+pub(super) fn too_long() -> Wrong {
+    wrong(0, Reason::Malformed, format!("the line is longer than {MOST_LINE} bytes"))
 }
 
 /// Parses a line as programs write it: short decimals, single blanks, nothing negative; `None` for
@@ -117,7 +132,7 @@ pub(super) fn row<'l>(
     match fields.next() {
         None if row.has_a_price() => Ok(row),
         None => {
-            let what = String::from("its price is beyond what a double holds");
+            let what = String::from("its price is beyond what can be computed with doubles");
             Err(wrong(first, Reason::TooLarge, what))
         }
         Some((at, _)) => {

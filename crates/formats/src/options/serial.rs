@@ -1,7 +1,7 @@
 //! Line by line, as the original program: one thread reads, all compute, one thread writes.
 
 use std::fmt::Arguments;
-use std::io::{BufRead, Write};
+use std::io::{BufRead, Read, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use swath::{Engine, Reader, Source};
 
 use super::contracts::Contracts;
 use super::header::{count, surplus, too_few};
-use super::line::{Row, Wrong, full};
+use super::line::{MOST_LINE, Row, Wrong, check_len, full};
 use super::pricing::price_all;
 use super::supply::Text;
 use super::{Done, Job};
@@ -64,7 +64,9 @@ impl Lines {
         self.offset += self.line.len() as u64;
         self.number += 1;
         self.line.clear();
-        let read = self.reader.read_until(b'\n', &mut self.line);
+        // Enough of it to see that it is too long.
+        let mut reader = (&mut self.reader).take(MOST_LINE as u64 + 1);
+        let read = reader.read_until(b'\n', &mut self.line);
         read.map_err(|error| Error::from_io(error, &self.path))?;
         if self.line.is_empty() {
             return Ok(None);
@@ -85,7 +87,7 @@ impl Lines {
         let declared = declared.map_err(|wrong| self.wrong(wrong))?;
         let mut rows = Vec::new();
         while (rows.len() as u64) < declared {
-            match self.next()?.map(full) {
+            match self.next()?.map(|line| check_len(line).and_then(|()| full(line))) {
                 Some(Ok(row)) => rows.push(row),
                 Some(Err(wrong)) => return Err(self.wrong(wrong)),
                 None => return Err(self.wrong(too_few(declared, rows.len() as u64))),

@@ -17,7 +17,7 @@ use swath::{Buffer, ReadOptions, Source};
 
 use super::contracts::{Contracts, Part};
 use super::header::{count, surplus, too_few};
-use super::line::{Fields, Wrong, full, is_blank, row};
+use super::line::{Fields, Wrong, check_len, full, is_blank, row};
 use super::pricing::{format, price_all};
 use super::supply::Text;
 use super::{Done, Job};
@@ -121,6 +121,9 @@ impl Whole {
             }
             let (end, next) = self.line_end(at);
             let text = &self.bytes[at..end];
+            if let Err(wrong) = check_len(text) {
+                break Some(self.wrong((line, at), wrong));
+            }
             let text = text.strip_suffix(b"\r").unwrap_or(text);
             let before = starts.len();
             starts.extend(Fields { line: text, at: 0 }.map(|(from, _)| at + from));

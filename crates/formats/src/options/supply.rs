@@ -15,12 +15,9 @@ use std::path::{Path, PathBuf};
 use swath::Reader;
 
 use super::header::{count, surplus, too_few};
-use super::line::Wrong;
+use super::line::{MOST_LINE, Wrong, too_long};
 use crate::error::{Error, Reason, Result};
 use crate::spare::Spare;
-
-/// Longer lines are no contracts.
-const MOST_LINE: usize = 1 << 20;
 
 /// Whole lines.
 pub(super) struct Block {
@@ -164,9 +161,7 @@ impl<'s> Supply<'s> {
             }
             searched = bytes.len();
             if searched > MOST_LINE {
-                let what = String::from("the line does not end");
-                let wrong = Wrong { line: 0, at: 0, reason: Reason::Malformed, what };
-                return Err(self.wrong(&bytes, wrong));
+                return Err(self.wrong(&bytes, too_long()));
             }
             wanted = searched + self.block_size;
         }

@@ -9,37 +9,28 @@
 //! Values are passed on as they lie: integers of 64 bits and doubles, one bit for each row that is
 //! there. Memory is given back when its last user has done so.
 
+mod read;
+
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_array::types::{
-    ArrowPrimitiveType, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
-    UInt8Type, UInt16Type, UInt32Type,
-};
-use arrow_array::{
-    Array as _, ArrayRef, Float64Array, Int64Array, PrimitiveArray, RecordBatch, StructArray,
-    cast::AsArray,
-};
+use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
-use arrow_ipc::convert::try_fb_to_schema;
-use arrow_ipc::reader::{FileDecoder, read_footer_length};
-use arrow_ipc::root_as_footer;
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use bytes::Bytes;
+use swath::ReadOptions;
 use swath::append::{self, AppendOptions};
-use swath::{Array, ReadOptions};
 
-use super::columns::{Column, Columns, Kind, Shared};
+use super::columns::{Column, Columns, Kind};
 use crate::error::{Error, Reason, Result};
 
 /// Bytes of values in one batch of a file.
 const BATCH: usize = 64 << 20;
-/// Bytes behind the footer: its length and the magic number.
-const TRAILER: usize = 10;
+/// How files begin and end.
+const MAGIC: &[u8] = b"ARROW1";
 
 impl Columns {
     /// The same memory as a record batch. Columns without names are called `column_1` and so on.
@@ -153,158 +144,42 @@ impl Column {
 
 /// Reads an Arrow file of numbers: integers of up to 63 bits and a sign, floats.
 ///
+/// Every length in it is compared with what is there before memory is asked for.
+///
 /// # Errors
 ///
 /// [`Reason::UnknownFormat`] for a file that is no Arrow file, [`Reason::Malformed`] for one that
-/// is damaged, [`Reason::Unsupported`] for columns of other types and compressed ones; and those
-/// of reading.
+/// is damaged, [`Reason::Unsupported`] for columns of other types, compressed and big-endian ones;
+/// and those of reading.
 pub fn read_arrow(path: impl AsRef<Path>) -> Result<Columns> {
     let path = path.as_ref();
-    let file = Bytes::from(ReadOptions::new().read(path)?.buffer);
-    let is_arrow = file.starts_with(b"ARROW1") && file.ends_with(b"ARROW1");
-    if !is_arrow || file.len() < 2 * TRAILER {
-        return Err(Error::reading(path, Reason::UnknownFormat, "it is no Arrow file"));
+    let file = ReadOptions::new().read(path)?.buffer;
+    if !file.starts_with(MAGIC) {
+        // A schema comes first in a stream, behind the mark of a message.
+        let is_stream = file.starts_with(&[0xff; 4]);
+        let detail =
+            if is_stream { "it is an Arrow stream, not a file" } else { "it is no Arrow file" };
+        let error = Error::reading(path, Reason::UnknownFormat, detail);
+        let hint = "write it in Arrow's file format: `pyarrow.ipc.new_file`";
+        return Err(if is_stream { error.hint(hint) } else { error });
     }
-    // Lengths that lie make the library panic; it has no state that could be left half done.
-    let batches = catch_unwind(AssertUnwindSafe(|| decode(&Buffer::from(file))));
-    let damaged = |detail: String| Error::reading(path, Reason::Malformed, detail);
-    let (schema, batches) = match batches {
-        Ok(Ok(decoded)) => decoded,
-        Ok(Err(error)) => return Err(damaged(error.to_string())),
-        Err(_) => return Err(damaged(String::from("the Arrow file is damaged"))),
-    };
-    gather(&schema, &batches).map_err(|detail| match detail {
-        Refused::Type(name) => {
-            let detail = format!("column `{name}` is not one of numbers of up to 64 bits");
-            Error::reading(path, Reason::Unsupported, detail)
-        }
-        Refused::Memory(error) => Error::from(error),
-    })
-}
-
-/// All batches of a file, whose memory they share.
-fn decode(file: &Buffer) -> std::result::Result<(Schema, Vec<RecordBatch>), ArrowError> {
-    let invalid = |text: &str| ArrowError::ParseError(String::from(text));
-    let trailer = file.len() - TRAILER;
-    let bytes = file[trailer..].try_into().map_err(|_| invalid("no trailer"))?;
-    let start = trailer.checked_sub(read_footer_length(bytes)?);
-    let footer = file.get(start.unwrap_or(usize::MAX)..trailer);
-    let footer = root_as_footer(footer.ok_or_else(|| invalid("no footer"))?)
-        .map_err(|error| ArrowError::ParseError(error.to_string()))?;
-    let schema = footer.schema().ok_or_else(|| invalid("no schema"))?;
-    let schema = try_fb_to_schema(schema)?;
-    let decoder = FileDecoder::new(Arc::new(schema.clone()), footer.version());
-    let mut batches = Vec::new();
-    for block in footer.recordBatches().iter().flatten() {
-        let len = block.bodyLength().checked_add(i64::from(block.metaDataLength()));
-        let len = len.and_then(|len| usize::try_from(len).ok());
-        let offset = usize::try_from(block.offset()).ok();
-        let (Some(offset), Some(len)) = (offset, len) else {
-            return Err(invalid("a batch that lies nowhere"));
-        };
-        if offset.checked_add(len).is_none_or(|end| end > file.len()) {
-            return Err(invalid("a batch behind the end of the file"));
-        }
-        let data = file.slice_with_length(offset, len);
-        batches.extend(decoder.read_record_batch(block, &data)?);
+    if !file.ends_with(MAGIC) {
+        return Err(Error::reading(path, Reason::Truncated, "an Arrow file without its end"));
     }
-    Ok((schema, batches))
-}
-
-/// Why columns are not taken.
-enum Refused {
-    Type(String),
-    Memory(swath::Error),
-}
-
-impl From<swath::Error> for Refused {
-    fn from(error: swath::Error) -> Self {
-        Self::Memory(error)
+    // Nothing panics as far as is known; and nothing has a state that could be left half done.
+    let columns = catch_unwind(AssertUnwindSafe(|| read::read(&file)));
+    match columns {
+        Ok(columns) => columns.map_err(|refused| refused.into_error(path)),
+        Err(_) => Err(Error::reading(path, Reason::Malformed, "the Arrow file is damaged")),
     }
-}
-
-/// The columns of all batches, one behind the other.
-fn gather(schema: &Schema, batches: &[RecordBatch]) -> std::result::Result<Columns, Refused> {
-    let rows = batches.iter().map(RecordBatch::num_rows).sum();
-    let mut columns = Vec::new();
-    for (index, field) in schema.fields().iter().enumerate() {
-        let mut words = Array::<u64>::zeroed(rows)?;
-        let mut bits = Vec::new();
-        let (mut first, mut kind, mut nulls) = (0, Kind::F64, 0);
-        for batch in batches {
-            let array = batch.column(index);
-            let target = &mut words[first..first + array.len()];
-            let taken = take(array, target).ok_or_else(|| Refused::Type(field.name().clone()));
-            kind = taken?;
-            nulls += clear(array, first, rows, &mut bits);
-            first += array.len();
-        }
-        let values = Bytes::from_owner(Shared(words));
-        let validity = (nulls > 0).then(|| Bytes::from(bits));
-        columns.push(Column { kind, values, validity, nulls });
-    }
-    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-    Ok(Columns { rows, names: Some(names), columns })
-}
-
-/// Clears the bits of rows that are missing, and returns how many are.
-fn clear(array: &ArrayRef, first: usize, rows: usize, bits: &mut Vec<u8>) -> usize {
-    let Some(nulls) = array.nulls().filter(|nulls| nulls.null_count() > 0) else { return 0 };
-    if bits.is_empty() {
-        bits.resize(rows.div_ceil(8), 0xff);
-        if let (Some(last), used @ 1..) = (bits.last_mut(), rows % 8) {
-            *last = (1 << used) - 1;
-        }
-    }
-    for row in (0..array.len()).filter(|&row| nulls.is_null(row)) {
-        bits[(first + row) / 8] &= !(1 << ((first + row) % 8));
-    }
-    nulls.null_count()
-}
-
-/// Copies values, widened to 64 bits, zero where there is none; `None` for other types.
-fn take(array: &ArrayRef, target: &mut [u64]) -> Option<Kind> {
-    fn each<T: ArrowPrimitiveType>(
-        array: &PrimitiveArray<T>,
-        target: &mut [u64],
-        word: impl Fn(T::Native) -> u64,
-    ) {
-        for (slot, value) in target.iter_mut().zip(array.values()) {
-            *slot = word(*value);
-        }
-        for (row, slot) in target.iter_mut().enumerate() {
-            if array.is_null(row) {
-                *slot = 0;
-            }
-        }
-    }
-    let integer = i64::cast_unsigned;
-    match array.data_type() {
-        DataType::Int64 => each(array.as_primitive::<Int64Type>(), target, integer),
-        DataType::Int32 => {
-            each(array.as_primitive::<Int32Type>(), target, |it| integer(it.into()))
-        }
-        DataType::Int16 => {
-            each(array.as_primitive::<Int16Type>(), target, |it| integer(it.into()))
-        }
-        DataType::Int8 => {
-            each(array.as_primitive::<Int8Type>(), target, |it| integer(it.into()))
-        }
-        DataType::UInt32 => each(array.as_primitive::<UInt32Type>(), target, u64::from),
-        DataType::UInt16 => each(array.as_primitive::<UInt16Type>(), target, u64::from),
-        DataType::UInt8 => each(array.as_primitive::<UInt8Type>(), target, u64::from),
-        DataType::Float64 => each(array.as_primitive::<Float64Type>(), target, f64::to_bits),
-        DataType::Float32 => {
-            let word = |it: f32| f64::from(it).to_bits();
-            each(array.as_primitive::<Float32Type>(), target, word);
-        }
-        _ => return None,
-    }
-    Some(if array.data_type().is_floating() { Kind::F64 } else { Kind::I64 })
 }
 
 #[cfg(test)]
 mod tests {
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type};
+    use arrow_array::{DictionaryArray, NullArray, PrimitiveArray};
+
     use super::*;
     use crate::table::{TableOptions, Values};
 
@@ -356,5 +231,88 @@ mod tests {
         table.write_arrow(&path).expect("written");
         let names = read_arrow(&path).expect("a table").names.expect("names");
         assert_eq!(names, ["column_1", "column_2"]);
+    }
+
+    /// Writes arrays as a file of one batch.
+    fn write(path: &Path, arrays: Vec<(&str, ArrayRef)>) {
+        let batch = RecordBatch::try_from_iter(arrays).expect("a batch");
+        let file = std::fs::File::create(path).expect("room");
+        let mut writer = FileWriter::try_new(file, &batch.schema()).expect("a file");
+        writer.write(&batch).expect("room");
+        writer.finish().expect("room");
+    }
+
+    #[test]
+    fn damaged_files_are_refused_without_a_panic() {
+        let (folder, table) = table("n,x,y\n1,2.5,1\n,NA,2\n3,-1,\n4,5,6\n7,8,9\n");
+        let path = folder.path().join("t.arrow");
+        table.write_arrow(&path).expect("written");
+        let file = std::fs::read(&path).expect("there");
+        let mut right = 0;
+        for at in 0..file.len() {
+            for change in [0x01, 0x08, 0x55, 0x80, 0xff] {
+                let mut wrong = file.clone();
+                wrong[at] ^= change;
+                // Nothing catches a panic here.
+                right += usize::from(read::read(&wrong).is_ok());
+            }
+            assert!(read::read(&file[..at]).is_err(), "cut off at {at}");
+        }
+        // Values, names and bytes between the parts may be anything.
+        assert!(right < file.len() * 4, "{right} of {}", file.len() * 5);
+    }
+
+    #[test]
+    fn small_numbers_of_many_batches_are_widened() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        let numbers: PrimitiveArray<Int8Type> = [Some(1), None, Some(-3)].into_iter().collect();
+        let batch = RecordBatch::try_from_iter([("n", Arc::new(numbers) as ArrayRef)]);
+        let batch = batch.expect("a batch");
+        let file = std::fs::File::create(&path).expect("room");
+        let mut writer = FileWriter::try_new(file, &batch.schema()).expect("a file");
+        for _ in 0..5 {
+            writer.write(&batch).expect("room");
+        }
+        writer.finish().expect("room");
+        let table = read_arrow(&path).expect("a table");
+        let Values::I64(values) = table.columns[0].values() else { panic!("integers") };
+        assert_eq!(values, [1, 0, -3].repeat(5));
+        assert_eq!(table.columns[0].nulls(), 5);
+        let valid: Vec<bool> = (0..15).map(|row| table.columns[0].is_valid(row)).collect();
+        assert_eq!(valid, [true, false, true].repeat(5));
+    }
+
+    #[test]
+    fn other_types_are_refused_before_memory_is_asked_for() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        let refusal = |says: &str| {
+            let error = read_arrow(&path).expect_err("refused");
+            let text = error.to_string();
+            assert!(text.contains(says) && text.contains("t.arrow"), "{text}");
+            error.reason()
+        };
+        write(&path, vec![("nothing", Arc::new(NullArray::new(1 << 50)))]);
+        assert_eq!(refusal("column `nothing` is of type Null"), Reason::Unsupported);
+        let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
+        write(&path, vec![("word", Arc::new(words))]);
+        assert_eq!(refusal("column `word` is of type Dictionary"), Reason::Unsupported);
+    }
+
+    #[test]
+    fn a_stream_is_told_from_a_file() {
+        let (folder, table) = table("n\n1\n");
+        let path = folder.path().join("t.arrow");
+        let batch = table.to_record_batch().expect("a batch");
+        let mut stream = Vec::new();
+        let mut writer = arrow_ipc::writer::StreamWriter::try_new(&mut stream, &batch.schema())
+            .expect("one");
+        writer.write(&batch).expect("room");
+        writer.finish().expect("room");
+        std::fs::write(&path, &stream).expect("room");
+        let error = read_arrow(&path).expect_err("a stream");
+        assert_eq!(error.reason(), Reason::UnknownFormat);
+        assert!(error.to_string().contains("an Arrow stream, not a file; write it"), "{error}");
     }
 }

@@ -47,8 +47,25 @@ pub(super) fn read(path: &Path, options: &TableOptions) -> Result<Head> {
                 return Ok(head);
             }
             Ok(None) => wanted = (wanted * 4).min(len),
-            Err(fault) => return Err(fault.into_error(path)),
+            Err(Stop::Fault(fault)) => return Err(fault.into_error(path)),
+            Err(Stop::Unclear(fault)) => {
+                let hint = "say whether the first line has names: `--header yes` or `no`";
+                return Err(fault.into_error(path).hint(hint));
+            }
         }
+    }
+}
+
+/// Why nothing is known about a file.
+enum Stop {
+    Fault(Fault),
+    /// It may be a header or not, and somebody has to say.
+    Unclear(Fault),
+}
+
+impl From<Fault> for Stop {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(fault)
     }
 }
 
@@ -60,7 +77,7 @@ fn look(
     text: &[u8],
     is_all: bool,
     options: &TableOptions,
-) -> std::result::Result<Option<Head>, Fault> {
+) -> std::result::Result<Option<Head>, Stop> {
     let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(0));
     let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let Some(first) = data_line(text, mark, is_all, &dialect) else {
@@ -68,31 +85,26 @@ fn look(
             [] => "the file is empty",
             _ => "no table: only comments and empty lines",
         };
-        return if is_all { Err(Fault::malformed(0, detail)) } else { Ok(None) };
+        return if is_all { Err(Fault::malformed(0, detail).into()) } else { Ok(None) };
     };
     let marks = &mut dialect.marks;
     marks.delimiter = options.delimiter.unwrap_or_else(|| sniff(&text[first..], options.quote));
-    let Some((fields, behind)) = record(&text[first..], is_all, &dialect, first as u64)? else {
-        return Ok(None);
-    };
-    dialect.columns = fields.len();
-    // Also a number that is too large: it is data, and an error.
-    let is_number = |field: &Vec<u8>| {
-        double(field).is_some()
-            || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
-    };
-    let is_word = |field: &Vec<u8>| !is_number(field) && !dialect.is_missing(field);
+    let mut seen = Seen::default();
+    let scanned = each_field(&text[first..], is_all, &dialect, |at, field| {
+        seen.look(first + at, field, &dialect);
+    });
+    let Some(behind) = scanned.map_err(|fault| fault.moved(first))? else { return Ok(None) };
+    dialect.columns = seen.fields;
     let is_header = match options.header {
         Header::Present => true,
         Header::Absent => false,
-        Header::Auto => fields.iter().any(is_word),
+        Header::Auto => seen.word.is_some(),
     };
     let (mut names, mut data) = (None, first);
     if is_header {
         data = first + behind;
-        let utf8 = fields.into_iter().map(String::from_utf8).collect();
-        let no_text = |_| Fault::malformed(first as u64, "a name that is not UTF-8");
-        names = Some(std::result::Result::map_err(utf8, no_text)?);
+        seen.check(options.header)?;
+        names = Some(names_of(&text[first..data], &dialect, seen.fields, first)?);
     }
     // Only to see how fields look: if it is not here, they are trimmed one by one.
     if let Some(sample) = data_line(text, data, true, &dialect) {
@@ -131,42 +143,103 @@ fn sniff(text: &[u8], quote: Option<u8>) -> u8 {
     found.map_or(b',', |(delimiter, _)| delimiter)
 }
 
-type Record = (Vec<Vec<u8>>, usize);
+/// What the fields of the first line look like.
+#[derive(Default)]
+struct Seen {
+    fields: usize,
+    /// The first one that is neither a number nor missing.
+    word: Option<usize>,
+    /// Whether one of them begins as numbers do.
+    digit: bool,
+    /// The first one with a NUL in it.
+    nul: Option<usize>,
+}
 
-/// The fields of the first record, without what is around them, and its length with its newline;
-/// a newline inside quotes is part of a field. `None` if it does not end here.
-fn record(
+impl Seen {
+    fn look(&mut self, at: usize, field: &[u8], dialect: &Dialect) {
+        self.fields += 1;
+        self.digit |= begins_as_number(field);
+        if self.word.is_none() && !is_number(field) && !dialect.is_missing(field) {
+            self.word = Some(at);
+        }
+        if self.nul.is_none() && field.contains(&0) {
+            self.nul = Some(at);
+        }
+    }
+
+    /// Whether these may be names.
+    fn check(&self, header: Header) -> std::result::Result<(), Stop> {
+        if let Some(at) = self.nul {
+            return Err(Fault::malformed(at as u64, "a NUL byte").into());
+        }
+        match self.word {
+            Some(at) if self.digit && header == Header::Auto => {
+                let detail = "numbers and other words: names, or data that is damaged";
+                Err(Stop::Unclear(Fault::malformed(at as u64, detail)))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Also one that is too large: it is data, and an error.
+fn is_number(field: &[u8]) -> bool {
+    double(field).is_some()
+        || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
+}
+
+/// Whether a field begins with a digit, behind a sign and a point that it may have.
+fn begins_as_number(field: &[u8]) -> bool {
+    let field = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    let field = field.strip_prefix(b".").unwrap_or(field);
+    field.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// The names of a header of so many fields, which is all of `text`.
+fn names_of(
+    text: &[u8],
+    dialect: &Dialect,
+    fields: usize,
+    offset: usize,
+) -> std::result::Result<Vec<String>, Fault> {
+    let mut names = Vec::with_capacity(fields);
+    let mut wrong = None;
+    each_field(text, true, dialect, |at, field| match std::str::from_utf8(field) {
+        Ok(name) => names.push(name.to_owned()),
+        Err(_) => wrong = wrong.or(Some(at)),
+    })
+    .map_err(|fault| fault.moved(offset))?;
+    match wrong {
+        Some(at) => Err(Fault::malformed((offset + at) as u64, "a name that is not UTF-8")),
+        None => Ok(names),
+    }
+}
+
+/// Calls `each` for the fields of the first record, with their places, without what is around
+/// them, and returns its length with its newline; a newline inside quotes is part of a field.
+/// `None` if it does not end here. Nothing is kept of a field: there may be very many.
+fn each_field(
     text: &[u8],
     is_all: bool,
     dialect: &Dialect,
-    offset: u64,
-) -> std::result::Result<Option<Record>, Fault> {
-    let (mut fields, mut at) = (Vec::new(), 0);
+    mut each: impl FnMut(usize, &[u8]),
+) -> std::result::Result<Option<usize>, Fault> {
+    let mut at = 0;
+    let mut inner = Vec::new();
     loop {
+        let start = at;
         let blanks = text[at..].iter().take_while(|&&byte| dialect.is_blank(byte)).count();
         let quote = dialect.quote.filter(|&quote| text.get(at + blanks) == Some(&quote));
-        let mut field = Vec::new();
         if let Some(quote) = quote {
-            let begun = offset + (at + blanks) as u64;
-            at += blanks + 1;
-            loop {
-                match (text.get(at), text.get(at + 1)) {
-                    (Some(byte), Some(next)) if *byte == quote && *next == quote => {
-                        field.push(quote);
-                        at += 2;
-                    }
-                    (Some(byte), _) if *byte == quote => break,
-                    (Some(byte), _) => {
-                        field.push(*byte);
-                        at += 1;
-                    }
-                    (None, _) if is_all => {
-                        return Err(Fault::malformed(begun, "a quote that does not end"));
-                    }
-                    (None, _) => return Ok(None),
+            let begun = at + blanks;
+            match quoted(&text[begun + 1..], quote, &mut inner) {
+                Some(len) => at = begun + 1 + len,
+                None if is_all => {
+                    let detail = "a quote that does not end";
+                    return Err(Fault::malformed(begun as u64, detail));
                 }
+                None => return Ok(None),
             }
-            at += 1;
         }
         let rest = &text[at..];
         let ends = |&byte: &u8| byte == dialect.marks.delimiter || byte == b'\n';
@@ -174,22 +247,37 @@ fn record(
         if len.is_none() && !is_all {
             return Ok(None);
         }
-        let len = len.unwrap_or(rest.len());
+        let bare = dialect.bare(&rest[..len.unwrap_or(rest.len())]);
         match quote {
-            None => field.extend_from_slice(dialect.bare(&rest[..len])),
-            Some(_) if dialect.bare(&rest[..len]).is_empty() => {}
+            None => each(start + blanks, bare),
+            Some(_) if bare.is_empty() => each(start + blanks, &inner),
             Some(_) => {
-                let offset = offset + at as u64;
-                return Err(Fault::malformed(offset, "text behind a closing quote"));
+                return Err(Fault::malformed(at as u64, "text behind a closing quote"));
             }
         }
-        fields.push(field);
-        at += len;
+        at += len.unwrap_or(rest.len());
         match text.get(at) {
-            Some(b'\n') => return Ok(Some((fields, at + 1))),
-            None => return Ok(Some((fields, at))),
+            Some(b'\n') => return Ok(Some(at + 1)),
+            None => return Ok(Some(at)),
             Some(_) => at += 1,
         }
+    }
+}
+
+/// Puts what stands up to the closing quote into `field`, and returns its length with the quote;
+/// a doubled one stands for itself. `None` if there is no closing one.
+fn quoted(text: &[u8], quote: u8, field: &mut Vec<u8>) -> Option<usize> {
+    field.clear();
+    let mut at = 0;
+    loop {
+        let byte = *text.get(at)?;
+        match text.get(at + 1) {
+            Some(&next) if byte == quote && next == quote => at += 1,
+            _ if byte == quote => return Some(at + 1),
+            _ => {}
+        }
+        field.push(byte);
+        at += 1;
     }
 }
 

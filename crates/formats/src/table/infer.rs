@@ -128,7 +128,7 @@ fn load(flag: &AtomicBool) -> bool {
 }
 
 /// One bit for each row of a block, column by column: 1 where a value is missing. Empty for
-/// columns that have all.
+/// columns that have all, and for blocks that do.
 type Masks = Vec<Vec<u8>>;
 
 struct Inference<'p> {
@@ -216,7 +216,8 @@ impl Filling<'_, '_> {
         let columns = self.kinds.len();
         // Enough rows at one time that those of a column are parsed together.
         let mut fields = Fields::new().with_piece((columns * 512).min(1 << 20));
-        let mut masks = vec![Vec::new(); columns];
+        // Most blocks miss nothing, and there may be very many columns.
+        let mut masks = Masks::new();
         let mut place = Place { row: 0, column: 0 };
         let mut column = Tokenised::default();
         for run in lines::runs(block.bytes, dialect) {
@@ -226,7 +227,7 @@ impl Filling<'_, '_> {
                     let at = place.column + first;
                     let (index, row) = (at % columns, place.row + at / columns);
                     let tokens = column.every(tokens, first, columns);
-                    self.take(tokens, (index, row), &mut masks[index])?;
+                    self.take(tokens, (index, row), &mut masks)?;
                 }
                 place.row += (place.column + count) / columns;
                 place.column = (place.column + count) % columns;
@@ -241,7 +242,7 @@ impl Filling<'_, '_> {
         &mut self,
         tokens: Tokens<'_>,
         (index, row): (usize, usize),
-        mask: &mut Vec<u8>,
+        masks: &mut Masks,
     ) -> Checked<()> {
         let (kind, found) = (self.kinds[index], &self.found[index]);
         let slots = self.rows.column(index);
@@ -267,7 +268,10 @@ impl Filling<'_, '_> {
                 Some(word) => slots[count] = word,
                 None => {
                     slots[count] = 0;
-                    set(mask, row + done + count, self.inference.rows);
+                    if masks.is_empty() {
+                        masks.resize(self.kinds.len(), Vec::new());
+                    }
+                    set(&mut masks[index], row + done + count, self.inference.rows);
                 }
             }
             done += count + 1;
@@ -340,7 +344,7 @@ fn assemble(
     let words = Bytes::from_owner(Shared(words));
     let column = |(index, &kind): (usize, &Kind)| {
         let values = words.slice(index * rows * 8..(index + 1) * rows * 8);
-        let (validity, nulls) = validity(rows, counts, masks.iter().map(|it| &it[index]));
+        let (validity, nulls) = validity(rows, counts, masks.iter().map(|it| it.get(index)));
         Column { kind, values, validity, nulls }
     };
     kinds.iter().enumerate().map(column).collect()
@@ -350,11 +354,12 @@ fn assemble(
 fn validity<'m>(
     rows: usize,
     counts: &[(u64, usize)],
-    masks: impl Iterator<Item = &'m Vec<u8>>,
+    masks: impl Iterator<Item = Option<&'m Vec<u8>>>,
 ) -> (Option<Bytes>, usize) {
     let (mut bits, mut nulls, mut first) = (Vec::new(), 0, 0);
     for (mask, &(_, count)) in masks.zip(counts) {
-        for (at, &byte) in mask.iter().enumerate().filter(|(_, byte)| **byte != 0) {
+        let mask = mask.into_iter().flatten();
+        for (at, &byte) in mask.enumerate().filter(|(_, byte)| **byte != 0) {
             if bits.is_empty() {
                 bits = vec![0xff_u8; rows.div_ceil(8)];
             }

@@ -19,6 +19,8 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const MOST_HEADER: u64 = 64 << 10;
 /// Bytes of one write.
 const STEP: usize = 8 << 20;
+/// The longest dimension of an array without values, whose length the file's does not bound.
+const MOST_EMPTY: usize = 1 << 16;
 
 /// A dense array.
 #[derive(Debug, PartialEq)]
@@ -63,7 +65,8 @@ pub fn read<T: Value>(path: impl AsRef<Path>) -> Result<Dense<T>> {
 ///
 /// [`Reason::UnknownFormat`] for a file that is no `.npy`; [`Reason::Malformed`] for a header that
 /// is damaged; [`Reason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
-/// [`Reason::Truncated`] unless the file ends where its values do; and those of reading.
+/// [`Reason::Truncated`] unless the file ends where its values do; [`Reason::TooLarge`] for more than
+/// 65,536 rows or columns of nothing; and those of reading.
 pub fn read_with<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dense<T>> {
     let path = path.as_ref();
     let (header, len) = Header::read(path)?;
@@ -75,6 +78,11 @@ pub fn read_with<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Res
         let shape = &header.shape;
         let detail = format!("{there} bytes are here of values with the shape {shape:?}");
         return Err(Error::reading(path, Reason::Truncated, detail).at(header.data));
+    }
+    // Whoever reads it may need something for each row or column.
+    if there == 0 && header.shape.iter().any(|&size| size > MOST_EMPTY) {
+        let detail = format!("an array without values has the shape {:?}", header.shape);
+        return Err(Error::reading(path, Reason::TooLarge, detail).at(0));
     }
     let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
     let options = options.clone().with_offset(header.data).with_len(there);
@@ -209,15 +217,21 @@ impl Header {
 
     /// Fails unless the values are as a slice of `T` has them.
     fn check<T: Value>(&self, path: &Path) -> Result<()> {
-        let unsupported = |detail| Err(Error::reading(path, Reason::Unsupported, detail));
+        let unsupported =
+            |detail, hint| Err(Error::reading(path, Reason::Unsupported, detail).hint(hint));
         let is_row = self.shape.iter().filter(|&&size| size > 1).count() <= 1;
         if self.is_fortran && !is_row {
-            return unsupported(String::from("it lies column by column"));
+            let hint = "save it row by row: `np.save(…, np.ascontiguousarray(a))`";
+            return unsupported(String::from("it lies column by column"), hint);
         }
         let (wanted, is) = (descr::<T>(), self.descr.as_str());
         let without_order = |descr: &str| descr.trim_start_matches(['<', '=', '|']).to_owned();
         if without_order(is) != without_order(&wanted) {
-            return unsupported(format!("its values are `{is}`, where `{wanted}` is wanted"));
+            let detail = format!("its values are `{is}`, where `{wanted}` is wanted");
+            return unsupported(
+                detail,
+                "save it as other numbers: `np.save(…, a.astype('f8'))`",
+            );
         }
         Ok(())
     }
@@ -315,5 +329,37 @@ mod tests {
         let shape = vec![2];
         let wanted = Header { descr: ">i4".into(), is_fortran: true, shape, data: 0 };
         assert_eq!(dictionary(other), Some(wanted));
+    }
+
+    #[test]
+    fn arrays_of_nothing_are_no_larger_than_they_can_be_meant_to_be() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.npy");
+        for shape in [[0, 65_536], [65_536, 0], [0, 0]] {
+            std::fs::write(&path, header::<f64>(&shape)).expect("room");
+            assert_eq!(read::<f64>(&path).expect("an array").shape, shape);
+        }
+        for shape in [[0, 65_537], [100_000_000_000, 0], [0, usize::MAX]] {
+            std::fs::write(&path, header::<f64>(&shape)).expect("room");
+            let error = read::<f64>(&path).expect_err("out of proportion");
+            assert_eq!(error.reason(), Reason::TooLarge, "{error}");
+        }
+    }
+
+    #[test]
+    fn other_arrays_are_refused_with_what_to_do() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.npy");
+        let told = |descr: &str, order: &str| {
+            let header = String::from_utf8_lossy(&header_of(descr, &[2, 2])[10..]).into_owned();
+            let header = header.replace("False", order);
+            let len = u16::try_from(header.len()).expect("short").to_le_bytes();
+            let head = [MAGIC, &[1, 0], &len, header.as_bytes(), &[0; 32]].concat();
+            std::fs::write(&path, head).expect("room");
+            read::<f64>(&path).expect_err("others").to_string()
+        };
+        assert!(told("<f2", "False").contains("astype"));
+        assert!(told("|b1", "False").contains("astype"));
+        assert!(told("<f8", "True").contains("ascontiguousarray"));
     }
 }

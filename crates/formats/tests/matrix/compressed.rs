@@ -193,5 +193,5 @@ fn a_sum_that_does_not_fit_is_an_error() {
     let file = Scratch::new("a.mtx", text.as_bytes());
     let options = MatrixOptions::new().with_duplicates(Duplicates::Summed);
     let error = matrix::read_rows(file.path(), &options).expect_err("2^63");
-    assert!(error.to_string().contains("row or column 1"), "{error}");
+    assert!(error.to_string().contains("row or column 2"), "{error}");
 }

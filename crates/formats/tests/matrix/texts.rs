@@ -109,7 +109,15 @@ pub(crate) fn market(
     let mut lines = Vec::new();
     let mut value = {
         let mut next = swath_reference::splitmix(!seed);
-        move || number(&mut next, field)
+        move |is_diagonal: bool| {
+            let value = number(&mut next, field);
+            match value.split_once(' ') {
+                Some((real, _)) if is_diagonal && symmetry == "hermitian" => {
+                    format!("{real} 0")
+                }
+                _ => value,
+            }
+        }
     };
     if layout == "array" {
         text += &format!("{rows} {columns}\n");
@@ -119,7 +127,7 @@ pub(crate) fn market(
                 "skew-symmetric" => column + 1,
                 _ => column,
             };
-            lines.extend((first..rows).map(|_| value()));
+            lines.extend((first..rows).map(|row| value(row == column)));
         }
     } else {
         let entries = if symmetry == "skew-symmetric" && rows == 1 { 0 } else { entries };
@@ -132,7 +140,7 @@ pub(crate) fn market(
             if symmetry != "general" && row < column {
                 (row, column) = (column, row);
             }
-            let value = value();
+            let value = value(row == column);
             let gap = if value.is_empty() { "" } else { " " };
             lines.push(format!("{row} {column}{gap}{value}"));
         }

@@ -56,6 +56,68 @@ fn every_fault_has_its_line_and_byte() {
 }
 
 #[test]
+fn a_first_line_of_numbers_and_words_is_neither_names_nor_data_unless_somebody_says_so() {
+    for (text, offset) in [
+        ("1 000,2\n3,4\n", 0),
+        ("0x10,2\n3,4\n", 0),
+        ("1\"2\",3\n4,5\n", 0),
+        ("1,2\r3,4\r", 2),
+        ("1,-2x\n3,4\n", 2),
+        ("+.5.,7\n3,4\n", 0),
+        ("name,2020,2021\n1,2,3\n", 0),
+        ("1st,2nd\n1,2\n", 0),
+        ("1x\n2\n", 0),
+    ] {
+        for block_size in [1, 3, 1 << 20] {
+            let options = options(2, block_size);
+            let (reason, line, at, told) = fault(text.as_bytes(), &options);
+            assert_eq!(
+                (reason, line, at),
+                (Reason::Malformed, Some(1), Some(offset)),
+                "{told}"
+            );
+            assert!(told.contains("; say whether the first line has names"), "{told}");
+        }
+        let (reason, line, ..) =
+            fault(text.as_bytes(), &TableOptions::new().with_header(Header::Absent));
+        assert_eq!((reason, line), (Reason::Malformed, Some(1)), "{text}");
+    }
+    let present = TableOptions::new().with_header(Header::Present);
+    for (text, names) in [
+        ("name,2020,2021\n1,2,3\n", &["name", "2020", "2021"][..]),
+        ("1st,2nd\n1,2\n", &["1st", "2nd"]),
+        ("2020\n1\n", &["2020"]),
+        ("\"1\"\"x\",-\n1,2\n", &["1\"x", "-"]),
+    ] {
+        let table = present.read::<f64>(file(text).path()).expect("told to be names");
+        assert_eq!(table.names.expect("names"), names, "{text}");
+    }
+    for text in ["x1,y\n1,2\n", "x,\n1,2\n", "inf,-,.,+e\n1,2,3,4\n", "NA,nan,Q1 2020\n1,2,3\n"]
+    {
+        let table = TableOptions::new().read::<f64>(file(text).path()).expect("names");
+        assert!(table.names.is_some(), "{text}");
+    }
+}
+
+#[test]
+fn a_nul_in_a_name_is_refused() {
+    for (text, offset) in
+        [("1,2\0\n3,4\n", 2), ("a,b\0\n3,4\n", 2), ("\"\0\",b\n3,4\n", 0), ("\0\n1\n", 0)]
+    {
+        for header in [Header::Auto, Header::Present] {
+            let options = TableOptions::new().with_header(header);
+            let (reason, line, at, told) = fault(text.as_bytes(), &options);
+            assert_eq!(
+                (reason, line, at),
+                (Reason::Malformed, Some(1), Some(offset)),
+                "{told}"
+            );
+            assert!(told.contains("a NUL byte"), "{told}");
+        }
+    }
+}
+
+#[test]
 fn the_first_fault_in_the_file_is_told() {
     let mut text = String::from("0,1\n").repeat(1000);
     let good = text.len();
