@@ -118,11 +118,8 @@ pub fn market(text: &str) -> Result<Matrix, String> {
             }
             here
         } else {
-            if words.len() < 2 {
-                return Err(format!("line {line}"));
-            }
-            let id = |word: &str| word.parse::<u64>().ok()?.checked_sub(1);
-            let ids = (id(words[0]), id(words[1]));
+            let id = |at: usize| words.get(at)?.parse::<u64>().ok()?.checked_sub(1);
+            let ids = (id(0), id(1));
             let (Some(row), Some(column)) = ids else { return Err(format!("ids {line}")) };
             words.drain(..2);
             (row, column)
@@ -139,12 +136,10 @@ pub fn market(text: &str) -> Result<Matrix, String> {
                 return Err(format!("value {line}"));
             }
         }
-        let is_zero = |word: &&str| word.parse() == Ok(0.0);
-        if symmetry == "hermitian" && row == column && !words.get(1).is_some_and(is_zero) {
+        if symmetry == "hermitian" && row == column && words[1].parse() != Ok(0.0) {
             return Err(format!("diagonal {line}"));
         }
-        let value = words.into_iter().map(str::to_owned).collect();
-        matrix.stored.push((row, column, value));
+        matrix.stored.push((row, column, words.into_iter().map(str::to_owned).collect()));
     }
     let is_complete = layout == "array" || sizes[2] == matrix.stored.len() as u64;
     if is_complete { Ok(matrix) } else { Err("the number of entries".to_owned()) }

@@ -258,7 +258,7 @@ mod tests {
             }
             assert!(read::read(&file[..at]).is_err(), "cut off at {at}");
         }
-        // Values, names and bytes between the parts may be anything.
+        // Values, names and bytes between the parts may be anything; where a part lies may not.
         assert!(right < file.len() * 4, "{right} of {}", file.len() * 5);
     }
 

@@ -107,17 +107,11 @@ pub(crate) fn market(
         text += "% a comment\n\n%\n";
     }
     let mut lines = Vec::new();
-    let mut value = {
-        let mut next = swath_reference::splitmix(!seed);
-        move |is_diagonal: bool| {
-            let value = number(&mut next, field);
-            match value.split_once(' ') {
-                Some((real, _)) if is_diagonal && symmetry == "hermitian" => {
-                    format!("{real} 0")
-                }
-                _ => value,
-            }
-        }
+    let mut next = swath_reference::splitmix(!seed);
+    let mut value = |is_diagonal: bool| {
+        let value = number(&mut next, field);
+        let parts = value.split_once(' ').filter(|_| is_diagonal && symmetry == "hermitian");
+        parts.map_or(value.clone(), |(real, _)| format!("{real} 0"))
     };
     if layout == "array" {
         text += &format!("{rows} {columns}\n");

@@ -145,6 +145,8 @@ fn type_of(field: &Field) -> Checked<Type> {
 struct Chunk<'f> {
     /// A bit for each row, 0 where its value is missing; `None` if all are there.
     validity: Option<&'f [u8]>,
+    /// How many are missing, as the file says.
+    nulls: i64,
     values: &'f [u8],
 }
 
@@ -195,14 +197,12 @@ fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>>
         let short = || damaged("a column shorter than it says");
         let len = rows.checked_mul(kind.size).ok_or_else(short)?;
         let values = part(body, values.0, values.1)?.get(..len).ok_or_else(short)?;
+        let bits = part(body, bits.0, bits.1)?;
         let validity = match nulls {
             0 => None,
-            _ => {
-                let bits = part(body, bits.0, bits.1)?;
-                Some(bits.get(..rows.div_ceil(8)).ok_or_else(short)?)
-            }
+            _ => Some(bits.get(..rows.div_ceil(8)).ok_or_else(short)?),
         };
-        Ok(Chunk { validity, values })
+        Ok(Chunk { validity, nulls, values })
     });
     let columns = columns.collect::<Checked<Vec<_>>>()?;
     // Without columns there is nothing to have rows of.
@@ -223,11 +223,15 @@ fn gather(types: &[Type], batches: &[Batch<'_>], names: Vec<String>) -> Checked<
             let target = &mut words[first..first + batch.rows];
             (kind.widen)(chunk.values, target);
             if let Some(validity) = chunk.validity {
+                let before = nulls;
                 let missing = |row: &usize| validity[row / 8] >> (row % 8) & 1 == 0;
                 for row in (0..batch.rows).filter(missing) {
                     target[row] = 0;
                     clear(&mut bits, first + row, rows);
                     nulls += 1;
+                }
+                if usize::try_from(chunk.nulls) != Ok(nulls - before) {
+                    return Err(damaged("other values are missing than it says"));
                 }
             }
             first += batch.rows;
