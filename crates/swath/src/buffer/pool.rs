@@ -1,5 +1,6 @@
 //! Pages that were read into before, kept for the next read.
 
+use std::fmt;
 use std::io;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -29,10 +30,16 @@ const DEFAULT_CAP: usize = 64 << 20;
 /// [`swath::read`]: crate::read
 /// [`ReadOptions::new`]: crate::ReadOptions::new
 /// [`ReadOptions::with_pool`]: crate::ReadOptions::with_pool
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct BufferPool(Arc<Shared>);
 
-#[derive(Debug)]
+/// What it is, not what it holds right now: options print alike whenever they are.
+impl fmt::Debug for BufferPool {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("BufferPool").field("cap", &self.0.cap).finish_non_exhaustive()
+    }
+}
+
 struct Shared {
     cap: usize,
     idle: Mutex<Vec<Pages>>,

@@ -37,17 +37,18 @@ fn mixed(folder: &Path) -> Vec<PathBuf> {
 fn the_policies_fail_skip_or_collect_with_exact_totals() {
     let folder = folder();
     let paths = mixed(folder.path());
-    let bad = paths.len() as u64 - 60;
+    let bad_count = paths.len() as u64 - 60;
     for workers in [1, 2, 8] {
         let options = IngestOptions::new().with_workers(workers);
         let error = options.collect(paths.clone()).expect_err("some are missing");
-        if workers == 1 {
-            assert_eq!(error.path(), folder.path().join("missing"), "the first one");
-        }
+        // One of those that were met; which, is a matter of who was where.
+        let fifo = folder.path().join("fifo");
+        let bad = [folder.path().join("missing"), folder.path().into(), PathBuf::new(), fifo];
+        assert!(bad.iter().any(|bad| error.path() == bad), "{error}");
         let kept = options.clone().with_failures(Failures::Collect);
         let kept = kept.collect(paths.clone()).expect("collected");
         let report = kept.report();
-        assert_eq!((report.files, report.failed, report.skipped), (60, bad, 0));
+        assert_eq!((report.files, report.failed, report.skipped), (60, bad_count, 0));
         for (entry, (path, expected)) in kept.iter().zip(read_some(&paths)) {
             assert_eq!(entry.path, path);
             match expected {
@@ -61,7 +62,7 @@ fn the_policies_fail_skip_or_collect_with_exact_totals() {
         let skipped = options.with_failures(Failures::Skip).collect(paths.clone());
         let skipped = skipped.expect("left out");
         let report = skipped.report();
-        assert_eq!((report.files, report.failed, report.skipped), (60, 0, bad));
+        assert_eq!((report.files, report.failed, report.skipped), (60, 0, bad_count));
         assert_eq!(skipped.len(), 60);
         let good =
             read_some(&paths).into_iter().filter_map(|(path, bytes)| Some((path, bytes?)));
