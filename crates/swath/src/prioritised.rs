@@ -235,7 +235,7 @@ fn finish(
     clock: Clock,
     pool: BufferPool,
 ) -> Option<Result<LoadedPlan>> {
-    let Shared { state, memory, layout, .. } = shared;
+    let Shared { state, memory, layout, inputs, .. } = shared;
     let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let Summary { failure, announced, max_skew, tally, fallbacks } = Summary::from(state);
     if let Some(failure) = failure {
@@ -249,6 +249,7 @@ fn finish(
     let classes: Vec<_> = announced.into_iter().enumerate().map(time).collect::<Option<_>>()?;
     let mut read = clock.stop(report);
     read.fill_in(tally, fallbacks);
+    inputs.iter().for_each(|input| input.source.tell(&mut read));
     read.elapsed = classes.iter().map(|time| time.elapsed).max().unwrap_or(read.elapsed);
     let (window, pieces) = (arranged.window(), arranged.pieces().len());
     let len = usize::try_from(arranged.len()).ok()?;

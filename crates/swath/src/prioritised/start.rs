@@ -78,6 +78,11 @@ pub(super) fn start(
     let on_chunk =
         plan.on_chunk.map(|called| (called, Mutex::new(Chunks::new(&plan.items, &arranged))));
     let workers = chosen.slots.min(arranged.pieces().len());
+    for source in &opened {
+        if let Kind::Sized(len) = source.kind() {
+            source.expect(Extent::between(0, len), workers as u64);
+        }
+    }
     let inputs = opened.into_iter().zip(chosen.drop_behind);
     let inputs = inputs.map(|(source, drop_behind)| Input { source, drop_behind });
     let shared = Arc::new(Shared {

@@ -216,6 +216,11 @@ fn every_verb_reads_around_a_fault() {
         .map_blocks(|block| Ok::<_, swath::Error>(block.bytes.len()));
     let sizes = sizes.expect("readable");
     assert_eq!(sizes.iter().sum::<usize>(), right.len());
+    let plan = swath::ClassPlan::of_whole(100, 10);
+    let loaded = swath::read_prioritised(source(), plan).expect("readable").finish();
+    let loaded = loaded.expect("readable");
+    assert!(loaded.bytes(0, 0..right.len() as u64).expect("all of it") == &right[..]);
+    assert!(loaded.report.read.mirrors.iter().any(|mirror| mirror.fail_overs > 0));
 }
 
 #[test]
