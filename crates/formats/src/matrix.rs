@@ -53,7 +53,7 @@ use std::path::Path;
 use crate::error::Result;
 use job::Job;
 
-pub use header::{Field, Header, Layout, Symmetry};
+pub use header::{Field, Header, Layout, Symmetry, has_banner};
 pub use id::Id;
 pub use npz::read_npz;
 pub use options::{

@@ -35,4 +35,6 @@ pub use draft::{HardLinks, Replace, Sync};
 pub(crate) use folder::Folder;
 pub use fs::{Facts, Fs, FsFile, Kind, Lock};
 pub use local::LocalFs;
-pub(crate) use place::{Moved, Preallocation, move_range, share_range, write_all_at};
+pub(crate) use place::{
+    Moved, Preallocation, move_range, read_exact_at, share_range, write_all_at,
+};

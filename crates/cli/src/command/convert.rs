@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail, ensure};
 use serde::Serialize;
 use swath::ReadOptions;
-use swath_formats::matrix::MatrixOptions;
+use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::TableOptions;
 
 use super::Outcome;
@@ -94,25 +94,18 @@ fn formats(args: &Convert) -> Result<(Format, Format)> {
     let from = args.from_format.or_else(|| named(&args.input, to)).or(from);
     let from = match (from, args.from_format) {
         // The banner knows better than the name.
-        (Some(Format::Edges), None) if has_banner(&args.input) => Some(Format::Mtx),
-        (Some(Format::Edges), Some(_)) if has_banner(&args.input) => {
-            let what =
-                format!("cannot read {} as edges: it is Matrix Market", args.input.display());
-            bail!(Refused::new(what, "--from mtx"));
-        }
+        (Some(Format::Edges), None) if says_market(&args.input) => Some(Format::Mtx),
         (from, _) => from,
     };
     Ok((known(from, &args.input, "--from FORMAT")?, known(to, &args.to, "--to FORMAT")?))
 }
 
 /// Whether a file says that it is Matrix Market; what cannot be read says so later.
-fn has_banner(path: &Path) -> bool {
-    const BANNER: &str = "%%MatrixMarket";
+fn says_market(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|facts| facts.is_file());
-    let head = ReadOptions::new().with_workers(1).with_len(BANNER.len() as u64 + 3);
-    let Some(head) = is_file.then(|| head.read(path).ok()).flatten() else { return false };
-    let head = head.buffer.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&head.buffer);
-    head.get(..BANNER.len()).is_some_and(|it| it.eq_ignore_ascii_case(BANNER.as_bytes()))
+    // A mark of the byte order and the banner.
+    let head = ReadOptions::new().with_workers(1).with_len(17);
+    is_file && head.read(path).is_ok_and(|head| has_banner(&head.buffer))
 }
 
 /// Files are looked at twice, and replaced in one step: neither goes with a stream.

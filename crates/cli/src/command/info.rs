@@ -87,7 +87,7 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
     if let Some(packing) = Packing::detect(&head) {
         return Ok(packed(path, packing));
     }
-    if head.starts_with(b"%%MatrixMarket") {
+    if matrix::has_banner(&head) {
         return as_format(path, Format::Mtx);
     }
     if head.starts_with(b"\x93NUMPY") {

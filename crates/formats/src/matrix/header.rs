@@ -98,6 +98,20 @@ impl<'b> Head<'b> {
     }
 }
 
+/// Whether the first bytes of a file say that it is Matrix Market: its banner in any case, perhaps
+/// behind a mark of the byte order.
+///
+/// ```
+/// assert!(swath_formats::matrix::has_banner(b"\xef\xbb\xbf%%matrixmarket matrix array real general"));
+/// assert!(!swath_formats::matrix::has_banner(b"% 1 2"));
+/// ```
+pub fn has_banner(head: &[u8]) -> bool {
+    let head = head.strip_prefix(b"\xef\xbb\xbf").unwrap_or(head);
+    head.get(..BANNER.len()).is_some_and(|start| start.eq_ignore_ascii_case(BANNER))
+}
+
+const BANNER: &[u8] = b"%%MatrixMarket";
+
 /// Reads the header off the first bytes of a file.
 pub(super) fn parse(
     bytes: &[u8],
@@ -110,10 +124,12 @@ pub(super) fn parse(
     }
     let is_market = match format {
         MatrixFormat::MatrixMarket => true,
-        MatrixFormat::Edges => false,
-        MatrixFormat::Auto => {
-            bytes.get(..14).is_some_and(|start| start.eq_ignore_ascii_case(b"%%MatrixMarket"))
+        // Its lines would pass for edges, the one with its sizes too.
+        MatrixFormat::Edges if has_banner(bytes) => {
+            return Err(Fault::malformed(0, "it is Matrix Market, not edges").into());
         }
+        MatrixFormat::Edges => false,
+        MatrixFormat::Auto => has_banner(bytes),
     };
     let head = Head { cursor: Cursor { bytes, at: 0 }, is_whole };
     if is_market { market(head, options.strictness) } else { edges(head, options) }

@@ -88,6 +88,6 @@ fn a_file_without_a_name_that_tells_is_known_by_its_banner() {
     let matrix = matrix::read(file.path(), &MatrixOptions::new()).expect("a matrix");
     assert_eq!(size_of(&matrix), (2, 2));
     let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
-    let graph = matrix::read(file.path(), &options).expect_err("three words, then two");
-    assert_eq!(graph.line(), Some(3));
+    let graph = matrix::read(file.path(), &options).expect_err("it says what it is");
+    assert_eq!(graph.line(), Some(1));
 }

@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::CancelToken;
 use swath_formats::Reason;
-use swath_formats::matrix::{self, Field, Layout, MatrixOptions, Symmetry, ValueKind};
+use swath_formats::matrix::{
+    self, Field, Layout, MatrixFormat, MatrixOptions, Symmetry, ValueKind,
+};
 
 use crate::texts::{Scratch, bits, entries_of, market, right};
 
@@ -115,4 +117,16 @@ fn every_type_of_values_can_be_asked_for() {
     let options = MatrixOptions::new().with_values(ValueKind::I64);
     let error = matrix::read(file.path(), &options).expect_err("half of one");
     assert_eq!((error.line(), error.reason()), (Some(3), Reason::Malformed));
+}
+
+#[test]
+fn a_banner_is_seen_behind_a_mark_and_never_taken_for_edges() {
+    let text = "\u{feff}%%matrixmarket matrix coordinate real general\n3 3 1\n2 1 5\n";
+    let file = Scratch::new("a.txt", text.as_bytes());
+    let options = MatrixOptions::new();
+    let got = matrix::read(file.path(), &options).expect("a matrix");
+    assert_eq!(bits(entries_of(&got)), bits([(1, 0, [5.0, 0.0])]));
+    let error = matrix::read(file.path(), &options.with_format(MatrixFormat::Edges));
+    let error = error.expect_err("its sizes would be an edge").to_string();
+    assert!(error.contains("it is Matrix Market"), "{error}");
 }

@@ -21,7 +21,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{Hooks, Observer};
 use crate::options::ReadOptions;
 use crate::sink::draft::{Draft, DraftOptions};
-use crate::sink::{FsFile, Sync, share_range, write_all_at};
+use crate::sink::{FsFile, Sync, read_exact_at, share_range, write_all_at};
 use crate::source::{Opened, Source};
 
 /// How a copy was written.
@@ -164,7 +164,7 @@ impl Rewrite<'_> {
         let wrong = AtomicU64::new(u64::MAX);
         let failed: Mutex<Option<io::Error>> = Mutex::default();
         self.each(source, vec![whole], &|_: &mut Hands<'_>, bytes: &mut [u8], extent| {
-            let read = read_all_at(&**file, bytes, extent.offset());
+            let read = read_exact_at(&**file, bytes, extent.offset());
             let sum = self.sums.chunk_at(extent.offset());
             let is_right = read.is_ok() && sum == Some((extent, xxh3_64(bytes)));
             if !is_right {
@@ -249,17 +249,4 @@ fn take_mode(from: &File, draft: &Draft) -> Result<()> {
         // A device has another mode than a file; what cannot be asked is left as it is.
         Ok(_) | Err(_) => Ok(()),
     }
-}
-
-fn read_all_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> io::Result<()> {
-    let mut done = 0;
-    while done < into.len() {
-        match file.read_at(&mut into[done..], offset + done as u64) {
-            Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
-            Ok(read) => done += read,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-    Ok(())
 }

@@ -13,12 +13,13 @@ pub(crate) fn write_all_at(file: &dyn FsFile, bytes: &[u8], offset: u64) -> io::
 }
 
 /// Fills `into` from `offset`.
-fn read_exact_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> io::Result<()> {
+pub(crate) fn read_exact_at(file: &dyn FsFile, into: &mut [u8], offset: u64) -> io::Result<()> {
     let mut done = 0;
     while done < into.len() {
         match file.read_at(&mut into[done..], offset + done as u64) {
             Ok(0) => return Err(ErrorKind::UnexpectedEof.into()),
             Ok(read) => done += read,
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }

@@ -1,63 +1,12 @@
 //! Short reads, interrupts, passing and lasting failures, lies: faults are sources, not mocks.
 
 use std::io;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::{Engine, ReadAt, ReadOptions, Reason, Source, SourceFacts};
+use swath::{Engine, ReadOptions, Reason};
+
+use crate::inputs::{byte_at, changing, faulty};
 
 const MIB: u64 = 1 << 20;
-
-type Fault = dyn Fn(u64, u64) -> Option<io::Result<usize>> + Send + Sync;
-
-/// `len` bytes of a pattern; `fault` sees each call (its number and offset) first.
-struct Faulty {
-    len: u64,
-    calls: AtomicU64,
-    fault: Box<Fault>,
-    versions: AtomicU64,
-    changing: bool,
-}
-
-fn byte_at(offset: u64) -> u8 {
-    u8::try_from((offset * 31 + offset / 251) % 256).expect("below 256")
-}
-
-impl ReadAt for Faulty {
-    fn facts(&self) -> io::Result<SourceFacts> {
-        let version = self.versions.fetch_add(u64::from(self.changing), Ordering::Relaxed);
-        Ok(SourceFacts::new(Some(self.len)).with_validator([version, 0, 0, 0]))
-    }
-
-    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let limit = match (self.fault)(call, offset) {
-            Some(Err(error)) => return Err(error),
-            Some(Ok(limit)) => limit,
-            None => usize::MAX,
-        };
-        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let len = target.len().min(left).min(limit);
-        for (at, byte) in (offset..).zip(&mut target[..len]) {
-            *byte = byte_at(at);
-        }
-        Ok(len)
-    }
-
-    fn name(&self) -> PathBuf {
-        PathBuf::from("faulty")
-    }
-}
-
-fn faulty(
-    len: u64,
-    fault: impl Fn(u64, u64) -> Option<io::Result<usize>> + Send + Sync + 'static,
-) -> Source {
-    let (calls, versions) = (0.into(), 0.into());
-    let fault = Box::new(fault);
-    Source::custom(Arc::new(Faulty { len, calls, fault, versions, changing: false }))
-}
 
 fn options() -> [ReadOptions; 3] {
     [
@@ -158,12 +107,7 @@ fn a_source_that_ends_early_is_never_short_data() {
 #[test]
 fn a_source_that_changes_meanwhile_is_an_error() {
     for options in options() {
-        let source = || {
-            let (calls, versions) = (0.into(), 0.into());
-            let fault = Box::new(|_, _| None);
-            let source = Faulty { len: MIB, calls, fault, versions, changing: true };
-            Source::custom(Arc::new(source))
-        };
+        let source = || changing(MIB);
         assert_eq!(options.read(source()).expect_err("changed").reason(), Reason::Changed);
         assert_eq!(options.sum(source()).expect_err("changed").reason(), Reason::Changed);
         let mut reader = options.reader(source()).expect("opens");

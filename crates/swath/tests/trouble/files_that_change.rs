@@ -10,16 +10,9 @@ use std::time::Duration;
 
 use swath::{Engine, Growth, PageCache, Progress, ReadOptions, Reason};
 
-const LEN: usize = 24 << 20;
+use crate::inputs::file;
 
-fn file() -> tempfile::NamedTempFile {
-    let mut file =
-        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
-    file.write_all(&vec![7; LEN]).expect("room on disk");
-    // Past the tick in which it was written, so that the next write moves its times.
-    std::thread::sleep(Duration::from_millis(20));
-    file
-}
+const LEN: usize = 24 << 20;
 
 /// Does `change` once, in the middle of the read: when the first progress is reported.
 fn in_the_middle(
@@ -70,7 +63,7 @@ fn overwrite(path: &Path) {
 #[test]
 fn a_file_that_is_truncated_while_it_is_read_is_an_error_in_every_way() {
     for options in ways() {
-        let file = file();
+        let file = file(LEN);
         let options = in_the_middle(&options, file.path(), truncate);
         let error = options.read(file.path()).expect_err("truncated");
         let reason = error.reason();
@@ -82,7 +75,7 @@ fn a_file_that_is_truncated_while_it_is_read_is_an_error_in_every_way() {
 #[test]
 fn growth_is_an_error_unless_the_first_length_is_followed() {
     for options in ways() {
-        let file = file();
+        let file = file(LEN);
         let strict = in_the_middle(&options, file.path(), append);
         let error = strict.read(file.path()).expect_err("it grew");
         assert_eq!(error.reason(), Reason::Changed);
@@ -98,7 +91,7 @@ fn growth_is_an_error_unless_the_first_length_is_followed() {
 #[test]
 fn a_file_that_is_overwritten_or_replaced_is_an_error() {
     for change in [overwrite, replace] {
-        let file = file();
+        let file = file(LEN);
         let options = in_the_middle(&ReadOptions::new(), file.path(), change);
         for error in [
             options.read(file.path()).expect_err("changed"),
@@ -114,7 +107,7 @@ fn a_file_that_is_overwritten_or_replaced_is_an_error() {
 #[test]
 fn a_reader_says_at_the_latest_at_the_end_that_the_file_changed() {
     for change in [truncate, append, overwrite] {
-        let file = file();
+        let file = file(LEN);
         let mut reader = swath::reader(file.path()).expect("opens");
         reader.read_exact(&mut [0; 100]).expect("the beginning");
         change(file.path());
@@ -128,7 +121,7 @@ fn a_reader_says_at_the_latest_at_the_end_that_the_file_changed() {
 
 #[test]
 fn a_file_that_somebody_keeps_rewriting_gives_its_bytes_or_an_error() {
-    let file = file();
+    let file = file(LEN);
     let (path, stop) = (file.path().to_owned(), Arc::new(AtomicBool::new(false)));
     let writer = {
         let (path, stop) = (path.clone(), Arc::clone(&stop));
@@ -165,7 +158,7 @@ fn a_file_that_somebody_keeps_rewriting_gives_its_bytes_or_an_error() {
 
 #[test]
 fn following_the_first_length_still_refuses_a_rewrite_of_the_same_length() {
-    let file = file();
+    let file = file(LEN);
     let following = ReadOptions::new().with_growth(Growth::Ignored);
     let options = in_the_middle(&following, file.path(), overwrite);
     assert_eq!(options.read(file.path()).expect_err("rewritten").reason(), Reason::Changed);
@@ -173,7 +166,7 @@ fn following_the_first_length_still_refuses_a_rewrite_of_the_same_length() {
 
 #[test]
 fn a_reader_checks_before_it_hands_out_the_last_bytes_and_after_every_seek() {
-    let file = file();
+    let file = file(LEN);
     let mut reader = swath::reader(file.path()).expect("opens");
     std::io::copy(&mut reader, &mut std::io::sink()).expect("unchanged");
     overwrite(file.path());

@@ -3,59 +3,16 @@
 
 use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use swath::{CancelToken, ClassPlan, Growth, ReadAt, ReadOptions, Reason, Source, SourceFacts};
+use swath::{CancelToken, ClassPlan, Growth, ReadOptions, Reason};
+
+use crate::inputs::{byte_at, faulty, file};
 
 const MIB: u64 = 1 << 20;
-
-type Fault = dyn Fn(u64, u64) -> Option<io::Result<usize>> + Send + Sync;
-
-/// `len` bytes of a pattern; `fault` sees each call (its number and offset) first.
-struct Faulty {
-    len: u64,
-    calls: AtomicU64,
-    fault: Box<Fault>,
-}
-
-fn byte_at(offset: u64) -> u8 {
-    u8::try_from((offset * 31 + offset / 251) % 256).expect("below 256")
-}
-
-impl ReadAt for Faulty {
-    fn facts(&self) -> io::Result<SourceFacts> {
-        Ok(SourceFacts::new(Some(self.len)))
-    }
-
-    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        let call = self.calls.fetch_add(1, Ordering::Relaxed);
-        let limit = match (self.fault)(call, offset) {
-            Some(Err(error)) => return Err(error),
-            Some(Ok(limit)) => limit,
-            None => usize::MAX,
-        };
-        let left = usize::try_from(self.len.saturating_sub(offset)).unwrap_or(usize::MAX);
-        let len = target.len().min(left).min(limit);
-        for (at, byte) in (offset..).zip(&mut target[..len]) {
-            *byte = byte_at(at);
-        }
-        Ok(len)
-    }
-
-    fn name(&self) -> PathBuf {
-        PathBuf::from("faulty")
-    }
-}
-
-fn faulty(
-    len: u64,
-    fault: impl Fn(u64, u64) -> Option<io::Result<usize>> + Send + Sync + 'static,
-) -> Source {
-    Source::custom(Arc::new(Faulty { len, calls: 0.into(), fault: Box::new(fault) }))
-}
 
 /// Holds readers up until it is opened.
 #[derive(Default)]
@@ -243,15 +200,6 @@ fn a_callback_that_waits_for_its_own_read_is_told_so() {
     }
     let reading = slot.lock().expect("no panic").take().expect("put there");
     reading.finish().expect("it went on");
-}
-
-fn file(len: usize) -> tempfile::NamedTempFile {
-    let mut file =
-        tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
-    file.write_all(&vec![7; len]).expect("room on disk");
-    // Past the tick in which it was written, so that the next write moves its times.
-    std::thread::sleep(Duration::from_millis(20));
-    file
 }
 
 /// Changes the file when its first class is complete.
