@@ -3,6 +3,7 @@
 //! A thread that opens thousands of files pays for each call that closes one: [`close_all`] closes
 //! neighbouring numbers with one call.
 
+use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
 
 use rustix::process::{Resource, getrlimit};
@@ -18,6 +19,41 @@ pub fn limit() -> usize {
         .current
         .and_then(|limit| usize::try_from(limit).ok())
         .unwrap_or(usize::MAX)
+}
+
+/// Gives this thread a table of descriptors of its own, with no more in it than 0, 1 and 2.
+///
+/// Threads that open and close many files hold each other up at the table they share, and get
+/// numbers that are all mixed up. For threads that were started for such work and do nothing else:
+/// they open everything they use themselves, and hand no descriptor to another thread, nor take
+/// one from there: its number would be another file's. What such a thread starts shares its table.
+///
+/// It does not keep anything open that others close meanwhile.
+///
+/// ```
+/// use std::fs::File;
+/// use std::os::fd::AsRawFd;
+///
+/// let _ours = File::open("/etc/passwd")?;
+/// let theirs = std::thread::spawn(|| {
+///     swath_os::descriptors::separate()?;
+///     Ok::<_, std::io::Error>(File::open("/etc/group")?.as_raw_fd())
+/// });
+/// assert_eq!(theirs.join().unwrap()?, 3, "the first number that is free there");
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// `ENOSYS` before Linux 5.9, `EPERM` where it is forbidden, `ENOMEM`: then it shares the table as
+/// before.
+pub fn separate() -> io::Result<()> {
+    // SAFETY: it closes copies, in a table that nobody else has seen; or, where no other thread is
+    // left that shares this one's table, what ended threads left there.
+    let status = unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// Closes all of `files`, a call for each run of neighbouring numbers; the number of calls.
@@ -77,6 +113,33 @@ mod tests {
 
     fn open() -> OwnedFd {
         File::open("/etc/passwd").expect("everybody may read it").into()
+    }
+
+    #[test]
+    fn a_separate_table_sees_and_keeps_nothing_of_the_others() {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let number = writer.as_raw_fd();
+        let (tell, told) = std::sync::mpsc::channel();
+        let (done, end) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            let separated = separate();
+            // SAFETY: asks about a number.
+            let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
+            let own = open();
+            tell.send((separated, flags, own.as_raw_fd())).expect("somebody listens");
+            end.recv().expect_err("until the test is over");
+            File::from(own).metadata().expect("still open");
+        });
+        let (separated, flags, own) = told.recv().expect("an answer");
+        if let Err(refused) = separated {
+            return swath_reference::skip("close-range", refused);
+        }
+        assert_eq!((flags, own), (-1, 3));
+        drop(writer);
+        let read = std::io::Read::read(&mut { reader }, &mut [0]).expect("nobody else writes");
+        assert_eq!(read, 0, "the thread kept it open");
+        drop(done);
+        thread.join().expect("no panic");
     }
 
     #[test]

@@ -102,9 +102,8 @@ impl IngestOptions {
         let began = Began::now();
         let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
         let listed = began.elapsed();
-        let fresh = Arena::new();
-        let arena = self.arena.as_ref().unwrap_or(&fresh);
-        let store = arena::Store::new(arena, self.memory_limit, listing.len())?;
+        let arena = self.arena.clone().unwrap_or_else(Arena::shared);
+        let store = arena::Store::new(&arena, self.memory_limit, listing.len())?;
         let results = Mutex::new(Results::default());
         let order = Order::of(&listing, self.order);
         let make = || Collector::new(&store, &results, listing.len());
@@ -125,8 +124,8 @@ impl IngestOptions {
         let populated = store.populated.load(std::sync::atomic::Ordering::Relaxed);
         let (pages, used) = store.into_pages();
         if let Some(error) = failure {
-            if let (Some(home), Some(pages)) = (&self.arena, pages) {
-                home.put(pages);
+            if let Some(pages) = pages {
+                arena.put(pages);
             }
             return Err(error);
         }
@@ -236,6 +235,9 @@ impl Summary {
             (0, _) => format!("all in the page cache: {} workers", self.threads),
             (_, 0) if self.threads > cores => {
                 format!("not in the page cache, no ring: {} threads wait", self.threads)
+            }
+            (_, 0) if report.calls.ring > 0 => {
+                String::from("not in the page cache, and young: by rings, then looked at twice")
             }
             (_, 0) => format!("hardly any miss of the page cache: {} workers", self.threads),
             _ => String::from("not in the page cache: rings with many files in flight"),

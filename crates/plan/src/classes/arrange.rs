@@ -133,7 +133,8 @@ impl Arranged {
 
     /// Chooses the window and the size of pieces: a window of classes holds two pieces for each
     /// slot, if pieces need not become small for it. Smaller pieces bring a class sooner, by more
-    /// slots at once, and so a narrower window is enough.
+    /// slots at once, and so a narrower window is enough. Where the window is chosen too, it holds
+    /// at least 16 pieces: a few slots that read fast would park at every other one.
     fn decide(total: u64, classes: usize, shape: Shape) -> (usize, u64) {
         let (slots, busy) = (shape.slots as u64, 2 * shape.slots as u64);
         let class = (total / (classes as u64).max(1)).max(1);
@@ -142,7 +143,7 @@ impl Arranged {
             return (shape.window, (window / busy).clamp(SMALL_PIECE, LEASE_SIZE));
         }
         let size = (class / slots).clamp(2 * SMALL_PIECE, LEASE_SIZE);
-        let window = busy.saturating_mul(size).div_ceil(class);
+        let window = busy.max(16).saturating_mul(size).div_ceil(class);
         (usize::try_from(window).unwrap_or(usize::MAX).max(2), size)
     }
 

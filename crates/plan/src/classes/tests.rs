@@ -52,6 +52,7 @@ fn neighbouring_chunks_of_a_class_are_read_together() {
     assert_eq!(arranged.spans().len(), 1);
     assert_eq!(arranged.window(), 7, "two pieces for each of 16 slots");
     assert_eq!((arranged.len(), arranged.bytes(3)), (1_300_000_000, 1_300_000));
+    assert_eq!(self::arranged(&items, 0, 2).window(), 8, "16 pieces");
     let strict = self::arranged(&items, 1, 16);
     assert!(strict.pieces().len() >= 9_000, "a class is cut so that several slots have work");
     let few: Vec<_> = by_position(Extent::between(0, 1_300_000_000), 100_000, 4).collect();

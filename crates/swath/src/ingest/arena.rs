@@ -8,6 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use rustix::process::{Resource, getrlimit};
 use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -27,7 +28,23 @@ use crate::error::{Error, Operation, Reason, Result};
 /// # Ok::<(), swath::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Arena(Arc<Mutex<Option<Pages>>>);
+pub struct Arena(Arc<Kept>);
+
+#[derive(Debug)]
+struct Kept {
+    pages: Mutex<Option<Pages>>,
+    /// What is larger goes back to the kernel.
+    cap: usize,
+}
+
+impl Default for Kept {
+    fn default() -> Self {
+        Self { pages: Mutex::default(), cap: usize::MAX }
+    }
+}
+
+/// What the process keeps from one call without an arena to the next: as much as its buffer pool.
+const SHARED_CAP: usize = 64 << 20;
 
 impl Arena {
     /// Returns an arena that holds nothing yet.
@@ -40,12 +57,25 @@ impl Arena {
         drop(self.take());
     }
 
+    /// The one for calls that bring none.
+    pub(super) fn shared() -> Self {
+        static SHARED: OnceLock<Arena> = OnceLock::new();
+        let kept = || Kept { cap: SHARED_CAP, ..Kept::default() };
+        SHARED.get_or_init(|| Self(Arc::new(kept()))).clone()
+    }
+
     fn take(&self) -> Option<Pages> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+        self.0.pages.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub(super) fn put(&self, pages: Pages) {
-        let replaced = self.0.lock().unwrap_or_else(PoisonError::into_inner).replace(pages);
+        let populated = pages.len().saturating_sub(pages.unpopulated());
+        // Address space is not kept where there is a limit on it.
+        if populated > self.0.cap || (self.0.cap < usize::MAX && is_address_space_limited()) {
+            return;
+        }
+        let replaced =
+            self.0.pages.lock().unwrap_or_else(PoisonError::into_inner).replace(pages);
         // Unmapping takes long: not under the lock.
         drop(replaced);
     }
@@ -75,7 +105,8 @@ impl Store {
         let limit =
             usize::try_from(limit).ok().filter(|&limit| limit > 0).unwrap_or(usize::MAX);
         let refused = |error| Error::io(Operation::Allocate, Path::new("the arena"), error);
-        let pages = match arena.take() {
+        // One that was made for a smaller limit would be one.
+        let pages = match arena.take().filter(|pages| pages.len() >= most(limit)) {
             Some(pages) => pages,
             None => reserve(limit).map_err(refused)?,
         };
@@ -158,16 +189,25 @@ impl Store {
 /// Address space for `limit` bytes, or for as much as the machine has; less where a limit on
 /// address space, or strict accounting, refuses that.
 fn reserve(limit: usize) -> std::io::Result<Pages> {
-    let system = rustix::system::sysinfo();
-    let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));
-    let memory = usize::try_from(memory).unwrap_or(usize::MAX / 4).max(1 << 30);
-    let mut len = limit.min(memory).next_multiple_of(POPULATE_SIZE);
+    let mut len = most(limit);
     loop {
         match Pages::map(len) {
             Err(_) if len > 64 << 20 => len /= 2,
             other => return other,
         }
     }
+}
+
+/// `limit`, or what the machine has.
+fn most(limit: usize) -> usize {
+    let system = rustix::system::sysinfo();
+    let memory = system.totalram.saturating_mul(u64::from(system.mem_unit));
+    let memory = usize::try_from(memory).unwrap_or(usize::MAX / 4).max(1 << 30);
+    limit.min(memory).next_multiple_of(POPULATE_SIZE)
+}
+
+fn is_address_space_limited() -> bool {
+    getrlimit(Resource::As).current.is_some()
 }
 
 /// One worker's slab: small files side by side.

@@ -32,6 +32,7 @@ pub struct Ingested {
     errors: BTreeMap<usize, Error>,
     pages: Option<Pages>,
     used: usize,
+    /// Where its memory goes back to; `None`: to that of the process.
     home: Option<Arena>,
     report: IngestReport,
 }
@@ -113,8 +114,8 @@ impl Ingested {
 
 impl Drop for Ingested {
     fn drop(&mut self) {
-        if let (Some(home), Some(pages)) = (&self.home, self.pages.take()) {
-            home.put(pages);
+        if let Some(pages) = self.pages.take() {
+            self.home.take().unwrap_or_else(Arena::shared).put(pages);
         }
     }
 }

@@ -129,7 +129,8 @@ impl<'c> Crew<'c> {
 
     /// Files that one worker's ring may have on their way; 0 for no ring.
     pub(super) fn ring_depth(&self) -> u32 {
-        let wanted = if self.options.queue_depth == 0 { 128 } else { self.options.queue_depth };
+        // More than the device wants: some wait for directories and inodes, or to be collected.
+        let wanted = if self.options.queue_depth == 0 { 256 } else { self.options.queue_depth };
         let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
         (wanted / threads).clamp(1, 128).min(limit)

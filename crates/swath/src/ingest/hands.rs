@@ -157,6 +157,10 @@ impl<'l> Hands<'l> {
             self.folders.push(found);
             return true;
         }
+        if self.listing.run(index).1 as usize >= DONE {
+            // Or it would lie among their numbers, and cut every run of files in two.
+            self.tally.calls.close += close_all(&mut self.done);
+        }
         self.tally.calls.open += 1;
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let Ok(opened) = openat(CWD, path, flags, Mode::empty()) else { return false };

@@ -151,7 +151,7 @@ impl IngestOptions {
     }
 
     /// Files that wait for the device at one time, at most 1,024, by a ring or by threads.
-    /// Default 0: 128 in rings, 64 threads.
+    /// Default 0: 256 in rings, 64 threads.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: u32) -> Self {
         self.queue_depth = queue_depth.min(1024);
@@ -229,7 +229,8 @@ impl IngestOptions {
     }
 
     /// Where [`collect`](Self::collect) puts the bytes: memory that was used before costs half the
-    /// time of fresh one. Default: fresh memory each time.
+    /// time of fresh one. Default: memory of the process, which keeps at most 64 MiB of it between
+    /// calls.
     #[must_use]
     pub fn with_arena(mut self, arena: Arena) -> Self {
         self.arena = Some(arena);

@@ -46,7 +46,7 @@ impl Reaper {
 
     /// Files to wait for when it is full: the others keep the device busy meanwhile.
     pub(super) fn batch(&self) -> usize {
-        (self.depth as usize / 2).max(1)
+        (self.depth as usize / 4).max(1)
     }
 
     pub(super) fn in_flight(&self) -> usize {

@@ -13,6 +13,7 @@ use std::path::Path;
 use std::thread::Scope;
 
 use rustix::io::Errno;
+use swath_os::descriptors::separate;
 use swath_plan::files::{Probe, Way};
 
 use super::careful::refused;
@@ -102,6 +103,8 @@ impl<'e, P: Place + 'e> Starter<'_, 'e, P> {
     fn more(self) -> bool {
         let thread = std::thread::Builder::new().name(String::from("swath-ingest"));
         let started = thread.spawn_scoped(self.scope, move || {
+            // Opening and closing is then nobody else's business; refused, it is a little slower.
+            let _ = separate();
             Worker::new(self, (self.make)(), false).run();
         });
         if let Err(error) = &started {

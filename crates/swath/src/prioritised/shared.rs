@@ -142,9 +142,16 @@ impl Shared {
         }
     }
 
-    /// Wakes one parked worker if there is a lease for it; it will wake the next.
+    /// Wakes one parked worker if there is a lease for it, and not as many are awake as can read
+    /// at one time; it will wake the next.
     fn wake_one(&self, state: &mut State) {
-        if state.parked > 0 && state.classes.has_more() {
+        // Whoever calls somebody may be busy with that for long.
+        let busy = match self.on_class {
+            Some(_) => state.classes.in_flight(),
+            None => state.working.saturating_sub(state.parked),
+        };
+        let may_read = busy < self.layout.arranged.slots();
+        if state.parked > 0 && may_read && state.classes.has_more() {
             self.room.notify_one();
         }
     }

@@ -43,6 +43,8 @@ struct Chosen {
     ways: Vec<Way>,
     drop_behind: Vec<Option<DropBehind>>,
     slots: usize,
+    /// Everything is in the page cache: reads beyond the processors wait for each other.
+    resident: bool,
     chunk_size: NonZeroU64,
     report: Report,
 }
@@ -59,7 +61,8 @@ pub(super) fn start(
     }
     let extents = extents(&opened, &plan.items)?;
     let chosen = choose(options, &opened, &extents);
-    let shape = Shape { window: plan.window, slots: chosen.slots };
+    let most = if chosen.resident { machine::usable_cpus() } else { usize::MAX };
+    let shape = Shape { window: plan.window, slots: chosen.slots.min(most) };
     let arranged = Arc::new(Arranged::new(&plan.items, shape));
     let bytes: u64 = arranged.spans().iter().map(|span| span.extent.len()).sum();
     let observer = Observer::new(options.hooks.clone(), Some(bytes));
@@ -203,6 +206,7 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
         ways: Vec::new(),
         drop_behind: Vec::new(),
         slots: 0,
+        resident: true,
         chunk_size: NonZeroU64::new(READ_SIZE).unwrap_or(NonZeroU64::MIN),
         report: Report::serial("nothing to read", READ_SIZE),
     };
@@ -215,6 +219,7 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
         }
         let mut facts = survey::facts(source, extent, options, most_windows);
         facts.ring = false;
+        chosen.resident &= survey::all_resident(&facts);
         let decision: Decision = policy::decide(&facts, &wishes);
         let is_direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
         chosen.ways.push(if is_direct { Way::Direct } else { Way::Buffered });

@@ -137,3 +137,20 @@ fn files_that_are_not_in_the_page_cache_come_by_the_ring_and_are_the_same() {
         }
     }
 }
+
+#[test]
+fn an_arena_that_was_made_for_little_serves_more() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
+    for name in 0..40 {
+        std::fs::write(folder.path().join(format!("{name:02}")), vec![name; 100_000])
+            .expect("room on disk");
+    }
+    let options = IngestOptions::new().with_arena(Arena::new());
+    let little = options.clone().with_memory_limit(2 << 20);
+    let one = little.collect(Files::paths([folder.path().join("07")])).expect("100 kB");
+    assert_eq!(one.get(0).expect("one").bytes, [7; 100_000]);
+    drop(one);
+    let all = options.collect(Files::folder(folder.path())).expect("4 MB fit into memory");
+    assert_eq!(all.report().bytes, 4_000_000);
+    assert!(all.iter().zip(0..).all(|(entry, name)| entry.bytes == [name; 100_000]));
+}
