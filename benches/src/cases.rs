@@ -124,7 +124,7 @@ const ALL: &[Entry] = &[
     bytes("ordered-memory", Size::Medium, ordered::build_memory),
     bytes("cp", Size::Large, copy::build),
     bytes("mirrors", Size::Medium, mirrors::build),
-    bytes("mirrors-one-device", Size::Medium, mirrors::build_device),
+    bytes("mirrors-one-device", Size::Study, mirrors::build_device),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
     files("files-warm", Shape::WARM, files::build_warm),

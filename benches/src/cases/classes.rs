@@ -55,7 +55,6 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<C
     let goals = vec![
         Goal::time(WHOLE, COST, &[READ]),
         Goal::time(WHOLE_AUTO, COST, &[READ_AUTO]),
-        Goal::time(STRICT, COST, &[READ]),
         Goal::speed(WHOLE, 2.0, &[BARRIER, BARRIER_ALONE]),
         Goal::speed(FIRST, 10.0, &[FILE_ORDER]),
     ];

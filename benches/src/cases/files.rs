@@ -42,7 +42,7 @@ pub(super) fn build_warm<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<
 }
 
 /// Reads in flight at which the device and Swath are compared.
-const DEPTHS: [u32; 2] = [64, 128];
+const DEPTHS: [u32; 3] = [64, 128, 256];
 
 /// Compares with random reads of the device at the same depth, and with threads.
 pub(super) fn build_cold<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {

@@ -98,7 +98,7 @@ const MIRRORS: &str = "swath, the file and two mirrors";
 const COST: f64 = 1.02;
 
 /// Reads in one timed run: warm reads are short.
-const REPEATS: u64 = 16;
+const REPEATS: u64 = 4;
 
 /// Compares copies on one device with one of them.
 pub(super) fn build_device<'b>(

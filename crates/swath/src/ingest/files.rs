@@ -29,8 +29,8 @@ pub struct Files(Vec<Part>);
 
 #[derive(Clone, Debug)]
 enum Part {
-    /// Zero-terminated, one after the other.
-    Paths(Vec<Vec<u8>>),
+    /// Looked up already: there is nothing to look up.
+    Paths(Listing),
     /// Ends of the names, and what separates them.
     List(Vec<u8>, u8),
     Folder(PathBuf),
@@ -42,8 +42,11 @@ enum Part {
 impl Files {
     /// These files. Each is one file: a folder among them is an error of that file.
     pub fn paths<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Self {
-        let bytes = |path: P| path.as_ref().as_os_str().as_bytes().to_vec();
-        Self(vec![Part::Paths(paths.into_iter().map(bytes).collect())])
+        let paths = paths.into_iter();
+        let mut listing = Listing::default();
+        listing.expect(paths.size_hint().0);
+        paths.for_each(|path| listing.push_path(path.as_ref().as_os_str().as_bytes()));
+        Self(vec![Part::Paths(listing)])
     }
 
     /// Every file in a folder and in the folders below it, hidden ones included, whatever a
@@ -81,23 +84,26 @@ impl Files {
 
     /// Looks them up.
     pub(super) fn listing(
-        &self,
+        self,
         symlinks: Symlinks,
         cancel: Option<&CancelToken>,
     ) -> Result<Listing> {
         let mut listing = Listing::default();
-        for part in &self.0 {
+        for part in self.0 {
             match part {
-                Part::Paths(paths) => paths.iter().for_each(|path| listing.push_path(path)),
+                Part::Paths(paths) if listing.len() == 0 => listing = paths,
+                Part::Paths(paths) => (0..paths.len()).for_each(|index| {
+                    listing.push_path(paths.path(index).as_os_str().as_bytes());
+                }),
                 Part::List(bytes, separator) => {
-                    let names = bytes.split(|byte| byte == separator);
+                    let names = bytes.split(|&byte| byte == separator);
                     names
                         .filter(|name| !name.is_empty())
                         .for_each(|name| listing.push_path(name));
                 }
-                Part::Folder(path) => walk(path, symlinks, Kept::All, cancel, &mut listing)?,
+                Part::Folder(path) => walk(&path, symlinks, Kept::All, cancel, &mut listing)?,
                 Part::Either(path) if path.is_dir() => {
-                    walk(path, symlinks, Kept::All, cancel, &mut listing)?;
+                    walk(&path, symlinks, Kept::All, cancel, &mut listing)?;
                 }
                 Part::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
                 Part::Glob(pattern) => {

@@ -33,7 +33,21 @@ pub(super) struct Listing {
     pub(super) walk_calls: u64,
 }
 
+impl Clone for Listing {
+    fn clone(&self) -> Self {
+        let (bytes, names, runs) = (self.bytes.clone(), self.names.clone(), self.runs.clone());
+        let broken = self.broken.iter().map(|(index, error)| (*index, error.again())).collect();
+        Self { bytes, names, runs, broken, ..*self }
+    }
+}
+
 impl Listing {
+    /// So many files will follow, at least.
+    pub(super) fn expect(&mut self, files: usize) {
+        // What does not fit is made room for later, or fails there.
+        let _ = self.names.try_reserve(files);
+    }
+
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }

@@ -95,6 +95,12 @@ impl Exchange {
     }
 }
 
+/// With less than that a slab is not handed on before it is full: waking up costs more than
+/// reading a few small files.
+const FEW: usize = 256 << 10;
+/// Empty files take room in lists alone.
+const MANY: usize = 1024;
+
 /// Where one worker's bytes go: into slabs.
 struct Streamer<'x> {
     exchange: &'x Exchange,
@@ -217,6 +223,9 @@ impl Place for Streamer<'_> {
     }
 
     fn pause(&mut self) {
+        if self.used < FEW && self.pieces.len() < MANY {
+            return;
+        }
         let idle = self.exchange.state().filled.is_empty();
         if idle {
             self.flush();
