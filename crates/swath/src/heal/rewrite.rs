@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -121,7 +122,9 @@ impl Rewrite<'_> {
     }
 
     fn write(&self, draft: &Draft, source: &Arc<Opened>, parts: Vec<Extent>) -> Result<()> {
-        for part in &parts {
+        // Where one copy has holes, this one gets them too.
+        let has_holes = source.files().iter().any(|file| is_sparse(file));
+        for part in parts.iter().filter(|_| !has_holes) {
             match draft.file().allocate(part.offset(), part.len()) {
                 Err(error)
                     if matches!(
@@ -138,8 +141,16 @@ impl Rewrite<'_> {
             }
         }
         let write = |bytes: &[u8], extent: Extent| {
-            write_all_at(&**draft.file(), bytes, extent.offset())
-                .map_err(|error| Error::io(Operation::Write, draft.path(), error).at(extent))
+            let step = if has_holes { HOLE } else { bytes.len().max(1) };
+            for (piece, offset) in bytes.chunks(step).zip((extent.offset()..).step_by(step)) {
+                if has_holes && piece.iter().all(|&byte| byte == 0) {
+                    continue;
+                }
+                write_all_at(&**draft.file(), piece, offset).map_err(|error| {
+                    Error::io(Operation::Write, draft.path(), error).at(extent)
+                })?;
+            }
+            Ok(())
         };
         self.each(source, parts, &|hands: &mut Hands<'_>, bytes: &mut [u8], extent| {
             hands.fill_at_once(extent.offset(), bytes)?;
@@ -240,6 +251,14 @@ where
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         (self.each)(hands, &mut scratch[..len], lease.extent)
     }
+}
+
+/// Holes are kept that are so long and begin at a multiple of it.
+const HOLE: usize = 64 << 10;
+
+/// Whether some of its bytes take no room.
+fn is_sparse(file: &File) -> bool {
+    file.metadata().is_ok_and(|facts| facts.is_file() && facts.blocks() * 512 < facts.len())
 }
 
 /// A new copy may be read by those who may read this one.

@@ -142,3 +142,31 @@ fn hard_links_and_cancelling_are_those_of_every_writer() {
     let plain = ReadOptions::new().read(&paths[0]).expect("there");
     assert!(plain.buffer[..] == bytes(24, LEN)[..]);
 }
+
+#[test]
+fn holes_stay_holes_in_what_is_healed_and_in_new_mirrors() {
+    use std::os::unix::fs::MetadataExt;
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let paths: Vec<_> = ["a", "b", "c"].map(|name| folder.path().join(name)).to_vec();
+    let (head, middle) = (bytes(41, 3000), bytes(42, 2 * MIB));
+    for path in &paths {
+        let file = std::fs::File::create(path).expect("room");
+        file.write_all_at(&head, 0).expect("room");
+        file.write_all_at(&middle, 30 * MIB as u64 + 5).expect("room");
+        file.set_len(64 * MIB as u64 + 17).expect("a hole");
+    }
+    let taken = |path: &Path| std::fs::metadata(path).expect("there").blocks() * 512;
+    if taken(&paths[0]) > 8 * MIB as u64 {
+        return swath_reference::skip("holes", "this file system has none");
+    }
+    let right = std::fs::read(&paths[0]).expect("there");
+    flip(&paths[1], 31 * MIB);
+    let healed = HealOptions::new().heal(&paths, &Verify::Vote).expect("two are good");
+    assert_eq!(healed.copies[1].bad, [(31 * MIB as u64, MIB as u64)]);
+    let fresh = folder.path().join("d");
+    swath::mirror(&paths[0], &[&fresh]).expect("room");
+    for path in [&paths[1], &fresh] {
+        assert!(std::fs::read(path).expect("there") == right);
+        assert!(taken(path) <= 8 * MIB as u64, "{} bytes of {}", taken(path), path.display());
+    }
+}
