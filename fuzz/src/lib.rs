@@ -14,12 +14,14 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use swath::append::{OrderedOptions, ordered_to};
-use swath::{Cut, ReadOptions};
+use swath::{Cut, Failures, Files, IngestOptions, ReadOptions};
 use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::matrix::{self, Duplicates, MatrixFormat, MatrixOptions, Strictness};
 use swath_formats::options::{self, PriceOptions};
 use swath_formats::table::{self, TableOptions};
+use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
+use xxhash_rust::xxh3::xxh3_64;
 
 /// Decodes bytes in every way that a caller could.
 pub type Decode = fn(&[u8]);
@@ -27,6 +29,8 @@ pub type Decode = fn(&[u8]);
 /// Decoders by their names.
 pub const DECODERS: &[(&str, Decode)] = &[
     ("manifest", manifest),
+    ("checksums", checksums),
+    ("names", names),
     ("compressed", compressed),
     ("seekable", seekable),
     ("records", records),
@@ -47,6 +51,60 @@ pub fn manifest(bytes: &[u8]) {
     if let Ok(manifest) = Manifest::decode(bytes, crc32c::crc32c_append) {
         let again = manifest.encode(crc32c::crc32c_append);
         assert!(again == bytes, "another manifest came out of encoding");
+    }
+}
+
+/// The checksums of a file, as they are and with their own checksum made right: else a change
+/// anywhere would be found there and nothing else be looked at. What is taken for valid must come
+/// out of encoding again, and must cover the file it speaks of.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn checksums(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    if let Some((body, end)) = sealed.split_last_chunk_mut::<8>() {
+        *end = xxh3_64(body).to_le_bytes();
+    }
+    for bytes in [bytes, &sealed] {
+        let Ok(sums) = Checksums::decode(bytes, xxh3_64) else { continue };
+        assert!(sums.encode(xxh3_64) == bytes, "other checksums came out of encoding");
+        let last = sums.len().checked_sub(1);
+        let covers = last.is_none_or(|last| sums.chunk_at(last).is_some());
+        assert!(covers && sums.chunk_at(sums.len()).is_none(), "{} bytes", sums.len());
+        with_file(b"other bytes", |path| drop(swath::manifest::check(&sums, path)));
+    }
+}
+
+/// A list of names, as `find` writes it, and patterns: every name has its place, with bytes or
+/// with an error of its own.
+///
+/// # Panics
+///
+/// If one has not.
+pub fn names(bytes: &[u8]) {
+    let bytes = &bytes[..bytes.len().min(4096)];
+    let options = IngestOptions::new().with_workers(2).with_failures(Failures::Collect);
+    for separator in [b'\n', 0] {
+        // None of them is in an empty folder.
+        let names: Vec<u8> = bytes
+            .split(|&byte| byte == separator)
+            .filter(|name| !name.is_empty())
+            .flat_map(|name| [b"/dev/null/", name, &[separator]].concat())
+            .collect();
+        let count = names.iter().filter(|&&byte| byte == separator).count();
+        let ingested = options.collect(Files::list(names, separator)).expect("collected");
+        assert_eq!(ingested.len(), count);
+        for entry in ingested.iter() {
+            let error = entry.error.expect("there is nothing below a device");
+            assert!(error.path() == entry.path && !error.to_string().is_empty());
+        }
+    }
+    let pattern = String::from_utf8_lossy(bytes);
+    let pattern = format!("/dev/null/{pattern}");
+    match options.collect(Files::glob(pattern.as_str())) {
+        Ok(none) => assert!(none.iter().all(|entry| entry.error.is_some()), "a file"),
+        Err(error) => assert!(!error.path().as_os_str().is_empty(), "{error}"),
     }
 }
 

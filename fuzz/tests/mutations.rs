@@ -34,6 +34,11 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     .expect("written");
     out.commit().expect("committed");
     seeds.push(fs::read(segments.join("MANIFEST")).expect("it is there"));
+    let sums = swath::manifest::of(text.as_path()).expect("checksums");
+    let saved = folder.join("checksums");
+    swath::manifest::save(&sums, &saved).expect("saved");
+    seeds.push(fs::read(&saved).expect("it is there"));
+    seeds.push(b"a\nb c\n**/[a-c]*.{txt,md}\nd".to_vec());
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors");
     seeds.extend(files(&vectors).iter().map(|path| fs::read(path).expect("readable")));
     seeds.retain(|seed| seed.len() < 1 << 16);
@@ -75,7 +80,7 @@ fn mutate(bytes: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
 fn every_decoder_survives_mutations_of_every_valid_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let seeds = Arc::new(seeds(folder.path()));
-    assert!(seeds.len() >= 5, "five are made here");
+    assert!(seeds.len() >= 7, "seven are made here");
     let workers: Vec<_> = DECODERS
         .iter()
         .map(|&(name, decode)| {

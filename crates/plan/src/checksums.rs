@@ -148,9 +148,9 @@ impl Checksums {
         Some((self.plan.chunk(index)?, *sum))
     }
 
-    /// The chunk that holds the byte at `offset`, and its sum.
+    /// The chunk that holds the byte at `offset`, and its sum; none behind the last byte.
     pub fn chunk_at(&self, offset: u64) -> Option<(Extent, u64)> {
-        self.chunk(offset / self.chunk_size)
+        if offset >= self.len { None } else { self.chunk(offset / self.chunk_size) }
     }
 }
 
