@@ -78,7 +78,8 @@ struct Slot {
 /// A ring with room for a fixed number of files.
 pub struct FileRing {
     ring: IoUring,
-    memory: Pages,
+    /// Where files are read to; only [`FileRing::into_memory`] takes it away.
+    memory: Option<Pages>,
     room: usize,
     slots: Vec<Slot>,
     free: Vec<u32>,
@@ -107,7 +108,8 @@ pub fn with_file_ring<R>(
     room: usize,
     work: impl FnOnce(&mut FileRing) -> R,
 ) -> io::Result<R> {
-    let mut ring = FileRing::new(depth, room)?;
+    let memory = Pages::map(room.saturating_mul(depth as usize))?;
+    let mut ring = FileRing::new(depth, room, memory)?;
     // Dropped at the end of this function, also by a panic in `work`: `Drop` waits.
     Ok(work(&mut ring))
 }
@@ -119,13 +121,18 @@ impl std::fmt::Debug for FileRing {
 }
 
 impl FileRing {
-    /// As [`with_file_ring`], for whoever keeps it: dropping it waits for what is on its way.
+    /// As [`with_file_ring`], for whoever keeps it: dropping it waits for what is on its way. Files
+    /// are read into `memory`, of which `depth` times `room` bytes are used at most: what was used
+    /// before spares the kernel finding pages.
     ///
     /// # Errors
     ///
-    /// As there.
-    pub fn new(depth: u32, room: usize) -> io::Result<Self> {
+    /// As there; `InvalidInput` if there is too little memory.
+    pub fn new(depth: u32, room: usize, memory: Pages) -> io::Result<Self> {
         let depth = depth.clamp(1, 1024);
+        if memory.len() < room.saturating_mul(depth as usize) {
+            return Err(io::ErrorKind::InvalidInput.into());
+        }
         // Four steps each, and as many completions before anybody looks.
         let ring = IoUring::builder()
             .setup_clamp()
@@ -135,7 +142,7 @@ impl FileRing {
         ring.submitter().register_files_sparse(depth)?;
         // Opening waits for the device in threads of the kernel: more of them than the eight that it allows two cores.
         let _ = ring.submitter().register_iowq_max_workers(&mut [depth.min(32), 0]);
-        let memory = Pages::map(room.saturating_mul(depth as usize))?;
+        let memory = Some(memory);
         let slot = |_| Slot {
             token: 0,
             name: Vec::new(),
@@ -151,6 +158,15 @@ impl FileRing {
         let mut ring = Self { ring, memory, room, slots, free, ended, calls, refused, thread };
         ring.prove()?;
         Ok(ring)
+    }
+
+    /// Waits for what is on its way, and gives the memory back.
+    #[must_use]
+    pub fn into_memory(mut self) -> Option<Pages> {
+        if !self.refused {
+            self.wait(self.in_flight());
+        }
+        self.memory.take()
     }
 
     /// Files that may be begun before one must be taken.
@@ -188,7 +204,8 @@ impl FileRing {
         let name = slot.name.as_ptr().cast();
         let facts = (&raw mut *slot.facts).cast::<types::statx>();
         let from = index as usize * self.room;
-        let target = self.memory[from..from + self.room].as_mut_ptr();
+        let memory = self.memory.as_mut().expect("there until the ring is given up");
+        let target = memory[from..from + self.room].as_mut_ptr();
         // Linux reads at most 2 GiB at once anyway.
         let len = u32::try_from(self.room).unwrap_or(1 << 30);
         let file = types::Fixed(index);
@@ -288,7 +305,8 @@ impl FileRing {
             }),
         };
         let from = index as usize * self.room;
-        let bytes = &self.memory[from..from + came];
+        let memory = self.memory.as_ref().expect("there until the ring is given up");
+        let bytes = &memory[from..from + came];
         Some(look(FileDone { token: slot.token, outcome, bytes }))
     }
 

@@ -67,9 +67,9 @@ use crate::error::{Error, Result};
 ///
 /// # Errors
 ///
-/// The first failure in input order, of those that were met before it ended: a file that cannot be
-/// opened or read, that is no regular file, or that changes while it is read; if there is no
-/// memory for all of them. [`IngestOptions::with_failures`] goes on instead.
+/// The first failure in input order, however many workers there are: a file that cannot be opened
+/// or read, that is no regular file, or that changes while it is read; if there is no memory for
+/// all of them. [`IngestOptions::with_failures`] goes on instead.
 pub fn ingest(files: impl Into<Files>) -> Result<Ingested> {
     IngestOptions::new().collect(files)
 }
@@ -169,7 +169,7 @@ impl IngestOptions {
     /// # Errors
     ///
     /// The first one of `each`, after which nothing is handed over any more, and those of
-    /// [`collect`](Self::collect).
+    /// [`collect`](Self::collect): in input order when all files before it have been handed over.
     pub fn stream<E: From<Error> + Send>(
         &self,
         files: impl Into<Files>,

@@ -46,6 +46,8 @@ pub(super) struct Crew<'c> {
     queue: Mutex<Queue>,
     changed: Condvar,
     stop: AtomicBool,
+    /// The first file in input order that failed: those behind it are of no use to anybody.
+    failed_at: AtomicUsize,
     failure: Mutex<Option<(usize, Error)>>,
     /// Bytes that came, for progress.
     came: AtomicU64,
@@ -101,6 +103,7 @@ impl<'c> Crew<'c> {
             queue: Mutex::new(queue),
             changed: Condvar::new(),
             stop: AtomicBool::new(false),
+            failed_at: AtomicUsize::new(usize::MAX),
             failure: Mutex::default(),
             came: AtomicU64::new(0),
             told: AtomicU64::new(0),
@@ -129,8 +132,9 @@ impl<'c> Crew<'c> {
 
     /// Files that one worker's ring may have on their way; 0 for no ring.
     pub(super) fn ring_depth(&self) -> u32 {
-        // More than the device wants: some wait for directories and inodes, or to be collected.
-        let wanted = if self.options.queue_depth == 0 { 256 } else { self.options.queue_depth };
+        // Twice what the device wants: some wait for directories and inodes, or to be collected.
+        // More of them cost processor time.
+        let wanted = if self.options.queue_depth == 0 { 128 } else { self.options.queue_depth };
         let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
         (wanted / threads).clamp(1, 128).min(limit)
@@ -138,8 +142,22 @@ impl<'c> Crew<'c> {
 
     /// Whether no file is left to claim.
     pub(super) fn is_drained(&self) -> bool {
-        let queue = self.queue();
-        queue.next == queue.end
+        self.left(&self.queue()) == 0
+    }
+
+    /// Files that are left to claim. Behind one that failed there are none; in an order of their
+    /// own, those before it may come at any time.
+    fn left(&self, queue: &Queue) -> usize {
+        if self.order.is_none() && self.is_beyond(queue.next) {
+            return 0;
+        }
+        queue.end - queue.next
+    }
+
+    /// Whether a file lies behind one that failed.
+    pub(super) fn is_beyond(&self, index: usize) -> bool {
+        // Relaxed: whoever misses it reads a file in vain.
+        index > self.failed_at.load(Ordering::Relaxed)
     }
 
     /// The next unit, waited for as long as others may find parts; `None` when all is done. A
@@ -155,7 +173,7 @@ impl<'c> Crew<'c> {
                 queue.busy += 1;
                 return Some(Unit::Part(large, offset, len));
             }
-            let left = queue.end - queue.next;
+            let left = self.left(&queue);
             if left > 0 {
                 let first = queue.next;
                 queue.next += share(left, queue.window.threads(), CLAIM);
@@ -211,14 +229,17 @@ impl<'c> Crew<'c> {
         self.queue().most_threads
     }
 
-    /// Ends it all: `index` failed. The first one in input order is kept.
+    /// File `index` failed, which ends it: files before it are still read, for one of them may
+    /// fail too. The first one in input order is kept.
     pub(super) fn fail(&self, index: usize, error: Error) {
         let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
         if failure.as_ref().is_none_or(|&(first, _)| index < first) {
             *failure = Some((index, error));
         }
         drop(failure);
-        self.stop();
+        self.failed_at.fetch_min(index, Ordering::Relaxed);
+        drop(self.queue());
+        self.changed.notify_all();
     }
 
     pub(super) fn stop(&self) {

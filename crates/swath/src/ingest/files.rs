@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::glob::Glob;
-use super::listing::{Listing, as_path};
+use super::listing::Listing;
 use super::options::Symlinks;
 use super::walk::{Kept, walk};
 use crate::error::Result;
@@ -63,9 +63,11 @@ impl Files {
     }
 
     /// The files that a pattern matches, in the order of [`folder`](Self::folder): `*` and `?`
-    /// stand for all but slashes, `[a-c]` and `[!a-c]` for one byte, `**` for any number of
-    /// folders. Hidden files are matched as others are. A pattern that matches nothing gives no
-    /// file.
+    /// stand for all but slashes, `[a-c]` and `[!a-c]` for one byte, `{jpg,png}` for one of them,
+    /// `**` for any number of folders, and a backslash takes the meaning of what follows. Hidden
+    /// files are matched as others are. A pattern that matches nothing gives no file, but the
+    /// folder before its first wild part has to be there; a bracket or brace that is not closed is
+    /// an error of the verb that gets it.
     pub fn glob(pattern: impl Into<String>) -> Self {
         Self(vec![Part::Glob(pattern.into())])
     }
@@ -107,14 +109,15 @@ impl Files {
                 }
                 Part::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
                 Part::Glob(pattern) => {
-                    let glob = Glob::new(pattern.as_bytes());
+                    let glob = Glob::new(&pattern)?;
                     match glob.literal() {
-                        Some(path) if as_path(path).is_file() => listing.push_path(path),
+                        Some(path) if Path::new(path).is_file() => {
+                            listing.push_path(path.as_bytes());
+                        }
                         Some(_) => {}
                         None => {
-                            let base = as_path(glob.base()).to_owned();
                             let kept = Kept::Matching(&glob);
-                            walk(&base, symlinks, kept, cancel, &mut listing)?;
+                            walk(Path::new(glob.base()), symlinks, kept, cancel, &mut listing)?;
                         }
                     }
                 }

@@ -1,127 +1,105 @@
-//! Patterns of paths, byte by byte.
+//! Patterns of paths: the crate `globset`, and which folders a pattern can match in.
 
-/// A pattern, cut at its slashes.
+use std::path::Path;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use super::listing::as_path;
+use crate::error::{Error, Operation, Reason, Result};
+
+/// A pattern, and what of it each folder on the way has to match.
 #[derive(Debug)]
 pub(super) struct Glob<'p> {
-    pattern: &'p [u8],
-    base: &'p [u8],
-    parts: Vec<&'p [u8]>,
+    pattern: &'p str,
+    base: &'p str,
+    whole: GlobMatcher,
+    folders: Vec<GlobMatcher>,
+    /// Behind those any folder may do.
+    open: bool,
 }
 
 impl<'p> Glob<'p> {
-    pub(super) fn new(pattern: &'p [u8]) -> Self {
-        let wild = pattern.iter().position(|byte| b"*?[".contains(byte));
+    /// # Errors
+    ///
+    /// If it is no pattern: a bracket or a brace that is not closed.
+    pub(super) fn new(pattern: &'p str) -> Result<Self> {
+        let wild = pattern.find(|letter| "*?[{\\".contains(letter));
         let base = wild.map_or(pattern.len(), |wild| {
-            pattern[..wild].iter().rposition(|&byte| byte == b'/').map_or(0, |slash| slash + 1)
+            pattern[..wild].rfind('/').map_or(0, |slash| slash + 1)
         });
         let (base, rest) = pattern.split_at(base);
-        Self { pattern, base, parts: rest.split(|&byte| byte == b'/').collect() }
+        let whole = matcher(rest).map_err(|error| {
+            Error::new(Operation::Open, Reason::Invalid, Path::new(pattern))
+                .detail(format!("it is no pattern: {}", error.kind()))
+                .hint("write [[] for a bracket, [{] for a brace")
+        })?;
+        let (mut folders, mut open) = (Vec::new(), false);
+        let mut parts = rest.split('/').peekable();
+        while let Some(part) = parts.next() {
+            // A brace may hold slashes: its halves are no patterns.
+            let Some(part) = Some(part).filter(|&part| part != "**").map(matcher) else {
+                open = true;
+                break;
+            };
+            match (part, parts.peek()) {
+                (Ok(part), Some(_)) => folders.push(part),
+                // The last part names files.
+                (Ok(_), None) => {}
+                (Err(_), _) => {
+                    open = true;
+                    break;
+                }
+            }
+        }
+        Ok(Self { pattern, base, whole, folders, open })
     }
 
     /// The path that it is, if nothing in it stands for something else.
-    pub(super) fn literal(&self) -> Option<&'p [u8]> {
+    pub(super) fn literal(&self) -> Option<&'p str> {
         (self.base.len() == self.pattern.len() && !self.pattern.is_empty())
             .then_some(self.pattern)
     }
 
     /// The folder that everything is in that it matches, slash and all; "" for this one.
-    pub(super) fn base(&self) -> &'p [u8] {
+    pub(super) fn base(&self) -> &'p str {
         self.base
     }
 
     /// Whether it matches the file at `path`, relative to the base.
     pub(super) fn matches(&self, path: &[u8]) -> bool {
-        let path: Vec<&[u8]> = path.split(|&byte| byte == b'/').collect();
-        matches_path(&self.parts, &path)
+        self.whole.is_match(as_path(path))
     }
 
     /// Whether something in the folder at `path`, relative to the base, could be matched.
     pub(super) fn may_match_in(&self, path: &[u8]) -> bool {
         for (depth, name) in path.split(|&byte| byte == b'/').enumerate() {
-            match self.parts.get(depth) {
-                Some(part) if *part == b"**" => return true,
-                // The last part names files.
-                Some(part) if depth + 1 < self.parts.len() && matches_name(part, name) => {}
-                _ => return false,
+            match self.folders.get(depth) {
+                Some(folder) if folder.is_match(as_path(name)) => {}
+                Some(_) => return false,
+                None => return self.open,
             }
         }
         true
     }
 }
 
-fn matches_path(parts: &[&[u8]], path: &[&[u8]]) -> bool {
-    match (parts, path) {
-        ([], []) => true,
-        ([b"**"], [_, ..]) => true,
-        ([b"**", rest @ ..], _) => {
-            (0..path.len()).any(|skip| matches_path(rest, &path[skip..]))
-        }
-        ([part, parts @ ..], [name, path @ ..]) => {
-            matches_name(part, name) && matches_path(parts, path)
-        }
-        _ => false,
-    }
-}
-
-/// Goes back to the last star alone, so it takes at most pattern × name steps.
-fn matches_name(mut pattern: &[u8], mut name: &[u8]) -> bool {
-    let mut star: Option<(&[u8], &[u8])> = None;
-    while let Some((&byte, name_rest)) = name.split_first() {
-        let matched = match pattern.split_first() {
-            Some((b'*', rest)) => {
-                star = Some((rest, name));
-                pattern = rest;
-                continue;
-            }
-            Some((b'?', rest)) => Some(rest),
-            Some((b'[', rest)) => match set(rest) {
-                Some((set, rest)) => in_set(set, byte).then_some(rest),
-                None => (byte == b'[').then_some(rest),
-            },
-            Some((&literal, rest)) => (literal == byte).then_some(rest),
-            None => None,
-        };
-        match (matched, star) {
-            (Some(rest), _) => (pattern, name) = (rest, name_rest),
-            (None, Some((behind, from))) => {
-                let from = from.get(1..).unwrap_or_default();
-                star = Some((behind, from));
-                (pattern, name) = (behind, from);
-            }
-            (None, None) => return false,
-        }
-    }
-    pattern.iter().all(|&byte| byte == b'*')
-}
-
-/// What is between the brackets, and what is behind them; `None` if they are not closed.
-fn set(pattern: &[u8]) -> Option<(&[u8], &[u8])> {
-    let negated = usize::from(matches!(pattern.first(), Some(b'!' | b'^')));
-    // A closing bracket that comes first stands for itself.
-    let first = negated + 1;
-    let end = first + pattern.get(first..)?.iter().position(|&byte| byte == b']')?;
-    Some((&pattern[..end], &pattern[end + 1..]))
-}
-
-fn in_set(set: &[u8], byte: u8) -> bool {
-    let negated = matches!(set.first(), Some(b'!' | b'^'));
-    let mut set = &set[usize::from(negated)..];
-    let mut found = false;
-    while let [first, rest @ ..] = set {
-        (found, set) = match rest {
-            [b'-', last, rest @ ..] => (found || (*first..=*last).contains(&byte), rest),
-            _ => (found || *first == byte, rest),
-        };
-    }
-    found != negated
+/// `*` and `?` stop at slashes, as in a shell.
+fn matcher(pattern: &str) -> std::result::Result<GlobMatcher, globset::Error> {
+    let glob =
+        GlobBuilder::new(pattern).literal_separator(true).backslash_escape(true).build()?;
+    Ok(glob.compile_matcher())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn glob(pattern: &str) -> Glob<'_> {
+        Glob::new(pattern).expect("a pattern")
+    }
+
     #[test]
-    fn names_are_matched_as_a_shell_would() {
+    fn names_are_matched_as_a_shell_would_hidden_ones_too() {
         let yes = [
             ("*", "a"),
             ("*.txt", ".txt"),
@@ -130,16 +108,16 @@ mod tests {
             ("[a-c]", "b"),
             ("[!a-c]", "d"),
             ("[]]", "]"),
-            ("[]-a]", "^"),
-            ("[", "["),
-            ("a[", "a["),
             ("**", "x"),
             ("*?", "ab"),
             ("[a-]", "-"),
             ("[^x]", "y"),
+            ("*.{txt,md}", "a.md"),
+            ("\\*", "*"),
+            ("[[]", "["),
         ];
         for (pattern, name) in yes {
-            assert!(matches_name(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+            assert!(glob(pattern).matches(name.as_bytes()), "{pattern} {name}");
         }
         let no = [
             ("*.txt", "txt"),
@@ -148,44 +126,56 @@ mod tests {
             ("[a-c]", "d"),
             ("[!a-c]", "a"),
             ("a*b", "ac"),
-            ("", "a"),
-            ("[a-c", "a"),
+            ("*", "a/b"),
+            ("?", "/"),
+            ("\\*", "a"),
         ];
         for (pattern, name) in no {
-            assert!(!matches_name(pattern.as_bytes(), name.as_bytes()), "{pattern} {name}");
+            assert!(!glob(pattern).matches(name.as_bytes()), "{pattern} {name}");
         }
+        assert!(glob("a*").matches(b"a\xff"), "names are bytes");
     }
 
     #[test]
     fn a_double_star_stands_for_any_number_of_folders() {
-        let glob = Glob::new(b"data/x/**/a*/*.txt");
-        assert_eq!(glob.base(), b"data/x/");
+        let deep = glob("data/x/**/a*/*.txt");
+        assert_eq!(deep.base(), "data/x/");
         for path in ["a/b.txt", "q/a/b.txt", "q/r/s/abc/.txt"] {
-            assert!(glob.matches(path.as_bytes()), "{path}");
+            assert!(deep.matches(path.as_bytes()), "{path}");
         }
         for path in ["b.txt", "q/b.txt", "a/q/b.txt", "a/b.txt/c"] {
-            assert!(!glob.matches(path.as_bytes()), "{path}");
+            assert!(!deep.matches(path.as_bytes()), "{path}");
         }
-        assert!(Glob::new(b"**").matches(b"a/b/c") && Glob::new(b"**/*").matches(b"a"));
+        assert!(glob("**").matches(b"a/b/c") && glob("**/*").matches(b"a"));
+        // Many of them take no longer: it is one automaton.
+        let many = "**/".repeat(30) + "x";
+        assert!(!glob(&many).matches("a/".repeat(60).as_bytes()));
     }
 
     #[test]
     fn folders_that_cannot_hold_a_match_are_not_entered() {
-        let glob = Glob::new(b"a*/b/*.txt");
+        let two = glob("a*/b/*.txt");
         for (path, may) in
             [("a", true), ("x", false), ("ab/b", true), ("ab/c", false), ("ab/b/c", false)]
         {
-            assert_eq!(glob.may_match_in(path.as_bytes()), may, "{path}");
+            assert_eq!(two.may_match_in(path.as_bytes()), may, "{path}");
         }
-        assert!(Glob::new(b"**/x").may_match_in(b"any/where"));
-        assert!(!Glob::new(b"*.txt").may_match_in(b"any"));
+        assert!(glob("**/x").may_match_in(b"any/where"));
+        assert!(!glob("*.txt").may_match_in(b"any"));
+        let braces = glob("x?/{a/b,c}/d");
+        assert!(braces.matches(b"x1/a/b/d") && braces.may_match_in(b"x1/a/b"));
+        assert!(!braces.may_match_in(b"y"));
     }
 
     #[test]
-    fn a_pattern_without_stars_is_a_path() {
-        assert_eq!(Glob::new(b"a/b").literal(), Some(&b"a/b"[..]));
-        assert_eq!(Glob::new(b"a/*").literal(), None);
-        assert_eq!(Glob::new(b"a/*").base(), b"a/");
-        assert_eq!(Glob::new(b"*").base(), b"");
+    fn a_pattern_without_stars_is_a_path_and_what_is_none_is_refused() {
+        assert_eq!(glob("a/b").literal(), Some("a/b"));
+        assert_eq!(glob("a/*").literal(), None);
+        assert_eq!(glob("a/*").base(), "a/");
+        assert_eq!(glob("*").base(), "");
+        for pattern in ["[a-c", "{a,b", "a/[", "[c-a]"] {
+            let refused = Glob::new(pattern).expect_err(pattern);
+            assert_eq!(refused.path(), Path::new(pattern));
+        }
     }
 }

@@ -86,8 +86,9 @@ const COARSE: i64 = 3;
 const MANY: u32 = 4;
 /// Folders that are kept open.
 const FOLDERS: usize = 4;
-/// Files that wait to be closed at one time, where the limit of descriptors allows it.
-const DONE: usize = 64;
+/// Files that wait to be closed at one time, where the limit of descriptors allows it. A table of
+/// descriptors has 64 places; to make it larger, the kernel waits for all processors.
+const DONE: usize = 48;
 
 impl<'l> Hands<'l> {
     /// `began` is when the call did, in seconds since 1970; `share` is how many descriptors this

@@ -38,7 +38,8 @@ impl FileOrder {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Failures {
-    /// The whole call fails: with the first failure in input order, of those that were met.
+    /// The whole call fails, with the first failure in input order; a stream that hands files over
+    /// as they come, with the first that came.
     #[default]
     Fail,
     /// The file is left out, and counted in the report.
@@ -151,7 +152,7 @@ impl IngestOptions {
     }
 
     /// Files that wait for the device at one time, at most 1,024, by a ring or by threads.
-    /// Default 0: 256 in rings, 64 threads.
+    /// Default 0: 128 in rings, 64 threads.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: u32) -> Self {
         self.queue_depth = queue_depth.min(1024);

@@ -8,6 +8,7 @@ use rustix::fs::{FileType, makedev};
 use swath_os::file_ring::{FileDone, FileRing};
 
 use super::worker::SMALL;
+use crate::buffer::BufferPool;
 use crate::error::{Error, Result};
 
 /// What became of a file.
@@ -71,7 +72,8 @@ impl Reaper {
         index: usize,
     ) -> bool {
         if self.ring.is_none() {
-            match FileRing::new(self.depth, SMALL) {
+            let memory = BufferPool::shared().take(SMALL * self.depth as usize);
+            match memory.and_then(|memory| FileRing::new(self.depth, SMALL, memory)) {
                 Ok(ring) => self.ring = Some(ring),
                 Err(error) => {
                     self.refused = Some(format!(
@@ -114,6 +116,14 @@ impl Reaper {
             };
             (done.token, came)
         })
+    }
+}
+
+impl Drop for Reaper {
+    fn drop(&mut self) {
+        if let Some(memory) = self.ring.take().and_then(FileRing::into_memory) {
+            BufferPool::shared().put(memory);
+        }
     }
 }
 

@@ -302,6 +302,9 @@ impl<'x, F> Desk<'x, F> {
             while let Some((held, piece)) = self.next() {
                 self.hand_over(&held, piece)?;
                 self.crew.tell();
+                if self.crew.is_stopped() {
+                    break;
+                }
             }
         }
         Ok(())
@@ -353,12 +356,19 @@ impl<'x, F> Desk<'x, F> {
     fn hand_over<E: From<Error>>(
         &mut self,
         held: &Held<'_>,
-        piece: Piece,
+        mut piece: Piece,
     ) -> std::result::Result<(), E>
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
     {
         let options = self.crew.options;
+        if options.failures == Failures::Fail
+            && let Some(error) = piece.error.take()
+        {
+            self.crew.fail(piece.index, error);
+            self.crew.stop();
+            return Ok(());
+        }
         let whole: &[u8] = match &held.slab {
             Slab::None => &[],
             Slab::Lent(pages) => pages,

@@ -221,6 +221,9 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 break;
             }
             let index = self.crew.at(place);
+            if self.crew.is_beyond(index) {
+                continue;
+            }
             if let Err(error) = self.file(index) {
                 self.failed(index, error);
             }
@@ -313,7 +316,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         let mut later = std::mem::take(&mut self.later);
         later.sort_unstable();
         for index in later {
-            if self.crew.is_stopped() {
+            if self.crew.is_stopped() || self.crew.is_beyond(index) {
                 break;
             }
             if let Err(error) = self.file_carefully(index) {
@@ -363,7 +366,8 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     }
 
     fn failed(&mut self, index: usize, error: Error) {
-        if self.crew.options.failures == Failures::Fail {
+        // A stream fails when it comes to that file.
+        if P::SHARED && self.crew.options.failures == Failures::Fail {
             self.crew.fail(index, error);
         } else {
             self.place.failed(index, error);

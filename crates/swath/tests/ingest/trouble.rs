@@ -41,10 +41,7 @@ fn the_policies_fail_skip_or_collect_with_exact_totals() {
     for workers in [1, 2, 8] {
         let options = IngestOptions::new().with_workers(workers);
         let error = options.collect(paths.clone()).expect_err("some are missing");
-        // One of those that were met; which, is a matter of who was where.
-        let fifo = folder.path().join("fifo");
-        let bad = [folder.path().join("missing"), folder.path().into(), PathBuf::new(), fifo];
-        assert!(bad.iter().any(|bad| error.path() == bad), "{error}");
+        assert_eq!(error.path(), folder.path().join("missing"), "the first of them");
         let kept = options.clone().with_failures(Failures::Collect);
         let kept = kept.collect(paths.clone()).expect("collected");
         let report = kept.report();
@@ -69,6 +66,33 @@ fn the_policies_fail_skip_or_collect_with_exact_totals() {
         for (entry, (path, bytes)) in skipped.iter().zip(good) {
             assert!(entry.path == path && entry.bytes == bytes);
         }
+    }
+}
+
+#[test]
+fn the_first_failure_in_input_order_is_told_whichever_comes_first() {
+    let folder = folder();
+    let good = plant(folder.path(), 33, 400);
+    for round in 0..60 {
+        let mut paths = good.clone();
+        // A name that nobody has asked for takes longer than those that are known to be wrong.
+        let first = folder.path().join(format!("never looked for {round}"));
+        paths.insert(10, first.clone());
+        for place in [11, 40, 75, 300] {
+            paths.insert(place, folder.path().to_owned());
+        }
+        let options = IngestOptions::new().with_workers(1 + round % 8);
+        let error = options.collect(paths.clone()).expect_err("five of them");
+        assert_eq!(error.path(), first, "round {round}: {error}");
+        let mut came = 0;
+        let error = options
+            .stream(paths, |part| {
+                assert!(part.error.is_none());
+                came += usize::from(part.is_last);
+                Ok::<(), swath::Error>(())
+            })
+            .expect_err("five of them");
+        assert_eq!((error.path(), came), (first.as_path(), 10), "round {round}: {error}");
     }
 }
 

@@ -140,7 +140,8 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     pub(super) fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
         let index = large.index;
         let mut done = Ok(());
-        if !large.failed.load(Ordering::Relaxed) && !self.crew.is_stopped() {
+        let wanted = !self.crew.is_stopped() && !self.crew.is_beyond(index);
+        if wanted && !large.failed.load(Ordering::Relaxed) {
             done = self.read_part(large, offset, len);
             self.crew.came(len as u64);
         }
@@ -152,7 +153,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         }
         // AcqRel: whoever comes last sees what the others did.
         let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
-        if is_last && !large.failed.load(Ordering::Relaxed) && !self.crew.is_stopped() {
+        if wanted && is_last && !large.failed.load(Ordering::Relaxed) {
             match self.completed(large) {
                 Ok(()) => {
                     self.hands.tally.files += 1;
