@@ -232,6 +232,7 @@ impl Summary {
         report.fallbacks.extend(self.fallbacks);
         let cores = options.cores();
         report.reason = match (report.misses, report.ring_files) {
+            _ if report.files == 0 => String::from("there was nothing to read"),
             (0, _) => format!("all in the page cache: {} workers", self.threads),
             (_, 0) if self.threads > cores => {
                 format!("not in the page cache, no ring: {} threads wait", self.threads)

@@ -129,9 +129,9 @@ impl IngestReport {
     /// System calls for each file that was read or tried.
     pub fn calls_per_file(&self) -> f64 {
         #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let ratio =
-            self.calls.total() as f64 / (self.files + self.failed + self.skipped).max(1) as f64;
-        ratio
+        let (calls, files) =
+            (self.calls.total() as f64, (self.files + self.failed + self.skipped) as f64);
+        if files > 0.0 { calls / files } else { 0.0 }
     }
 }
 
