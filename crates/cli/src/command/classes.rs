@@ -1,10 +1,11 @@
 //! `swath read --classes`: by priority, and when each class was there.
 
+use std::os::unix::fs::FileExt;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::{Buffer, Engine};
+use swath::{Buffer, ReadOptions};
 use swath_study::barrier::{self, Batches};
 use swath_study::stats;
 
@@ -127,7 +128,8 @@ impl std::ops::Deref for Bytes {
 
 fn by_class(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
     let (options, _bar) = Bar::attach(args.how.options(), !args.json);
-    let reading = options.read_prioritised(args.path.source()?, args.classes.plan(cut))?;
+    let plan = args.classes.plan(cut);
+    let reading = options.read_prioritised(args.copies.source(&args.path)?, plan)?;
     let loaded = reading.finish()?;
     let report = loaded.report.clone();
     let times: Vec<_> = report.classes.iter().map(|time| time.elapsed).collect();
@@ -151,12 +153,14 @@ fn by_class(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
 
 /// Study A's way. It knows threads, and nothing else that can be said about a read.
 fn batches(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
-    let extent = args.how.extent;
+    // Everything that can be said shows in how options print.
+    let said = format!("{:?}", args.how.options());
+    let plain = format!("{:?}", ReadOptions::new().with_workers(args.how.flow.workers));
     ensure!(
-        extent.offset == 0 && extent.length.is_none() && args.how.engine.engine == Engine::Auto,
+        said == plain && !args.copies.is_used(),
         Refused::new(
-            "cannot read a part, or by an engine, with --barrier",
-            "leave out --offset, --length and --engine, or --barrier"
+            "cannot read otherwise than study A did with --barrier",
+            "--workers and --verify alone, or no --barrier"
         )
     );
     let what = format!("cannot read {}", args.path);
@@ -164,7 +168,10 @@ fn batches(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
     let start = Instant::now();
     let file = args.path.open().map_err(failed)?;
     let facts = file.metadata().map_err(failed)?;
-    ensure!(facts.is_file(), Refused::new(what, "--barrier needs a regular file"));
+    ensure!(facts.is_file(), Refused::new(what.clone(), "--barrier needs a regular file"));
+    // The kernel's own files say that they are empty.
+    let behind = file.read_at(&mut [0], facts.len()).map_err(failed)?;
+    ensure!(behind == 0, Refused::new(what, "--barrier needs a file that says how long it is"));
     let mut bytes = Vec::new();
     let len = usize::try_from(facts.len())?;
     ensure!(

@@ -75,3 +75,41 @@ fn what_has_no_positions_is_refused_with_what_to_try() {
     let output = run(["read", "--chunks", "4", "/dev/null"]);
     assert_eq!(code(&output), 2);
 }
+
+#[test]
+fn the_barrier_refuses_whatever_it_would_not_heed() {
+    let (_folder, path) = file_of(&[7; 300_000]);
+    for said in [
+        &["--rate", "1MiB"][..],
+        &["--page-cache", "bypass"],
+        &["--queue-depth", "4"],
+        &["--chunk-size", "4096"],
+        &["--advice", "sequential"],
+        &["--mirror", word(&path)],
+        &["--verify-against", "vote"],
+    ] {
+        let mut words = vec!["read", "--classes", "4", "--barrier"];
+        words.extend(said);
+        words.push(word(&path));
+        let output = run(&words);
+        assert_eq!((code(&output), stdout(&output)), (2, String::new()), "{said:?}");
+    }
+    let output = run(["read", "--classes", "4", "--barrier", "/proc/version"]);
+    assert_eq!(code(&output), 2, "{}", stdout(&output));
+}
+
+#[test]
+fn classes_are_read_past_what_is_damaged_in_a_copy() {
+    let (_folder, path) = file_of(&[7; 300_000]);
+    let (_other, damaged) = file_of(&[8; 300_000]);
+    let (_third, third) = file_of(&[7; 300_000]);
+    let mut words = vec!["read", "--json", "--classes", "4", word(&damaged)];
+    words.extend(["--mirror", word(&path), "--mirror", word(&third)]);
+    words.extend(["--verify-against", "vote"]);
+    let value = json(&words);
+    let mirrors = value["runs"][0]["report"]["mirrors"].as_array().expect("a list").clone();
+    assert!(mirrors[0]["errors"].as_u64().expect("a number") > 0, "{value}");
+    let missing = word(&path).to_owned() + " is not there";
+    let output = run(["read", "--classes", "4", &missing, "--mirror", word(&path)]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+}
