@@ -11,6 +11,7 @@ use swath_plan::files::{Window, share};
 use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
+use super::worker::SMALL;
 use crate::error::{Error, Operation, Reason};
 use crate::observe::Observer;
 use crate::source::Identity;
@@ -137,7 +138,12 @@ impl<'c> Crew<'c> {
         let wanted = if self.options.queue_depth == 0 { 128 } else { self.options.queue_depth };
         let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
-        (wanted / threads).clamp(1, 128).min(limit)
+        // What a stream may hold is for what comes from rings, too.
+        let room = match (self.shares, self.options.memory_limit) {
+            (true, _) | (_, 0) => u32::MAX,
+            (_, bytes) => u32::try_from(bytes / 4 / SMALL as u64).unwrap_or(u32::MAX) / threads,
+        };
+        (wanted / threads).min(room).clamp(1, 128).min(limit)
     }
 
     /// Whether no file is left to claim.

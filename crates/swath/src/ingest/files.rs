@@ -63,7 +63,7 @@ impl Files {
     }
 
     /// The files that a pattern matches, in the order of [`folder`](Self::folder): `*` and `?`
-    /// stand for all but slashes, `[a-c]` and `[!a-c]` for one byte, `{jpg,png}` for one of them,
+    /// stand for bytes and one byte other than slashes, `[a-c]` and `[!a-c]` for one byte, `{jpg,png}` for one of them,
     /// `**` for any number of folders, and a backslash takes the meaning of what follows. Hidden
     /// files are matched as others are. A pattern that matches nothing gives no file, but the
     /// folder before its first wild part has to be there; a bracket or brace that is not closed is

@@ -31,7 +31,7 @@ impl<'p> Glob<'p> {
         let whole = matcher(rest).map_err(|error| {
             Error::new(Operation::Open, Reason::Invalid, Path::new(pattern))
                 .detail(format!("it is no pattern: {}", error.kind()))
-                .hint("write [[] for a bracket, [{] for a brace")
+                .hint("put a backslash before each bracket or brace that is meant")
         })?;
         let (mut folders, mut open) = (Vec::new(), false);
         let mut parts = rest.split('/').peekable();

@@ -5,11 +5,14 @@
 //! nothing (the file is young, or its file system keeps times of another machine) there is a look
 //! before, too.
 
+use std::ffi::CStr;
 use std::io::IoSliceMut;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2};
+use rustix::fs::{
+    AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags, Stat, fstat, openat, openat2, statat,
+};
 use rustix::io::{Errno, ReadWriteFlags, pread, preadv2};
 
 use swath_os::descriptors::close_all;
@@ -131,6 +134,10 @@ impl<'l> Hands<'l> {
                     if wait == Wait::Never && self.cached_open =>
                 {
                     self.cached_open = false;
+                }
+                // Somebody holds a lease on it: the kernel asks for it back while an open waits.
+                Err(Errno::AGAIN) if wait == Wait::ForDevice && is_file(folder, name) => {
+                    return openat(folder, name, flags - OFlags::NONBLOCK, Mode::empty());
                 }
                 // Those that wait to be closed may be what is in the way.
                 Err(Errno::MFILE | Errno::NFILE)
@@ -369,6 +376,10 @@ impl Drop for Hands<'_> {
 
 fn kind_of(file: &OwnedFd) -> FileSystem {
     file_system(file).unwrap_or(FileSystem::Other)
+}
+
+fn is_file(folder: BorrowedFd<'_>, name: &CStr) -> bool {
+    statat(folder, name, AtFlags::empty()).is_ok_and(|stat| is_regular(&stat))
 }
 
 fn is_regular(stat: &Stat) -> bool {

@@ -107,15 +107,15 @@ struct Streamer<'x> {
     crew: &'x Crew<'x>,
     slab: Option<Pages>,
     used: usize,
-    /// The slab is one of the reserve: it is handed on at once.
-    reserved: bool,
+    /// The slab is one of the reserve, for this file: it is for no other one, and handed on at once.
+    reserved: Option<usize>,
     pieces: Vec<Piece>,
 }
 
 impl Streamer<'_> {
     fn flush(&mut self) {
         let slab = self.slab.take();
-        self.used = 0;
+        (self.used, self.reserved) = (0, None);
         if self.pieces.is_empty() {
             if let Some(slab) = slab {
                 self.exchange.give_back(slab);
@@ -124,6 +124,14 @@ impl Streamer<'_> {
         }
         let pieces = std::mem::take(&mut self.pieces);
         self.send(slab.map_or(Slab::None, Slab::Lent), pieces);
+    }
+
+    /// Gives back what is reserved for another file: full of others it would be kept until they
+    /// are handed over, and the file that all wait for had none.
+    fn keep_reserve(&mut self, index: usize) {
+        if self.reserved.is_some_and(|file| file != index) {
+            self.flush();
+        }
     }
 
     fn send(&self, slab: Slab, pieces: Vec<Piece>) {
@@ -139,7 +147,7 @@ impl Streamer<'_> {
             let grant = state.lender.ask(index, turn);
             if grant != Grant::Wait {
                 state.lent += 1;
-                self.reserved = state.lent > state.most;
+                self.reserved = (state.lent > state.most).then_some(index);
                 let idle = if grant == Grant::Reuse { state.idle.pop() } else { None };
                 drop(state);
                 // Without memory the file goes through memory of its own, or waits.
@@ -164,6 +172,7 @@ impl Place for Streamer<'_> {
     const SHARED: bool = false;
 
     fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {
+        self.keep_reserve(index);
         let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
         if left < want || self.slab.is_none() {
             self.flush();
@@ -178,7 +187,7 @@ impl Place for Streamer<'_> {
         let start = self.used;
         self.pieces.push(Piece { index, offset, start, len, is_last, error: None });
         self.used += len;
-        if self.reserved {
+        if self.reserved.is_some() {
             self.flush();
         }
     }
@@ -193,12 +202,13 @@ impl Place for Streamer<'_> {
             is_last: true,
             error: Some(error),
         });
-        if self.reserved {
+        if self.reserved.is_some() {
             self.flush();
         }
     }
 
     fn is_ready(&mut self, index: usize) -> bool {
+        self.keep_reserve(index);
         if self.slab.as_ref().is_some_and(|slab| slab.len() - self.used >= SMALL) {
             return true;
         }
@@ -207,6 +217,7 @@ impl Place for Streamer<'_> {
     }
 
     fn put(&mut self, index: usize, bytes: &[u8], _path: &Path) -> Result<()> {
+        self.keep_reserve(index);
         let (used, len) = (self.used, bytes.len());
         match &mut self.slab {
             Some(slab) if slab.len() - used >= len => {
@@ -429,7 +440,8 @@ pub(super) fn stream<E: From<Error>>(
 ) -> std::result::Result<IngestReport, E> {
     let slab_len = options.part_len().max(SMALL);
     let limit = if options.memory_limit == 0 { 64 << 20 } else { options.memory_limit };
-    let most = usize::try_from(limit / slab_len as u64).unwrap_or(usize::MAX);
+    // Half of it, for as much may be in rings and behind them.
+    let most = usize::try_from(limit / 2 / slab_len as u64).unwrap_or(usize::MAX);
     let most = most.saturating_sub(Lender::RESERVE).clamp(2, 1 << 16);
     let turn = (options.delivery == Delivery::Input).then_some(0);
     let exchange = Exchange {
@@ -463,7 +475,7 @@ pub(super) fn stream<E: From<Error>>(
         crew: &crew,
         slab: None,
         used: 0,
-        reserved: false,
+        reserved: None,
         pieces: Vec::new(),
     };
     let mut work = || {

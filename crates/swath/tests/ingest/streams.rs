@@ -177,3 +177,48 @@ fn a_panic_of_the_caller_ends_it() {
     });
     assert!(outcome.is_err());
 }
+
+#[test]
+fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() {
+    let folder = folder();
+    let mut paths = Vec::new();
+    for index in 0..3000 {
+        let path = folder.path().join(format!("{index:04}"));
+        std::fs::write(&path, swath_reference::bytes(index, 10_000)).expect("room on disk");
+        paths.push(path);
+    }
+    // Old enough for one look to be proof, which is all that a ring has.
+    std::thread::sleep(std::time::Duration::from_secs(5));
+    for (round, (workers, memory, depth)) in
+        [(8, 4_000_000, 0), (16, 4_000_000, 1024), (16, 1, 0), (64, 1_000_000, 1024)]
+            .into_iter()
+            .enumerate()
+    {
+        for path in &paths {
+            let file = std::fs::File::open(path).expect("there");
+            if round == 0 {
+                file.sync_all().expect("durable, thus clean");
+            }
+            let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+        }
+        let options = IngestOptions::new()
+            .with_workers(workers)
+            .with_memory_limit(memory)
+            .with_queue_depth(depth);
+        let (paths, (done, told)) = (paths.clone(), std::sync::mpsc::channel());
+        std::thread::spawn(move || {
+            let mut next = 0;
+            let report = options.stream(&paths[..], |part| {
+                assert!((part.index, part.offset, part.is_last) == (next, 0, true));
+                let seed = u64::try_from(part.index).expect("small");
+                assert!(part.bytes == swath_reference::bytes(seed, 10_000), "{}", part.index);
+                next += 1;
+                Ok::<(), Error>(())
+            });
+            done.send(report.map(|report| report.files)).expect("somebody waits");
+        });
+        let ended = told.recv_timeout(std::time::Duration::from_secs(120));
+        let files = ended.expect("it hangs").expect("read");
+        assert_eq!(files, 3000, "{workers} workers, {memory} bytes");
+    }
+}
