@@ -1,0 +1,241 @@
+//! The workers' side of a stream: slabs that they fill, and who gets one next.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+
+use swath_os::memory::Pages;
+use swath_plan::files::{Grant, Lender};
+
+use super::super::crew::{Crew, NAP};
+use super::super::worker::{Place, SMALL};
+use crate::error::{Error, Operation, Reason, Result};
+
+/// A part on its way.
+pub(super) struct Piece {
+    pub(super) index: usize,
+    pub(super) offset: u64,
+    pub(super) start: usize,
+    pub(super) len: usize,
+    pub(super) is_last: bool,
+    pub(super) error: Option<Error>,
+}
+
+/// Slabs, and who waits for them; filled ones, and who waits for those.
+pub(super) struct Exchange {
+    pub(super) state: Mutex<State>,
+    /// A slab came back, or the turn moved on.
+    pub(super) returned: Condvar,
+    /// Something is there to be handed over.
+    pub(super) filled: Condvar,
+    pub(super) slab_len: usize,
+}
+
+/// Where the bytes of some pieces are.
+#[derive(Default)]
+pub(super) enum Slab {
+    /// They are errors.
+    #[default]
+    None,
+    Lent(Pages),
+    /// A file that came when all slabs were lent.
+    Own(Vec<u8>),
+}
+
+pub(super) struct State {
+    pub(super) lender: Lender,
+    pub(super) most: usize,
+    pub(super) lent: usize,
+    pub(super) idle: Vec<Pages>,
+    pub(super) filled: VecDeque<(Slab, Vec<Piece>)>,
+    /// The file that is handed over next.
+    pub(super) turn: usize,
+}
+
+impl Exchange {
+    pub(super) fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn give_back(&self, pages: Pages) {
+        let mut state = self.state();
+        state.lender.returned();
+        state.lent -= 1;
+        state.idle.push(pages);
+        drop(state);
+        self.returned.notify_all();
+    }
+}
+
+/// With less than that a slab is not handed on before it is full: waking up costs more than
+/// reading a few small files.
+const FEW: usize = 256 << 10;
+/// Empty files take room in lists alone.
+const MANY: usize = 1024;
+
+/// Where one worker's bytes go: into slabs.
+pub(super) struct Streamer<'x> {
+    pub(super) exchange: &'x Exchange,
+    pub(super) crew: &'x Crew<'x>,
+    pub(super) slab: Option<Pages>,
+    pub(super) used: usize,
+    /// The slab is one of the reserve, for this file: it is for no other one, and handed on at once.
+    pub(super) reserved: Option<usize>,
+    pub(super) pieces: Vec<Piece>,
+}
+
+impl Streamer<'_> {
+    fn flush(&mut self) {
+        let slab = self.slab.take();
+        (self.used, self.reserved) = (0, None);
+        if self.pieces.is_empty() {
+            if let Some(slab) = slab {
+                self.exchange.give_back(slab);
+            }
+            return;
+        }
+        let pieces = std::mem::take(&mut self.pieces);
+        self.send(slab.map_or(Slab::None, Slab::Lent), pieces);
+    }
+
+    /// Gives back what is reserved for another file: full of others it would be kept until they
+    /// are handed over, and the file that all wait for had none.
+    fn keep_reserve(&mut self, index: usize) {
+        if self.reserved.is_some_and(|file| file != index) {
+            self.flush();
+        }
+    }
+
+    fn send(&self, slab: Slab, pieces: Vec<Piece>) {
+        self.exchange.state().filled.push_back((slab, pieces));
+        self.exchange.filled.notify_one();
+    }
+
+    /// Gets a slab: now, or waited for; `false` if there is none.
+    fn take(&mut self, index: usize, waits: bool) -> bool {
+        let mut state = self.exchange.state();
+        loop {
+            let turn = state.turn;
+            let grant = state.lender.ask(index, turn);
+            if grant != Grant::Wait {
+                state.lent += 1;
+                self.reserved = (state.lent > state.most).then_some(index);
+                let idle = if grant == Grant::Reuse { state.idle.pop() } else { None };
+                drop(state);
+                // Without memory the file goes through memory of its own, or waits.
+                self.slab = idle.or_else(|| Pages::map(self.exchange.slab_len).ok());
+                if self.slab.is_none() {
+                    let mut state = self.exchange.state();
+                    state.lender.refused();
+                    state.lent -= 1;
+                }
+                return self.slab.is_some();
+            }
+            if !waits || self.crew.is_stopped() {
+                return false;
+            }
+            let waited = self.exchange.returned.wait_timeout(state, NAP);
+            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+impl Place for Streamer<'_> {
+    const SHARED: bool = false;
+
+    fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {
+        self.keep_reserve(index);
+        let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
+        if left < want || self.slab.is_none() {
+            self.flush();
+            if !self.take(index, true) && !self.crew.is_stopped() {
+                return Err(Error::new(Operation::Allocate, Reason::OutOfMemory, path));
+            }
+        }
+        Ok(self.slab.as_mut().map(|slab| &mut slab[self.used..]))
+    }
+
+    fn keep(&mut self, index: usize, offset: u64, len: usize, is_last: bool) {
+        let start = self.used;
+        self.pieces.push(Piece { index, offset, start, len, is_last, error: None });
+        self.used += len;
+        if self.reserved.is_some() {
+            self.flush();
+        }
+    }
+
+    fn failed(&mut self, index: usize, error: Error) {
+        let (offset, start, len) = (0, 0, 0);
+        self.pieces.push(Piece {
+            index,
+            offset,
+            start,
+            len,
+            is_last: true,
+            error: Some(error),
+        });
+        if self.reserved.is_some() {
+            self.flush();
+        }
+    }
+
+    fn is_ready(&mut self, index: usize) -> bool {
+        self.keep_reserve(index);
+        if self.slab.as_ref().is_some_and(|slab| slab.len() - self.used >= SMALL) {
+            return true;
+        }
+        self.flush();
+        self.take(index, false)
+    }
+
+    fn put(&mut self, index: usize, bytes: &[u8], _path: &Path) -> Result<()> {
+        self.keep_reserve(index);
+        let (used, len) = (self.used, bytes.len());
+        match &mut self.slab {
+            Some(slab) if slab.len() - used >= len => {
+                slab[used..used + len].copy_from_slice(bytes);
+                self.keep(index, 0, len, true);
+            }
+            _ => {
+                let (offset, start, is_last, error) = (0, 0, true, None);
+                let piece = Piece { index, offset, start, len, is_last, error };
+                self.send(Slab::Own(bytes.to_vec()), vec![piece]);
+            }
+        }
+        Ok(())
+    }
+
+    fn pause(&mut self) {
+        if self.used < FEW && self.pieces.len() < MANY {
+            return;
+        }
+        let idle = self.exchange.state().filled.is_empty();
+        if idle {
+            self.flush();
+        }
+    }
+
+    fn set_aside(&mut self, _len: u64, _path: &Path) -> Result<usize> {
+        Ok(0)
+    }
+
+    fn part(
+        &mut self,
+        _at: usize,
+        _len: usize,
+        _path: &Path,
+        _fill: &mut dyn FnMut(&mut [u8]) -> Result<()>,
+    ) -> Result<()> {
+        Ok(())
+    }
+
+    fn complete(&mut self, _index: usize, _base: usize, _len: u64) -> Option<&[u8]> {
+        None
+    }
+}
+
+impl Drop for Streamer<'_> {
+    fn drop(&mut self) {
+        self.flush();
+    }
+}
