@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath_os::machine;
-use swath_plan::checksums::Checksums;
+use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
 use swath_plan::mirror::{Agreed, agree};
 use swath_plan::schedule::{Cut, Lease, Run, Scheduler, Setup, Way};
@@ -16,9 +16,6 @@ use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::source::{Kind, Opened, Source, Verify};
-
-/// Bytes of a chunk unless told otherwise.
-pub const CHUNK_SIZE: u64 = 1 << 20;
 
 /// One copy that is looked at, or why it cannot be.
 pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
