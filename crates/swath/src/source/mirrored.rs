@@ -15,6 +15,7 @@
 
 mod fetch;
 mod group;
+pub(crate) mod lengths;
 mod readers;
 
 use std::sync::Arc;
