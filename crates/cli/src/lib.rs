@@ -29,3 +29,4 @@ mod demo;
 mod failure;
 mod output;
 mod progress;
+mod same_file;

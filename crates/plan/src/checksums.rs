@@ -39,6 +39,9 @@ use core::num::NonZeroU64;
 use crate::chunk::ChunkPlan;
 use crate::extent::Extent;
 
+/// Bytes of a chunk unless told otherwise: of a manifest that is made, and of a vote.
+pub const CHUNK_SIZE: u64 = 1 << 20;
+
 /// Computes the sum of some bytes.
 pub type Sum = fn(&[u8]) -> u64;
 

@@ -8,7 +8,8 @@
 //! commit    in place of the old file, in one step: see `docs/design/commit.md`
 //! ```
 //!
-//! A copy that is good is not touched, one that is missing is made. If a chunk is good nowhere,
+//! A copy that is good is not touched, one that is missing is made, one that is there
+//! and cannot be opened is left alone. If a chunk is good nowhere,
 //! nothing is changed at all. A killed run leaves each copy as it was, or healed.
 
 pub(crate) mod examine;
@@ -17,6 +18,8 @@ pub(crate) mod rewrite;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use swath_plan::mirror::MOST;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{CancelToken, Progress};
@@ -71,8 +74,18 @@ pub struct HealedCopy {
     pub len_before: Option<u64>,
     /// Why it could not be opened.
     pub trouble: Option<String>,
-    /// How it was made good; none if it was good, or was only looked at.
+    /// How it was made good; none if it was good, was only looked at, or could not be healed.
     pub rewritten: Option<Rewritten>,
+    /// What kept it from being healed: it is then what it was. Nobody knows whether a copy that
+    /// is there and cannot be opened is good, so it is not touched.
+    pub error: Option<Arc<Error>>,
+}
+
+impl Healed {
+    /// The error of the first copy that could not be healed; none if all of them are good now.
+    pub fn failure(&self) -> Option<Error> {
+        self.copies.iter().find_map(|copy| copy.error.as_ref()).map(|error| error.again())
+    }
 }
 
 impl HealedCopy {
@@ -83,6 +96,7 @@ impl HealedCopy {
 }
 
 /// Makes the bad chunks of `copies` good: against a manifest, or by the vote of more than half.
+/// Copies that could not be healed are told by [`Healed::failure`].
 ///
 /// # Errors
 ///
@@ -130,7 +144,8 @@ impl HealOptions {
     /// As [`heal`](Self::heal), but for writing.
     pub fn examine<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
-        let (healed, _) = self.look(copies, against, started)?;
+        let (mut healed, _) = self.look(copies, &open(copies, against)?, against)?;
+        healed.elapsed = started.elapsed();
         Ok(healed)
     }
 
@@ -144,19 +159,27 @@ impl HealOptions {
     ///
     /// # Errors
     ///
-    /// [`Reason::Corrupt`] if a chunk is good in no copy, or no majority agrees on it: then nothing
-    /// has been changed. Else what kept a copy from being written; it is then what it was, and
-    /// copies named before it are healed.
+    /// If nothing was changed: [`Reason::Corrupt`] if a chunk is good in no copy, no majority
+    /// agrees on it, or every copy has another length than the manifest and one is longer;
+    /// whatever keeps this process from opening any more files.
+    ///
+    /// What keeps a single copy from being opened or written is the
+    /// [`error`](HealedCopy::error) of that copy, which is then what it was; the others are healed.
+    /// [`Healed::failure`] is the first of them. Cancelling ends it: copies named before are healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
-        let (mut healed, found) = self.look(copies, against, started)?;
+        let opened = open(copies, against)?;
+        refuse_to_cut(&opened, copies, against)?;
+        let (mut healed, found) = self.look(copies, &opened, against)?;
+        drop(opened);
         if let Some(error) = found.hopeless(copies[0].as_ref()) {
             return Err(error);
         }
         let sums = found.into_sums(copies[0].as_ref())?;
         let all: Vec<PathBuf> = healed.copies.iter().map(|copy| copy.path.clone()).collect();
         let len = healed.len;
-        for copy in healed.copies.iter_mut().filter(|copy| !copy.was_good(len)) {
+        let is_bad = |copy: &&mut HealedCopy| !copy.was_good(len) && copy.error.is_none();
+        for copy in healed.copies.iter_mut().filter(is_bad) {
             let from = Mirrored::new(&all).with_verify(Verify::Manifest(Arc::clone(&sums)));
             let rewrite = Rewrite {
                 draft: &self.draft,
@@ -164,7 +187,11 @@ impl HealOptions {
                 sums: &sums,
                 bad: copy.len_before.map(|_| &copy.bad[..]),
             };
-            copy.rewritten = Some(rewrite.run(&copy.path, Source::from(from))?);
+            match rewrite.run(&copy.path, Source::from(from)) {
+                Ok(rewritten) => copy.rewritten = Some(rewritten),
+                Err(error) if error.reason() == Reason::Cancelled => return Err(error),
+                Err(error) => copy.error = Some(Arc::new(error)),
+            }
         }
         healed.elapsed = started.elapsed();
         Ok(healed)
@@ -173,32 +200,65 @@ impl HealOptions {
     fn look<P: AsRef<Path>>(
         &self,
         copies: &[P],
+        opened: &[Copy],
         against: &Verify,
-        started: Instant,
     ) -> Result<(Healed, Examination)> {
-        let Some(first) = copies.first() else {
-            let error = Error::new(Operation::Open, Reason::Invalid, Path::new(""));
-            return Err(error.detail("no copy is named"));
-        };
-        if matches!(against, Verify::None) {
-            let error = Error::new(Operation::Read, Reason::Invalid, first.as_ref());
-            return Err(error
-                .detail("nothing says what is right")
-                .hint("heal against a manifest, or let three copies vote"));
-        }
-        let opened: Vec<Copy> =
-            copies.iter().map(|path| Copy::open(Source::from(path.as_ref()))).collect();
-        let found = Examination::run(&opened, against, &self.reading)?;
-        let told =
-            copies.iter().zip(&opened).zip(&found.bad).map(|((path, copy), bad)| HealedCopy {
+        let found = Examination::run(opened, against, &self.reading)?;
+        let told = copies.iter().zip(opened).zip(&found.bad).map(|((path, copy), bad)| {
+            let blocked = copy.error().filter(|_| !copy.is_missing());
+            let bad = if blocked.is_some() { &[][..] } else { &bad[..] };
+            HealedCopy {
                 path: path.as_ref().to_owned(),
                 bad: bad.iter().map(|extent| (extent.offset(), extent.len())).collect(),
                 len_before: copy.len(),
                 trouble: copy.error().map(|error| format!("{error:?}")),
                 rewritten: None,
-            });
-        let healed =
-            Healed { copies: told.collect(), len: found.len, elapsed: started.elapsed() };
+                error: blocked.map(Arc::new),
+            }
+        });
+        let healed = Healed { copies: told.collect(), len: found.len, elapsed: Duration::ZERO };
         Ok((healed, found))
     }
+}
+
+/// Opens what can be opened.
+fn open<P: AsRef<Path>>(copies: &[P], against: &Verify) -> Result<Vec<Copy>> {
+    let Some(first) = copies.first() else {
+        let error = Error::new(Operation::Open, Reason::Invalid, Path::new(""));
+        return Err(error.detail("no copy is named"));
+    };
+    if matches!(against, Verify::None) {
+        let error = Error::new(Operation::Read, Reason::Invalid, first.as_ref());
+        return Err(error
+            .detail("nothing says what is right")
+            .hint("heal against a manifest, or let three copies vote"));
+    }
+    if copies.len() > MOST {
+        let error = Error::new(Operation::Open, Reason::Invalid, first.as_ref());
+        return Err(error
+            .detail(format!("{} copies are named, and at most {MOST} can be", copies.len()))
+            .hint("heal some of them after the others, each time with one that is good"));
+    }
+    let opened: Vec<Copy> =
+        copies.iter().map(|path| Copy::open(Source::from(path.as_ref()))).collect();
+    let lacking = opened.iter().find(|copy| copy.lacks_resources());
+    lacking.and_then(Copy::error).map_or(Ok(opened), Err)
+}
+
+/// A manifest of an older, shorter file would cut every copy.
+fn refuse_to_cut<P: AsRef<Path>>(opened: &[Copy], paths: &[P], against: &Verify) -> Result<()> {
+    let Verify::Manifest(sums) = against else { return Ok(()) };
+    let lens = || opened.iter().map(|copy| copy.len());
+    let longest = lens().zip(paths).max_by_key(|(len, _)| *len);
+    let Some((Some(len), path)) = longest else { return Ok(()) };
+    if len <= sums.len() || lens().any(|len| len == Some(sums.len())) {
+        return Ok(());
+    }
+    let (expected, path) = (sums.len(), path.as_ref());
+    Err(Error::new(Operation::Open, Reason::Corrupt, path)
+        .detail(format!(
+            "it has {len} bytes, the manifest is of {expected}, and no copy is so long; nothing \
+             was changed"
+        ))
+        .hint("make the manifest again from the right file, or name the one that is its own"))
 }

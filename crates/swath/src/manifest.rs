@@ -19,11 +19,11 @@
 use std::io;
 use std::path::Path;
 
+pub use swath_plan::checksums::CHUNK_SIZE;
 use swath_plan::checksums::{Checksums, ChecksumsError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Operation, Reason, Result};
-pub use crate::heal::examine::CHUNK_SIZE;
 use crate::heal::examine::{Copy, Examination};
 use crate::options::ReadOptions;
 use crate::scan::Scanned;

@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use swath_plan::checksums::Checksums;
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::heal::examine::Copy;
 use crate::heal::rewrite::Rewrite;
 use crate::manifest::CHUNK_SIZE;
 use crate::observe::{CancelToken, Progress};
@@ -104,6 +105,8 @@ impl MirrorOptions {
     ) -> Result<Made> {
         let (started, file) = (Instant::now(), file.as_ref());
         self.refuse_twins(file, targets)?;
+        // A pipe would be waited for, a device that never ends be read for ever.
+        Copy::open(Source::from(file)).error().map_or(Ok(()), Err)?;
         let sums = Arc::new(self.reading.checksums(file, CHUNK_SIZE)?.value);
         for target in targets {
             // Compared with the sums, so a file that changes meanwhile is an error.

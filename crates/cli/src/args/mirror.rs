@@ -21,7 +21,7 @@ use crate::input::Input;
 pub struct CopiesArgs {
     /// A further copy of the file; may be repeated
     ///
-    /// Copies on different devices are read side by side. What one of them lacks, or has wrong,
+    /// There may be 64 copies, the file among them. Copies on different devices are read side by side. What one of them lacks, or has wrong,
     /// is read from another one, and the report says so.
     #[arg(long = "mirror", value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
     pub mirrors: Vec<Input>,
@@ -115,7 +115,8 @@ pub struct Mirror {
     /// The folders that get them, in turn
     ///
     /// A copy has the name of the file; further ones in the same folder end with .2, .3 and so
-    /// on. Each is read back from its device before it appears.
+    /// on. Each is read back from its device before it appears. Existing files of these names are
+    /// replaced, as `swath cp` does, unless --no-clobber is given.
     #[arg(long, value_name = "DIR", required = true, num_args = 1.., value_hint = ValueHint::DirPath)]
     pub into: Vec<PathBuf>,
 
@@ -181,7 +182,7 @@ Examples:
   swath heal --verify-against manifest=data.manifest data.bin /mnt/a/data.bin
   swath heal --dry-run --verify-against vote a.bin b.bin c.bin")]
 pub struct Heal {
-    /// The copies of one file; missing ones are made
+    /// The copies of one file, at most 64; missing ones are made
     #[arg(value_name = "PATH", required = true, value_hint = ValueHint::FilePath)]
     pub paths: Vec<PathBuf>,
 

@@ -6,10 +6,12 @@ use swath::{Healed, HealedCopy};
 
 use super::Outcome;
 use super::manifest::{ExtentJson, bad_text};
-use crate::args::mirror::Heal;
+use crate::args::mirror::{Against, Heal};
+use crate::failure::{Refused, describe_error};
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 use crate::report::{PathJson, size_text, time_text};
+use crate::same_file::is_same_file;
 
 #[derive(Serialize)]
 struct Json {
@@ -25,6 +27,8 @@ struct CopyJson {
     /// Bytes it had; `null`: it could not be opened.
     bytes_before: Option<u64>,
     trouble: Option<String>,
+    /// What kept it from being healed.
+    error: Option<String>,
     was_good: bool,
     bad: Vec<ExtentJson>,
     healed: bool,
@@ -34,6 +38,12 @@ struct CopyJson {
 }
 
 pub(super) fn run(args: &Heal) -> Result<Outcome> {
+    if let Against::Manifest(manifest) = &args.verify_against
+        && let Some(copy) = args.paths.iter().find(|path| is_same_file(path, manifest))
+    {
+        let what = format!("cannot heal {}: it is the manifest itself", copy.display());
+        return Err(Refused::new(what, "name copies of the file").into());
+    }
     let against = args.verify_against.verify()?;
     let (watch, bar) = Bar::watch(!args.json);
     let options = match watch {
@@ -50,6 +60,9 @@ pub(super) fn run(args: &Heal) -> Result<Outcome> {
     } else {
         print(text(args, &healed))?;
     }
+    if let Some(error) = healed.failure() {
+        return Err(error.into());
+    }
     let all_good = healed.copies.iter().all(|copy| copy.was_good(healed.len));
     Ok(if all_good || !args.dry_run { Outcome::Done } else { Outcome::Differs })
 }
@@ -61,6 +74,7 @@ fn json(healed: &Healed) -> Json {
             path: copy.path.as_os_str().into(),
             bytes_before: copy.len_before,
             trouble: copy.trouble.clone(),
+            error: copy.error.as_ref().map(|error| describe_error(&**error)),
             was_good: copy.was_good(healed.len),
             bad: copy.bad.iter().map(ExtentJson::from).collect(),
             healed: copy.rewritten.is_some(),
@@ -80,7 +94,9 @@ fn text(args: &Heal, healed: &Healed) -> String {
     let mut text = String::new();
     for copy in &healed.copies {
         text += &format!("{}: {}\n", copy.path.display(), state(healed, copy));
-        if let Some(trouble) = &copy.trouble {
+        if let Some(error) = &copy.error {
+            text += &format!("  not healed: {}\n", describe_error(&**error));
+        } else if let Some(trouble) = &copy.trouble {
             text += &format!("  {trouble}\n");
         } else {
             text += &bad_text(&copy.bad);
@@ -97,7 +113,8 @@ fn state(healed: &Healed, copy: &HealedCopy) -> String {
         return String::from("good");
     }
     let found = match copy.len_before {
-        None => String::from("could not be opened"),
+        None if copy.error.is_some() => String::from("could not be opened"),
+        None => String::from("missing"),
         Some(len) if len != healed.len => format!("bad, {len} bytes instead of {}", healed.len),
         Some(_) => String::from("bad"),
     };

@@ -1,5 +1,7 @@
 //! `swath manifest`: the checksums of a file's chunks, written or compared.
 
+use std::fs::Metadata;
+use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
@@ -13,6 +15,7 @@ use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, counted, headline, size_text};
+use crate::same_file::{is_same_file, is_stdin};
 
 #[derive(Serialize)]
 struct Json {
@@ -57,6 +60,7 @@ pub(super) fn run(args: &Manifest) -> Result<Outcome> {
 
 fn make(args: &Manifest) -> Result<Outcome> {
     let target = target(args)?;
+    refuse(args, &target)?;
     let (options, bar) = Bar::attach(ReadOptions::new(), !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
@@ -74,6 +78,31 @@ fn make(args: &Manifest) -> Result<Outcome> {
         print(format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path))?;
     }
     Ok(Outcome::Done)
+}
+
+/// What would destroy the file, or wait for ever.
+fn refuse(args: &Manifest, target: &Path) -> Result<()> {
+    let is_input = match &args.path {
+        Input::Path(path) => is_same_file(path, target),
+        Input::Stdin => is_stdin(target),
+    };
+    if is_input {
+        let what =
+            format!("cannot write the manifest to {}: it is the file itself", target.display());
+        return Err(Refused::new(what, "-o with another name").into());
+    }
+    // A pipe of the shell's has no path that leads to it, and somebody writes it already.
+    if let Input::Path(path) = &args.path
+        && path.canonicalize().and_then(|path| path.metadata()).is_ok_and(is_pipe)
+    {
+        let what = format!("cannot read {path}: it is a named pipe", path = path.display());
+        return Err(Refused::new(what, "`swath manifest -o NAME - < PIPE`").into());
+    }
+    Ok(())
+}
+
+fn is_pipe(facts: Metadata) -> bool {
+    facts.file_type().is_fifo()
 }
 
 fn target(args: &Manifest) -> Result<PathBuf> {

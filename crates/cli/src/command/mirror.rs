@@ -13,6 +13,7 @@ use crate::failure::Refused;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 use crate::report::{PathJson, size_text, time_text};
+use crate::same_file::is_same_file;
 
 #[derive(Serialize)]
 struct Json {
@@ -27,6 +28,17 @@ struct Json {
 
 pub(super) fn run(args: &Mirror) -> Result<Outcome> {
     let targets = targets(args)?;
+    if let Some(manifest) = &args.manifest {
+        let mut others = [&args.path].into_iter().chain(&targets);
+        if let Some(other) = others.find(|other| is_same_file(other, manifest)) {
+            let what = format!(
+                "cannot write the manifest to {}: it is {}, the file or a copy of it",
+                manifest.display(),
+                other.display(),
+            );
+            return Err(Refused::new(what, "--manifest with another name").into());
+        }
+    }
     let (watch, bar) = Bar::watch(!args.json);
     let options = match watch {
         Some(watch) => args.options().with_progress(watch),

@@ -143,3 +143,52 @@ fn heal_mends_what_is_bad_and_looks_only_when_asked_to() {
     let output = run(vote.into_iter().chain(all()));
     assert_eq!(stdout(&output).matches(": good\n").count(), 3, "{output:?}");
 }
+
+#[test]
+fn what_would_write_over_the_file_its_copies_or_the_manifest_is_refused() {
+    let Setting { _folder, paths, manifest, right } = setting();
+    let folder = _folder.path();
+    let (soft, hard) = (folder.join("soft"), folder.join("hard"));
+    std::os::unix::fs::symlink(&paths[0], &soft).expect("a link");
+    std::fs::hard_link(&paths[0], &hard).expect("a second name");
+    let against = format!("manifest={}", manifest.display());
+    let before = std::fs::read(&manifest).expect("there");
+    let new = folder.join("new");
+    std::fs::create_dir(&new).expect("room");
+    let mirrored = |manifest: &Path| {
+        run(["mirror", word(&paths[0]), "--into", word(&new), "--manifest", word(manifest)])
+    };
+    let refused = [
+        run(["manifest", word(&paths[0]), "-o", word(&paths[0])]),
+        run(["manifest", word(&paths[0]), "-o", word(&soft)]),
+        run(["manifest", word(&paths[0]), "-o", word(&hard)]),
+        mirrored(&paths[0]),
+        mirrored(&soft),
+        mirrored(&new.join("input")),
+        mirrored(&new.join("../new/input")),
+        run(["heal", "--verify-against", &against, word(&paths[1]), word(&manifest)]),
+    ];
+    for output in refused {
+        assert_eq!(code(&output), 2, "{output:?}");
+        assert!(stderr(&output).contains("itself") || stderr(&output).contains("a copy of it"));
+        assert!(std::fs::read(&paths[0]).expect("there") == right);
+        assert!(std::fs::read(&manifest).expect("there") == before);
+        assert_eq!(std::fs::read_dir(&new).expect("a folder").count(), 0);
+    }
+}
+
+#[test]
+fn heal_tells_what_it_could_not_heal_and_heals_the_rest() {
+    let Setting { _folder, mut paths, manifest, right } = setting();
+    damage(&paths[2], MIB);
+    paths.insert(1, _folder.path().join("no folder/copy"));
+    let against = format!("manifest={}", manifest.display());
+    let words = ["heal", "--verify-against", &against, "--json"];
+    let output = run(words.into_iter().chain(paths.iter().map(|path| word(path))));
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("no folder/copy: No such file"), "{output:?}");
+    let told = &json(&output)["copies"];
+    assert!(told[1]["error"].as_str().expect("a reason").contains("No such file"), "{told}");
+    assert_eq!((&told[1]["healed"], &told[3]["healed"]), (&false.into(), &true.into()));
+    assert!(std::fs::read(&paths[3]).expect("there") == right);
+}

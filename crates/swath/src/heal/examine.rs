@@ -1,11 +1,12 @@
 //! Looks at every chunk of every copy.
 
+use std::io;
 use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath_os::machine;
-use swath_plan::checksums::Checksums;
+use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
 use swath_plan::mirror::{Agreed, agree};
 use swath_plan::schedule::{Cut, Lease, Run, Scheduler, Setup, Way};
@@ -15,17 +16,15 @@ use crate::engine::fill::{Hands, fill_buffered};
 use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
+use crate::source::mirrored::lengths;
 use crate::source::{Kind, Opened, Source, Verify};
-
-/// Bytes of a chunk unless told otherwise.
-pub const CHUNK_SIZE: u64 = 1 << 20;
 
 /// One copy that is looked at, or why it cannot be.
 pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
 
 impl Copy {
     pub(crate) fn open(source: Source) -> Self {
-        Self(Opened::open(source).and_then(|opened| match opened.kind() {
+        Self(Opened::open_copy(source).and_then(|opened| match opened.kind() {
             Kind::Sized(len) => Ok((Arc::new(opened), len)),
             Kind::Made | Kind::Stream => {
                 let error = Error::new(Operation::Read, Reason::Invalid, opened.name());
@@ -40,6 +39,24 @@ impl Copy {
 
     pub(crate) fn error(&self) -> Option<Error> {
         self.0.as_ref().err().map(Error::again)
+    }
+
+    /// Its name, and why it cannot be opened.
+    fn cause(&self) -> String {
+        let Err(error) = &self.0 else { return String::new() };
+        format!("{}: {}", error.path().display(), lengths::cause(error))
+    }
+
+    /// Whether nothing stands under its name: only then may it be made anew.
+    pub(crate) fn is_missing(&self) -> bool {
+        self.0.as_ref().is_err_and(|error| error.io_kind() == io::ErrorKind::NotFound)
+    }
+
+    /// Whether this process, not the copy, is why it cannot be opened.
+    pub(crate) fn lacks_resources(&self) -> bool {
+        // ENOMEM, ENFILE, EMFILE
+        let number = self.0.as_ref().err().and_then(Error::raw_os_error);
+        matches!(number, Some(12 | 23 | 24))
     }
 
     fn opened(&self) -> Option<&Arc<Opened>> {
@@ -185,8 +202,8 @@ fn measure(
     }
     let lens: Vec<Option<u64>> = copies.iter().map(Copy::len).collect();
     let len = agree(&lens, Agreed::Quorum(quorum)).ok_or_else(|| {
-        let detail = format!("no {quorum} of its copies are equally long ({lens:?} bytes)");
-        refused(Reason::Corrupt, detail)
+        let told = |copy: &Copy| (copy.len(), copy.cause());
+        refused(Reason::Corrupt, lengths::differ(quorum, copies.iter().map(told)))
     })?;
     Ok((quorum, len, usual))
 }

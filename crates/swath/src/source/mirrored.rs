@@ -15,6 +15,7 @@
 
 mod fetch;
 mod group;
+pub(crate) mod lengths;
 mod readers;
 
 use std::sync::Arc;
@@ -36,7 +37,8 @@ pub enum Verify {
     /// the file is.
     Manifest(Arc<Checksums>),
     /// Other copies: more than half of all that were named must have the same bytes, 2 of 2 or 3,
-    /// 3 of 4 or 5. Each chunk is read so many times.
+    /// 3 of 4 or 5. Each chunk is read so many times: 1 MiB, counted from the start of the file,
+    /// whole also where a part of it is wanted.
     Vote,
 }
 

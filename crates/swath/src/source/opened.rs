@@ -2,10 +2,11 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
+use rustix::fs::OFlags;
 use swath_plan::extent::Extent;
 
 use super::file::{self, Direct, Identity, Place};
@@ -67,6 +68,24 @@ impl Opened {
                 Ok(Self { name, kind, input: Input::Mirrored(Box::new(group)) })
             }
         }
+    }
+
+    /// As [`open`](Self::open), but never waits for whoever would write a pipe: a copy is read by
+    /// position, so a pipe is refused without being read.
+    pub(crate) fn open_copy(source: Source) -> Result<Self> {
+        let Inner::Path(name) = source.0 else { return Self::open(source) };
+        let failed = |error| Error::io(Operation::Open, &name, error);
+        let waitless = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = File::options()
+            .read(true)
+            .custom_flags(waitless.bits().cast_signed())
+            .open(&name)
+            .map_err(failed)?;
+        // Reads wait as ever: some of the kernel's ways to read would come back empty-handed.
+        let flags = rustix::fs::fcntl_getfl(&file).map_err(|error| failed(error.into()))?;
+        rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
+            .map_err(|error| failed(error.into()))?;
+        Self::of_file(Arc::new(file), name)
     }
 
     fn of_file(file: Arc<File>, name: PathBuf) -> Result<Self> {

@@ -174,6 +174,38 @@ fn a_vote_gives_what_more_than_half_agree_on() {
     assert!(came > 10 && failed > 10, "both happen: {came} {failed}");
 }
 
+/// One copy is damaged a little before 3 MiB, another one a little behind it: the fourth chunk is
+/// right in the first copy, the third one in the second, and both are in the third.
+#[test]
+fn a_vote_gives_the_same_bytes_wherever_reads_begin_and_end() {
+    const MIB: usize = 1 << 20;
+    const STEP: usize = 1 << 10;
+    let right = Arc::new(bytes(8, 8 * MIB));
+    let damaged_at = |at: usize| Faults { wrong: vec![at / STEP], ..Faults::default() };
+    let source = || {
+        let all = [damaged_at(3 * MIB - 100), damaged_at(3 * MIB + 2000), Faults::default()];
+        let copies = (0..)
+            .zip(all)
+            .map(|(index, faults)| Faulty::new(index, &right, STEP, faults).source());
+        Mirrored::new(copies).with_verify(Verify::Vote)
+    };
+    for chunk_size in [100_000, 777_777, MIB, MIB + 1, 3 * MIB, 8 * MIB] {
+        for workers in [1, 3, 8] {
+            let options = ReadOptions::new().with_workers(workers).with_chunk_size(chunk_size);
+            for (offset, len) in [(0, 8 * MIB), (3 * MIB - 150, 3000), (2_500_001, 3_000_003)] {
+                let options = options.clone().with_offset(offset as u64).with_len(len as u64);
+                let loaded = options.read(source()).expect("two are right everywhere");
+                let expected = &right[offset..offset + len];
+                assert!(loaded.buffer[..] == *expected, "{offset} {len} {chunk_size}");
+            }
+            let mut through = Vec::new();
+            let mut reader = options.reader(source()).expect("opens");
+            std::io::copy(&mut reader, &mut through).expect("two are right everywhere");
+            assert!(through == right[..], "{chunk_size} {workers}");
+        }
+    }
+}
+
 #[test]
 fn every_verb_reads_around_a_fault() {
     let right = Arc::new(bytes(6, 3 << 20));

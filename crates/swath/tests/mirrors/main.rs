@@ -6,3 +6,4 @@ mod faults;
 mod files;
 mod heal;
 mod hedges;
+mod refusals;

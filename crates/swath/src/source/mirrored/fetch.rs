@@ -5,6 +5,7 @@ use std::sync::PoisonError;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use swath_plan::checksums::CHUNK_SIZE;
 use swath_plan::extent::Extent;
 use swath_plan::mirror::{Outcome, Request, Step};
 use swath_plan::schedule::Nanos;
@@ -57,9 +58,12 @@ impl Group {
             Verify::Manifest(sums) => {
                 sums.chunk_at(at).map_or(Extent::between(at, end), |(chunk, _)| chunk)
             }
-            Verify::None | Verify::Vote => {
-                Extent::between(at, end.min(at.saturating_add(PIECE)))
+            // Cut as `heal` cuts it, so that both agree on who is outvoted.
+            Verify::Vote => {
+                let start = at - at % CHUNK_SIZE;
+                Extent::between(start, self.len.min(start.saturating_add(CHUNK_SIZE)))
             }
+            Verify::None => Extent::between(at, end.min(at.saturating_add(PIECE))),
         }
     }
 

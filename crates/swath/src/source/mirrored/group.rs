@@ -12,6 +12,7 @@ use swath_plan::extent::Extent;
 use swath_plan::mirror::{self, Agreed, Copy, Mirrors, Setup, Standing};
 use swath_plan::schedule::Nanos;
 
+use super::lengths::{self, cause};
 use super::readers::Pool;
 use super::{Mirrored, Verify};
 use crate::error::{Error, Operation, Reason, Result};
@@ -223,7 +224,7 @@ impl Member {
         let name = source.name();
         let opened = match &source.0 {
             Inner::Mirrored(_) => Err(String::from("it is a mirrored source itself")),
-            _ => Opened::open(source.clone()).map_err(|error| cause(&error)),
+            _ => Opened::open_copy(source.clone()).map_err(|error| cause(&error)),
         };
         let opened = opened.and_then(|opened| match opened.kind() {
             Kind::Sized(_) => Ok(opened),
@@ -249,12 +250,6 @@ impl Member {
     pub(super) fn is_in_trouble(&self, trouble: String) {
         *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = Some(trouble);
     }
-}
-
-/// The kernel's own words, or ours.
-fn cause(error: &Error) -> String {
-    use std::error::Error as _;
-    error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Leaves out what has been named already: one file is no second copy, and has no second vote.
@@ -380,12 +375,11 @@ fn unreadable(members: &[Member]) -> Error {
 
 fn undecided(members: &[Member], quorum: usize) -> Error {
     let path = members.first().map_or(Path::new(""), |member| &member.name);
-    let told = |member: &Member| match member.len() {
-        Some(len) => format!("{}: {len} bytes", member.name.display()),
-        None => format!("{}: unreadable", member.name.display()),
+    let told = |member: &Member| {
+        let trouble = member.trouble().unwrap_or_default();
+        (member.len(), format!("{}: {trouble}", member.name.display()))
     };
-    let lens = members.iter().map(told).collect::<Vec<_>>().join("; ");
     Error::new(Operation::Open, Reason::Corrupt, path)
-        .detail(format!("no {quorum} of its copies are equally long ({lens})"))
+        .detail(lengths::differ(quorum, members.iter().map(told)))
         .hint("a manifest of the right file would decide it")
 }

@@ -1,0 +1,39 @@
+//! Whether two names are of one file: what is written must not be what is read.
+
+use std::fs::Metadata;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use swath::sink::{Fs, LocalFs};
+
+/// Whether both are one file, by links of either kind too, or would be once they are made.
+pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
+    match (std::fs::metadata(one), std::fs::metadata(other)) {
+        (Ok(one), Ok(other)) => identity(&one) == identity(&other),
+        (Err(_), Err(_)) => resolved(one) == resolved(other),
+        _ => false,
+    }
+}
+
+/// Whether `path` is the file that standard input reads.
+pub(crate) fn is_stdin(path: &Path) -> bool {
+    let stdin = io::stdin().as_fd().try_clone_to_owned().map(std::fs::File::from);
+    let stdin = stdin.and_then(|file| file.metadata());
+    match (stdin, std::fs::metadata(path)) {
+        (Ok(stdin), Ok(other)) => identity(&stdin) == identity(&other),
+        _ => false,
+    }
+}
+
+fn identity(facts: &Metadata) -> (u64, u64) {
+    (facts.dev(), facts.ino())
+}
+
+/// Where a file of this name would be made.
+fn resolved(path: &Path) -> Option<PathBuf> {
+    let path = LocalFs.resolve(path).ok()?;
+    let folder = path.parent()?.canonicalize().ok()?;
+    Some(folder.join(path.file_name()?))
+}
