@@ -43,6 +43,10 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let against = Verify::Manifest(made.checksums);
     let healed = HealOptions::new().heal(&paths, &against)?;
+    // A copy that could not be healed keeps nobody from healing the others.
+    if let Some(error) = healed.failure() {
+        return Err(error.into());
+    }
     for copy in &healed.copies {
         println!("{:?}: bad {:?}, rewritten {:?}", copy.path, copy.bad, copy.rewritten);
         assert!(std::fs::read(&copy.path)? == right, "all are good again");
