@@ -22,8 +22,7 @@ use std::time::{Duration, Instant};
 use swath_plan::mirror::MOST;
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::observe::{CancelToken, Progress};
-use crate::options::ReadOptions;
+use crate::options::{ReadOptions, reading_setters};
 use crate::sink::draft::{DraftOptions, target_setters};
 use crate::source::{Mirrored, Source, Verify};
 
@@ -111,31 +110,13 @@ impl HealOptions {
         Self::default()
     }
 
-    /// Threads, the caller's included. Default 0: chosen for these copies.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.reading = self.reading.with_workers(workers);
-        self
-    }
+    reading_setters!(
+        "Threads, the caller's included. Default 0: chosen for these copies.",
+        "Calls `progress` for each chunk that was looked at in all copies.",
+        "Lets `token` cancel it; the copy that is being rewritten is then what it was."
+    );
 
     target_setters!();
-
-    /// Calls `progress` for each chunk that was looked at in all copies.
-    #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
-    ) -> Self {
-        self.reading = self.reading.with_progress(progress);
-        self
-    }
-
-    /// Lets `token` cancel it; the copy that is being rewritten is then what it was.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.reading = self.reading.with_cancel(token);
-        self
-    }
 
     /// Only says what is bad.
     ///

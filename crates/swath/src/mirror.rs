@@ -16,8 +16,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::heal::examine::Copy;
 use crate::heal::rewrite::Rewrite;
 use crate::manifest::CHUNK_SIZE;
-use crate::observe::{CancelToken, Progress};
-use crate::options::ReadOptions;
+use crate::options::{ReadOptions, reading_setters};
 use crate::report::Report;
 use crate::sink::draft::{DraftOptions, target_setters};
 use crate::source::{Mirrored, Opened, Source, Verify};
@@ -66,31 +65,13 @@ impl MirrorOptions {
         Self::default()
     }
 
-    /// Threads, the caller's included. Default 0: chosen for this file.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.reading = self.reading.with_workers(workers);
-        self
-    }
+    reading_setters!(
+        "Threads, the caller's included. Default 0: chosen for this file.",
+        "Calls `progress` while the checksums of the file are computed.",
+        "Lets `token` cancel it; copies that are complete stay."
+    );
 
     target_setters!();
-
-    /// Calls `progress` while the checksums of the file are computed.
-    #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
-    ) -> Self {
-        self.reading = self.reading.with_progress(progress);
-        self
-    }
-
-    /// Lets `token` cancel it; copies that are complete stay.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.reading = self.reading.with_cancel(token);
-        self
-    }
 
     /// Makes a copy of `file` under each of `targets`.
     ///

@@ -279,3 +279,34 @@ impl ReadOptions {
         Ok(extent)
     }
 }
+
+/// The setters of whatever has `reading: ReadOptions`, inside its `impl`: what is said of
+/// threads, of progress and of cancelling differs.
+macro_rules! reading_setters {
+    ($workers:literal, $progress:literal, $cancel:literal) => {
+        #[doc = $workers]
+        #[must_use]
+        pub fn with_workers(mut self, workers: usize) -> Self {
+            self.reading = self.reading.with_workers(workers);
+            self
+        }
+
+        #[doc = $progress]
+        #[must_use]
+        pub fn with_progress(
+            mut self,
+            progress: impl Fn($crate::observe::Progress) + Send + std::marker::Sync + 'static,
+        ) -> Self {
+            self.reading = self.reading.with_progress(progress);
+            self
+        }
+
+        #[doc = $cancel]
+        #[must_use]
+        pub fn with_cancel(mut self, token: $crate::observe::CancelToken) -> Self {
+            self.reading = self.reading.with_cancel(token);
+            self
+        }
+    };
+}
+pub(crate) use reading_setters;

@@ -1,7 +1,6 @@
 //! How to copy: every choice a caller can make, each with its default.
 
-use crate::observe::{CancelToken, Progress};
-use crate::options::ReadOptions;
+use crate::options::{ReadOptions, reading_setters};
 use crate::sink::draft::{DraftOptions, target_setters};
 
 /// Whether the copy may share the blocks of its source.
@@ -57,14 +56,6 @@ impl CopyOptions {
         }
     }
 
-    /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more where
-    /// the device wants more reads in flight.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.reading = self.reading.with_workers(workers);
-        self
-    }
-
     /// Bytes of one read and write. Default 0: 512 KiB, which stays in the processor's cache.
     #[must_use]
     pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
@@ -79,22 +70,12 @@ impl CopyOptions {
         self
     }
 
+    reading_setters!(
+        "Threads, the caller's included, at most 1,024. Default 0: one for each core, or \
+         more where the device wants more reads in flight.",
+        "Calls `progress` about once for each MiB, from whichever worker copied it. Holes count.",
+        "Lets `token` cancel the copy; the target is then what it was."
+    );
+
     target_setters!();
-
-    /// Calls `progress` about once for each MiB, from whichever worker copied it. Holes count.
-    #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
-    ) -> Self {
-        self.reading = self.reading.with_progress(progress);
-        self
-    }
-
-    /// Lets `token` cancel the copy; the target is then what it was.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.reading = self.reading.with_cancel(token);
-        self
-    }
 }
