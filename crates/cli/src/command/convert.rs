@@ -5,7 +5,6 @@ mod matrix;
 mod table;
 
 use std::fs;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -21,6 +20,7 @@ use crate::failure::Refused;
 use crate::output::{print, print_json};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::same_file::is_same_file;
 
 #[derive(Serialize)]
 struct Json {
@@ -120,13 +120,10 @@ fn check_names(args: &Convert) -> Result<()> {
 
 /// Before anything is read: what would be refused at the end.
 fn check_target(args: &Convert) -> Result<()> {
-    let id = |facts: fs::Metadata| (facts.dev(), facts.ino());
-    let there = fs::metadata(&args.to).ok();
-    let is_input = there.clone().map(id) == fs::metadata(&args.input).ok().map(id);
     let what = |why: &str| format!("cannot write {}: {why}", args.to.display());
-    if there.is_some() {
+    if args.to.exists() {
         ensure!(
-            !is_input,
+            !is_same_file(&args.input, &args.to),
             Refused::new(what("it is the input"), "another name for the output")
         );
         let hint = "--force to replace it, or another name";
