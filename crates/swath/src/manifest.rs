@@ -17,6 +17,7 @@
 //! damage, not malice.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 pub use swath_plan::checksums::CHUNK_SIZE;
@@ -75,6 +76,13 @@ pub fn save(sums: &Checksums, path: impl AsRef<Path>) -> Result<()> {
 /// If the file cannot be read, is damaged, or is something else ([`Reason::Corrupt`]).
 pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
     let path = path.as_ref();
+    // A pipe ends; a device may not.
+    if std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device()) {
+        let error = Error::new(Operation::Read, Reason::Corrupt, path);
+        return Err(error
+            .detail("it is a device")
+            .hint("name a file that `swath manifest` has written"));
+    }
     let bytes = crate::read::read(path)?;
     Checksums::decode(&bytes, xxh3_64).map_err(|fault| {
         let hint = match fault {

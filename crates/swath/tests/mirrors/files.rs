@@ -102,6 +102,8 @@ fn a_manifest_finds_every_damaged_chunk_and_says_where() {
     assert_eq!((found.len, found.expected_len), (LEN as u64 + 1, LEN as u64));
     assert!(!found.is_right());
     std::fs::write(folder.path().join("sums"), b"SWATHSUM").expect("room");
+    let endless = manifest::load("/dev/zero").expect_err("it would take all memory");
+    assert_eq!(endless.reason(), Reason::Corrupt);
     let error = manifest::load(folder.path().join("sums")).expect_err("cut off");
     assert_eq!(error.reason(), Reason::Corrupt);
     let of_nothing = manifest::of("/dev/null").expect("no byte");
