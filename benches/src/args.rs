@@ -106,6 +106,8 @@ pub(crate) enum Hidden {
 pub(crate) enum FilesReader {
     /// Swath.
     Ingest,
+    /// Swath, where the ring opens what is not in the page cache.
+    IngestByRing,
     /// The standard library, two threads.
     Std,
 }

@@ -54,6 +54,7 @@ pub(super) fn build_cold<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<
         contestants.push(ingest::at_depth(setting, depth));
         goals.push(Goal::speed(&ingest::depth_name(depth), 0.90, &device::names(depth)));
     }
+    contestants.push(ingest::by_ring(setting));
     contestants.push(ingest::fresh(setting));
     contestants.extend(THREADS.map(|threads| files::manager(setting, threads)));
     contestants.push(control::memory(bench));
@@ -96,6 +97,7 @@ pub(super) fn build_lines<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case
 const CALLS_WARM: &str = "swath::ingest, warm";
 /// And from the device.
 const CALLS_COLD: &str = "swath::ingest, cold";
+const CALLS_RING: &str = "swath::ingest, cold, opened by the ring";
 const CALLS_STD: &str = "std::fs::read, warm";
 
 /// Counts system calls.
@@ -104,6 +106,7 @@ pub(super) fn build_calls<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case
     for (name, reader, residency) in [
         (CALLS_WARM, FilesReader::Ingest, Residency::Warm),
         (CALLS_COLD, FilesReader::Ingest, Residency::Cold),
+        (CALLS_RING, FilesReader::IngestByRing, Residency::Cold),
         (CALLS_STD, FilesReader::Std, Residency::Warm),
     ] {
         match calls::counted(bench, input, name, (reader, residency)) {
@@ -113,6 +116,6 @@ pub(super) fn build_calls<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case
     }
     contestants.push(control::memory(bench));
     let goals =
-        vec![Goal::calls_per_file(CALLS_WARM, 3.0), Goal::calls_per_file(CALLS_COLD, 0.1)];
+        vec![Goal::calls_per_file(CALLS_WARM, 3.0), Goal::calls_per_file(CALLS_RING, 0.1)];
     Ok(Case { contestants, absent, goals })
 }

@@ -12,6 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
+use swath::OpenedBy;
 use swath_study::harness::{Contestant, Work};
 use swath_study::limits;
 use swath_study::many::plain;
@@ -85,8 +86,12 @@ fn total(table: &str) -> Result<u64> {
 pub(crate) fn read_files(reader: FilesReader, folder: &Path) -> Result<()> {
     let start = Instant::now();
     let (bytes, sum, seconds) = match reader {
-        FilesReader::Ingest => {
-            let ingested = ingest::whole_folder(folder)?;
+        FilesReader::Ingest | FilesReader::IngestByRing => {
+            let by = match reader {
+                FilesReader::IngestByRing => OpenedBy::Ring,
+                _ => OpenedBy::Auto,
+            };
+            let ingested = ingest::whole_folder(folder, by)?;
             let seconds = start.elapsed().as_secs_f64();
             let (bytes, sum) = ingest::sum(&ingested);
             (bytes, sum, seconds)

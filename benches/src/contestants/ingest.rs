@@ -3,13 +3,13 @@
 use crate::contestants::files::Setting;
 use anyhow::Result;
 use std::path::Path;
-use swath::{Arena, Error, Files, IngestOptions, Ingested};
+use swath::{Arena, Error, Files, IngestOptions, Ingested, OpenedBy};
 use swath_study::harness::Contestant;
 use swath_study::many::Glance;
 
 /// All files below a folder, as anybody would.
-pub(crate) fn whole_folder(folder: &Path) -> Result<Ingested> {
-    Ok(swath::ingest(Files::folder(folder))?)
+pub(crate) fn whole_folder(folder: &Path, opened_by: OpenedBy) -> Result<Ingested> {
+    Ok(IngestOptions::new().with_opened_by(opened_by).collect(Files::folder(folder))?)
 }
 
 /// All files through memory for a few of them.
@@ -61,6 +61,19 @@ pub(crate) fn at_depth(setting: Setting<'_>, depth: u32) -> Contestant<'_> {
         IngestOptions::new().with_workers(2).with_queue_depth(depth).with_arena(Arena::new());
     let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
     setting.kept(&depth_name(depth), read, sum)
+}
+
+/// As [`at_depth`] by default, where the ring opens the files too.
+pub(crate) const BY_RING: &str = "swath::ingest, 2 workers, opened by the ring";
+
+/// See [`BY_RING`].
+pub(crate) fn by_ring(setting: Setting<'_>) -> Contestant<'_> {
+    let options = IngestOptions::new()
+        .with_workers(2)
+        .with_opened_by(OpenedBy::Ring)
+        .with_arena(Arena::new());
+    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
+    setting.kept(BY_RING, read, sum)
 }
 
 /// Returns the number of bytes and their sum.

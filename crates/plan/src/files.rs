@@ -3,6 +3,7 @@
 //! ```text
 //! files   |0 1 2 3 4 5 ..|  claims: long ones first, single files at the end   (share)
 //! way     page cache first; on a miss the device, with many reads in flight    (Probe, Window)
+//! opens   by the worker while that is quick, else by the ring                   (Opener)
 //! memory  slabs, lent in turn, with a reserve for the file everybody waits for (Lender)
 //! ```
 //!
@@ -18,10 +19,12 @@
 //! ```
 
 mod lender;
+mod opener;
 mod probe;
 mod window;
 
 pub use lender::{Grant, Lender};
+pub use opener::{By, Opener};
 pub use probe::{Probe, Way};
 pub use window::Window;
 

@@ -213,6 +213,7 @@ impl Error {
 
 fn hint_for(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
+        Some(1) => "the file may be immutable (`lsattr`), or the call forbidden here",
         Some(2) => "check the path",
         Some(13) => "check the permissions of the file and of the folders above it",
         Some(21) => "name a file in it",

@@ -40,7 +40,7 @@ use std::time::{Duration, Instant, SystemTime};
 pub use arena::Arena;
 pub use collect::{Entry, Ingested};
 pub use files::Files;
-pub use options::{Delivery, Failures, FileOrder, IngestOptions, Shape, Symlinks};
+pub use options::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symlinks};
 pub use report::{IngestReport, OrderGain, SystemCalls};
 pub use stream::Part;
 
@@ -233,15 +233,19 @@ impl Summary {
         let cores = options.cores();
         report.reason = match (report.misses, report.ring_files) {
             _ if report.files == 0 => String::from("there was nothing to read"),
-            (0, _) => format!("all in the page cache: {} workers", self.threads),
+            (0, _) => format!("all in the page cache: {}", workers(self.threads)),
             (_, 0) if self.threads > cores => {
                 format!("not in the page cache, no ring: {} threads wait", self.threads)
             }
             (_, 0) if report.calls.ring > 0 => {
                 String::from("not in the page cache, and young: by rings, then looked at twice")
             }
-            (_, 0) => format!("hardly any miss of the page cache: {} workers", self.threads),
+            (_, 0) => format!("hardly any miss of the page cache: {}", workers(self.threads)),
             _ => String::from("not in the page cache: rings with many files in flight"),
         };
     }
+}
+
+fn workers(count: usize) -> String {
+    if count == 1 { String::from("1 worker") } else { format!("{count} workers") }
 }

@@ -69,7 +69,7 @@ pub use heal::rewrite::Rewritten;
 pub use heal::{HealOptions, Healed, HealedCopy, heal};
 pub use ingest::{
     Arena, Delivery, Entry, Failures, FileOrder, Files, IngestOptions, IngestReport, Ingested,
-    OrderGain, Part, Shape, Symlinks, SystemCalls, ingest,
+    OpenedBy, OrderGain, Part, Shape, Symlinks, SystemCalls, ingest,
 };
 pub use mirror::{Made, MirrorOptions, mirror};
 pub use observe::{CancelToken, Progress};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use swath::{Delivery, Failures, FileOrder, IngestOptions, Shape, Symlinks};
+use swath::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symlinks};
 
 use super::size::parse_size;
 use super::verbs::input;
@@ -90,6 +90,11 @@ pub struct HowArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub queue_depth: u32,
 
+    /// Who opens files that are not in the page cache: the thread that reads while that is quick,
+    /// always the thread, or always the ring (few calls)
+    #[arg(long, value_name = "WHO", value_parser = words(OpenedBy::WORDS), default_value = "auto")]
+    pub opened_by: OpenedBy,
+
     /// In which order files are read: as given, by path, inode, or place on the device
     ///
     /// The report says what it gained. With --hash files are read as they are given, whatever this
@@ -109,11 +114,13 @@ pub struct HowArgs {
 impl Ingest {
     /// Returns the library's options for these words.
     pub fn options(&self) -> IngestOptions {
-        let HowArgs { workers, queue_depth, order, memory_limit, completion_order } = self.how;
+        let HowArgs { workers, queue_depth, opened_by, order, .. } = self.how;
+        let HowArgs { memory_limit, completion_order, .. } = self.how;
         let delivery = if completion_order { Delivery::Completion } else { Delivery::Input };
         IngestOptions::new()
             .with_workers(workers)
             .with_queue_depth(queue_depth)
+            .with_opened_by(opened_by)
             .with_order(order)
             .with_memory_limit(memory_limit)
             .with_delivery(delivery)

@@ -151,7 +151,13 @@ pub(super) fn refused(call: Call, error: Errno, path: &Path) -> Error {
         Call::Inspect => Operation::Inspect,
         Call::Read => Operation::Read,
     };
-    Error::io(operation, path, error.into())
+    let refused = Error::io(operation, path, error.into());
+    let name = std::os::unix::ffi::OsStrExt::as_bytes(path.as_os_str());
+    if error == Errno::NOENT && name.ends_with(b"\r") {
+        return refused
+            .hint("its name ends in a carriage return: give the list line feeds alone");
+    }
+    refused
 }
 
 /// The error for a file that was written meanwhile.

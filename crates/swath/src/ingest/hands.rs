@@ -75,6 +75,8 @@ pub(super) struct Hands<'l> {
     /// Read and done with: closed many at a time.
     done: Vec<OwnedFd>,
     most_done: usize,
+    /// Descriptors that this worker may hold.
+    share: usize,
     /// `openat2` works and may be told to look at memory alone.
     cached_open: bool,
     cached_read: bool,
@@ -103,6 +105,7 @@ impl<'l> Hands<'l> {
             folders: Vec::new(),
             devices: Vec::new(),
             done: Vec::with_capacity(DONE),
+            share,
             most_done: share.saturating_sub(FOLDERS + 2).clamp(1, DONE),
             cached_open: true,
             cached_read: true,
@@ -208,6 +211,11 @@ impl<'l> Hands<'l> {
             fstat(&folder.file).ok().filter(|_| known).map(|stat| stat.st_dev as u64)
         });
         Some((Rc::clone(&folder.file), ring?))
+    }
+
+    /// Whether so many files may be open besides what is open anyway.
+    pub(super) fn has_room_for(&self, files: usize) -> bool {
+        files + self.most_done + FOLDERS + 2 <= self.share
     }
 
     /// Change times below this, in seconds, lie before the call.

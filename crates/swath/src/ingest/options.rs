@@ -34,6 +34,29 @@ impl FileOrder {
     ];
 }
 
+/// Who opens files that are not in the page cache, where a ring reads them.
+///
+/// A ring opens many at one time in threads of the kernel: good where each open waits for the
+/// device, and few calls. A worker that opens them itself takes half the processor time, as long as
+/// the file system has read inodes ahead.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum OpenedBy {
+    /// The worker while that is quick, else the ring.
+    #[default]
+    Auto,
+    /// The worker: two calls a file and few more.
+    Worker,
+    /// The ring: a call for many files.
+    Ring,
+}
+
+impl OpenedBy {
+    /// All of them, with the words of the command line.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Self::Auto), ("worker", Self::Worker), ("ring", Self::Ring)];
+}
+
 /// What happens when a file cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -126,6 +149,7 @@ impl Delivery {
 pub struct IngestOptions {
     pub(super) workers: usize,
     pub(super) queue_depth: u32,
+    pub(super) opened_by: OpenedBy,
     pub(super) order: FileOrder,
     pub(super) failures: Failures,
     pub(super) symlinks: Symlinks,
@@ -156,6 +180,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: u32) -> Self {
         self.queue_depth = queue_depth.min(1024);
+        self
+    }
+
+    /// Default: [`OpenedBy::Auto`].
+    #[must_use]
+    pub fn with_opened_by(mut self, opened_by: OpenedBy) -> Self {
+        self.opened_by = opened_by;
         self
     }
 

@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use rustix::fs::{FileType, makedev};
 use swath_os::file_ring::{FileDone, FileRing};
+use swath_plan::files::By;
 
 use super::worker::SMALL;
 use crate::buffer::BufferPool;
@@ -45,9 +46,19 @@ impl Reaper {
         self.ring.as_ref().is_some_and(|ring| ring.room() == 0)
     }
 
-    /// Files to wait for when it is full: the others keep the device busy meanwhile.
-    pub(super) fn batch(&self) -> usize {
-        (self.depth as usize / 4).max(1)
+    /// Files to wait for when it is full: the others keep the device busy meanwhile. When the worker
+    /// opens files, it takes long to fill it again; when the ring does, fewer cost calls and gain no
+    /// time.
+    pub(super) fn batch(&self, by: By) -> usize {
+        let half = (self.depth as usize / 2).max(1);
+        match by {
+            By::Worker => half.min(16),
+            By::Ring => half,
+        }
+    }
+
+    pub(super) fn depth(&self) -> usize {
+        self.depth as usize
     }
 
     pub(super) fn in_flight(&self) -> usize {
@@ -63,7 +74,7 @@ impl Reaper {
         self.refused.take()
     }
 
-    /// Begins to read a file; `false` if there is no ring.
+    /// Begins to read a file by its name in a folder; `false` if there is no ring.
     pub(super) fn begin(
         &mut self,
         folder: &Rc<OwnedFd>,
@@ -71,6 +82,27 @@ impl Reaper {
         name: &CStr,
         index: usize,
     ) -> bool {
+        let Some(ring) = self.with_room() else { return false };
+        ring.begin(folder, name, index);
+        self.devices.push((index, device));
+        true
+    }
+
+    /// The same of a file that is open; gives it back if there is no ring.
+    pub(super) fn begin_open(
+        &mut self,
+        file: OwnedFd,
+        device: u64,
+        index: usize,
+    ) -> std::result::Result<(), OwnedFd> {
+        let Some(ring) = self.with_room() else { return Err(file) };
+        ring.begin_open(file, index);
+        self.devices.push((index, device));
+        Ok(())
+    }
+
+    /// The ring, made if there was none; `None` where it is refused or full.
+    fn with_room(&mut self) -> Option<&mut FileRing> {
         if self.ring.is_none() {
             let memory = BufferPool::shared().take(SMALL * self.depth as usize);
             match memory.and_then(|memory| FileRing::new(self.depth, SMALL, memory)) {
@@ -82,12 +114,7 @@ impl Reaper {
                 }
             }
         }
-        let Some(ring) = self.ring.as_mut().filter(|ring| ring.room() > 0) else {
-            return false;
-        };
-        ring.begin(folder, name, index);
-        self.devices.push((index, device));
-        true
+        self.ring.as_mut().filter(|ring| ring.room() > 0)
     }
 
     /// Waits for `want` files.
@@ -97,12 +124,13 @@ impl Reaper {
         }
     }
 
-    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`.
+    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`; what
+    /// became of it, and the file, if it was opened before.
     pub(super) fn take(
         &mut self,
         old: i64,
         put: impl FnOnce(usize, &[u8]) -> Result<()>,
-    ) -> Option<(usize, Came)> {
+    ) -> Option<(usize, Came, Option<OwnedFd>)> {
         let devices = &mut self.devices;
         self.ring.as_mut()?.take(|done| {
             let at = devices.iter().position(|&(index, _)| index == done.token);
@@ -114,7 +142,7 @@ impl Reaper {
                     Err(error) => Came::Failed(error),
                 },
             };
-            (done.token, came)
+            (done.token, came, done.file)
         })
     }
 }

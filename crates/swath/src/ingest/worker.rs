@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! in the page cache?  → open, read, look: done
-//! not there           → the device: by a ring, or this thread waits and another one is started
+//! not there           → the device: by a ring, or this thread waits and another one is started;
+//!                       who opens it is measured
 //! large, odd, young   → with care: a look before and a look after
 //! ```
 
@@ -11,15 +12,16 @@ mod large;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::thread::Scope;
+use std::time::Instant;
 
 use rustix::io::Errno;
 use swath_os::descriptors::separate;
-use swath_plan::files::{Probe, Way};
+use swath_plan::files::{By, Opener, Probe, Way};
 
 use super::careful::refused;
 use super::crew::{Crew, StopOnPanic, Unit};
 use super::hands::{Call, Hands, Outcome, Wait};
-use super::options::{Failures, Shape};
+use super::options::{Failures, OpenedBy, Shape};
 use super::ring::{Came, Reaper};
 use super::text;
 use crate::error::{Error, Result};
@@ -152,6 +154,7 @@ struct Worker<'s, 'e, P> {
     hands: Hands<'e>,
     place: P,
     probe: Probe,
+    opener: Opener,
     ring: Reaper,
     /// Files that the ring could not prove whole.
     later: Vec<usize>,
@@ -170,8 +173,13 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         let crew = start.crew;
         let hands = Hands::new(crew.listing, crew.began, crew.share());
         let ring = Reaper::new(crew.ring_depth());
+        let opener = match crew.options.opened_by {
+            OpenedBy::Auto => Opener::default(),
+            OpenedBy::Worker => Opener::only(By::Worker),
+            OpenedBy::Ring => Opener::only(By::Ring),
+        };
         let (probe, later) = (Probe::default(), Vec::new());
-        Self { crew, hands, place, probe, ring, later, large: None, start, here }
+        Self { crew, hands, place, probe, opener, ring, later, large: None, start, here }
     }
 
     /// Works until nothing is left.
@@ -246,7 +254,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             // The file that everybody waits for may be on its way here.
             self.drain();
         }
-        if wait == Wait::ForDevice && self.begin(index) {
+        if wait == Wait::ForDevice && self.begin(index)? {
             return Ok(());
         }
         let Some(room) = self.place.room(index, SMALL, path)? else { return Ok(()) };
@@ -261,7 +269,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             if let Some(file) = opened {
                 self.hands.done_with(file);
             }
-            if self.begin(index) {
+            if self.begin(index)? {
                 return Ok(());
             }
             outcome = Outcome::Miss(None);
@@ -294,17 +302,46 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     }
 
     /// Begins to read a file by the ring; `false` where that cannot be.
-    fn begin(&mut self, index: usize) -> bool {
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be opened.
+    fn begin(&mut self, index: usize) -> Result<bool> {
         if !self.ring.is_allowed() {
-            return false;
+            return Ok(false);
         }
-        let Some((folder, device)) = self.hands.ring_folder(index) else { return false };
+        let Some((folder, device)) = self.hands.ring_folder(index) else { return Ok(false) };
+        let has_room = self.hands.has_room_for(self.ring.depth());
+        let by = if has_room { self.opener.by() } else { By::Ring };
         if self.ring.is_full() {
-            self.reap(self.ring.batch());
+            self.reap(self.ring.batch(by));
         }
-        let begun = self.ring.begin(&folder, device, self.crew.listing.c_name(index), index);
+        let opened = if by == By::Worker { self.open_for_ring(index)? } else { None };
+        let begun = match opened {
+            Some(file) => match self.ring.begin_open(file, device, index) {
+                Ok(()) => true,
+                Err(file) => {
+                    self.hands.done_with(file);
+                    false
+                }
+            },
+            None => self.ring.begin(&folder, device, self.crew.listing.c_name(index), index),
+        };
         self.hands.tally.misses += u64::from(begun);
-        begun
+        Ok(begun)
+    }
+
+    /// Opens a file that the ring is to read; `None` if there are no descriptors left.
+    fn open_for_ring(&mut self, index: usize) -> Result<Option<OwnedFd>> {
+        let began = Instant::now();
+        let opened = self.hands.open(index, Wait::ForDevice);
+        self.opener.took(began.elapsed());
+        match opened {
+            Ok(file) => Ok(Some(file)),
+            // Others have taken the descriptors: the ring needs none.
+            Err(Errno::MFILE | Errno::NFILE) => Ok(None),
+            Err(error) => Err(refused(Call::Open, error, self.crew.listing.path(index))),
+        }
     }
 
     /// Waits for all files that are on their way, then reads those that did not come whole: the
@@ -340,12 +377,15 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 crew.came(bytes.len() as u64);
                 Ok(())
             });
-            match taken {
-                None => break,
-                Some((_, Came::Done)) => {}
-                Some((index, Came::Failed(error))) => self.failed(index, error),
+            let Some((index, came, file)) = taken else { break };
+            if let Some(file) = file {
+                self.hands.done_with(file);
+            }
+            match came {
+                Came::Done => {}
+                Came::Failed(error) => self.failed(index, error),
                 // Large, odd, young, or refused: whoever is careful finds out.
-                Some((index, Came::Unproven)) => self.later.push(index),
+                Came::Unproven => self.later.push(index),
             }
         }
     }

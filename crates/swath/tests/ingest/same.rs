@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use swath::{Arena, Error, Failures, FileOrder, Files, IngestOptions, Ingested};
+use swath::{Arena, Error, Failures, FileOrder, Files, IngestOptions, Ingested, OpenedBy};
 use swath_reference::ingest::{read_all, walk};
 
 use crate::trees::{folder, plant};
@@ -112,7 +112,8 @@ fn files_that_are_not_in_the_page_cache_come_by_the_ring_and_are_the_same() {
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
         }
         let options = IngestOptions::new().with_failures(Failures::Collect);
-        let options = options.with_queue_depth([0, 1, 7, 1024][round]);
+        let by = [OpenedBy::Auto, OpenedBy::Ring, OpenedBy::Worker, OpenedBy::Ring][round];
+        let options = options.with_queue_depth([0, 1, 7, 1024][round]).with_opened_by(by);
         let (mut files, mut ring_files) = (vec![Vec::new(); paths.len()], 0);
         if round % 2 == 0 {
             let ingested = options.collect(paths.clone()).expect("read");

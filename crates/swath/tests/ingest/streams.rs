@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use swath::{Delivery, Error, Failures, Files, IngestOptions, Part, Reason, Shape};
+use swath::{Delivery, Error, Failures, Files, IngestOptions, OpenedBy, Part, Reason, Shape};
 use swath_reference::ingest::read_all;
 
 use crate::trees::{folder, plant};
@@ -189,11 +189,15 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
     }
     // Old enough for one look to be proof, which is all that a ring has.
     std::thread::sleep(std::time::Duration::from_secs(5));
-    for (round, (workers, memory, depth)) in
-        [(8, 4_000_000, 0), (16, 4_000_000, 1024), (16, 1, 0), (64, 1_000_000, 1024)]
-            .into_iter()
-            .enumerate()
-    {
+    let (worker, ring) = (OpenedBy::Worker, OpenedBy::Ring);
+    let settings = [
+        (8, 4_000_000, 0, worker),
+        (16, 4_000_000, 1024, ring),
+        (16, 1, 0, ring),
+        (16, 1, 0, worker),
+        (64, 1_000_000, 1024, OpenedBy::Auto),
+    ];
+    for (round, (workers, memory, depth, opened_by)) in settings.into_iter().enumerate() {
         for path in &paths {
             let file = std::fs::File::open(path).expect("there");
             if round == 0 {
@@ -204,7 +208,8 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
         let options = IngestOptions::new()
             .with_workers(workers)
             .with_memory_limit(memory)
-            .with_queue_depth(depth);
+            .with_queue_depth(depth)
+            .with_opened_by(opened_by);
         let (paths, (done, told)) = (paths.clone(), std::sync::mpsc::channel());
         std::thread::spawn(move || {
             let mut next = 0;

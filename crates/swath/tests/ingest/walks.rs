@@ -130,3 +130,14 @@ fn lists_and_patterns_name_files() {
         ["5.txt", "a/1.txt", "a/2.bin", "a/b/3.txt"]
     );
 }
+
+#[test]
+fn a_list_with_carriage_returns_is_told_from_missing_files() {
+    let told = |list: &[u8]| {
+        let error = swath::ingest(Files::list(list.to_vec(), b'\n')).expect_err("missing");
+        assert_eq!(error.raw_os_error(), Some(2));
+        error.what_to_try()
+    };
+    assert!(told(b"/nowhere/a\r\n/nowhere/b\r\n").contains("carriage return"));
+    assert!(!told(b"/nowhere/a\n/nowhere/b\n").contains("carriage return"));
+}
