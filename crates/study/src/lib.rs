@@ -23,5 +23,6 @@ pub mod mirror;
 pub mod order;
 pub mod peers;
 pub mod random;
+pub mod results;
 pub mod stats;
 pub mod workload;

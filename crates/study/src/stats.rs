@@ -23,6 +23,7 @@
 //! ```
 
 use crate::random::SplitMix64;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How often the rounds are resampled for one interval.
@@ -80,7 +81,7 @@ pub fn median(samples: &[f64]) -> Option<f64> {
 }
 
 /// An estimate and the 95 % interval around it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// What the samples say.
     pub estimate: f64,

@@ -1,0 +1,346 @@
+//! What a study measured: one row a run, and what is known about them. `study.json` is this.
+//!
+//! ```text
+//! Results ─ machine, method, limits
+//!    └─ Measured, one for each experiment ─ charts, absent, finding
+//!          └─ Run: folder, series, x, state, round → seconds, bytes, metrics
+//! ```
+//!
+//! Whoever reads an older file gets what it had; whoever meets a newer [`SCHEMA`] says so.
+//!
+//! ```
+//! use swath_study::results::{Results, SCHEMA};
+//!
+//! let results = Results::default();
+//! let text = serde_json::to_string(&results)?;
+//! assert_eq!(Results::parse(&text)?, results);
+//! assert!(Results::parse(&text.replace(&format!("\"schema\":{SCHEMA}"), "\"schema\":99")).is_err());
+//! # anyhow::Ok(())
+//! ```
+
+mod select;
+
+pub use select::{Key, Selected};
+
+use std::collections::BTreeMap;
+
+use anyhow::{Context, Result, ensure};
+use serde::{Deserialize, Serialize};
+
+use crate::stats::Interval;
+
+/// The version of the format that this program writes.
+pub const SCHEMA: u32 = 1;
+
+/// Everything that one study measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Results {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Swath's version, and the commit where it is known.
+    pub version: String,
+    /// When it began, in seconds since 1970.
+    pub started: u64,
+    /// What is known of the machine: `[what, value]`, in the order to show them.
+    pub machine: Vec<(String, String)>,
+    /// How it was measured.
+    pub method: Method,
+    /// The folders whose file systems were measured.
+    pub folders: Vec<Folder>,
+    /// What the machine could do at best, measured in the same run.
+    pub limits: Vec<Limit>,
+    /// The experiments, in the order of the studies.
+    pub experiments: Vec<Measured>,
+}
+
+/// How it was measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Method {
+    /// The words of the command line: `quick` or `full`.
+    pub extent: String,
+    /// Rounds that count.
+    pub rounds: usize,
+    /// Decides the order within each round.
+    pub seed: u64,
+    /// How files are made cold.
+    pub cold_by: String,
+}
+
+/// A folder whose file system and device were measured.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Folder {
+    /// Its path as it was given.
+    pub path: String,
+    /// What is known of it: `[what, value]`.
+    pub facts: Vec<(String, String)>,
+}
+
+/// What the machine, or one folder's device, could do at best.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Which one, as in `memory sum` or `random read, O_DIRECT`.
+    pub name: String,
+    /// The folder it belongs to, by its number in [`Results::folders`]; `None`: the machine.
+    pub folder: Option<usize>,
+    /// The median, with its interval.
+    pub value: Interval,
+    /// As in `GB/s` or `µs`.
+    pub unit: String,
+}
+
+/// What one experiment gave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    /// As in `a-threads`.
+    pub id: String,
+    /// `A` to `E`.
+    pub study: String,
+    /// What it reproduces.
+    pub figure: String,
+    /// What the study claims, in one sentence.
+    pub claim: String,
+    /// What is to be drawn.
+    pub charts: Vec<Chart>,
+    /// How far it came.
+    pub state: Progress,
+    /// Who could not take part, and why: `[who, why]`.
+    pub absent: Vec<(String, String)>,
+    /// What came of the claim.
+    pub finding: Finding,
+    /// How far the times of the control were spread, as a share of their median.
+    pub noise: Option<f64>,
+    /// One for each run that counts.
+    pub runs: Vec<Run>,
+}
+
+/// How far an experiment came.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Progress {
+    /// To its end.
+    Done,
+    /// It was stopped: the rounds that were finished are there.
+    #[default]
+    Stopped,
+    /// It cannot run here, and why.
+    Skipped(String),
+    /// It failed, and why.
+    Failed(String),
+}
+
+/// A chart of an experiment's runs: a line for each series and state.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// As in `time by threads`.
+    pub title: String,
+    /// What lies on the horizontal axis, as in `threads`.
+    pub x: String,
+    /// Whether it is logarithmic.
+    pub x_log: bool,
+    /// Names instead of numbers: 0 is the first. Then series are drawn as bars.
+    pub x_names: Vec<String>,
+    /// What is drawn.
+    pub y: Measure,
+    /// Whether it is drawn logarithmically.
+    pub y_log: bool,
+}
+
+/// What is drawn of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Seconds on the clock.
+    Seconds,
+    /// Bytes a second, in GB/s.
+    Rate,
+    /// How many times as fast as a series at one place, within the same round.
+    SpeedUp {
+        /// The series that is 1.
+        series: String,
+        /// Its place; `None`: the same place.
+        x: Option<f64>,
+    },
+    /// Speed-up over the same series at place 1, divided by the place: the share of threads that
+    /// were of use.
+    Efficiency,
+    /// One of [`Run::metrics`].
+    Metric {
+        /// Its name.
+        name: String,
+        /// Its unit, as in `MiB`.
+        unit: String,
+    },
+}
+
+/// What the page cache held before a run.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum State {
+    /// All of it.
+    #[default]
+    Warm,
+    /// Nothing of it.
+    Cold,
+    /// There is no file, or it is written.
+    None,
+}
+
+/// One run that counts. Its bytes were verified.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Run {
+    /// The folder's number in [`Results::folders`].
+    pub folder: usize,
+    /// Who ran.
+    pub series: String,
+    /// With how much of what the experiment varies.
+    pub x: f64,
+    /// What the page cache held.
+    pub state: State,
+    /// The round, from 0.
+    pub round: usize,
+    /// The place within the round, from 0.
+    pub order: usize,
+    /// Seconds on the clock.
+    pub seconds: f64,
+    /// Bytes that were read or written.
+    pub bytes: u64,
+    /// Whatever else was counted, by name: `cpu_seconds`, `voluntary_switches`,
+    /// `involuntary_switches`, `minor_faults`, `major_faults`, `peak_bytes`, `cache_misses` …;
+    /// what the machine cannot count is not there.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<String, f64>,
+}
+
+/// What came of a claim.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Whether it holds here.
+    pub verdict: Holds,
+    /// Why, with the numbers.
+    pub because: String,
+    /// How near the best of Swath came to the machine's limit, 1 being all of it.
+    pub of_limit: Option<Interval>,
+}
+
+/// Whether a claim holds here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The whole interval says so.
+    Yes,
+    /// The whole interval says it does not.
+    No,
+    /// The runs do not tell, or there are none.
+    #[default]
+    Undecided,
+}
+
+impl Default for Results {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            version: String::new(),
+            started: 0,
+            machine: Vec::new(),
+            method: Method::default(),
+            folders: Vec::new(),
+            limits: Vec::new(),
+            experiments: Vec::new(),
+        }
+    }
+}
+
+impl Results {
+    /// Reads what was written before.
+    ///
+    /// # Errors
+    ///
+    /// If it is no JSON of this kind, or of a newer kind than this program knows.
+    pub fn parse(text: &str) -> Result<Self> {
+        #[derive(Deserialize)]
+        struct Head {
+            schema: u32,
+        }
+        let head: Head = serde_json::from_str(text).context("this is no study")?;
+        ensure!(
+            head.schema <= SCHEMA,
+            "this study has schema {}, and {SCHEMA} is the newest that is known here: update Swath",
+            head.schema
+        );
+        serde_json::from_str(text).context("this study is damaged")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn interval(estimate: f64) -> Interval {
+        Interval { estimate, lower: estimate - 0.125, upper: estimate + 0.125 }
+    }
+
+    #[test]
+    fn everything_comes_back_from_its_text() {
+        let run = Run {
+            series: "pool".into(),
+            x: 4.0,
+            state: State::Cold,
+            seconds: 0.25,
+            bytes: 1 << 30,
+            metrics: [("major_faults".to_owned(), 7.0)].into(),
+            ..Run::default()
+        };
+        let chart = |y| Chart {
+            title: "speed-up".into(),
+            x: "threads".into(),
+            x_log: true,
+            x_names: vec!["few".into()],
+            y,
+            y_log: false,
+        };
+        let measured = Measured {
+            id: "a-threads".into(),
+            study: "A".into(),
+            figure: "figure 1".into(),
+            claim: "more is more".into(),
+            charts: vec![
+                chart(Measure::Efficiency),
+                chart(Measure::SpeedUp { series: "serial".into(), x: None }),
+                chart(Measure::Metric { name: "major_faults".into(), unit: "".into() }),
+            ],
+            state: Progress::Skipped("no memory".into()),
+            absent: vec![("map".into(), "not allowed".into())],
+            finding: Finding {
+                verdict: Holds::No,
+                because: "1.5 [1.4, 1.6]".into(),
+                of_limit: Some(interval(0.75)),
+            },
+            noise: Some(0.125),
+            runs: vec![run.clone(), Run { round: 1, ..run }],
+        };
+        let limit = Limit {
+            name: "sum".into(),
+            folder: None,
+            value: interval(26.5),
+            unit: "GB/s".into(),
+        };
+        let results = Results {
+            machine: vec![("cores".into(), "2".into())],
+            folders: vec![Folder { path: "/data".into(), facts: Vec::new() }],
+            limits: vec![limit],
+            experiments: vec![measured],
+            ..Results::default()
+        };
+        let text = serde_json::to_string_pretty(&results).expect("all of it is text");
+        assert_eq!(Results::parse(&text).expect("written by us"), results);
+    }
+
+    #[test]
+    fn what_is_something_else_is_an_error() {
+        for text in ["", "{}", "[]", "{\"schema\": 1}", "{\"schema\": 1, \"runs\": 3}"] {
+            assert!(Results::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Picks runs out of many, round by round.
+
+use super::{Run, State};
+use crate::stats::{Interval, Summary, median_interval, paired_ratio};
+
+/// A series at one place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key<'k> {
+    /// Who.
+    pub series: &'k str,
+    /// Where.
+    pub x: f64,
+    /// With what in the page cache.
+    pub state: State,
+}
+
+/// The runs of one experiment in one folder.
+#[derive(Clone, Copy, Debug)]
+pub struct Selected<'r> {
+    runs: &'r [Run],
+    folder: usize,
+    seed: u64,
+}
+
+impl<'r> Selected<'r> {
+    /// Those of `runs` in a folder; `seed` is for the intervals.
+    #[must_use]
+    pub fn new(runs: &'r [Run], folder: usize, seed: u64) -> Self {
+        Self { runs, folder, seed }
+    }
+
+    /// All of them.
+    pub fn runs(&self) -> impl Iterator<Item = &'r Run> + use<'r> {
+        let folder = self.folder;
+        self.runs.iter().filter(move |run| run.folder == folder)
+    }
+
+    fn of(&self, key: Key<'_>) -> Vec<&'r Run> {
+        let is_meant = |run: &&Run| {
+            run.series == key.series
+                && run.state == key.state
+                && run.x.total_cmp(&key.x).is_eq()
+        };
+        let mut found: Vec<&Run> = self.runs().filter(is_meant).collect();
+        found.sort_by_key(|run| run.round);
+        found
+    }
+
+    /// Seconds, by round.
+    #[must_use]
+    pub fn seconds(&self, key: Key<'_>) -> Vec<f64> {
+        self.of(key).into_iter().map(|run| run.seconds).collect()
+    }
+
+    /// A metric by round, where it was counted.
+    #[must_use]
+    pub fn metric(&self, key: Key<'_>, name: &str) -> Vec<f64> {
+        self.of(key).into_iter().filter_map(|run| run.metrics.get(name).copied()).collect()
+    }
+
+    /// The median of the seconds, with its interval.
+    #[must_use]
+    pub fn time(&self, key: Key<'_>) -> Option<Interval> {
+        median_interval(&self.seconds(key), self.seed)
+    }
+
+    /// How many times as fast `key` is as `other`, compared within each round that has both.
+    #[must_use]
+    pub fn speed_up(&self, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
+        let (own, theirs) = (self.of(key), self.of(other));
+        let pairs = own.iter().filter_map(|run| {
+            let beside = theirs.iter().find(|beside| beside.round == run.round)?;
+            Some((beside.seconds, run.seconds))
+        });
+        let (theirs, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        paired_ratio(&theirs, &own, self.seed)
+    }
+
+    /// The places of a series in a state, smallest first.
+    #[must_use]
+    pub fn places(&self, series: &str, state: State) -> Vec<f64> {
+        let mut places: Vec<f64> = self
+            .runs()
+            .filter(|run| run.series == series && run.state == state)
+            .map(|run| run.x)
+            .collect();
+        places.sort_unstable_by(f64::total_cmp);
+        places.dedup();
+        places
+    }
+
+    /// The place at which a series was fastest, by its medians.
+    #[must_use]
+    pub fn best(&self, series: &str, state: State) -> Option<f64> {
+        let median = |x: f64| {
+            Summary::of(&self.seconds(Key { series, x, state })).map(|times| times.median)
+        };
+        let timed =
+            self.places(series, state).into_iter().filter_map(|x| Some((x, median(x)?)));
+        timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(series: &str, x: f64, round: usize, seconds: f64) -> Run {
+        Run { series: series.into(), x, round, seconds, ..Run::default() }
+    }
+
+    fn key(series: &str, x: f64) -> Key<'_> {
+        Key { series, x, state: State::Warm }
+    }
+
+    #[test]
+    fn series_meet_within_the_rounds_that_both_have() {
+        let mut runs = Vec::new();
+        for round in 0..9 {
+            // The machine is slower in each round than in the one before.
+            let drift = 1.0 + 0.5 * f64::from(u8::try_from(round).expect("few"));
+            runs.push(run("serial", 1.0, round, 8.0 * drift));
+            runs.push(run("pool", 4.0, round, 2.0 * drift));
+        }
+        runs.push(run("pool", 4.0, 9, 1.0));
+        runs.push(Run { folder: 1, ..run("pool", 4.0, 10, 1.0) });
+        runs.push(Run { state: State::Cold, ..run("pool", 4.0, 11, 1.0) });
+        let selected = Selected::new(&runs, 0, 1);
+        let ratio =
+            selected.speed_up(key("pool", 4.0), key("serial", 1.0)).expect("nine rounds");
+        assert_eq!((ratio.estimate, ratio.lower, ratio.upper), (4.0, 4.0, 4.0));
+        assert_eq!(selected.seconds(key("pool", 4.0)).len(), 10);
+        assert!(selected.speed_up(key("pool", 4.0), key("map", 1.0)).is_none());
+    }
+
+    #[test]
+    fn the_best_place_has_the_lowest_median() {
+        let runs = [
+            run("pool", 1.0, 0, 3.0),
+            run("pool", 2.0, 0, 2.0),
+            run("pool", 4.0, 0, 2.5),
+            run("pool", 2.0, 1, 9.0),
+            run("pool", 4.0, 1, 2.5),
+        ];
+        let selected = Selected::new(&runs, 0, 1);
+        assert_eq!(selected.places("pool", State::Warm), [1.0, 2.0, 4.0]);
+        assert_eq!(selected.best("pool", State::Warm), Some(4.0));
+        assert_eq!(selected.best("pool", State::Cold), None);
+    }
+}
