@@ -14,15 +14,19 @@
 
 pub mod barrier;
 pub mod cache;
+pub mod experiment;
+pub mod experiments;
 pub mod facts;
 pub mod fib;
 pub mod harness;
 pub mod limits;
+pub mod loading;
 pub mod many;
 pub mod mirror;
 pub mod order;
 pub mod peers;
 pub mod random;
 pub mod results;
+pub mod session;
 pub mod stats;
 pub mod workload;

@@ -20,7 +20,7 @@
 
 mod select;
 
-pub use select::{Key, Selected};
+pub use select::{Key, LEAST_ROUNDS, Selected};
 
 use std::collections::BTreeMap;
 

@@ -3,6 +3,9 @@
 use super::{Run, State};
 use crate::stats::{Interval, Summary, median_interval, paired_ratio};
 
+/// Fewer rounds decide nothing.
+pub const LEAST_ROUNDS: usize = 5;
+
 /// A series at one place.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Key<'k> {
@@ -64,7 +67,8 @@ impl<'r> Selected<'r> {
         median_interval(&self.seconds(key), self.seed)
     }
 
-    /// How many times as fast `key` is as `other`, compared within each round that has both.
+    /// How many times as fast `key` is as `other`, compared within each round that has both; `None`
+    /// for fewer than [`LEAST_ROUNDS`] of them.
     #[must_use]
     pub fn speed_up(&self, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
         let (own, theirs) = (self.of(key), self.of(other));
@@ -73,6 +77,9 @@ impl<'r> Selected<'r> {
             Some((beside.seconds, run.seconds))
         });
         let (theirs, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        if own.len() < LEAST_ROUNDS {
+            return None;
+        }
         paired_ratio(&theirs, &own, self.seed)
     }
 

@@ -1,0 +1,216 @@
+//! What an experiment finds on its stage: a folder, files in it, memory, and how much is to be done.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, ensure};
+use swath_os::advise::{FileAdvice, advise_file};
+use swath_os::machine;
+use swath_os::memory::Pages;
+
+use crate::cache::{self, ColdBy};
+use crate::limits;
+use crate::results::State;
+use crate::workload::{Generated, Kind, Recipe, generate};
+
+/// How much is to be done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Extent {
+    /// A few kilobytes: to see that everything runs.
+    Smoke,
+    /// All experiments within two minutes on two cores and 1 GB.
+    Quick,
+    /// As large as the studies.
+    Full,
+}
+
+impl Extent {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Smoke => "smoke",
+            Self::Quick => "quick",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// A file that was made. Removed when dropped.
+#[derive(Debug)]
+pub struct Input {
+    /// Where it is.
+    pub path: PathBuf,
+    /// What is in it.
+    pub made: Generated,
+    cold_by: ColdBy,
+}
+
+impl Input {
+    /// Its length in bytes.
+    ///
+    /// # Panics
+    ///
+    /// If it does not fit into the address space.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::try_from(self.made.bytes).expect("it was made on this machine")
+    }
+
+    /// Whether there is nothing in it.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.made.bytes == 0
+    }
+
+    /// Brings the page cache into a state, and checks it.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be brought there.
+    pub fn bring(&self, state: State) -> Result<()> {
+        match state {
+            State::Warm => cache::make_warm(&self.path),
+            State::Cold => cache::make_cold(&self.path, self.cold_by),
+            State::None => Ok(()),
+        }
+    }
+}
+
+impl Drop for Input {
+    fn drop(&mut self) {
+        // The folder goes, too.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Memory that several entrants read into, one at a time.
+pub type SharedPages = Rc<RefCell<Pages>>;
+
+/// A folder, files in it, memory, and how much is to be done.
+#[derive(Debug)]
+pub struct Stage {
+    folder: PathBuf,
+    extent: Extent,
+    cold_by: ColdBy,
+    workers: usize,
+    seed: u64,
+    inputs: RefCell<BTreeMap<String, Rc<Input>>>,
+}
+
+/// Memory that an experiment may take for each byte of its largest file.
+const MEMORY_FACTOR: u64 = 4;
+
+impl Stage {
+    /// Everything is made in `folder`, which is there.
+    #[must_use]
+    pub fn new(folder: &Path, extent: Extent, seed: u64) -> Self {
+        Self {
+            folder: folder.to_owned(),
+            extent,
+            cold_by: ColdBy::available(),
+            workers: machine::usable_cpus(),
+            seed,
+            inputs: RefCell::default(),
+        }
+    }
+
+    /// How much is to be done.
+    #[must_use]
+    pub fn extent(&self) -> Extent {
+        self.extent
+    }
+
+    /// One of three by the extent.
+    pub fn pick<T>(&self, smoke: T, quick: T, full: T) -> T {
+        match self.extent {
+            Extent::Smoke => smoke,
+            Extent::Quick => quick,
+            Extent::Full => full,
+        }
+    }
+
+    /// How files are made cold.
+    #[must_use]
+    pub fn cold_by(&self) -> ColdBy {
+        self.cold_by
+    }
+
+    /// Processors that may be used.
+    #[must_use]
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+
+    /// Decides what is random.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    /// A path for something to be written.
+    #[must_use]
+    pub fn output(&self, name: &str) -> PathBuf {
+        self.folder.join(name)
+    }
+
+    /// A file of that kind and length; the same one for whoever asks again.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written, or there is too little memory to work with it.
+    pub fn file(&self, kind: Kind, size: u64) -> Result<Rc<Input>> {
+        let name =
+            format!("{kind:?}-{size}").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        self.named(&name, kind, size)
+    }
+
+    /// Another copy of it, by number.
+    ///
+    /// # Errors
+    ///
+    /// As [`file`](Self::file).
+    pub fn copy(&self, kind: Kind, size: u64, number: usize) -> Result<Rc<Input>> {
+        let name =
+            format!("{kind:?}-{size}").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+        self.named(&format!("{name}-{number}"), kind, size)
+    }
+
+    fn named(&self, name: &str, kind: Kind, size: u64) -> Result<Rc<Input>> {
+        if let Some(known) = self.inputs.borrow().get(name) {
+            return Ok(Rc::clone(known));
+        }
+        let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);
+        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
+        let path = self.folder.join(name);
+        let made = generate(Recipe { kind, size, seed: self.seed }, &path, 0)
+            .with_context(|| format!("cannot make {}", path.display()))?;
+        let input = Rc::new(Input { path, made, cold_by: self.cold_by });
+        // Writing back must not run beside what is measured, and pages that a read has left are
+        // larger than those that a write has.
+        let file = File::open(&input.path)?;
+        file.sync_all()?;
+        advise_file(&file, 0, 0, FileAdvice::DontNeed)?;
+        self.inputs.borrow_mut().insert(name.to_owned(), Rc::clone(&input));
+        Ok(input)
+    }
+
+    /// Forgets the files that nobody uses any more, which removes them.
+    pub fn clear(&self) {
+        self.inputs.borrow_mut().clear();
+    }
+
+    /// Memory whose pages exist.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn pages(&self, len: usize) -> Result<SharedPages> {
+        let pages = limits::touched_pages(len, self.workers)
+            .with_context(|| format!("cannot have {len} bytes of memory"))?;
+        Ok(Rc::new(RefCell::new(pages)))
+    }
+}

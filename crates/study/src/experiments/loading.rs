@@ -1,0 +1,388 @@
+//! Study A: loading a file by threads, chunks, copies and maps.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use anyhow::Result;
+use swath::{Engine, ReadOptions, Source};
+
+use super::shape::{chart, metric};
+use crate::experiment::{
+    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, SharedPages, Stage, Study,
+    all_of,
+};
+use crate::limits;
+use crate::loading::{Load, load};
+use crate::results::{Chart, Finding, Key, Measure, Selected, State};
+use crate::stats::Bound;
+use crate::workload::Kind;
+
+const SEQUENTIAL: &str = "sequential";
+const PARALLEL: &str = "parallel chunks";
+const MIRRORED: &str = "two mirrors";
+const MAPPED: &str = "memory map";
+const SWATH: &str = "swath";
+
+/// The study's own chunk.
+const CHUNK: usize = 1024;
+/// What a destination is full of before each run.
+const UNREAD: u8 = 0xEE;
+const MB: u64 = 1_000_000;
+
+/// By threads, its smallest file.
+pub(super) const THREADS: Experiment = Experiment {
+    id: "a-threads",
+    study: Study::A,
+    figure: "time, speed-up and efficiency by threads, its smallest file, chunks of 1,024 bytes",
+    claim: "Eight threads that read chunks in parallel load a file faster than one.",
+    least_rounds: 5,
+    charts: charts_by_threads,
+    entrants: |stage| by_threads(stage, stage.pick(MB / 4, 16 * MB, 100 * MB)),
+    judge: judge_threads,
+};
+
+/// By threads, its largest file.
+pub(super) const THREADS_LARGE: Experiment = Experiment {
+    id: "a-threads-large",
+    figure: "time, speed-up and efficiency by threads, its largest file, chunks of 1,024 bytes",
+    entrants: |stage| by_threads(stage, stage.pick(MB / 2, 48 * MB, 750 * MB)),
+    ..THREADS
+};
+
+/// By the size of the file.
+pub(super) const SIZES: Experiment = Experiment {
+    id: "a-file-size",
+    study: Study::A,
+    figure: "time by file size, 8 threads, chunks of 1,024 bytes",
+    claim: "The larger the file, the more parallel chunks gain over one thread.",
+    least_rounds: 5,
+    charts: || {
+        vec![
+            chart("time by file size", "MB", Measure::Seconds),
+            chart(
+                "speed-up over one thread",
+                "MB",
+                Measure::SpeedUp { series: SEQUENTIAL.to_owned(), x: None },
+            ),
+        ]
+    },
+    entrants: by_size,
+    judge: judge_sizes,
+};
+
+/// By the size of the chunks.
+pub(super) const CHUNKS: Experiment = Experiment {
+    id: "a-chunk-size",
+    study: Study::A,
+    figure: "time and context switches by chunk size, 8 threads",
+    claim: "Chunks of 1,024 bytes are as fast as larger ones.",
+    least_rounds: 5,
+    charts: || {
+        vec![
+            chart("time by chunk size", "bytes a chunk", Measure::Seconds).log_x().log_y(),
+            chart(
+                "voluntary context switches",
+                "bytes a chunk",
+                metric("voluntary_switches", ""),
+            )
+            .log_x(),
+            chart("page faults", "bytes a chunk", metric("minor_faults", "")).log_x(),
+        ]
+    },
+    entrants: by_chunk,
+    judge: judge_chunks,
+};
+
+/// By the number of copies.
+pub(super) const COPIES: Experiment = Experiment {
+    id: "a-copies",
+    study: Study::A,
+    figure: "time by number of mirrored copies, 8 threads",
+    claim: "Threads that read from several copies of a file load it faster than from one.",
+    least_rounds: 5,
+    charts: || {
+        vec![
+            chart("time by copies", "copies", Measure::Seconds),
+            chart("most memory", "copies", metric("peak_bytes", "B")),
+        ]
+    },
+    entrants: by_copies,
+    judge: judge_copies,
+};
+
+/// The ways themselves, from the device.
+pub(super) const WAYS: Experiment = Experiment {
+    id: "a-engines",
+    study: Study::A,
+    figure: "time, memory and context switches of each way of loading, warm and cold",
+    claim: "A memory map is the fastest way to load.",
+    least_rounds: 5,
+    charts: || {
+        let names = [SEQUENTIAL, PARALLEL, MIRRORED, MAPPED, SWATH];
+        let named = |chart: Chart| Chart {
+            x_names: names.iter().map(|&name| name.to_owned()).collect(),
+            ..chart
+        };
+        [
+            chart("time", "way", Measure::Seconds),
+            chart("voluntary context switches", "way", metric("voluntary_switches", "")),
+            chart("involuntary context switches", "way", metric("involuntary_switches", "")),
+            chart("most memory", "way", metric("peak_bytes", "B")),
+            chart("major page faults", "way", metric("major_faults", "")),
+        ]
+        .map(named)
+        .into()
+    },
+    entrants: by_way,
+    judge: judge_ways,
+};
+
+fn charts_by_threads() -> Vec<Chart> {
+    vec![
+        chart("time by threads", "threads", Measure::Seconds).log_x(),
+        chart(
+            "speed-up over sequential loading",
+            "threads",
+            Measure::SpeedUp { series: SEQUENTIAL.to_owned(), x: Some(1.0) },
+        )
+        .log_x(),
+        chart("efficiency", "threads", Measure::Efficiency).log_x(),
+        chart("voluntary context switches", "threads", metric("voluntary_switches", ""))
+            .log_x(),
+    ]
+}
+
+/// What is loaded, and where to.
+struct Loading {
+    input: Rc<Input>,
+    copies: Vec<Rc<Input>>,
+    pages: SharedPages,
+}
+
+impl Loading {
+    fn new(stage: &Stage, size: u64, copies: usize) -> Result<Rc<Self>> {
+        let input = stage.file(Kind::Letters, size)?;
+        let copies = (1..copies)
+            .map(|number| stage.copy(Kind::Letters, size, number))
+            .collect::<Result<_>>()?;
+        let pages = stage.pages(input.len())?;
+        Ok(Rc::new(Self { input, copies, pages }))
+    }
+
+    fn paths(&self, count: usize) -> Vec<PathBuf> {
+        let all = std::iter::once(&self.input).chain(&self.copies);
+        all.take(count).map(|input| input.path.clone()).collect()
+    }
+
+    /// An entrant that fills the pages.
+    fn entrant(
+        self: &Rc<Self>,
+        place: (&str, f64, State),
+        copies: usize,
+        fill: impl Fn(&mut [u8]) -> Result<()> + 'static,
+    ) -> Entrant {
+        let made = self.input.made;
+        let expected = Outcome { bytes: made.bytes, checksum: made.sum };
+        let (before, here) = (Rc::clone(self), Rc::clone(self));
+        let work = move |meter: &mut Meter| {
+            let mut pages = here.pages.borrow_mut();
+            let target = &mut pages[..here.input.len()];
+            meter.measure(|| fill(target))??;
+            Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
+        };
+        Entrant::new(place, expected, work).with_before(move || {
+            let len = before.input.len();
+            limits::fill(&mut before.pages.borrow_mut()[..len], UNREAD, 1);
+            for copy in &before.copies[..copies - 1] {
+                copy.bring(place.2)?;
+            }
+            before.input.bring(place.2)
+        })
+    }
+
+    /// One of the study's own ways.
+    fn own(self: &Rc<Self>, place: (&str, f64, State), copies: usize, how: Load) -> Entrant {
+        let paths = self.paths(copies);
+        self.entrant(place, copies, move |target| Ok(load(&paths, target, how)?))
+    }
+
+    /// Swath's.
+    fn swath(self: &Rc<Self>, place: (&str, f64, State), options: ReadOptions) -> Entrant {
+        let path = self.input.path.clone();
+        self.entrant(place, 1, move |target| {
+            options.read_into(path.as_path(), target)?;
+            Ok(())
+        })
+    }
+}
+
+fn own(threads: usize) -> Load {
+    Load { threads, chunk_size: CHUNK, mapped: false }
+}
+
+fn place(series: &str, x: f64) -> (&str, f64, State) {
+    (series, x, State::Warm)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "threads and bytes of a chunk")]
+fn at(x: usize) -> f64 {
+    x as f64
+}
+
+fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
+    let loading = Loading::new(stage, size, 2)?;
+    let threads: &[usize] = stage.pick(&[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8, 16, 32]);
+    let mut entrants = Entrants::default();
+    entrants.here.push(loading.own(place(SEQUENTIAL, 1.0), 1, own(1)));
+    for &threads in threads {
+        let (x, how) = (at(threads), own(threads));
+        entrants.here.push(loading.own(place(PARALLEL, x), 1, how));
+        entrants.here.push(loading.own(place(MIRRORED, x), 2, how));
+        let mapped = Load { mapped: true, ..how };
+        entrants.here.push(loading.own(place(MAPPED, x), 1, mapped));
+        let options = ReadOptions::new().with_workers(threads);
+        entrants.here.push(loading.swath(place(SWATH, x), options));
+    }
+    Ok(entrants)
+}
+
+fn judge_threads(runs: &Selected<'_>) -> Finding {
+    let key = |series, x| Key { series, x, state: State::Warm };
+    let most = runs.places(PARALLEL, State::Warm).into_iter().filter(|&x| x <= 8.0);
+    let most = most.fold(1.0, f64::max);
+    let ratio = runs.speed_up(key(PARALLEL, most), key(SEQUENTIAL, 1.0));
+    let what = format!("{most} threads against one, as fast as");
+    let best = runs
+        .best(PARALLEL, State::Warm)
+        .map_or_else(String::new, |x| format!("; fastest with {x} threads"));
+    let mut finding = all_of(&[Claim::new(what, ratio, Bound::AtLeast(1.1))]);
+    finding.because += &best;
+    finding
+}
+
+fn by_size(stage: &Stage) -> Result<Entrants> {
+    let sizes: &[u64] =
+        stage.pick(&[MB / 8, MB / 4], &[4 * MB, 16 * MB, 32 * MB], &[100, 250, 500, 750]);
+    let unit = if stage.pick(false, false, true) { MB } else { 1 };
+    let mut entrants = Entrants::default();
+    for size in sizes.iter().map(|size| size * unit) {
+        let loading = Loading::new(stage, size, 2)?;
+        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
+        let x = size as f64 / 1e6;
+        entrants.here.push(loading.own(place(SEQUENTIAL, x), 1, own(1)));
+        entrants.here.push(loading.own(place(PARALLEL, x), 1, own(8)));
+        entrants.here.push(loading.own(place(MIRRORED, x), 2, own(8)));
+        let mapped = Load { mapped: true, ..own(8) };
+        entrants.here.push(loading.own(place(MAPPED, x), 1, mapped));
+        entrants.here.push(loading.swath(place(SWATH, x), ReadOptions::new()));
+    }
+    Ok(entrants)
+}
+
+fn judge_sizes(runs: &Selected<'_>) -> Finding {
+    let sizes = runs.places(PARALLEL, State::Warm);
+    let (Some(&least), Some(&most)) = (sizes.first(), sizes.last()) else {
+        return Finding::default();
+    };
+    let key = |series, x| Key { series, x, state: State::Warm };
+    let gain = |x| runs.speed_up(key(PARALLEL, x), key(SEQUENTIAL, x));
+    let (small, large) = (gain(least), gain(most));
+    let bound = Bound::AtLeast(small.map_or(f64::INFINITY, |gain| gain.upper));
+    all_of(&[Claim::new(
+        format!("gain at {most} MB, against that at {least} MB"),
+        large,
+        bound,
+    )])
+}
+
+fn by_chunk(stage: &Stage) -> Result<Entrants> {
+    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 1)?;
+    let shifts: Vec<u32> = stage.pick(vec![9, 12], vec![9, 10, 12, 16, 20], (9..=24).collect());
+    let mut entrants = Entrants::default();
+    for chunk_size in shifts.into_iter().map(|shift| 1_usize << shift) {
+        let (x, how) = (at(chunk_size), Load { chunk_size, ..own(8) });
+        entrants.here.push(loading.own(place(PARALLEL, x), 1, how));
+        entrants.here.push(loading.own(place(MAPPED, x), 1, Load { mapped: true, ..how }));
+        let options = ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size);
+        entrants.here.push(loading.swath(place(SWATH, x), options));
+    }
+    Ok(entrants)
+}
+
+fn judge_chunks(runs: &Selected<'_>) -> Finding {
+    let key = |x| Key { series: PARALLEL, x, state: State::Warm };
+    let Some(best) = runs.best(PARALLEL, State::Warm) else { return Finding::default() };
+    let small = runs.places(PARALLEL, State::Warm).into_iter().filter(|&x| x <= 1024.0);
+    let small = small.fold(0.0, f64::max);
+    let ratio = runs.speed_up(key(small), key(best));
+    let what = format!("speed with {small} bytes against the best, {best}");
+    all_of(&[Claim::new(what, ratio, Bound::AtLeast(0.95))])
+}
+
+fn by_copies(stage: &Stage) -> Result<Entrants> {
+    let copies = stage.pick(2, 3, 6);
+    let loading = Loading::new(stage, stage.pick(MB / 4, 16 * MB, 250 * MB), copies)?;
+    let mut entrants = Entrants::default();
+    for count in 1..=copies {
+        let x = at(count);
+        for state in [State::Warm, State::Cold] {
+            entrants.here.push(loading.own((MIRRORED, x, state), count, own(8)));
+            let paths = loading.paths(count);
+            entrants.here.push(loading.entrant((SWATH, x, state), count, move |target| {
+                ReadOptions::new().read_into(Source::mirrored(&paths), target)?;
+                Ok(())
+            }));
+        }
+    }
+    Ok(entrants)
+}
+
+fn judge_copies(runs: &Selected<'_>) -> Finding {
+    let claims = [State::Warm, State::Cold].map(|state| {
+        let key = |x| Key { series: MIRRORED, x, state };
+        let several = runs.places(MIRRORED, state).into_iter().filter(|&x| x > 1.0);
+        let timed = several.filter_map(|x| Some((x, runs.time(key(x))?.estimate)));
+        let best = timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x);
+        let ratio = best.and_then(|best| runs.speed_up(key(best), key(1.0)));
+        let word = if state == State::Cold { "cold" } else { "warm" };
+        let what = format!("{word}, {} copies against one, as fast as", best.unwrap_or(0.0));
+        Claim::new(what, ratio, Bound::AtLeast(1.05))
+    });
+    all_of(&claims)
+}
+
+fn by_way(stage: &Stage) -> Result<Entrants> {
+    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 2)?;
+    let mut entrants = Entrants::default();
+    for state in [State::Warm, State::Cold] {
+        let mapped = Load { mapped: true, ..own(8) };
+        let ways = [(SEQUENTIAL, 1, own(1)), (PARALLEL, 1, own(8)), (MIRRORED, 2, own(8))];
+        for (x, (name, copies, how)) in ways.into_iter().enumerate() {
+            entrants.here.push(loading.own((name, at(x), state), copies, how));
+        }
+        entrants.here.push(loading.own((MAPPED, 3.0, state), 1, mapped));
+        entrants.here.push(loading.swath((SWATH, 4.0, state), ReadOptions::new()));
+    }
+    Ok(entrants)
+}
+
+fn judge_ways(runs: &Selected<'_>) -> Finding {
+    let claims = [State::Warm, State::Cold].map(|state| {
+        let mapped = Key { series: MAPPED, x: 3.0, state };
+        let others = [(SEQUENTIAL, 0.0), (PARALLEL, 1.0), (MIRRORED, 2.0)];
+        let timed = others.map(|(series, x)| {
+            let key = Key { series, x, state };
+            (key, runs.time(key).map_or(f64::INFINITY, |time| time.estimate))
+        });
+        let best = timed.iter().min_by(|left, right| left.1.total_cmp(&right.1));
+        let ratio = best.and_then(|(best, _)| runs.speed_up(mapped, *best));
+        let word = if state == State::Cold { "cold" } else { "warm" };
+        let name = best.map_or("", |(best, _)| best.series);
+        Claim::new(
+            format!("{word}, a map against {name}, as fast as"),
+            ratio,
+            Bound::AtLeast(1.0),
+        )
+    });
+    all_of(&claims)
+}

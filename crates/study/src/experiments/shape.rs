@@ -1,0 +1,26 @@
+//! What charts of several experiments have in common.
+
+use crate::results::{Chart, Measure};
+
+/// A chart with a plain axis.
+pub(super) fn chart(title: &str, x: &str, y: Measure) -> Chart {
+    let (title, x) = (title.to_owned(), x.to_owned());
+    Chart { title, x, x_log: false, x_names: Vec::new(), y, y_log: false }
+}
+
+impl Chart {
+    /// With logarithmic x.
+    pub(super) fn log_x(self) -> Self {
+        Self { x_log: true, ..self }
+    }
+
+    /// With logarithmic y.
+    pub(super) fn log_y(self) -> Self {
+        Self { y_log: true, ..self }
+    }
+}
+
+/// A metric of the runs.
+pub(super) fn metric(name: &str, unit: &str) -> Measure {
+    Measure::Metric { name: name.to_owned(), unit: unit.to_owned() }
+}

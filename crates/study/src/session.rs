@@ -1,0 +1,315 @@
+//! Runs experiments one after the other and keeps what they gave, also when it is stopped.
+//!
+//! ```text
+//! folders × chosen experiments → rounds → Results ─┬─ study.json   after each experiment
+//!                                                  └─ ID.csv       one row a run
+//! ```
+//!
+//! An experiment that cannot run here, or fails, does not keep the others from running.
+
+mod csv;
+mod limits;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use swath::CancelToken;
+
+use crate::cache::ColdBy;
+use crate::experiment::{self, CONTROL, Experiment, Extent, Rounds, Stage, Stopped};
+use crate::facts::Facts;
+use crate::results::{
+    Finding, Folder, Holds, Key, Measured, Method, Progress, Results, Run, Selected, State,
+};
+use crate::stats::Summary;
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How much.
+    pub extent: Extent,
+    /// Which ones.
+    pub chosen: Vec<&'static Experiment>,
+    /// Where to measure; there is one or more.
+    pub data: Vec<PathBuf>,
+    /// Where results go.
+    pub out: PathBuf,
+    /// Go on where an earlier study of the same settings was stopped.
+    pub resume: bool,
+    /// Decides orders and contents.
+    pub seed: u64,
+    /// The version to name.
+    pub version: String,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The experiment on its way.
+    pub id: &'static str,
+    /// Its number, from 0, and how many there are.
+    pub experiment: (usize, usize),
+    /// Runs of it that are done, and how many there are.
+    pub run: (usize, usize),
+}
+
+/// The file of a study in its folder.
+pub const FILE: &str = "study.json";
+
+/// Control times that are spread wider than this share of their median make a machine noisy.
+const NOISY_SPREAD: f64 = 0.15;
+
+/// Runs all of it. What is there at the end is also in the folder of results.
+///
+/// # Errors
+///
+/// If a folder cannot be used. Failures of an experiment are in its results.
+pub fn run(
+    settings: &Settings,
+    cancel: &CancelToken,
+    watch: &mut dyn FnMut(Step),
+) -> Result<Results> {
+    let out = &settings.out;
+    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let stages = settings
+        .data
+        .iter()
+        .map(|data| Place::new(data, settings))
+        .collect::<Result<Vec<_>>>()?;
+    let mut results = beginning(settings);
+    let known = if settings.resume { earlier(settings, &results)? } else { Vec::new() };
+    if let Some(place) = stages.first() {
+        results.limits = limits::measure(&place.stage, cancel)?;
+    }
+    for (number, &chosen) in settings.chosen.iter().enumerate() {
+        if let Some(done) = known.iter().find(|known| known.id == chosen.id) {
+            results.experiments.push(done.clone());
+            continue;
+        }
+        if cancel.is_cancelled() {
+            break;
+        }
+        let mut step =
+            Step { id: chosen.id, experiment: (number, settings.chosen.len()), run: (0, 0) };
+        let mut told = |run: (usize, usize)| {
+            step.run = run;
+            watch(step);
+        };
+        let measured = measure(chosen, &stages, settings, cancel, &mut told);
+        csv::write(&out.join(format!("{}.csv", measured.id)), &measured)?;
+        results.experiments.push(measured);
+        save(&results, out)?;
+    }
+    save(&results, out)?;
+    Ok(results)
+}
+
+/// Leaves the results whole or not at all.
+fn save(results: &Results, out: &Path) -> Result<()> {
+    let path = out.join(FILE);
+    let text = serde_json::to_string(results).context("results are text")?;
+    swath::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    Ok(())
+}
+
+/// Reads the results in a folder, or of a file.
+///
+/// # Errors
+///
+/// If there are none, or they cannot be understood.
+pub fn load(path: &Path) -> Result<Results> {
+    let path = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+    let text =
+        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    Results::parse(&text).with_context(|| format!("in {}", path.display()))
+}
+
+/// Experiments of an earlier study that came to their end under the same settings.
+fn earlier(settings: &Settings, now: &Results) -> Result<Vec<Measured>> {
+    if !settings.out.join(FILE).exists() {
+        return Ok(Vec::new());
+    }
+    let before = load(&settings.out)?;
+    let is_same = before.method == now.method
+        && before.machine == now.machine
+        && before.folders == now.folders;
+    let done = before.experiments.into_iter().filter(|known| known.state == Progress::Done);
+    Ok(if is_same { done.collect() } else { Vec::new() })
+}
+
+/// A folder, and a hidden one in it that goes away at the end.
+struct Place {
+    stage: Stage,
+    _folder: Hidden,
+}
+
+/// Removed when dropped, with all that is in it.
+struct Hidden(PathBuf);
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Place {
+    fn new(data: &Path, settings: &Settings) -> Result<Self> {
+        let name = format!(".swath-study-{}", std::process::id());
+        let folder = data.join(name);
+        fs::create_dir_all(&folder)
+            .with_context(|| format!("cannot make a folder in {}", data.display()))?;
+        let stage = Stage::new(&folder, settings.extent, settings.seed);
+        Ok(Self { stage, _folder: Hidden(folder) })
+    }
+}
+
+fn beginning(settings: &Settings) -> Results {
+    let facts = settings.data.iter().map(|data| Facts::collect(data)).collect::<Vec<_>>();
+    let started =
+        SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
+    let pair = |what: &str, value: String| (what.to_owned(), value);
+    let machine = facts.first().map_or_else(Vec::new, |facts| {
+        vec![
+            pair("processor", facts.cpu.clone()),
+            pair("cores", facts.cores.to_string()),
+            pair(
+                "memory",
+                format!("{:.1} GiB", facts.memory_bytes as f64 / f64::from(1 << 30)),
+            ),
+            pair("kernel", facts.kernel.clone()),
+            pair("huge pages", facts.huge_pages.clone()),
+        ]
+    });
+    let folders = settings.data.iter().zip(&facts).map(|(path, facts)| Folder {
+        path: path.display().to_string(),
+        facts: vec![
+            pair("file system", facts.file_system.clone()),
+            pair("device", facts.device.clone()),
+        ],
+    });
+    Results {
+        version: settings.version.clone(),
+        started,
+        machine,
+        method: Method {
+            extent: settings.extent.word().to_owned(),
+            rounds: rounds_of(settings.extent, 5),
+            seed: settings.seed,
+            cold_by: ColdBy::available().describe().to_owned(),
+        },
+        folders: folders.collect(),
+        ..Results::default()
+    }
+}
+
+/// Rounds that count: as many as the experiment wants at least, and more where there is time.
+fn rounds_of(extent: Extent, least: usize) -> usize {
+    match extent {
+        Extent::Smoke => 1,
+        Extent::Quick => least,
+        Extent::Full => least.max(9),
+    }
+}
+
+fn measure(
+    chosen: &'static Experiment,
+    places: &[Place],
+    settings: &Settings,
+    cancel: &CancelToken,
+    told: &mut dyn FnMut((usize, usize)),
+) -> Measured {
+    let mut measured = Measured {
+        id: chosen.id.to_owned(),
+        study: chosen.study.letter().to_owned(),
+        figure: chosen.figure.to_owned(),
+        claim: chosen.claim.to_owned(),
+        charts: (chosen.charts)(),
+        state: Progress::Done,
+        absent: Vec::new(),
+        finding: Finding::default(),
+        noise: None,
+        runs: Vec::new(),
+    };
+    for (folder, place) in places.iter().enumerate() {
+        let count = rounds_of(settings.extent, chosen.least_rounds);
+        let rounds = Rounds { count, seed: settings.seed, folder };
+        let stopped = in_folder(chosen, &place.stage, rounds, cancel, &mut measured, told);
+        place.stage.clear();
+        match stopped {
+            Ok(Stopped::No) => {}
+            Ok(Stopped::Yes) => {
+                measured.state = Progress::Stopped;
+                break;
+            }
+            Err(error) => measured.state = Progress::Failed(format!("{error:#}")),
+        }
+    }
+    measured.finding = judge(chosen, &measured.runs, settings);
+    measured.noise = noise(&measured.runs);
+    measured.runs.retain(|run| run.series != CONTROL);
+    measured
+}
+
+fn in_folder(
+    chosen: &Experiment,
+    stage: &Stage,
+    rounds: Rounds,
+    cancel: &CancelToken,
+    measured: &mut Measured,
+    told: &mut dyn FnMut((usize, usize)),
+) -> Result<Stopped> {
+    told((0, 0));
+    let mut entrants = (chosen.entrants)(stage)?;
+    for absent in entrants.absent.drain(..) {
+        let absent = (absent.peer, absent.reason);
+        if !measured.absent.contains(&absent) {
+            measured.absent.push(absent);
+        }
+    }
+    entrants.here.push(experiment::control()?);
+    let all = entrants.here.len() * rounds.count;
+    let mut runs: Vec<Run> = Vec::new();
+    let stopped = experiment::run(&mut entrants.here, rounds, cancel, &mut |run| {
+        runs.push(run);
+        told((runs.len(), all));
+    });
+    measured.runs.append(&mut runs);
+    stopped
+}
+
+/// The findings of all folders in one: where they differ, nothing is decided.
+fn judge(chosen: &Experiment, runs: &[Run], settings: &Settings) -> Finding {
+    let findings: Vec<Finding> = (0..settings.data.len())
+        .map(|folder| (chosen.judge)(&Selected::new(runs, folder, settings.seed)))
+        .collect();
+    if let [one] = findings.as_slice() {
+        return one.clone();
+    }
+    let first = findings.first().map_or(Holds::Undecided, |finding| finding.verdict);
+    let agree = findings.iter().all(|finding| finding.verdict == first);
+    let texts = settings.data.iter().zip(&findings).map(|(data, finding)| {
+        let word = match finding.verdict {
+            Holds::Yes => "holds",
+            Holds::No => "does not hold",
+            Holds::Undecided => "undecided",
+        };
+        format!("{}: {word} ({})", data.display(), finding.because)
+    });
+    Finding {
+        verdict: if agree { first } else { Holds::Undecided },
+        because: texts.collect::<Vec<_>>().join("; "),
+        of_limit: findings.first().and_then(|finding| finding.of_limit),
+    }
+}
+
+/// How far the times of the control are spread, as a share of their median, if that is too far.
+fn noise(runs: &[Run]) -> Option<f64> {
+    let key = Key { series: CONTROL, x: 0.0, state: State::None };
+    let spread = Summary::of(&Selected::new(runs, 0, 1).seconds(key))?.spread();
+    (spread > NOISY_SPREAD).then_some(spread)
+}
+
+#[cfg(test)]
+mod tests;

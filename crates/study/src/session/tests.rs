@@ -1,0 +1,100 @@
+use super::*;
+use crate::experiments;
+
+fn settings(out: &Path, data: &Path, words: &[&str]) -> Settings {
+    let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
+    Settings {
+        extent: Extent::Smoke,
+        chosen: experiments::chosen(&words).expect("known"),
+        data: vec![data.to_owned()],
+        out: out.to_owned(),
+        resume: false,
+        seed: 1,
+        version: "0".into(),
+    }
+}
+
+#[test]
+fn every_experiment_runs_and_leaves_its_rows_and_nothing_else() {
+    let (out, data) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let settings = settings(out.path(), data.path(), &[]);
+    let mut steps = Vec::new();
+    let results =
+        run(&settings, &CancelToken::new(), &mut |step| steps.push(step)).expect("run");
+    assert!(load(out.path()).expect("saved") == results);
+    assert_eq!(results.experiments.len(), experiments::ALL.len());
+    for measured in &results.experiments {
+        assert_eq!(measured.state, Progress::Done, "{}", measured.id);
+        assert!(!measured.runs.is_empty(), "{}", measured.id);
+        let csv = fs::read_to_string(out.path().join(format!("{}.csv", measured.id)));
+        assert_eq!(csv.expect("written").lines().count(), measured.runs.len() + 1);
+    }
+    assert!(results.limits.iter().all(|limit| limit.value.estimate > 0.0));
+    assert!(results.limits.len() >= 6, "{:?}", results.limits);
+    let last = steps.last().expect("told");
+    assert_eq!(last.run.0, last.run.1);
+    assert_eq!(
+        fs::read_dir(data.path()).expect("there").count(),
+        0,
+        "something is left behind"
+    );
+}
+
+#[test]
+fn a_study_that_was_stopped_is_resumed_where_it_was() {
+    let (out, data) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut settings = settings(out.path(), data.path(), &["a-threads", "a-chunk-size"]);
+    let cancel = CancelToken::new();
+    let stopped = run(&settings, &cancel, &mut |step| {
+        if step.id == "a-chunk-size" && step.run.0 == 2 {
+            cancel.cancel();
+        }
+    });
+    let stopped = stopped.expect("what is finished is kept");
+    let states: Vec<&Progress> = stopped.experiments.iter().map(|one| &one.state).collect();
+    assert_eq!(states, [&Progress::Done, &Progress::Stopped]);
+    settings.resume = true;
+    let mut seen = Vec::new();
+    let whole =
+        run(&settings, &CancelToken::new(), &mut |step| seen.push(step.id)).expect("run");
+    assert!(seen.iter().all(|&id| id == "a-chunk-size"), "{seen:?}");
+    assert_eq!(whole.experiments[0], stopped.experiments[0]);
+    assert_eq!(whole.experiments[1].state, Progress::Done);
+    // Other settings: nothing of it can be used.
+    settings.seed = 2;
+    let mut seen = Vec::new();
+    run(&settings, &CancelToken::new(), &mut |step| seen.push(step.id)).expect("run");
+    assert!(seen.contains(&"a-threads"));
+}
+
+#[test]
+fn findings_of_folders_that_disagree_decide_nothing() {
+    let chosen = experiments::chosen(&["a-threads".to_owned()]).expect("known")[0];
+    let run = |folder, series: &str, x, round, seconds| Run {
+        folder,
+        series: series.into(),
+        x,
+        round,
+        seconds,
+        ..Run::default()
+    };
+    let mut runs = Vec::new();
+    for round in 0..9 {
+        for (folder, seconds) in [(0, 1.0), (1, 9.0)] {
+            runs.push(run(folder, "sequential", 1.0, round, 4.0));
+            runs.push(run(folder, "parallel chunks", 8.0, round, seconds));
+        }
+    }
+    let folder = Path::new("/a");
+    let mut settings = settings(folder, folder, &["a-threads"]);
+    assert_eq!(judge(chosen, &runs, &settings).verdict, Holds::Yes);
+    settings.data.push("/b".into());
+    let both = judge(chosen, &runs, &settings);
+    assert_eq!(both.verdict, Holds::Undecided);
+    assert!(
+        both.because.contains("/a: holds") && both.because.contains("/b: does not"),
+        "{both:?}"
+    );
+}
