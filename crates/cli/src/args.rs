@@ -23,6 +23,7 @@ pub mod mirror;
 pub mod price;
 pub mod read;
 pub mod size;
+pub mod study;
 pub mod verbs;
 mod words;
 
@@ -36,6 +37,7 @@ use self::generate::Gen;
 use self::ingest::Ingest;
 use self::mirror::{Heal, Manifest, Mirror};
 use self::price::Price;
+use self::study::Study;
 use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
@@ -55,6 +57,7 @@ pub struct Cli {
 const EXAMPLES: &str = "\
 Examples:
   swath demo                              measure this machine
+  swath study                             what five studies found, on this machine
   swath read data.bin                     load a file and say how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
@@ -102,6 +105,8 @@ pub enum Verb {
     Gen(Gen),
     /// Measure every engine on inputs of its own, beside the limits of this machine
     Demo(Demo),
+    /// Measure what five studies measured, and say which of their findings hold here
+    Study(Study),
     /// Print completions for a shell
     Completions(Completions),
     /// Print a manual page

@@ -24,6 +24,7 @@ mod price;
 mod read;
 mod scan;
 mod several;
+mod study;
 mod sum;
 mod target;
 
@@ -106,6 +107,7 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),
         Verb::Demo(args) => demo::run(args),
+        Verb::Study(args) => study::run(args),
         Verb::Completions(args) => manual::completions(args),
         Verb::Man(args) => manual::man(args),
     }

@@ -35,6 +35,7 @@ use swath_study::limits::Limits;
 use self::rounds::Timed;
 use self::stage::Stage;
 
+pub(crate) use self::stage::choose_folder;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.

@@ -3,8 +3,10 @@
 //! One that is not listed in [`ALL`] does not exist: `swath study --list` prints this list, and
 //! the report has a chart for each of them.
 
+mod files;
 mod loading;
 mod shape;
+mod sums;
 
 use crate::experiment::Experiment;
 
@@ -16,6 +18,13 @@ pub const ALL: &[Experiment] = &[
     loading::CHUNKS,
     loading::COPIES,
     loading::WAYS,
+    files::SMALL,
+    files::MEDIUM,
+    files::LARGE,
+    files::HUGE,
+    files::BY_LINES,
+    sums::BY_ADVICE,
+    sums::BY_BLOCK,
 ];
 
 /// The experiments whose names are in `words`: `a-threads`, or a study's letter for all of it.

@@ -19,6 +19,7 @@ pub mod experiments;
 pub mod facts;
 pub mod fib;
 pub mod harness;
+pub mod late;
 pub mod limits;
 pub mod loading;
 pub mod many;

@@ -158,7 +158,7 @@ impl Place {
     fn new(data: &Path, settings: &Settings) -> Result<Self> {
         let name = format!(".swath-study-{}", std::process::id());
         let folder = data.join(name);
-        fs::create_dir_all(&folder)
+        fs::create_dir(&folder)
             .with_context(|| format!("cannot make a folder in {}", data.display()))?;
         let stage = Stage::new(&folder, settings.extent, settings.seed);
         Ok(Self { stage, _folder: Hidden(folder) })

@@ -75,7 +75,7 @@ fn check_size(size: u64, facts: &Facts) -> Result<()> {
 
 /// The folder for temporary files; the current one where that is in memory, which no read is
 /// cold from.
-fn choose_folder() -> (PathBuf, Vec<String>) {
+pub(crate) fn choose_folder() -> (PathBuf, Vec<String>) {
     let temporary = std::env::temp_dir();
     let is_memory = |folder: &Path| Facts::collect(folder).file_system.starts_with("tmpfs");
     if !is_memory(&temporary) {

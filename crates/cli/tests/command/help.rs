@@ -2,7 +2,7 @@
 
 use crate::child::{code, run, stdout};
 
-const VERBS: [&str; 15] = [
+const VERBS: [&str; 16] = [
     "read",
     "ingest",
     "sum",
@@ -16,6 +16,7 @@ const VERBS: [&str; 15] = [
     "price",
     "gen",
     "demo",
+    "study",
     "completions",
     "man",
 ];

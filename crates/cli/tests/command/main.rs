@@ -20,5 +20,6 @@ mod mirrors;
 mod names;
 mod odd_files;
 mod price;
+mod study;
 mod trees;
 mod verified;

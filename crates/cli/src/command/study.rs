@@ -1,0 +1,160 @@
+//! `swath study`: what the five studies measured, measured here.
+
+use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result};
+use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use swath::CancelToken;
+use swath_study::experiments::chosen;
+use swath_study::results::{Holds, Measured, Progress, Results};
+use swath_study::session::{FILE, Settings, Step, run as measure};
+
+use super::Outcome;
+use crate::args::study::Study;
+use crate::demo::choose_folder;
+use crate::failure::Refused;
+use crate::output::{complain, print, print_json};
+
+pub(super) fn run(args: &Study) -> Result<Outcome> {
+    let chosen = chosen(&args.only).map_err(|word| {
+        Refused::new(format!("there is no experiment {word:?}"), "swath study --list")
+    })?;
+    if args.list {
+        let mut table = table(["experiment", "study", "what is measured", "what was claimed"]);
+        for one in chosen {
+            table.add_row([one.id, one.study.letter(), one.figure, one.claim]);
+        }
+        print(format!("{table}\n"))?;
+        return Ok(Outcome::Done);
+    }
+    let mut data = args.data.clone();
+    if data.is_empty() {
+        let (folder, notes) = choose_folder();
+        notes.iter().for_each(complain);
+        data.push(folder);
+    }
+    let settings = Settings {
+        extent: args.extent(),
+        chosen,
+        data,
+        out: args.out.clone(),
+        resume: args.resume,
+        seed: args.seed,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+    };
+    let cancel = CancelToken::new();
+    stop_on_signal(&cancel)?;
+    let bar = Shown::new(!args.json);
+    let results = measure(&settings, &cancel, &mut |step| bar.update(step))?;
+    bar.clear();
+    if args.json {
+        print_json(&results)?;
+    } else {
+        print(text(&results, &args.out.join(FILE).display().to_string()))?;
+    }
+    let is_whole = results.experiments.len() == settings.chosen.len()
+        && results.experiments.iter().all(|one| one.state == Progress::Done);
+    if cancel.is_cancelled() {
+        complain("stopped: what was finished is kept; try: --resume");
+    }
+    Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
+}
+
+/// The first signal lets the run on its way end, the second one ends the program.
+fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
+    static AGAIN: AtomicBool = AtomicBool::new(false);
+    let cancel = cancel.clone();
+    let stop = move || {
+        // Relaxed: it guards nothing.
+        if AGAIN.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        cancel.cancel();
+    };
+    ctrlc::set_handler(stop).context("cannot wait for Ctrl-C")
+}
+
+/// How far it is, on a terminal.
+struct Shown(Option<ProgressBar>);
+
+impl Shown {
+    fn new(wanted: bool) -> Self {
+        if !wanted || !io::stderr().is_terminal() {
+            return Self(None);
+        }
+        let bar = ProgressBar::new(1);
+        let style = ProgressStyle::with_template("{bar:30} {msg} {eta} left");
+        Self(Some(match style {
+            Ok(style) => bar.with_style(style),
+            Err(_) => bar,
+        }))
+    }
+
+    fn update(&self, step: Step) {
+        let Some(bar) = &self.0 else { return };
+        // Experiments take about as long as each other: each counts the same.
+        let whole = 1000;
+        let ((number, count), (run, runs)) = (step.experiment, step.run);
+        bar.set_length(count as u64 * whole);
+        let within = if runs == 0 { 0 } else { run as u64 * whole / runs as u64 };
+        bar.set_position(number as u64 * whole + within);
+        bar.set_message(format!("{} ({} of {count})", step.id, number + 1));
+    }
+
+    fn clear(self) {
+        if let Some(bar) = self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn table<const N: usize>(head: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(head);
+    table
+}
+
+fn text(results: &Results, left: &str) -> String {
+    let mut found = table(["experiment", "claim", "here", "because"]);
+    for one in &results.experiments {
+        found.add_row([one.id.as_str(), one.claim.as_str(), word(one), because(one).as_str()]);
+    }
+    let mut limits = table(["limit", "value"]);
+    for limit in &results.limits {
+        limits.add_row([
+            limit.name.clone(),
+            format!("{:.1} {}", limit.value.estimate, limit.unit),
+        ]);
+    }
+    let noisy = results.experiments.iter().filter(|one| one.noise.is_some()).count();
+    let mut text = format!("{limits}\n{found}\n");
+    if noisy > 0 {
+        text += &format!(
+            "noisy: in {noisy} of {} experiments the control's times were spread\n",
+            results.experiments.len()
+        );
+    }
+    text + &format!("{left}\n")
+}
+
+fn word(one: &Measured) -> &'static str {
+    match (&one.state, one.finding.verdict) {
+        (Progress::Failed(_), _) => "failed",
+        (Progress::Skipped(_), _) => "skipped",
+        (Progress::Stopped, _) => "stopped",
+        (Progress::Done, Holds::Yes) => "holds",
+        (Progress::Done, Holds::No) => "does not hold",
+        (Progress::Done, Holds::Undecided) => "undecided",
+    }
+}
+
+fn because(one: &Measured) -> String {
+    match &one.state {
+        Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
+        _ => one.finding.because.clone(),
+    }
+}

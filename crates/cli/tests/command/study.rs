@@ -1,0 +1,55 @@
+//! `swath study` measures, says what came of it, and leaves nothing but its results.
+
+use std::fs;
+
+use crate::child::{code, run, stderr, stdout, swath};
+
+#[test]
+fn the_list_has_every_experiment_and_nothing_is_measured() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = swath().args(["study", "--list"]).current_dir(folder.path()).output();
+    let text = stdout(&output.expect("started"));
+    for id in ["a-threads", "a-copies", "b-small", "d-advice"] {
+        assert!(text.contains(id), "{text}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
+}
+
+#[test]
+fn a_small_study_leaves_its_rows_and_says_what_holds() {
+    let (data, out) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let words = ["study", "--smoke", "--only", "a-threads,d"];
+    let output = swath()
+        .args(words)
+        .arg("--data")
+        .arg(data.path())
+        .arg("--out")
+        .arg(out.path())
+        .output()
+        .expect("started");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("a-threads") && text.contains("undecided"), "{text}");
+    assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "left behind");
+    let json = fs::read(out.path().join("study.json")).expect("left");
+    let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+    let experiments = json["experiments"].as_array().expect("a list");
+    assert_eq!(experiments.len(), 3);
+    for one in experiments {
+        assert_eq!(one["state"], "done", "{one}");
+        assert!(!one["runs"].as_array().expect("rows").is_empty());
+    }
+}
+
+#[test]
+fn what_is_not_there_is_refused_with_what_to_try() {
+    let output = run(["study", "--only", "z-nothing"]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("z-nothing") && stderr(&output).contains("--list"));
+    let out = tempfile::tempdir().expect("a folder");
+    let words = ["study", "--smoke", "--only", "a-threads", "--data", "/nowhere", "--out"];
+    let output = swath().args(words).arg(out.path()).output().expect("started");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("/nowhere"), "{}", stderr(&output));
+}

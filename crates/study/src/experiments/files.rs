@@ -1,0 +1,266 @@
+//! Study B: many files by many threads.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use swath::{Arena, Files, IngestOptions};
+
+use super::shape::{chart, metric};
+use crate::cache::ColdBy;
+use crate::experiment::{
+    Claim, Entrant, Entrants, Experiment, Meter, Outcome, Stage, Study, all_of,
+};
+use crate::late::beside;
+use crate::limits;
+use crate::many::lines::read_by_lines;
+use crate::many::manager::manage;
+use crate::many::residency;
+use crate::many::tree::{Made, Spread, Tree, make};
+use crate::results::{Chart, Finding, Key, Measure, Selected, State};
+use crate::stats::Bound;
+
+const MANAGER: &str = "task manager";
+const LINES: &str = "task manager, line by line";
+const SWATH: &str = "swath";
+/// Trials of the study.
+const TRIALS: usize = 20;
+
+/// Its small files.
+pub(super) const SMALL: Experiment = Experiment {
+    id: "b-small",
+    study: Study::B,
+    figure: "time to load 500 files of 10 kB by threads, 20 trials",
+    claim: "For small files, more threads than cores are faster than one thread.",
+    least_rounds: TRIALS,
+    charts: charts_by_threads,
+    entrants: |stage| {
+        by_threads(stage, stage.pick(20, 500, 500), stage.pick(1000, 10_000, 10_000))
+    },
+    judge: |runs| judge_threads(runs, Bound::AtLeast(1.1)),
+};
+
+/// Its files of a megabyte.
+pub(super) const MEDIUM: Experiment = Experiment {
+    id: "b-medium",
+    figure: "time to load 124 files of 1 MB by threads, 20 trials",
+    claim: "For files of a megabyte, more threads than cores are faster than one thread.",
+    entrants: |stage| {
+        by_threads(stage, stage.pick(4, 16, 124), stage.pick(9000, 1_000_000, 1_000_000))
+    },
+    ..SMALL
+};
+
+/// Its large files.
+pub(super) const LARGE: Experiment = Experiment {
+    id: "b-large",
+    figure: "time to load 31 files of 3.6 MB by threads, 20 trials",
+    claim: "For large files, more threads gain nothing.",
+    entrants: |stage| {
+        by_threads(stage, stage.pick(2, 4, 31), stage.pick(9000, 3_600_000, 3_600_000))
+    },
+    judge: |runs| judge_threads(runs, Bound::AtMost(1.1)),
+    ..SMALL
+};
+
+/// Those that it gave up on.
+pub(super) const HUGE: Experiment = Experiment {
+    id: "b-huge",
+    figure: "time to load the 18 MB files that it gave up on",
+    claim: "Files of 18 MB are out of reach: more threads do not load them faster.",
+    entrants: |stage| {
+        by_threads(stage, stage.pick(1, 2, 31), stage.pick(9000, 18_000_000, 18_000_000))
+    },
+    judge: |runs| judge_threads(runs, Bound::AtMost(1.0)),
+    ..SMALL
+};
+
+/// Where its trouble with large files comes from.
+pub(super) const BY_LINES: Experiment = Experiment {
+    id: "b-lines",
+    study: Study::B,
+    figure: "time for the same bytes in files of different sizes, read as the study reads",
+    claim: "Large files take longer to load than small ones of the same bytes together.",
+    least_rounds: 5,
+    charts: || {
+        vec![chart("time for the same bytes", "kB a file", Measure::Seconds).log_x().log_y()]
+    },
+    entrants: by_lines,
+    judge: judge_lines,
+};
+
+fn charts_by_threads() -> Vec<Chart> {
+    vec![
+        chart("time by threads", "threads", Measure::Seconds).log_x(),
+        chart("processor seconds", "threads", metric("cpu_seconds", "s")).log_x(),
+        chart("how late a timer of 1 ms fires at most", "threads", metric("late_most", "s"))
+            .log_x(),
+        chart("how late it fires half of the times", "threads", metric("late_median", "s"))
+            .log_x(),
+    ]
+}
+
+/// Files in folders. Removed when dropped.
+struct Grove {
+    folder: PathBuf,
+    paths: Vec<PathBuf>,
+    made: Made,
+    cold_by: ColdBy,
+}
+
+impl Grove {
+    fn new(stage: &Stage, files: u64, size: u64) -> Result<Rc<Self>> {
+        let folder = stage.output(&format!("tree-{files}-{size}"));
+        let tree = Tree { files, size, spread: Spread::Even, seed: stage.seed() };
+        let made = make(&tree, &folder, 0)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let (paths, cold_by) = (tree.paths(&folder), stage.cold_by());
+        let grove = Self { folder, paths, made, cold_by };
+        // Writing back must not run beside what is measured.
+        let _ = residency::make_all_cold(&grove.paths, cold_by);
+        Ok(Rc::new(grove))
+    }
+
+    fn bring(&self, state: State) -> Result<()> {
+        match state {
+            State::Warm => residency::make_all_warm(&self.paths),
+            State::Cold => residency::make_all_cold(&self.paths, self.cold_by),
+            State::None => Ok(()),
+        }
+    }
+
+    fn expected(&self) -> Outcome {
+        Outcome { bytes: self.made.bytes, checksum: self.made.sum }
+    }
+
+    /// Reads with so many threads, one file a task.
+    fn managed(
+        self: &Rc<Self>,
+        place: (&str, f64, State),
+        threads: usize,
+        read: fn(&Path) -> io::Result<Vec<u8>>,
+    ) -> Entrant {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        let work = move |meter: &mut Meter| {
+            let read = || manage(&here.paths, threads, read);
+            let (files, late) = meter.measure(|| beside(read))?;
+            note(meter, late);
+            let sums = files?;
+            let sums = sums.iter().map(|file| (file.len() as u64, limits::memory_sum(file, 1)));
+            Ok(sums.fold(Outcome::default(), |all, (bytes, sum)| Outcome {
+                bytes: all.bytes + bytes,
+                checksum: all.checksum + sum,
+            }))
+        };
+        Entrant::new(place, self.expected(), work).with_before(move || before.bring(place.2))
+    }
+
+    fn swath(self: &Rc<Self>, place: (&str, f64, State)) -> Entrant {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        let options = IngestOptions::new().with_arena(Arena::new());
+        let work = move |meter: &mut Meter| {
+            let read = || options.collect(Files::paths(&here.paths));
+            let (ingested, late) = meter.measure(|| beside(read))?;
+            note(meter, late);
+            let ingested = ingested?;
+            Ok(ingested.iter().fold(Outcome::default(), |all, entry| Outcome {
+                bytes: all.bytes + entry.bytes.len() as u64,
+                checksum: all.checksum + limits::memory_sum(entry.bytes, 1),
+            }))
+        };
+        Entrant::new(place, self.expected(), work).with_before(move || before.bring(place.2))
+    }
+}
+
+impl Drop for Grove {
+    fn drop(&mut self) {
+        // The folder around it goes, too.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+fn note(meter: &mut Meter, late: crate::late::Late) {
+    meter.note("late_median", late.median);
+    meter.note("late_most", late.most);
+}
+
+fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
+    let grove = Grove::new(stage, files, size)?;
+    let threads: &[u32] =
+        stage.pick(&[1, 2], &[1, 2, 8, 64], &[1, 2, 4, 8, 16, 32, 64, 128, 256, 500]);
+    let states: &[State] =
+        stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold]);
+    let mut entrants = Entrants::default();
+    for &state in states {
+        for &count in threads {
+            let x = f64::from(count);
+            let read = |path: &Path| fs::read(path);
+            entrants.here.push(grove.managed((MANAGER, x, state), count as usize, read));
+        }
+        entrants.here.push(grove.swath((SWATH, 1.0, state)));
+    }
+    Ok(entrants)
+}
+
+fn judge_threads(runs: &Selected<'_>, bound: Bound) -> Finding {
+    let state = State::Warm;
+    let key = |series, x| Key { series, x, state };
+    let several = runs.places(MANAGER, state).into_iter().filter(|&x| x > 4.0);
+    let timed = several.filter_map(|x| Some((x, runs.time(key(MANAGER, x))?.estimate)));
+    let best = timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x);
+    let ratio = best.and_then(|x| runs.speed_up(key(MANAGER, x), key(MANAGER, 1.0)));
+    let what = format!("{} threads against one, as fast as", best.unwrap_or(0.0));
+    let mut finding = all_of(&[Claim::new(what, ratio, bound)]);
+    let fastest = runs.best(MANAGER, state);
+    if let Some(own) = fastest.and_then(|x| runs.speed_up(key(SWATH, 1.0), key(MANAGER, x))) {
+        finding.because += &format!(
+            "; fastest with {}, swath {:.2} [{:.2}, {:.2}] times as fast as that",
+            fastest.unwrap_or(0.0),
+            own.estimate,
+            own.lower,
+            own.upper
+        );
+    }
+    finding
+}
+
+fn by_lines(stage: &Stage) -> Result<Entrants> {
+    let all = stage.pick(40_000, 1_000_000, 1_000_000);
+    let sizes: &[u64] =
+        stage.pick(&[10_000], &[10_000, 100_000, 500_000], &[10_000, 100_000, 500_000]);
+    let mut entrants = Entrants::default();
+    for &size in sizes {
+        let grove = Grove::new(stage, all / size, size)?;
+        #[expect(clippy::cast_precision_loss, reason = "some kB")]
+        let x = size as f64 / 1e3;
+        let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());
+        entrants.here.push(grove.managed((LINES, x, State::Warm), 1, by_lines));
+        entrants.here.push(grove.managed((MANAGER, x, State::Warm), 1, |path| fs::read(path)));
+        entrants.here.push(grove.swath((SWATH, x, State::Warm)));
+    }
+    Ok(entrants)
+}
+
+fn judge_lines(runs: &Selected<'_>) -> Finding {
+    let claim = |series| {
+        let sizes = runs.places(series, State::Warm);
+        let (least, most) = (sizes.first().copied(), sizes.last().copied());
+        let key = |x| Key { series, x, state: State::Warm };
+        let ratio =
+            least.zip(most).and_then(|(least, most)| runs.speed_up(key(least), key(most)));
+        Claim::new(
+            format!("{series}: time of the largest against the smallest files"),
+            ratio,
+            Bound::AtLeast(1.0),
+        )
+    };
+    let mut finding = all_of(&[claim(MANAGER)]);
+    let own = all_of(&[claim(LINES)]);
+    finding.because += &format!(
+        "; the study's own reading makes the string anew with each line: {}",
+        own.because
+    );
+    finding
+}
