@@ -21,6 +21,7 @@ pub mod limits;
 pub mod many;
 pub mod mirror;
 pub mod order;
+pub mod page;
 pub mod peers;
 pub mod random;
 pub mod results;
