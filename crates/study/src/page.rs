@@ -41,8 +41,8 @@ use crate::results::{Results, State};
 
 /// Makes `report.html` of what a study measured, finished or not.
 ///
-/// All that comes from `results` is escaped. 30 experiments in two folders, warm and cold, are
-/// below 3 MB.
+/// All that comes from `results` is escaped. A point of a chart, with its row of the table, takes
+/// about 250 bytes: 12,000 points are 3 MB. It takes a second or less.
 ///
 /// # Errors
 ///
@@ -125,7 +125,7 @@ mod tests {
         let runs = vec![run("pool", 1.0, 0, 2.0), run("pool", 2.0, 0, 1.0)];
         let page = page_of(vec![measured("a-threads", runs)]);
         assert!(page.contains("data-points=\"2\""));
-        assert_eq!(page.matches("class=\"m k0\"").count(), 2);
+        assert_eq!(page.matches("class=\"m k0\"").count(), 1 + 2, "the legend has one, too");
         assert!(page.contains("href=\"#experiment-a-threads\""));
         assert!(page.contains("id=\"experiment-a-threads\""));
     }

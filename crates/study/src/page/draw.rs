@@ -201,7 +201,7 @@ fn measure_name(measure: &Measure, unit: &Unit) -> String {
         Measure::Seconds => "time",
         Measure::Rate => "rate",
         Measure::SpeedUp { series, .. } => return format!("times as fast as {series}"),
-        Measure::Efficiency => "efficiency",
+        Measure::Efficiency => return "efficiency".to_owned(),
         Measure::Metric { name, .. } => {
             let name = name.replace('_', " ");
             return if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) };

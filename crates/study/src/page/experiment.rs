@@ -56,7 +56,7 @@ fn experiment<'r>(
                 (absent(&measured.absent))
             }
             div class="charts" {
-                @if slots.len() > 1 { (legend(&slots)) }
+                @if !slots.is_empty() { (legend(&slots)) }
                 @for chart in charts? { (chart) }
                 @if measured.runs.is_empty() { p class="empty" { "There are no runs to draw." } }
             }

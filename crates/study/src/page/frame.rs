@@ -90,3 +90,65 @@ fn choice(name: &str, value: &str, words: &str, is_chosen: bool) -> Markup {
         label { input type="radio" name=(name) value=(value) checked[is_chosen]; span { (words) } }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The light and the dark value of a variable of the style sheet.
+    fn pair(name: &str) -> [[f64; 3]; 2] {
+        let rule = STYLE.split(&format!("{name}: light-dark(")).nth(1).expect("it is there");
+        let values = rule.split(')').next().expect("it ends");
+        let mut colors = values.split(", ").map(|text| {
+            let channel = |at: usize| u8::from_str_radix(&text[at..at + 2], 16);
+            [1, 3, 5].map(|at| f64::from(channel(at).expect("hexadecimal")) / 255.0)
+        });
+        [colors.next().expect("light"), colors.next().expect("dark")]
+    }
+
+    /// As the web's guidelines for accessibility define it.
+    fn luminance(color: [f64; 3]) -> f64 {
+        let linear = |it: f64| {
+            if it <= 0.04045 { it / 12.92 } else { ((it + 0.055) / 1.055).powf(2.4) }
+        };
+        let [red, green, blue] = color.map(linear);
+        0.2126 * red + 0.7152 * green + 0.0722 * blue
+    }
+
+    fn contrast(name: &str, behind: &str) -> f64 {
+        let both = pair(name).into_iter().zip(pair(behind)).map(|(front, back)| {
+            let (front, back) = (luminance(front), luminance(back));
+            (front.max(back) + 0.05) / (front.min(back) + 0.05)
+        });
+        both.fold(f64::INFINITY, f64::min)
+    }
+
+    #[test]
+    fn text_and_lines_stand_out_in_light_and_dark() {
+        for (name, behind) in [
+            ("--ink", "--paper"),
+            ("--soft", "--paper"),
+            ("--soft", "--card"),
+            ("--link", "--paper"),
+            ("--yes", "--yes-paper"),
+            ("--no", "--no-paper"),
+            ("--open", "--open-paper"),
+        ] {
+            let found = contrast(name, behind);
+            assert!(found >= 4.5, "{name} on {behind}: {found:.2}");
+        }
+        for color in 0..COLORS {
+            let found = contrast(&format!("--s{color}"), "--paper");
+            assert!(found >= 3.0, "--s{color}: {found:.2}");
+        }
+    }
+
+    #[test]
+    fn the_page_refers_to_nothing_outside() {
+        for text in [STYLE, SCRIPT] {
+            for word in ["http", "//cdn", "@import", "url(", "fetch", "import("] {
+                assert!(!text.contains(word), "{word}");
+            }
+        }
+    }
+}

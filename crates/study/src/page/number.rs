@@ -29,7 +29,7 @@ impl Unit {
             Measure::Seconds => Self::of_seconds(largest),
             Measure::Rate => Self::plain("GB/s"),
             Measure::SpeedUp { .. } => Self::plain("×"),
-            Measure::Efficiency => Self::plain("of 1"),
+            Measure::Efficiency => Self::plain(""),
             Measure::Metric { name, unit } => Self::of_metric(name, unit),
         }
     }
@@ -83,7 +83,7 @@ impl Unit {
     /// The number with its unit.
     pub(super) fn text(&self, value: f64) -> String {
         match self.name.as_str() {
-            "" | "of 1" => self.number(value),
+            "" => self.number(value),
             "×" | "%" => format!("{}{}", self.number(value), self.name),
             name => format!("{} {name}", self.number(value)),
         }

@@ -137,7 +137,7 @@ fn experiment<'r>(
                 p class="claim" { (measured.claim) }
             }
             div class="charts" {
-                @if slots.len() > 1 { (legend(&slots)) }
+                @if !slots.is_empty() { (legend(&slots)) }
                 div class="chart" { h4 { (chart.title) } @for figure in figures? { (figure) } }
                 (table(left, rows))
             }

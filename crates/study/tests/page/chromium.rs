@@ -148,6 +148,11 @@ impl Chromium {
         self.call("Emulation.setEmulatedMedia", json!({ "features": feature }));
     }
 
+    /// Shows the page as it is on paper.
+    pub(crate) fn print(&mut self) {
+        self.call("Emulation.setEmulatedMedia", json!({ "media": "print" }));
+    }
+
     /// Errors on the console, exceptions, and messages of the browser about the page.
     pub(crate) fn complaints(&self) -> Vec<&Value> {
         const COMPLAINTS: [&str; 3] =

@@ -182,6 +182,8 @@ fn the_switches_of_the_page_work_in_a_browser() {
     );
     assert_eq!(opened.shown("cold"), 2 * warm, "both folders side by side");
     opened.assert_no_overflow(1600);
+    opened.value("document.querySelector('article').scrollIntoView()");
+    opened.picture("page-cold");
     let paper = "getComputedStyle(document.body).backgroundColor";
     let light = opened.value(paper);
     opened.value("document.getElementById('scheme').click()");
@@ -206,25 +208,54 @@ fn a_point_says_its_numbers_to_pointer_and_keys_in_a_browser() {
     let page = render(&made_up::study(1)).expect("a page");
     let Some(mut opened) = Opened::new(&page, 400) else { return };
     let said = opened.value(
-        "(() => {
+        "(async () => {
            const svg = document.querySelector('.plot svg');
            svg.scrollIntoView({ block: 'center', behavior: 'instant' });
+           // Scrolling takes away what was said, so let it end.
+           await new Promise((later) => setTimeout(later, 300));
            const at = svg.querySelector('.m').getBoundingClientRect();
            const tip = document.getElementById('tip');
            const clientX = at.left + at.width / 2, clientY = at.top + at.height / 2;
            svg.dispatchEvent(new PointerEvent('pointerdown', { clientX, clientY, pointerType: 'touch' }));
            const touched = [tip.hidden, tip.textContent, tip.getBoundingClientRect().right <= innerWidth];
-           svg.focus();
+           svg.focus({ preventScroll: true });
            svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'ArrowRight' }));
-           const next = tip.textContent;
-           svg.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' }));
-           return [...touched, next, tip.hidden];
+           return [...touched, tip.textContent];
          })()",
     );
-    assert_eq!((&said[0], &said[2], &said[4]), (&json!(false), &json!(true), &json!(true)));
+    opened.picture("page-says");
+    let gone = opened.value(
+        "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape' })),
+         document.getElementById('tip').hidden",
+    );
+    assert_eq!(gone, json!(true));
+    assert_eq!((&said[0], &said[2]), (&json!(false), &json!(true)));
     let (touched, next) = (said[1].as_str().expect("text"), said[3].as_str().expect("text"));
     assert!(touched.contains("\n1 threads: ") && touched.contains("7 runs"), "{touched}");
     assert!(next.contains("\n2 threads: "), "{next}");
+    opened.assert_nothing_amiss();
+}
+
+#[test]
+fn on_paper_everything_is_shown_and_light_in_a_browser() {
+    let page = render(&made_up::study(1)).expect("a page");
+    let Some(mut opened) = Opened::new(&page, 800) else { return };
+    opened.value("document.getElementById('scheme').click()");
+    opened.browser.print();
+    let all = opened.count("figure.view");
+    let shown = "[...document.querySelectorAll('figure.view')]
+                   .filter((figure) => figure.getClientRects().length > 0).length";
+    assert_eq!(opened.value(shown), json!(all), "warm and cold, all folders");
+    let paper = opened.value("getComputedStyle(document.body).backgroundColor");
+    assert_eq!(paper, json!("rgb(255, 255, 255)"));
+    let bar = opened.value("getComputedStyle(document.querySelector('.bar')).display");
+    assert_eq!(bar, json!("none"), "nothing on paper can be switched");
+    let opened_tables = "dispatchEvent(new Event('beforeprint')),
+        document.querySelectorAll('details:not([open])').length";
+    assert_eq!(opened.value(opened_tables), json!(0), "tables are opened");
+    opened.assert_no_overflow(800);
+    opened.value("document.querySelector('article').scrollIntoView()");
+    opened.picture("page-print");
     opened.assert_nothing_amiss();
 }
 
