@@ -18,6 +18,7 @@
 //! # anyhow::Ok(())
 //! ```
 
+mod bars;
 mod compare;
 mod draw;
 mod experiment;

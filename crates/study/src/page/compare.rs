@@ -145,7 +145,7 @@ fn seconds<'r>(
 
 fn name(measured: &Measured, x: f64) -> String {
     let named = measured.charts.iter().find(|chart| !chart.x_names.is_empty());
-    named.map_or_else(|| super::number::number(x), |chart| super::draw::place_name(chart, x))
+    named.map_or_else(|| super::number::number(x), |chart| super::bars::place_name(chart, x))
 }
 
 /// Which folder of the left belongs to which one of the right.

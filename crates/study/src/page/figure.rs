@@ -3,7 +3,8 @@
 use anyhow::Result;
 use maud::{Markup, PreEscaped, html};
 
-use super::draw::{Drawing, draw, place_name};
+use super::bars::place_name;
+use super::draw::{Drawing, draw};
 use super::number::Unit;
 use super::points::{Line, Point, View, views};
 use crate::results::{Chart, Folder, Run, State};

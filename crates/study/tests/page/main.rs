@@ -184,6 +184,8 @@ fn the_switches_of_the_page_work_in_a_browser() {
     opened.assert_no_overflow(1600);
     opened.value("document.querySelector('article').scrollIntoView()");
     opened.picture("page-cold");
+    opened.value("document.querySelector('article .chart:nth-of-type(4)').scrollIntoView()");
+    opened.picture("page-zeros");
     let paper = "getComputedStyle(document.body).backgroundColor";
     let light = opened.value(paper);
     opened.value("document.getElementById('scheme').click()");
