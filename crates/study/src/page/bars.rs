@@ -20,7 +20,7 @@ use crate::results::Chart;
 const BAR: u32 = 34;
 const GROUP_GAP: u32 = 26;
 
-/// Draws into `body`; returns the height of the drawing, and where its points are.
+/// Draws bars into `body`, and a line down at `mark`; returns the height of the drawing, and where its points are.
 ///
 /// # Errors
 ///
@@ -29,12 +29,13 @@ pub(super) fn names(
     chart: &Chart,
     view: &View,
     unit: &Unit,
+    mark: Option<f64>,
     body: &mut String,
 ) -> Result<(u32, Vec<(i32, i32)>)> {
     let rows = Rows::of(view);
     let height = 58 + rows.height + 88;
     let area = Canvas::new(body, (WIDTH, height)).into_drawing_area();
-    let values = value_axis(chart, view, unit, None);
+    let values = value_axis(chart, view, unit, mark);
     let down = Span::new(f64::from(rows.height), 0.0, Vec::new());
     let mut context: Context<'_, '_> = drawn(
         ChartBuilder::on(&area)
@@ -70,6 +71,11 @@ pub(super) fn names(
                 text_style(HPos::Right, VPos::Center),
             )))?;
         }
+    }
+    if let Some(mark) = mark {
+        let at = values.place(unit.scaled(mark));
+        let ends = [(at, 0.0), (at, f64::from(rows.height))];
+        drawn(context.draw_series([PathElement::new(ends, Ink::AXIS.style())]))?;
     }
     let mut places = Vec::new();
     for (line, line_rows) in view.lines.iter().zip(&rows.of_lines) {
@@ -172,7 +178,7 @@ impl Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::draw::draw;
+    use crate::page::figure::draw;
     use crate::page::points::views;
     use crate::page::tests::{chart, run};
     use crate::results::Measure;

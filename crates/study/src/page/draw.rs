@@ -1,4 +1,4 @@
-//! Draws a view: lines over numbers here, bars beside names in [`super::bars`].
+//! Draws a view: lines over numbers here, bars beside names in [`super::bars`], in one frame.
 //!
 //! ```text
 //! ms                                   serial  ═════════════╪═
@@ -19,7 +19,6 @@ use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
-use super::bars::names;
 use super::ink::{RADIUS, shape};
 use super::number::{Unit, short};
 use super::points::{Line, Point, View};
@@ -29,7 +28,7 @@ use crate::results::{Chart, Measure};
 
 /// Units of a drawing; on a phone each is less than half a pixel.
 pub(super) const WIDTH: u32 = 960;
-const HEIGHT: u32 = 620;
+pub(super) const HEIGHT: u32 = 620;
 const FONT: u32 = 27;
 
 /// A drawing, and where its points are.
@@ -45,26 +44,6 @@ pub(super) struct Drawing {
 
 pub(super) type Area<'t> = DrawingArea<Canvas<'t>, Shift>;
 pub(super) type Context<'a, 't> = ChartContext<'a, Canvas<'t>, Cartesian2d<Span, Span>>;
-
-/// Draws `view` of `chart` in `unit`; a line is drawn across at `mark`.
-///
-/// # Errors
-///
-/// If the chart cannot be laid out.
-pub(super) fn draw(
-    chart: &Chart,
-    view: &View,
-    unit: &Unit,
-    mark: Option<f64>,
-) -> Result<Drawing> {
-    let mut body = String::new();
-    let (height, places) = if chart.x_names.is_empty() {
-        (HEIGHT, numbers(chart, view, unit, mark, &mut body)?)
-    } else {
-        names(chart, view, unit, &mut body)?
-    };
-    Ok(Drawing { width: WIDTH, height, body, places })
-}
 
 /// Says what `plotters` says; its own error holds what cannot cross threads.
 pub(super) fn drawn<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<T> {
@@ -143,7 +122,12 @@ impl ValueFormatter<f64> for Span {
     }
 }
 
-fn numbers(
+/// Draws lines into `body`, and one across at `mark`; returns where the points are.
+///
+/// # Errors
+///
+/// If the chart cannot be laid out.
+pub(super) fn numbers(
     chart: &Chart,
     view: &View,
     unit: &Unit,
@@ -257,6 +241,7 @@ pub(super) fn marker(area: &Area<'_>, slot: u8, (x, y): (i32, i32)) -> Result<()
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::figure::draw;
     use crate::page::points::views;
     use crate::page::tests::{chart, run};
     use crate::results::Run;

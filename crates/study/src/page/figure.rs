@@ -3,8 +3,8 @@
 use anyhow::Result;
 use maud::{Markup, PreEscaped, html};
 
-use super::bars::place_name;
-use super::draw::{Drawing, draw};
+use super::bars::{names, place_name};
+use super::draw::{Drawing, HEIGHT, WIDTH, numbers};
 use super::number::Unit;
 use super::points::{Line, Point, View, views};
 use crate::results::{Chart, Folder, Run, State};
@@ -57,6 +57,26 @@ pub(super) fn figure(
             (table(chart, view, &unit, columns))
         }
     })
+}
+
+/// Draws `view` of `chart` in `unit`; a line is drawn across at `mark`.
+///
+/// # Errors
+///
+/// If the chart cannot be laid out.
+pub(super) fn draw(
+    chart: &Chart,
+    view: &View,
+    unit: &Unit,
+    mark: Option<f64>,
+) -> Result<Drawing> {
+    let mut body = String::new();
+    let (height, places) = if chart.x_names.is_empty() {
+        (HEIGHT, numbers(chart, view, unit, mark, &mut body)?)
+    } else {
+        names(chart, view, unit, mark, &mut body)?
+    };
+    Ok(Drawing { width: WIDTH, height, body, places })
 }
 
 /// Named only where a switch is to find it.
