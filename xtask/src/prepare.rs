@@ -1,6 +1,6 @@
 //! Brings in the peers that tests and measurements compare with.
 //!
-//! A private Python with numpy, and ripgrep. Nothing here fails: what could not be had is
+//! A private Python with numpy, ripgrep, and a browser for the study's page. Nothing here fails: what could not be had is
 //! noted as a skip with its reason, and the tests that need it skip themselves. Packages of
 //! the distribution are installed only by root, who runs in a container of CI.
 
@@ -20,6 +20,9 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     if let Err(error) = python(workspace) {
         skips::note(workspace, "numpy", &format!("{error:#}"))?;
     }
+    if let Err(error) = chromium(workspace) {
+        skips::note(workspace, "chromium", &format!("{error:#}"))?;
+    }
     Ok(())
 }
 
@@ -29,6 +32,16 @@ fn ripgrep(workspace: &Workspace) -> Result<()> {
     }
     install(workspace, "ripgrep")?;
     run_quietly(workspace.command("rg").arg("--version"))
+}
+
+/// Opens the study's page in the tests.
+fn chromium(workspace: &Workspace) -> Result<()> {
+    let names = ["chromium", "chromium-browser", "google-chrome"];
+    if names.iter().any(|name| run_quietly(workspace.command(*name).arg("--version")).is_ok()) {
+        return Ok(());
+    }
+    install(workspace, "chromium")?;
+    run_quietly(workspace.command("chromium").arg("--version"))
 }
 
 /// A venv made from today's requirements; an older one is made anew.

@@ -25,6 +25,7 @@ pub mod loading;
 pub mod many;
 pub mod mirror;
 pub mod order;
+pub mod page;
 pub mod peers;
 pub mod random;
 pub mod results;

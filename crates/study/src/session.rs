@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! folders × chosen experiments → rounds → Results ─┬─ study.json   after each experiment
-//!                                                  └─ ID.csv       one row a run
+//!                                                  ├─ ID.csv       one row a run
+//!                                                  └─ report.html  at the end
 //! ```
 //!
 //! An experiment that cannot run here, or fails, does not keep the others from running.
@@ -20,6 +21,7 @@ use swath::CancelToken;
 use crate::cache::ColdBy;
 use crate::experiment::{self, CONTROL, Experiment, Extent, Rounds, Stage, Stopped};
 use crate::facts::Facts;
+use crate::page;
 use crate::results::{
     Finding, Folder, Holds, Key, Measured, Method, Progress, Results, Run, Selected, State,
 };
@@ -57,6 +59,8 @@ pub struct Step {
 
 /// The file of a study in its folder.
 pub const FILE: &str = "study.json";
+/// The page beside it.
+pub const PAGE: &str = "report.html";
 
 /// Control times that are spread wider than this share of their median make a machine noisy.
 const NOISY_SPREAD: f64 = 0.15;
@@ -103,6 +107,9 @@ pub fn run(
         save(&results, out)?;
     }
     save(&results, out)?;
+    let page = out.join(PAGE);
+    swath::write(&page, page::render(&results)?)
+        .with_context(|| format!("cannot write {}", page.display()))?;
     Ok(results)
 }
 

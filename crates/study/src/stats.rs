@@ -132,6 +132,35 @@ pub fn paired_ratio(numerators: &[f64], denominators: &[f64], seed: u64) -> Opti
     median_interval(&ratios, seed)
 }
 
+/// Returns how many times the median of `numerators` is that of `denominators`.
+///
+/// For samples that do not belong together, as of two machines: both sides are resampled on
+/// their own, deterministic in `seed`. `None` if a side has no samples, or if the ratio or an
+/// end of its interval is no number, as when a median is 0.
+#[must_use]
+pub fn ratio_of_medians(
+    numerators: &[f64],
+    denominators: &[f64],
+    seed: u64,
+) -> Option<Interval> {
+    let estimate = median(numerators)? / median(denominators)?;
+    let mut random = SplitMix64::new(seed);
+    let (mut above, mut below) = (vec![0.0; numerators.len()], vec![0.0; denominators.len()]);
+    let mut resampled = |samples: &[f64], drawn: &mut [f64]| {
+        drawn.fill_with(|| samples[random.below(samples.len())]);
+        drawn.sort_unstable_by(f64::total_cmp);
+        quarter(drawn, 2)
+    };
+    let mut ratios: Vec<f64> = (0..RESAMPLES)
+        .map(|_| resampled(numerators, &mut above) / resampled(denominators, &mut below))
+        .collect();
+    ratios.sort_unstable_by(f64::total_cmp);
+    let outside = RESAMPLES / 40;
+    let (lower, upper) = (ratios[outside], ratios[RESAMPLES - 1 - outside]);
+    let is_number = [estimate, lower, upper].iter().all(|value| value.is_finite());
+    is_number.then_some(Interval { estimate, lower, upper })
+}
+
 /// What is asked of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
@@ -234,9 +263,37 @@ mod tests {
     }
 
     #[test]
+    fn samples_of_two_machines_need_not_be_as_many() {
+        let slow = [4.0, 4.2, 3.8, 4.1, 3.9, 4.0, 4.0];
+        let fast = [2.0, 2.1, 1.9, 2.0, 2.0];
+        let ratio = ratio_of_medians(&slow, &fast, 1).expect("samples on both sides");
+        assert_eq!(ratio.estimate, 2.0);
+        assert!(ratio.lower < 2.0 && ratio.upper > 2.0, "{ratio}");
+        assert!(ratio.lower > 1.7 && ratio.upper < 2.3, "{ratio}");
+    }
+
+    #[test]
+    fn equal_samples_on_both_sides_have_a_ratio_around_one() {
+        let samples = [1.0, 1.3, 0.9, 1.1, 1.2, 1.0, 0.8, 1.05];
+        let ratio = ratio_of_medians(&samples, &samples, 7).expect("eight of each");
+        assert_eq!(ratio.estimate, 1.0);
+        assert!(ratio.lower < 1.0 && ratio.upper > 1.0, "both sides are resampled: {ratio}");
+    }
+
+    #[test]
+    fn no_samples_or_a_median_of_zero_give_no_ratio() {
+        assert_eq!(ratio_of_medians(&[], &[1.0], 1), None);
+        assert_eq!(ratio_of_medians(&[1.0], &[], 1), None);
+        assert_eq!(ratio_of_medians(&[1.0], &[0.0], 1), None);
+        assert_eq!(ratio_of_medians(&[0.0], &[0.0], 1), None);
+    }
+
+    #[test]
     fn the_same_seed_gives_the_same_interval() {
         let samples = [1.0, 1.3, 0.9, 1.1, 1.2, 1.0, 0.8, 1.05];
         assert_eq!(median_interval(&samples, 5), median_interval(&samples, 5));
+        let ratio = |seed| ratio_of_medians(&samples, &samples[..5], seed);
+        assert_eq!(ratio(5), ratio(5));
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub struct Study {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Vec<PathBuf>,
 
-    /// Where to leave study.json and a table for each experiment
+    /// Where to leave report.html, study.json and a table for each experiment
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "swath-study")]
     pub out: PathBuf,
 

@@ -9,7 +9,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use swath::CancelToken;
 use swath_study::experiments::chosen;
 use swath_study::results::{Holds, Measured, Progress, Results};
-use swath_study::session::{FILE, Settings, Step, run as measure};
+use swath_study::session::{PAGE, Settings, Step, run as measure};
 
 use super::Outcome;
 use crate::args::study::Study;
@@ -52,7 +52,7 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
     if args.json {
         print_json(&results)?;
     } else {
-        print(text(&results, &args.out.join(FILE).display().to_string()))?;
+        print(text(&results, &args.out.join(PAGE).display().to_string()))?;
     }
     let is_whole = results.experiments.len() == settings.chosen.len()
         && results.experiments.iter().all(|one| one.state == Progress::Done);

@@ -32,6 +32,8 @@ fn a_small_study_leaves_its_rows_and_says_what_holds() {
     let text = stdout(&output);
     assert!(text.contains("a-threads") && text.contains("undecided"), "{text}");
     assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "left behind");
+    let page = fs::read_to_string(out.path().join("report.html")).expect("left");
+    assert!(page.contains("a-threads") && page.contains("</html>"));
     let json = fs::read(out.path().join("study.json")).expect("left");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     let experiments = json["experiments"].as_array().expect("a list");

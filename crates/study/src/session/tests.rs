@@ -23,6 +23,8 @@ fn every_experiment_runs_and_leaves_its_rows_and_nothing_else() {
     let results =
         run(&settings, &CancelToken::new(), &mut |step| steps.push(step)).expect("run");
     assert!(load(out.path()).expect("saved") == results);
+    let page = fs::read_to_string(out.path().join(PAGE)).expect("left");
+    assert!(page.len() < 3_000_000 && experiments::ALL.iter().all(|one| page.contains(one.id)));
     assert_eq!(results.experiments.len(), experiments::ALL.len());
     for measured in &results.experiments {
         assert_eq!(measured.state, Progress::Done, "{}", measured.id);

@@ -1,0 +1,226 @@
+//! Two studies side by side: of two machines, two folders or two versions.
+//!
+//! What both measured, by experiment, series, place, state and folder. Rounds of two studies do
+//! not belong together, so both sides are resampled on their own.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+
+use crate::results::{Folder, Measured, Results, Run, State};
+use crate::stats::{Interval, median, ratio_of_medians};
+
+/// A series at one place, in both studies.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The experiment.
+    pub id: String,
+    /// The folder's number in the left study.
+    pub folder: usize,
+    /// The folder's number in the right study.
+    pub right_folder: usize,
+    /// Who ran.
+    pub series: String,
+    /// With how much of what the experiment varies.
+    pub x: f64,
+    /// The name of that place, where it has one.
+    pub place: String,
+    /// What the page cache held.
+    pub state: State,
+    /// The median of the left seconds.
+    pub left: f64,
+    /// The median of the right seconds.
+    pub right: f64,
+    /// How many times as fast the right one is: left seconds over right seconds.
+    pub ratio: Interval,
+}
+
+/// Which side an interval is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Differs {
+    /// The right one is faster.
+    Faster,
+    /// The right one is slower.
+    Slower,
+    /// The interval has 1 in it.
+    Undecided,
+}
+
+impl Compared {
+    /// Whether the right side is faster: only if the whole interval says so.
+    #[must_use]
+    pub fn differs(&self) -> Differs {
+        if self.ratio.lower > 1.0 {
+            Differs::Faster
+        } else if self.ratio.upper < 1.0 {
+            Differs::Slower
+        } else {
+            Differs::Undecided
+        }
+    }
+}
+
+/// What names a row: right folder, series, bits of the place in the order of numbers, state.
+type Key<'r> = (usize, usize, &'r str, Place, State);
+
+/// A place that can be sorted.
+#[derive(Clone, Copy, PartialEq)]
+struct Place(f64);
+
+impl Eq for Place {}
+
+impl PartialOrd for Place {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Place {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.0.total_cmp(&other.0)
+    }
+}
+
+/// Compares what both studies measured, in the order of the left one.
+///
+/// Folders belong together if their paths are the same; of the others the first left one and the
+/// first right one do, and so on. The intervals are deterministic in the left study's seed.
+#[must_use]
+pub fn compare(left: &Results, right: &Results) -> Vec<Compared> {
+    let folders = paired(&left.folders, &right.folders);
+    let mut rows = Vec::new();
+    for own in &left.experiments {
+        let Some(other) = right.experiments.iter().find(|other| other.id == own.id) else {
+            continue;
+        };
+        rows.extend(compared(own, other, &folders, left.method.seed));
+    }
+    rows
+}
+
+fn compared(
+    left: &Measured,
+    right: &Measured,
+    folders: &[(usize, usize)],
+    seed: u64,
+) -> Vec<Compared> {
+    let (own, theirs) = (seconds(&left.runs, folders, |pair| pair.0), {
+        seconds(&right.runs, folders, |pair| pair.1)
+    });
+    let both: Vec<(&Key<'_>, &Vec<f64>, &Vec<f64>)> =
+        own.iter().filter_map(|(key, left)| Some((key, left, theirs.get(key)?))).collect();
+    let rows = both.into_par_iter().filter_map(|(key, own, theirs)| {
+        let (folder, right_folder, series, Place(x), state) = *key;
+        Some(Compared {
+            id: left.id.clone(),
+            folder,
+            right_folder,
+            series: series.to_owned(),
+            x,
+            place: name(left, x),
+            state,
+            left: median(own)?,
+            right: median(theirs)?,
+            ratio: ratio_of_medians(own, theirs, seed)?,
+        })
+    });
+    rows.collect()
+}
+
+/// The seconds of each series and place; folders without a partner are left out.
+fn seconds<'r>(
+    runs: &'r [Run],
+    folders: &[(usize, usize)],
+    side: impl Fn(&(usize, usize)) -> usize,
+) -> BTreeMap<Key<'r>, Vec<f64>> {
+    let mut found: BTreeMap<Key<'r>, Vec<f64>> = BTreeMap::new();
+    for run in runs.iter().filter(|run| run.seconds.is_finite() && run.x.is_finite()) {
+        if let Some((left, right)) = folders.iter().find(|pair| side(pair) == run.folder) {
+            let key = (*left, *right, run.series.as_str(), Place(run.x), run.state);
+            found.entry(key).or_default().push(run.seconds);
+        }
+    }
+    found
+}
+
+fn name(measured: &Measured, x: f64) -> String {
+    let named = measured.charts.iter().find(|chart| !chart.x_names.is_empty());
+    named.map_or_else(|| super::number::number(x), |chart| super::bars::place_name(chart, x))
+}
+
+/// Which folder of the left belongs to which one of the right.
+fn paired(left: &[Folder], right: &[Folder]) -> Vec<(usize, usize)> {
+    if left.is_empty() || right.is_empty() {
+        return vec![(0, 0)];
+    }
+    let same = |(index, folder): (usize, &Folder)| {
+        let other = right.iter().position(|other| other.path == folder.path)?;
+        Some((index, other))
+    };
+    let mut pairs: Vec<(usize, usize)> = left.iter().enumerate().filter_map(same).collect();
+    let lone_left: Vec<usize> =
+        (0..left.len()).filter(|index| pairs.iter().all(|pair| pair.0 != *index)).collect();
+    let lone_right: Vec<usize> =
+        (0..right.len()).filter(|index| pairs.iter().all(|pair| pair.1 != *index)).collect();
+    pairs.extend(lone_left.into_iter().zip(lone_right));
+    pairs.sort_unstable();
+    pairs
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::tests::{measured, run};
+
+    fn study(factor: f64, paths: &[&str]) -> Results {
+        let mut runs = Vec::new();
+        for round in 0..9 {
+            let drift = 1.0 + round as f64 / 100.0;
+            runs.push(run("pool", 4.0, round, factor * drift));
+            runs.push(run("pool", 16.0, round, drift));
+            runs.push(Run { folder: 1, ..run("serial", 1.0, round, 3.0) });
+        }
+        let folder = |path: &&str| Folder { path: (*path).to_owned(), facts: Vec::new() };
+        Results {
+            folders: paths.iter().map(folder).collect(),
+            experiments: vec![measured("a", runs)],
+            ..Results::default()
+        }
+    }
+
+    #[test]
+    fn the_right_one_is_faster_only_if_its_whole_interval_says_so() {
+        let (slow, fast) = (study(2.0, &["/a", "/b"]), study(1.0, &["/a", "/b"]));
+        let rows = compare(&slow, &fast);
+        let seen: Vec<(&str, f64, Differs)> =
+            rows.iter().map(|row| (row.series.as_str(), row.x, row.differs())).collect();
+        assert_eq!(
+            seen,
+            [
+                ("pool", 4.0, Differs::Faster),
+                ("pool", 16.0, Differs::Undecided),
+                ("serial", 1.0, Differs::Undecided)
+            ]
+        );
+        assert_eq!(rows[0].ratio.estimate, 2.0);
+        assert_eq!(compare(&fast, &slow)[0].differs(), Differs::Slower);
+    }
+
+    #[test]
+    fn folders_are_paired_by_path_and_then_by_order() {
+        let folder = |path: &str| Folder { path: path.into(), facts: Vec::new() };
+        let left = [folder("/x"), folder("/data"), folder("/y")];
+        let right = [folder("/data"), folder("/z")];
+        assert_eq!(paired(&left, &right), [(0, 1), (1, 0)]);
+        assert_eq!(paired(&[], &right), [(0, 0)]);
+        let rows = compare(&study(1.0, &["/a", "/b"]), &study(1.0, &["/b", "/a"]));
+        assert_eq!(rows, [], "no series ran in the same folder");
+    }
+
+    #[test]
+    fn experiments_of_one_study_alone_are_left_out() {
+        let mut other = study(1.0, &["/a", "/b"]);
+        other.experiments[0].id = "b".into();
+        assert_eq!(compare(&study(1.0, &["/a", "/b"]), &other), []);
+    }
+}

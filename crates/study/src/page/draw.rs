@@ -1,0 +1,301 @@
+//! Draws a view: lines over numbers here, bars beside names in [`super::bars`], in one frame.
+//!
+//! ```text
+//! ms                                   serial  ═════════════╪═
+//!  │ ●─┼─●                      small  pool    ══════╪
+//!  │      ╲                            serial  ════════╪══
+//!  │       ●─┼─●                large  pool    ═══╪
+//!  └────────────── threads                    └────────────── ms
+//! ```
+//!
+//! `plotters` lays out axes, maps numbers to places and makes the shapes. A drawing is as wide as
+//! every other, and as high as it needs.
+
+use anyhow::{Result, anyhow};
+use plotters::chart::ChartContext;
+use plotters::coord::Shift;
+use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use plotters::coord::types::RangedCoordf64;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use super::ink::{RADIUS, shape};
+use super::number::{Unit, short};
+use super::points::{Line, Point, View};
+use super::scale::Axis;
+use super::svg::{Canvas, Ink};
+use crate::results::{Chart, Measure};
+
+/// Units of a drawing; on a phone each is less than half a pixel.
+pub(super) const WIDTH: u32 = 960;
+pub(super) const HEIGHT: u32 = 620;
+const FONT: u32 = 27;
+
+/// A drawing, and where its points are.
+#[derive(Clone, Debug)]
+pub(super) struct Drawing {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    /// What is inside the `<svg>`, escaped.
+    pub(super) body: String,
+    /// In the order of the view's lines and their points.
+    pub(super) places: Vec<(i32, i32)>,
+}
+
+pub(super) type Area<'t> = DrawingArea<Canvas<'t>, Shift>;
+pub(super) type Context<'a, 't> = ChartContext<'a, Canvas<'t>, Cartesian2d<Span, Span>>;
+
+/// Says what `plotters` says; its own error holds what cannot cross threads.
+pub(super) fn drawn<T, E: std::fmt::Display>(outcome: Result<T, E>) -> Result<T> {
+    outcome.map_err(|error| anyhow!("a chart cannot be drawn: {error}"))
+}
+
+pub(super) fn value_axis(chart: &Chart, view: &View, unit: &Unit, mark: Option<f64>) -> Axis {
+    let ends = view.points().flat_map(|point| [point.low, point.middle, point.high]);
+    let values = ends.chain(mark).map(|value| unit.scaled(value));
+    if chart.y_log { Axis::log(values) } else { Axis::linear(values) }
+}
+
+pub(super) fn text_style(horizontal: HPos, vertical: VPos) -> TextStyle<'static> {
+    let font = ("sans-serif", f64::from(FONT) * 1.24).into_font();
+    font.color(&Ink::TEXT.color()).pos(Pos::new(horizontal, vertical))
+}
+
+/// What the lines of a horizontal axis are called.
+fn place_label(chart: &Chart, number: f64) -> String {
+    let is_bytes = chart.x.contains("byte") || chart.x.contains("size");
+    let named = if is_bytes { bytes(number) } else { None };
+    named.unwrap_or_else(|| short(number))
+}
+
+/// Powers of two of bytes, as in `64Ki`; `None` for what is no whole number of KiB.
+fn bytes(number: f64) -> Option<String> {
+    let (mut number, mut name) = (number, "");
+    for next in ["Ki", "Mi", "Gi", "Ti"] {
+        if number < 1024.0 || number % 1024.0 != 0.0 {
+            break;
+        }
+        (number, name) = (number / 1024.0, next);
+    }
+    (!name.is_empty()).then(|| format!("{number}{name}"))
+}
+
+/// An axis as `plotters` takes it: where lines are, and what they are called.
+pub(super) struct Span {
+    coordinate: RangedCoordf64,
+    labels: Vec<(f64, String)>,
+}
+
+impl Span {
+    pub(super) fn new(from: f64, to: f64, labels: Vec<(f64, String)>) -> Self {
+        Self { coordinate: (from..to).into(), labels }
+    }
+
+    /// With lines where `axis` has them.
+    pub(super) fn of(axis: &Axis, label: impl Fn(f64) -> String) -> Self {
+        let labels = axis.ticks.iter().map(|(place, number)| (*place, label(*number)));
+        Self::new(axis.from, axis.to, labels.collect())
+    }
+}
+
+impl Ranged for Span {
+    type FormatOption = NoDefaultFormatting;
+    type ValueType = f64;
+
+    fn map(&self, value: &f64, limit: (i32, i32)) -> i32 {
+        self.coordinate.map(value, limit)
+    }
+
+    fn key_points<Hint: KeyPointHint>(&self, _hint: Hint) -> Vec<f64> {
+        self.labels.iter().map(|(place, _)| *place).collect()
+    }
+
+    fn range(&self) -> std::ops::Range<f64> {
+        self.coordinate.range()
+    }
+}
+
+impl ValueFormatter<f64> for Span {
+    fn format_ext(&self, value: &f64) -> String {
+        let found = self.labels.iter().find(|(place, _)| place == value);
+        found.map(|(_, label)| label.clone()).unwrap_or_default()
+    }
+}
+
+/// Draws lines into `body`, and one across at `mark`; returns where the points are.
+///
+/// # Errors
+///
+/// If the chart cannot be laid out.
+pub(super) fn numbers(
+    chart: &Chart,
+    view: &View,
+    unit: &Unit,
+    mark: Option<f64>,
+    body: &mut String,
+) -> Result<Vec<(i32, i32)>> {
+    let area = Canvas::new(body, (WIDTH, HEIGHT)).into_drawing_area();
+    let across: Vec<f64> = view.points().map(|point| point.x).collect();
+    let x = Axis::of_places(&across, chart.x_log);
+    let y = value_axis(chart, view, unit, mark);
+    let longest = y.ticks.iter().map(|(_, number)| short(*number).chars().count()).max();
+    let left = 34 + 15 * u32::try_from(longest.unwrap_or(1))?;
+    let mut context: Context<'_, '_> = drawn(
+        ChartBuilder::on(&area)
+            .margin_top(58)
+            .margin_right(28)
+            .x_label_area_size(88)
+            .y_label_area_size(left)
+            .build_cartesian_2d(Span::of(&x, |it| place_label(chart, it)), Span::of(&y, short)),
+    )?;
+    drawn(
+        context
+            .configure_mesh()
+            .light_line_style(TRANSPARENT)
+            .bold_line_style(Ink::GRID.style())
+            .axis_style(Ink::AXIS.style())
+            .label_style(text_style(HPos::Center, VPos::Top))
+            .x_desc(chart.x.as_str())
+            .axis_desc_style(text_style(HPos::Center, VPos::Top))
+            .draw(),
+    )?;
+    let heading = measure_name(&chart.y, unit);
+    drawn(area.draw(&Text::new(heading, (4, 6), text_style(HPos::Left, VPos::Top))))?;
+    if let Some(mark) = mark {
+        let at = y.place(unit.scaled(mark));
+        let line = PathElement::new([(x.from, at), (x.to, at)], Ink::AXIS.style());
+        drawn(context.draw_series([line]))?;
+    }
+    let mut places = Vec::new();
+    for line in &view.lines {
+        places.extend(series(&area, &context, line, |point| {
+            let value = |number| y.place(unit.scaled(number));
+            let x = x.place(point.x);
+            [(x, value(point.low)), (x, value(point.middle)), (x, value(point.high))]
+        })?);
+    }
+    Ok(places)
+}
+
+/// What stands above the value axis.
+pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
+    let what = match measure {
+        Measure::Seconds => "time",
+        Measure::Rate => "rate",
+        Measure::SpeedUp { series, .. } => return format!("times as fast as {series}"),
+        Measure::Efficiency => return "efficiency".to_owned(),
+        Measure::Metric { name, .. } => {
+            let name = name.replace('_', " ");
+            return if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) };
+        }
+    };
+    format!("{what}, {}", unit.name)
+}
+
+/// Draws one line with its ranges and markers; returns where its points are.
+fn series(
+    area: &Area<'_>,
+    context: &Context<'_, '_>,
+    line: &Line,
+    placed: impl Fn(&Point) -> [(f64, f64); 3],
+) -> Result<Vec<(i32, i32)>> {
+    let pixels: Vec<[(i32, i32); 3]> = line
+        .points
+        .iter()
+        .map(|point| placed(point).map(|place| context.backend_coord(&place)))
+        .collect();
+    let middles: Vec<(i32, i32)> = pixels.iter().map(|[_, middle, _]| *middle).collect();
+    if middles.len() > 1 {
+        drawn(area.draw(&PathElement::new(middles.clone(), Ink::line(line.slot).style())))?;
+    }
+    for [low, middle, high] in pixels {
+        if low != high {
+            range(area, line.slot, low, high)?;
+        }
+        marker(area, line.slot, middle)?;
+    }
+    Ok(middles)
+}
+
+pub(super) fn range(
+    area: &Area<'_>,
+    slot: u8,
+    low: (i32, i32),
+    high: (i32, i32),
+) -> Result<()> {
+    drawn(area.draw(&PathElement::new([low, high], Ink::range(slot).style())))
+}
+
+pub(super) fn marker(area: &Area<'_>, slot: u8, (x, y): (i32, i32)) -> Result<()> {
+    let style = Ink::marker(slot).style();
+    match shape(slot) {
+        [] => drawn(area.draw(&Circle::new((x, y), u32::from(RADIUS), style))),
+        corners => {
+            let corners: Vec<(i32, i32)> =
+                corners.iter().map(|(right, down)| (x + right, y + down)).collect();
+            drawn(area.draw(&Polygon::new(corners, style)))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::figure::draw;
+    use crate::page::points::views;
+    use crate::page::tests::{chart, run};
+    use crate::results::Run;
+
+    fn drawing(chart: &Chart, runs: &[Run]) -> Drawing {
+        let views = views(chart, runs, &[("serial", 0), ("pool", 1)]);
+        draw(chart, &views[0], &Unit::plain("s"), Some(1.0)).expect("drawn")
+    }
+
+    fn sweep() -> Vec<Run> {
+        let places = [1.0, 2.0, 4.0];
+        let one = |x: f64, round: usize| run("pool", x, round, (1.0 + round as f64) / x);
+        places.into_iter().flat_map(|x| (0..3).map(move |round| one(x, round))).collect()
+    }
+
+    #[test]
+    fn lines_go_down_where_times_do() {
+        let found = drawing(&chart(Measure::Seconds), &sweep());
+        assert_eq!(found.places.len(), 3);
+        let [first, second, third] = found.places[..] else { panic!("three points") };
+        assert!(first.0 < second.0 && second.0 < third.0, "{:?}", found.places);
+        assert!(first.1 < second.1 && second.1 < third.1, "down is more: {:?}", found.places);
+        assert_eq!(found.body.matches("class=\"m k1\"").count(), 3);
+        assert_eq!(found.body.matches("class=\"e k1\"").count(), 3);
+        assert_eq!(found.body.matches("class=\"l k1\"").count(), 1);
+    }
+
+    #[test]
+    fn one_point_has_a_marker_and_no_line() {
+        for (x_log, y_log) in [(false, false), (true, false), (false, true), (true, true)] {
+            let chart = Chart { x_log, y_log, ..chart(Measure::Seconds) };
+            let found = drawing(&chart, &[run("pool", 8.0, 0, 0.5)]);
+            assert_eq!(found.places.len(), 1);
+            assert!(!found.body.contains("class=\"l"), "{}", found.body);
+            assert!(!found.body.contains("class=\"e"), "one run has no range");
+            assert!(!found.body.contains("NaN") && !found.body.contains("inf"));
+        }
+    }
+
+    #[test]
+    fn zeros_on_logarithmic_axes_lie_on_a_line_of_their_own() {
+        let runs = [run("pool", 0.0, 0, 0.0), run("pool", 1.0, 0, 10.0)];
+        let chart = Chart { x_log: true, y_log: true, ..chart(Measure::Seconds) };
+        let found = drawing(&chart, &runs);
+        assert!(!found.body.contains("NaN") && !found.body.contains("inf"));
+        let [zero, ten] = found.places[..] else { panic!("two points") };
+        assert!(zero.0 < ten.0 && zero.1 > ten.1, "{:?}", found.places);
+        assert!(found.body.contains(">0</text>"), "{}", found.body);
+    }
+
+    #[test]
+    fn sizes_are_named_by_powers_of_two() {
+        assert_eq!(bytes(65536.0).as_deref(), Some("64Ki"));
+        assert_eq!(bytes(1048576.0).as_deref(), Some("1Mi"));
+        assert_eq!(bytes(1000.0), None);
+    }
+}

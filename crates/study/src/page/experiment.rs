@@ -1,0 +1,191 @@
+//! An experiment on the page: what was claimed, what was found, and the charts beside it.
+
+use anyhow::Result;
+use maud::{Markup, html};
+
+use super::figure::{Drawn, figures};
+use super::ink::{RADIUS, Ranks, shape};
+use super::number::{interval, percent};
+use crate::results::{Folder, Holds, Measured, Progress, Results};
+
+/// Times of the control that are spread wider than this share of their median are noisy.
+const NOISY: f64 = 0.1;
+
+/// All experiments, by study.
+pub(super) fn experiments(results: &Results) -> Result<Markup> {
+    let ranks = Ranks::of(results);
+    let studies = results.experiments.chunk_by(|left, right| left.study == right.study);
+    let sections: Result<Vec<Markup>> = studies
+        .map(|study| {
+            let articles: Result<Vec<Markup>> = study
+                .iter()
+                .map(|measured| experiment(measured, &ranks, &results.folders))
+                .collect();
+            let name = study.first().map_or("", |first| first.study.as_str());
+            Ok(html! {
+                section class="study" {
+                    h2 { "Study " (name) }
+                    @for article in articles? { (article) }
+                }
+            })
+        })
+        .collect();
+    Ok(html! { @for section in sections? { (section) } })
+}
+
+fn experiment<'r>(
+    measured: &'r Measured,
+    ranks: &Ranks<'r>,
+    folders: &[Folder],
+) -> Result<Markup> {
+    let slots = ranks.slots(measured);
+    let drawn = Drawn { runs: &measured.runs, slots: &slots, folders };
+    let charts: Result<Vec<Markup>> = if measured.runs.is_empty() {
+        Ok(Vec::new())
+    } else {
+        measured.charts.iter().map(|chart| figures(chart, &drawn)).collect()
+    };
+    Ok(html! {
+        article id=(anchor(&measured.id)) class="experiment" {
+            div class="words" {
+                h3 { (measured.id) " " span class="figure" { (measured.figure) } }
+                p class="claim" { (measured.claim) }
+                (finding(measured))
+                (progress(&measured.state))
+                (noise(measured.noise))
+                (absent(&measured.absent))
+            }
+            div class="charts" {
+                @if !slots.is_empty() { (legend(&slots)) }
+                @for chart in charts? { (chart) }
+                @if measured.runs.is_empty() { p class="empty" { "There are no runs to draw." } }
+            }
+        }
+    })
+}
+
+/// What a link to an experiment says.
+pub(super) fn anchor(id: &str) -> String {
+    format!("experiment-{id}")
+}
+
+/// Whether a claim holds, in words and with a class for its colour.
+pub(super) fn badge(measured: &Measured) -> Markup {
+    let (class, words) = match (&measured.state, measured.finding.verdict) {
+        (Progress::Skipped(_), _) => ("open", "skipped"),
+        (Progress::Failed(_), _) => ("no", "failed"),
+        (_, Holds::Yes) => ("yes", "holds"),
+        (_, Holds::No) => ("no", "does not hold"),
+        (_, Holds::Undecided) => ("open", "undecided"),
+    };
+    html! { span class={ "badge " (class) } { (words) } }
+}
+
+fn finding(measured: &Measured) -> Markup {
+    html! {
+        p class="finding" {
+            (badge(measured))
+            @if !measured.finding.because.is_empty() { " " (measured.finding.because) }
+        }
+        @if let Some(share) = &measured.finding.of_limit {
+            p class="limit" {
+                "Swath's best reaches " b { (percent(share.estimate)) } " of the limit "
+                "(" (percent(share.lower)) " to " (percent(share.upper)) ")."
+            }
+        }
+    }
+}
+
+fn progress(state: &Progress) -> Markup {
+    html! {
+        @match state {
+            Progress::Done => {}
+            Progress::Stopped => p class="note" { "Stopped early: these are the rounds that were finished." }
+            Progress::Skipped(why) => p class="note" { b { "Skipped: " } (why) }
+            Progress::Failed(why) => p class="note warning" { b { "Failed: " } (why) }
+        }
+    }
+}
+
+fn noise(noise: Option<f64>) -> Markup {
+    html! {
+        @if let Some(spread) = noise.filter(|spread| spread.is_finite()) {
+            @if spread > NOISY {
+                p class="note warning" {
+                    b { "Noisy machine: " }
+                    "the control, always the same work, was spread by " (percent(spread))
+                    " of its median. Small differences mean nothing here."
+                }
+            } @else {
+                p class="note" { "The control was spread by " (percent(spread)) " of its median." }
+            }
+        }
+    }
+}
+
+fn absent(absent: &[(String, String)]) -> Markup {
+    html! {
+        @if !absent.is_empty() {
+            div class="note" {
+                b { "Not here" }
+                ul { @for (who, why) in absent { li { (who) ": " (why) } } }
+            }
+        }
+    }
+}
+
+/// Who is who. A button hides and shows a series.
+pub(super) fn legend(slots: &[(&str, u8)]) -> Markup {
+    html! {
+        div class="legend" role="group" aria-label="Series" {
+            @for (name, slot) in slots {
+                button type="button" class={ "k" (slot) } data-slot=(slot) aria-pressed="true" {
+                    svg viewBox="-24 -14 48 28" aria-hidden="true" {
+                        path class={ "l k" (slot) } d="M-24 0L24 0" {}
+                        @match shape(*slot) {
+                            [] => circle class={ "m k" (slot) } r=(RADIUS) {},
+                            corners => polygon class={ "m k" (slot) } points=(joined(corners)) {},
+                        }
+                    }
+                    (name)
+                }
+            }
+        }
+    }
+}
+
+fn joined(corners: &[(i32, i32)]) -> String {
+    let pairs: Vec<String> = corners.iter().map(|(x, y)| format!("{x},{y}")).collect();
+    pairs.join(" ")
+}
+
+/// The limits of the machine and its folders.
+pub(super) fn limits(results: &Results) -> Markup {
+    html! {
+        section id="limits" {
+            h2 { "Limits" }
+            p { "What this machine can do at best, measured in the same run: medians and their 95 % intervals." }
+            @if results.limits.is_empty() { p class="empty" { "No limit was measured." } }
+            @else {
+                div class="scroll" tabindex="0" {
+                    table {
+                        thead { tr { th { "limit" } th { "where" } th { "value" } th { "unit" } } }
+                        tbody {
+                            @for limit in &results.limits {
+                                tr {
+                                    th { (limit.name) }
+                                    td { @match limit.folder {
+                                        None => "machine",
+                                        Some(index) => (super::figure::folder_name(&results.folders, index)),
+                                    } }
+                                    td { (interval(&limit.value)) }
+                                    td { (limit.unit) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! From runs to what a chart draws: for each series and place a median and its quartiles.
+
+use std::collections::HashMap;
+
+use crate::results::{Chart, Measure, Run, State};
+use crate::stats::Summary;
+
+/// A series at one place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Point {
+    pub(super) x: f64,
+    /// The median, or an estimate.
+    pub(super) middle: f64,
+    /// The lower quartile, or the lower end of an interval.
+    pub(super) low: f64,
+    /// The upper quartile, or the upper end of an interval.
+    pub(super) high: f64,
+    /// Of how many runs; `None` for an estimate with its interval.
+    pub(super) count: Option<usize>,
+}
+
+/// A series in one state.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Line {
+    pub(super) series: String,
+    pub(super) slot: u8,
+    /// By place, smallest first; there is one at least.
+    pub(super) points: Vec<Point>,
+}
+
+/// What one drawing shows: a chart, in one folder, with one content of the page cache.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct View {
+    pub(super) folder: usize,
+    /// `Warm` and `Cold` may show series that have no state besides.
+    pub(super) state: State,
+    /// Whether the chart has the other state, too, and a switch between them is of use.
+    pub(super) has_both: bool,
+    pub(super) lines: Vec<Line>,
+}
+
+impl View {
+    pub(super) fn points(&self) -> impl Iterator<Item = &Point> {
+        self.lines.iter().flat_map(|line| &line.points)
+    }
+}
+
+/// The drawings of a chart, by folder, warm before cold. What no run has a number for is none.
+pub(super) fn views(chart: &Chart, runs: &[Run], slots: &[(&str, u8)]) -> Vec<View> {
+    let valued: Vec<(&Run, f64)> = Valued::new(&chart.y, runs).all();
+    let mut folders: Vec<usize> = valued.iter().map(|(run, _)| run.folder).collect();
+    folders.sort_unstable();
+    folders.dedup();
+    let mut views = Vec::new();
+    for folder in folders {
+        let here: Vec<(&Run, f64)> =
+            valued.iter().filter(|(run, _)| run.folder == folder).copied().collect();
+        let has = |state| here.iter().any(|(run, _)| run.state == state);
+        let has_both = has(State::Warm) && has(State::Cold);
+        let shown = match (has(State::Warm), has(State::Cold)) {
+            (true, true) => vec![State::Warm, State::Cold],
+            (true, false) => vec![State::Warm],
+            (false, true) => vec![State::Cold],
+            (false, false) => vec![State::None],
+        };
+        for state in shown {
+            let is_shown = |run: &Run| run.state == state || run.state == State::None;
+            let runs: Vec<(&Run, f64)> =
+                here.iter().filter(|(run, _)| is_shown(run)).copied().collect();
+            views.push(View { folder, state, has_both, lines: lines(&runs, slots) });
+        }
+    }
+    views
+}
+
+fn lines(runs: &[(&Run, f64)], slots: &[(&str, u8)]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for (series, slot) in slots {
+        let mut own: Vec<(f64, f64)> = runs
+            .iter()
+            .filter(|(run, _)| run.series == *series)
+            .map(|(run, value)| (run.x, *value))
+            .collect();
+        own.sort_by(|left, right| left.0.total_cmp(&right.0));
+        let points: Vec<Point> =
+            own.chunk_by(|left, right| left.0 == right.0).filter_map(point).collect();
+        if !points.is_empty() {
+            lines.push(Line { series: (*series).to_owned(), slot: *slot, points });
+        }
+    }
+    lines
+}
+
+/// Of values at one place.
+fn point(placed: &[(f64, f64)]) -> Option<Point> {
+    let (x, _) = *placed.first()?;
+    let values: Vec<f64> = placed.iter().map(|(_, value)| *value).collect();
+    let Summary { lower_quartile: low, median: middle, upper_quartile: high, .. } =
+        Summary::of(&values)?;
+    Some(Point { x, middle, low, high, count: Some(values.len()) })
+}
+
+/// Runs and what is drawn of them.
+struct Valued<'r> {
+    measure: &'r Measure,
+    runs: &'r [Run],
+    /// Seconds of what others are compared with.
+    beside: HashMap<Beside<'r>, f64>,
+}
+
+/// A run among all: folder, series, the bits of its place, state, round.
+type Beside<'r> = (usize, &'r str, u64, State, usize);
+
+impl<'r> Valued<'r> {
+    fn new(measure: &'r Measure, runs: &'r [Run]) -> Self {
+        let beside = match measure {
+            Measure::SpeedUp { .. } | Measure::Efficiency => {
+                runs.iter().map(|run| (key(run, &run.series, run.x), run.seconds)).collect()
+            }
+            _ => HashMap::new(),
+        };
+        Self { measure, runs, beside }
+    }
+
+    /// Those that have a number, and a place that is one.
+    fn all(&self) -> Vec<(&'r Run, f64)> {
+        let with_value = self.runs.iter().filter_map(|run| Some((run, self.value(run)?)));
+        with_value.filter(|(run, value)| run.x.is_finite() && value.is_finite()).collect()
+    }
+
+    fn value(&self, run: &'r Run) -> Option<f64> {
+        match self.measure {
+            Measure::Seconds => Some(run.seconds),
+            Measure::Rate => Some(run.bytes as f64 / run.seconds / 1e9),
+            Measure::SpeedUp { series, x } => {
+                let other = self.beside.get(&key(run, series, x.unwrap_or(run.x)))?;
+                Some(other / run.seconds)
+            }
+            Measure::Efficiency => {
+                let alone = self.beside.get(&key(run, &run.series, 1.0))?;
+                Some(alone / run.seconds / run.x)
+            }
+            Measure::Metric { name, .. } => run.metrics.get(name).copied(),
+        }
+    }
+}
+
+fn key<'r>(run: &Run, series: &'r str, x: f64) -> Beside<'r> {
+    (run.folder, series, x.to_bits(), run.state, run.round)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::tests::{chart, run};
+
+    const SLOTS: [(&str, u8); 2] = [("serial", 0), ("pool", 1)];
+
+    fn both() -> Vec<Run> {
+        let mut runs = Vec::new();
+        for (round, drift) in [(0, 1.0), (1, 2.0), (2, 3.0)] {
+            runs.push(run("serial", 1.0, round, 8.0 * drift));
+            runs.push(run("pool", 4.0, round, 2.0 * drift));
+            runs.push(run("pool", 1.0, round, 4.0 * drift));
+        }
+        runs
+    }
+
+    fn drawn(measure: Measure, runs: &[Run]) -> Vec<View> {
+        views(&chart(measure), runs, &SLOTS)
+    }
+
+    #[test]
+    fn each_series_has_a_point_for_each_place_in_order() {
+        let views = drawn(Measure::Seconds, &both());
+        assert_eq!(views.len(), 1);
+        let pool = &views[0].lines[1];
+        let found: Vec<(f64, f64, Option<usize>)> =
+            pool.points.iter().map(|at| (at.x, at.middle, at.count)).collect();
+        assert_eq!(found, [(1.0, 8.0, Some(3)), (4.0, 4.0, Some(3))]);
+        assert_eq!((pool.points[1].low, pool.points[1].high), (3.0, 5.0));
+    }
+
+    #[test]
+    fn speed_up_and_efficiency_compare_within_a_round() {
+        let speed = Measure::SpeedUp { series: "serial".into(), x: Some(1.0) };
+        let views = drawn(speed, &both());
+        let at = views[0].lines[1].points[1];
+        assert_eq!((at.x, at.low, at.middle, at.high), (4.0, 4.0, 4.0, 4.0));
+        let same_place = Measure::SpeedUp { series: "serial".into(), x: None };
+        let views = drawn(same_place, &both());
+        assert_eq!(views[0].lines[1].points.len(), 1, "serial is at 1 only");
+        let views = drawn(Measure::Efficiency, &both());
+        assert_eq!(views[0].lines[1].points[1].middle, 0.5);
+    }
+
+    #[test]
+    fn warm_and_cold_are_two_views_and_what_has_no_state_is_in_both() {
+        let mut runs = both();
+        runs.push(Run { state: State::Cold, ..run("pool", 4.0, 0, 9.0) });
+        runs.push(Run { state: State::None, ..run("serial", 4.0, 0, 9.0) });
+        runs.push(Run { folder: 1, state: State::Cold, ..run("pool", 4.0, 0, 9.0) });
+        let views = drawn(Measure::Seconds, &runs);
+        let seen: Vec<(usize, State, bool, usize)> = views
+            .iter()
+            .map(|view| (view.folder, view.state, view.has_both, view.points().count()))
+            .collect();
+        assert_eq!(
+            seen,
+            [(0, State::Warm, true, 4), (0, State::Cold, true, 2), (1, State::Cold, false, 1)]
+        );
+    }
+
+    #[test]
+    fn what_has_no_number_is_left_out() {
+        let runs = [
+            Run { bytes: 7, ..run("pool", 1.0, 0, 0.0) },
+            run("pool", f64::NAN, 0, 1.0),
+            run("pool", 2.0, 0, f64::INFINITY),
+        ];
+        assert_eq!(drawn(Measure::Rate, &runs[..2]), []);
+        assert_eq!(drawn(Measure::Seconds, &runs[1..]), []);
+        let metric = Measure::Metric { name: "cache_misses".into(), unit: String::new() };
+        assert_eq!(drawn(metric, &both()), []);
+        assert_eq!(drawn(Measure::Seconds, &[]), []);
+    }
+}

@@ -1,0 +1,241 @@
+//! The page of two studies: how many times as fast the right one is.
+
+use anyhow::Result;
+use maud::{Markup, html};
+
+use super::compare::{Compared, Differs, compare};
+use super::experiment::{anchor, legend};
+use super::figure::{figure, folder_name};
+use super::frame;
+use super::ink::Ranks;
+use super::number::{Unit, date, interval};
+use super::points::{Line, Point, View};
+use crate::results::{Chart, Measure, Measured, Results, State};
+
+/// Makes a page of what both studies measured, in the look of [`super::render`].
+///
+/// # Errors
+///
+/// If a chart cannot be laid out.
+pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
+    let rows = compare(left, right);
+    let ranks = Ranks::of(left);
+    let of = |measured: &Measured| -> Vec<&Compared> {
+        rows.iter().filter(|row| row.id == measured.id).collect()
+    };
+    let articles: Result<Vec<Markup>> = left
+        .experiments
+        .iter()
+        .filter(|measured| !of(measured).is_empty())
+        .map(|measured| experiment(left, measured, &of(measured), &ranks))
+        .collect();
+    let states: Vec<State> = rows.iter().map(|row| row.state).collect();
+    let sections =
+        [("studies", "Studies"), ("summary", "Summary"), ("experiments", "Experiments")];
+    let body = html! {
+        h1 { "Two studies side by side" }
+        p class="lead" { "How many times as fast B is as A: above 1, B is faster." }
+        (studies(left, right))
+        (summary(left, &rows))
+        section id="experiments" {
+            h2 { "Experiments" }
+            @for article in articles? { (article) }
+        }
+    };
+    let switches = frame::switches(&states, &left.folders, &sections);
+    Ok(frame::page("Swath study: A and B", &switches, &body))
+}
+
+fn studies(left: &Results, right: &Results) -> Markup {
+    let value = |facts: &[(String, String)], what: &str| {
+        facts.iter().find(|(name, _)| name == what).map(|(_, value)| value.clone())
+    };
+    let mut names: Vec<&String> = left.machine.iter().map(|(name, _)| name).collect();
+    names.extend(right.machine.iter().map(|(name, _)| name));
+    let mut seen = std::collections::BTreeSet::new();
+    names.retain(|name| seen.insert(name.as_str()));
+    let dash = || super::number::NONE.to_owned();
+    let paths = |study: &Results| {
+        study.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    html! {
+        section id="studies" {
+            h2 { "Studies" }
+            div class="scroll" tabindex="0" {
+                table {
+                    thead { tr { th {} th { "A" } th { "B" } } }
+                    tbody {
+                        tr { th { "Swath" } td { (left.version) } td { (right.version) } }
+                        tr { th { "begun" } td { (date(left.started)) } td { (date(right.started)) } }
+                        tr { th { "extent" } td { (left.method.extent) } td { (right.method.extent) } }
+                        tr { th { "rounds" } td { (left.method.rounds) } td { (right.method.rounds) } }
+                        tr { th { "folders" } td { (paths(left)) } td { (paths(right)) } }
+                        @for name in names {
+                            tr {
+                                th { (name) }
+                                td { (value(&left.machine, name).unwrap_or_else(dash)) }
+                                td { (value(&right.machine, name).unwrap_or_else(dash)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn summary(left: &Results, rows: &[Compared]) -> Markup {
+    let count = |id: &str, differs: Differs| {
+        rows.iter().filter(|row| row.id == id && row.differs() == differs).count()
+    };
+    html! {
+        section id="summary" {
+            h2 { "Summary" }
+            @if rows.is_empty() {
+                p class="empty" { "No series of an experiment was measured by both." }
+            } @else {
+                div class="scroll" tabindex="0" {
+                    table {
+                        thead {
+                            tr { th { "experiment" } th { "B is faster" } th { "B is slower" } th { "undecided" } }
+                        }
+                        tbody {
+                            @for measured in &left.experiments {
+                                @if rows.iter().any(|row| row.id == measured.id) {
+                                    tr {
+                                        th { a href={ "#" (anchor(&measured.id)) } { (measured.id) } }
+                                        td { (count(&measured.id, Differs::Faster)) }
+                                        td { (count(&measured.id, Differs::Slower)) }
+                                        td { (count(&measured.id, Differs::Undecided)) }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn experiment<'r>(
+    left: &'r Results,
+    measured: &'r Measured,
+    rows: &[&Compared],
+    ranks: &Ranks<'r>,
+) -> Result<Markup> {
+    let slots = ranks.slots(measured);
+    let chart = ratio_chart(measured);
+    let figures: Result<Vec<Markup>> = views(rows, &slots)
+        .iter()
+        .map(|view| figure(&chart, view, &left.folders, Some(1.0)))
+        .collect();
+    Ok(html! {
+        article id=(anchor(&measured.id)) class="experiment" {
+            div class="words" {
+                h3 { (measured.id) " " span class="figure" { (measured.figure) } }
+                p class="claim" { (measured.claim) }
+            }
+            div class="charts" {
+                @if !slots.is_empty() { (legend(&slots)) }
+                div class="chart" { h4 { (chart.title) } @for figure in figures? { (figure) } }
+                (table(left, rows))
+            }
+        }
+    })
+}
+
+/// The experiment's own horizontal axis, below the ratio.
+fn ratio_chart(measured: &Measured) -> Chart {
+    let first = measured.charts.first();
+    let named = measured.charts.iter().find(|chart| !chart.x_names.is_empty());
+    Chart {
+        title: "times as fast".to_owned(),
+        x: first.map(|chart| chart.x.clone()).unwrap_or_default(),
+        x_log: first.is_some_and(|chart| chart.x_log),
+        x_names: named.map(|chart| chart.x_names.clone()).unwrap_or_default(),
+        y: Measure::SpeedUp { series: "A".to_owned(), x: None },
+        y_log: false,
+    }
+}
+
+fn views(rows: &[&Compared], slots: &[(&str, u8)]) -> Vec<View> {
+    let mut kinds: Vec<(usize, State)> =
+        rows.iter().map(|row| (row.folder, row.state)).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    let view = |(folder, state): (usize, State)| {
+        let here = |row: &&&Compared| row.folder == folder && row.state == state;
+        let of = |series: &str| -> Vec<Point> {
+            rows.iter()
+                .filter(here)
+                .filter(|row| row.series == series)
+                .map(|row| at(row))
+                .collect()
+        };
+        let lines = slots.iter().map(|(series, slot)| Line {
+            series: (*series).to_owned(),
+            slot: *slot,
+            points: of(series),
+        });
+        let has = |state| kinds.contains(&(folder, state));
+        View {
+            folder,
+            state,
+            has_both: has(State::Warm) && has(State::Cold),
+            lines: lines.filter(|line| !line.points.is_empty()).collect(),
+        }
+    };
+    kinds.iter().copied().map(view).collect()
+}
+
+fn at(row: &Compared) -> Point {
+    Point {
+        x: row.x,
+        middle: row.ratio.estimate,
+        low: row.ratio.lower,
+        high: row.ratio.upper,
+        count: None,
+    }
+}
+
+fn table(left: &Results, rows: &[&Compared]) -> Markup {
+    html! {
+        details class="whole" {
+            summary { "Medians and intervals" }
+            div class="scroll" tabindex="0" {
+                table {
+                    thead {
+                        tr {
+                            th { "series" } th { "place" } th { "files" } th { "folder" }
+                            th { "A" } th { "B" } th { "times as fast" } th { "B is" }
+                        }
+                    }
+                    tbody { @for row in rows { (table_row(left, row)) } }
+                }
+            }
+        }
+    }
+}
+
+fn table_row(left: &Results, row: &Compared) -> Markup {
+    let unit = Unit::of(&Measure::Seconds, row.left.max(row.right));
+    let state = match row.state {
+        State::Warm => "warm",
+        State::Cold => "cold",
+        State::None => super::number::NONE,
+    };
+    let differs = match row.differs() {
+        Differs::Faster => "faster",
+        Differs::Slower => "slower",
+        Differs::Undecided => "undecided",
+    };
+    html! {
+        tr {
+            th { (row.series) } td { (row.place) } td { (state) }
+            td { (folder_name(&left.folders, row.folder)) }
+            td { (unit.text(row.left)) } td { (unit.text(row.right)) }
+            td { (interval(&row.ratio)) } td { (differs) }
+        }
+    }
+}
