@@ -287,7 +287,9 @@ fn judge_sizes(runs: &Selected<'_>) -> Finding {
     let key = |series, x| Key { series, x, state: State::Warm };
     let gain = |x| runs.speed_up(key(PARALLEL, x), key(SEQUENTIAL, x));
     let (small, large) = (gain(least), gain(most));
-    let bound = Bound::AtLeast(small.map_or(f64::INFINITY, |gain| gain.upper));
+    // As precise as it is printed.
+    let least = small.map_or(f64::INFINITY, |gain| (gain.upper * 100.0).ceil() / 100.0);
+    let bound = Bound::AtLeast(least);
     all_of(&[Claim::new(
         format!("gain at {most} MB, against that at {least} MB"),
         large,
