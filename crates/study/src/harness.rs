@@ -236,9 +236,16 @@ impl Record {
     /// Returns how far the times of `control` are spread, if that is too far.
     #[must_use]
     pub fn noise(&self, control: &str) -> Option<f64> {
-        let spread = Summary::of(&self.seconds(control))?.spread();
-        (spread > NOISY_SPREAD).then_some(spread)
+        noisy_spread(&self.seconds(control))
     }
+}
+
+/// Returns how far the times of a control are spread, as a share of their median, if that is too
+/// far.
+#[must_use]
+pub fn noisy_spread(seconds: &[f64]) -> Option<f64> {
+    let spread = Summary::of(seconds)?.spread();
+    (spread > NOISY_SPREAD).then_some(spread)
 }
 
 /// Runs `contestants` in turns: one untimed round, then `rounds`, telling `progress` each run.

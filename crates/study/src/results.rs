@@ -237,6 +237,30 @@ pub enum Holds {
     Undecided,
 }
 
+impl Holds {
+    /// The words that a finding is told in, everywhere.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "holds",
+            Self::No => "does not hold",
+            Self::Undecided => "undecided",
+        }
+    }
+}
+
+impl State {
+    /// The word for it.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Warm => "warm",
+            Self::Cold => "cold",
+            Self::None => "none",
+        }
+    }
+}
+
 impl Default for Results {
     fn default() -> Self {
         Self {

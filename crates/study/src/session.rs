@@ -21,11 +21,11 @@ use swath::CancelToken;
 use crate::cache::ColdBy;
 use crate::experiment::{self, CONTROL, Experiment, Extent, Rounds, Stage, Stopped};
 use crate::facts::Facts;
+use crate::harness::noisy_spread;
 use crate::page;
 use crate::results::{
     Finding, Folder, Holds, Key, Measured, Method, Progress, Results, Run, Selected, State,
 };
-use crate::stats::Summary;
 
 /// What is to be done.
 #[derive(Clone, Debug)]
@@ -61,9 +61,6 @@ pub struct Step {
 pub const FILE: &str = "study.json";
 /// The page beside it.
 pub const PAGE: &str = "report.html";
-
-/// Control times that are spread wider than this share of their median make a machine noisy.
-const NOISY_SPREAD: f64 = 0.15;
 
 /// Runs all of it. What is there at the end is also in the folder of results.
 ///
@@ -297,12 +294,7 @@ fn judge(chosen: &Experiment, runs: &[Run], settings: &Settings) -> Finding {
     let first = findings.first().map_or(Holds::Undecided, |finding| finding.verdict);
     let agree = findings.iter().all(|finding| finding.verdict == first);
     let texts = settings.data.iter().zip(&findings).map(|(data, finding)| {
-        let word = match finding.verdict {
-            Holds::Yes => "holds",
-            Holds::No => "does not hold",
-            Holds::Undecided => "undecided",
-        };
-        format!("{}: {word} ({})", data.display(), finding.because)
+        format!("{}: {} ({})", data.display(), finding.verdict.words(), finding.because)
     });
     Finding {
         verdict: if agree { first } else { Holds::Undecided },
@@ -314,8 +306,7 @@ fn judge(chosen: &Experiment, runs: &[Run], settings: &Settings) -> Finding {
 /// How far the times of the control are spread, as a share of their median, if that is too far.
 fn noise(runs: &[Run]) -> Option<f64> {
     let key = Key { series: CONTROL, x: 0.0, state: State::None };
-    let spread = Summary::of(&Selected::new(runs, 0, 1).seconds(key))?.spread();
-    (spread > NOISY_SPREAD).then_some(spread)
+    noisy_spread(&Selected::new(runs, 0, 1).seconds(key))
 }
 
 #[cfg(test)]

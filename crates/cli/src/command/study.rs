@@ -8,7 +8,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use swath::CancelToken;
 use swath_study::experiments::chosen;
-use swath_study::results::{Holds, Measured, Progress, Results};
+use swath_study::results::{Measured, Progress, Results};
 use swath_study::session::{PAGE, Settings, Step, run as measure};
 
 use super::Outcome;
@@ -146,9 +146,7 @@ fn word(one: &Measured) -> &'static str {
         (Progress::Failed(_), _) => "failed",
         (Progress::Skipped(_), _) => "skipped",
         (Progress::Stopped, _) => "stopped",
-        (Progress::Done, Holds::Yes) => "holds",
-        (Progress::Done, Holds::No) => "does not hold",
-        (Progress::Done, Holds::Undecided) => "undecided",
+        (Progress::Done, verdict) => verdict.words(),
     }
 }
 

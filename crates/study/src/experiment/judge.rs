@@ -49,25 +49,25 @@ impl Claim {
 /// Holds if all of `claims` do; does not if one of them does not.
 #[must_use]
 pub fn all_of(claims: &[Claim]) -> Finding {
-    let verdicts: Vec<Holds> = claims.iter().map(Claim::holds).collect();
-    let verdict = match () {
-        () if verdicts.contains(&Holds::No) => Holds::No,
-        () if verdicts.is_empty() || verdicts.contains(&Holds::Undecided) => Holds::Undecided,
-        () => Holds::Yes,
-    };
-    finding(verdict, claims)
+    finding(combined(claims, Holds::No, Holds::Yes), claims)
 }
 
 /// Holds if one of `claims` does; does not if none of them does.
 #[must_use]
 pub fn any_of(claims: &[Claim]) -> Finding {
+    finding(combined(claims, Holds::Yes, Holds::No), claims)
+}
+
+/// One `decisive` claim is enough; without any, all that are left say `otherwise`.
+fn combined(claims: &[Claim], decisive: Holds, otherwise: Holds) -> Holds {
     let verdicts: Vec<Holds> = claims.iter().map(Claim::holds).collect();
-    let verdict = match () {
-        () if verdicts.contains(&Holds::Yes) => Holds::Yes,
-        () if verdicts.is_empty() || verdicts.contains(&Holds::Undecided) => Holds::Undecided,
-        () => Holds::No,
-    };
-    finding(verdict, claims)
+    if verdicts.contains(&decisive) {
+        decisive
+    } else if verdicts.is_empty() || verdicts.contains(&Holds::Undecided) {
+        Holds::Undecided
+    } else {
+        otherwise
+    }
 }
 
 fn finding(verdict: Holds, claims: &[Claim]) -> Finding {

@@ -261,11 +261,10 @@ fn judge_threads(runs: &Selected<'_>) -> Finding {
 }
 
 fn by_size(stage: &Stage) -> Result<Entrants> {
-    let sizes: &[u64] =
-        stage.pick(&[MB / 8, MB / 4], &[4 * MB, 16 * MB, 32 * MB], &[100, 250, 500, 750]);
-    let unit = if stage.pick(false, false, true) { MB } else { 1 };
+    let full = [100 * MB, 250 * MB, 500 * MB, 750 * MB];
+    let sizes: &[u64] = stage.pick(&[MB / 8, MB / 4], &[4 * MB, 16 * MB, 32 * MB], &full);
     let mut entrants = Entrants::default();
-    for size in sizes.iter().map(|size| size * unit) {
+    for &size in sizes {
         let loading = Loading::new(stage, size, 2)?;
         #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
         let x = size as f64 / 1e6;
@@ -346,7 +345,7 @@ fn judge_copies(runs: &Selected<'_>) -> Finding {
         let timed = several.filter_map(|x| Some((x, runs.time(key(x))?.estimate)));
         let best = timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x);
         let ratio = best.and_then(|best| runs.speed_up(key(best), key(1.0)));
-        let word = if state == State::Cold { "cold" } else { "warm" };
+        let word = state.word();
         let what = format!("{word}, {} copies against one, as fast as", best.unwrap_or(0.0));
         Claim::new(what, ratio, Bound::AtLeast(1.05))
     });
@@ -378,7 +377,7 @@ fn judge_ways(runs: &Selected<'_>) -> Finding {
         });
         let best = timed.iter().min_by(|left, right| left.1.total_cmp(&right.1));
         let ratio = best.and_then(|(best, _)| runs.speed_up(mapped, *best));
-        let word = if state == State::Cold { "cold" } else { "warm" };
+        let word = state.word();
         let name = best.map_or("", |(best, _)| best.series);
         Claim::new(
             format!("{word}, a map against {name}, as fast as"),

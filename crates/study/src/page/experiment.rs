@@ -74,9 +74,9 @@ pub(super) fn badge(measured: &Measured) -> Markup {
     let (class, words) = match (&measured.state, measured.finding.verdict) {
         (Progress::Skipped(_), _) => ("open", "skipped"),
         (Progress::Failed(_), _) => ("no", "failed"),
-        (_, Holds::Yes) => ("yes", "holds"),
-        (_, Holds::No) => ("no", "does not hold"),
-        (_, Holds::Undecided) => ("open", "undecided"),
+        (_, Holds::Yes) => ("yes", Holds::Yes.words()),
+        (_, Holds::No) => ("no", Holds::No.words()),
+        (_, Holds::Undecided) => ("open", Holds::Undecided.words()),
     };
     html! { span class={ "badge " (class) } { (words) } }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-use crate::results::{Measured, State};
+use crate::results::Measured;
 
 /// One line a run, with a head; a metric that was not counted is empty.
 pub(super) fn write(path: &Path, measured: &Measured) -> Result<()> {
@@ -25,12 +25,7 @@ fn text(measured: &Measured) -> String {
     }
     text.push('\n');
     for run in &measured.runs {
-        let state = match run.state {
-            State::Warm => "warm",
-            State::Cold => "cold",
-            State::None => "none",
-        };
-        let series = quoted(&run.series);
+        let (state, series) = (run.state.word(), quoted(&run.series));
         // A String takes everything.
         let _ = write!(
             text,
