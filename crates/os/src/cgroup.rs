@@ -42,10 +42,19 @@ pub(crate) struct Hierarchy {
 }
 
 impl Hierarchy {
+    pub(crate) fn version(&self) -> Version {
+        self.version
+    }
+
+    /// The folder of the process's own group, or of the nearest that is mounted here.
+    pub(crate) fn own(&self) -> &Path {
+        if self.group.is_dir() { &self.group } else { &self.mount_point }
+    }
+
     /// Reads every group from the process's own up to the mount, those without a limit left out.
     pub(crate) fn groups(&self) -> Vec<GroupMemory> {
-        let own = if self.group.is_dir() { &self.group } else { &self.mount_point };
-        own.ancestors()
+        self.own()
+            .ancestors()
             .take_while(|folder| folder.starts_with(&self.mount_point))
             .filter_map(|folder| group_memory(self.version, folder))
             .collect()
