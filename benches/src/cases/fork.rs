@@ -19,7 +19,7 @@ use swath_study::harness::{Contestant, Expected, Work, timed};
 /// Study E's benchmark, nothing synced.
 pub(super) fn build_fib(bench: &Bench, threads: usize) -> Result<Case<'_>> {
     let trees = Trees::new(bench, threads)?;
-    let mut contestants = trees.contestants()?;
+    let mut contestants = trees.contestants();
     contestants.push(control::memory(bench));
     let mut goals = vec![Goal::speed(fork::SEGMENTS, 0.98, &[fork::OWN_FILES])];
     if threads == 2 {

@@ -7,14 +7,12 @@
 use crate::bench::Bench;
 use crate::case::Case;
 use crate::contestants::control;
-use crate::contestants::order::{
-    Grown, INSERTED, at_once, expected_after, insert, per_reported,
-};
+use crate::contestants::order::{at_once, expected_after, insert, per_reported};
 use anyhow::{Context, Result};
 use std::rc::Rc;
-use std::thread;
 use swath_study::harness::{Contestant, Work, timed};
 use swath_study::order::flat::Flat;
+use swath_study::order::grown::{Grown, insert_by_all};
 use swath_study::order::linked::LinkedList;
 use swath_study::order::packed::Packed;
 use swath_study::order::skip::SkipList;
@@ -35,13 +33,13 @@ const FEW: u32 = 5;
 /// Compares insertions behind any item, the skip list's by all workers too.
 pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
     let some = if bench.quick { 100 } else { SOME };
-    let list = Grown::<LinkedList>::new(count)?;
+    let list = Grown::<LinkedList>::new(count);
     let flat = Grown::<Flat>::at_once(list.order.iter().map(|it| it.1));
     let contestants = vec![
         insert(LIST, list, some),
-        insert(TREE, Grown::<BTree>::new(count)?, some),
-        insert(PACKED, Grown::<Packed>::new(count)?, some),
-        insert(SKIP, Grown::<SkipList>::new(count)?, some),
+        insert(TREE, Grown::<BTree>::new(count), some),
+        insert(PACKED, Grown::<Packed>::new(count), some),
+        insert(SKIP, Grown::<SkipList>::new(count), some),
         insert_shared(bench, count, some)?,
         insert(FLAT, flat, FEW),
         control::memory(bench),
@@ -53,7 +51,7 @@ pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
 fn insert_shared(bench: &Bench, items: usize, count: u32) -> Result<Contestant<'_>> {
     let workers = u32::try_from(bench.workers)?;
     let each = count.div_ceil(workers);
-    let list = Grown::<SkipList>::new(items)?.order;
+    let list = Grown::<SkipList>::new(items).order;
     let handles: Vec<_> = list.iter().map(|it| it.0).collect();
     let (expected, mut random) = (expected_after(&list, each * workers), SplitMix64::new(1));
     let name = format!("skip list, {workers} workers");
@@ -63,28 +61,16 @@ fn insert_shared(bench: &Bench, items: usize, count: u32) -> Result<Contestant<'
             (0..workers).map(|_| (0..each).map(|_| draw()).collect()).collect();
         let (inserted, timing) = timed(|| insert_by_all(&list, &places))?;
         let work = Work::new(list.bytes(), list.len() as u64);
-        for handle in inserted? {
+        for handle in inserted.context("an insertion was refused")? {
             list.delete_shared(handle);
         }
         Ok(work.with_timing(per_reported(timing, each * workers)))
     }))
 }
 
-/// Has one worker for each list of places insert behind each of them.
-fn insert_by_all(list: &SkipList, places: &[Vec<Handle>]) -> Result<Vec<Handle>> {
-    let insert = |&place: &Handle| list.insert_after_shared(place, INSERTED);
-    let work = |places: &[Handle]| places.iter().map(insert).collect::<Option<Vec<_>>>();
-    let inserted = thread::scope(|scope| {
-        let workers: Vec<_> = places.iter().map(|own| scope.spawn(|| work(own))).collect();
-        workers.into_iter().map(|worker| worker.join().ok().flatten()).collect()
-    });
-    let inserted: Option<Vec<_>> = inserted;
-    Ok(inserted.context("an insertion was refused, or panicked")?.concat())
-}
-
 /// Compares making everything at once, from items in order.
 pub(super) fn build_at_once(bench: &Bench, count: usize) -> Result<Case<'_>> {
-    let list = Grown::<LinkedList>::new(count)?.order;
+    let list = Grown::<LinkedList>::new(count).order;
     let items: Rc<Vec<Item>> = Rc::new(list.iter().map(|it| it.1).collect());
     let contestants = vec![
         at_once::<Flat>(FLAT, &items),

@@ -6,15 +6,14 @@
 use crate::bench::Bench;
 use crate::case::{Case, Goal};
 use crate::contestants::control;
-use crate::contestants::order::{
-    Grown, Offsets, REPORTED, Searches, look, look_for_rank, seek,
-};
+use crate::contestants::order::{Offsets, REPORTED, Searches, look, look_for_rank, seek};
 use anyhow::{Context, Result};
 use std::rc::Rc;
 use swath::ExtentIndex;
 use swath_study::harness::Contestant;
 use swath_study::order::Order;
 use swath_study::order::flat::Flat;
+use swath_study::order::grown::Grown;
 use swath_study::order::linked::LinkedList;
 use swath_study::order::packed::Packed;
 use swath_study::order::skip::SkipList;
@@ -38,9 +37,9 @@ const FEW: u32 = 5;
 /// Compares the flat index with the structures that can also be inserted into. It says which
 /// item holds the byte; they have the item at hand, so it is timed with a look at that, too.
 pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
-    let list = Grown::<LinkedList>::new(count)?.order;
+    let list = Grown::<LinkedList>::new(count).order;
     let flat = Rc::new(Grown::<Flat>::at_once(list.iter().map(|it| it.1)).order);
-    let tree = Rc::new(Grown::<BTree>::new(count)?.order);
+    let tree = Rc::new(Grown::<BTree>::new(count).order);
     let offsets = Offsets::new(searches(bench, REPORTED), flat.bytes());
     let (all, some) = (searches(bench, REPORTED), searches(bench, SOME));
     let index = |name, searches| index(name, (&*flat, &*tree), (&offsets, all), searches);
@@ -49,8 +48,8 @@ pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
         index(INDEX_LATENCY, Searches::OneAfterTheOther)?,
         of(FLAT, Rc::clone(&flat), &*tree, (&offsets, all)),
         of(TREE, tree, &*flat, (&offsets, some)),
-        of(PACKED, Rc::new(Grown::<Packed>::new(count)?.order), &*flat, (&offsets, some)),
-        of(SKIP, Rc::new(Grown::<SkipList>::new(count)?.order), &*flat, (&offsets, some)),
+        of(PACKED, Rc::new(Grown::<Packed>::new(count).order), &*flat, (&offsets, some)),
+        of(SKIP, Rc::new(Grown::<SkipList>::new(count).order), &*flat, (&offsets, some)),
         of(LIST, Rc::new(list), &*flat, (&offsets, FEW)),
         control::memory(bench),
     ];

@@ -1,54 +1,18 @@
 //! Structures that keep items in order: grown, searched, inserted into.
-//!
-//! All grow by the same insertions, each behind an item drawn from all that are there, so what
-//! follows each other in the order lies apart in memory, as it does after many steals.
 
-use anyhow::{Context, Result};
+use anyhow::Context;
 use std::rc::Rc;
 use swath_study::harness::{Contestant, Expected, Timing, Work, timed};
-use swath_study::order::{Handle, Item, Order};
+use swath_study::order::grown::{Grown, INSERTED};
+use swath_study::order::{Item, Order};
 use swath_study::random::SplitMix64;
 
 /// Searches and insertions are reported as if there had been this many in a run, whatever the
 /// number that a slow structure was given: seconds of the tables are then µs of one.
 pub(crate) const REPORTED: u32 = 1_000_000;
 
-/// Decides the items and their order.
+/// Decides what is drawn.
 const SEED: u64 = 11;
-
-/// Returns item `index`: about 10 KB, as study E's calls write.
-fn item(index: usize, random: &mut SplitMix64) -> Item {
-    let len = 5_000 + random.below(10_000) as u64;
-    Item { segment: 0, offset: index as u64 * 16_384, len }
-}
-
-/// A structure of many items, and their handles in no particular order.
-pub(crate) struct Grown<O> {
-    pub(crate) order: O,
-    handles: Vec<Handle>,
-}
-
-impl<O: Order> Grown<O> {
-    /// Inserts `count` items, at least one, each behind one of those before it.
-    pub(crate) fn new(count: usize) -> Result<Self> {
-        let mut random = SplitMix64::new(SEED);
-        let mut order = O::new();
-        let mut handles = vec![order.push(item(0, &mut random))];
-        for index in 1..count {
-            let before = handles[random.below(index)];
-            let handle = order.insert_after(before, item(index, &mut random));
-            handles.push(handle.context("what was inserted is there")?);
-        }
-        Ok(Self { order, handles })
-    }
-
-    /// Makes the same items, in the same order, all at once.
-    pub(crate) fn at_once(items: impl IntoIterator<Item = Item>) -> Self {
-        let order = O::from_items(items);
-        let handles = order.iter().map(|it| it.0).collect();
-        Self { order, handles }
-    }
-}
 
 /// Offsets to look for.
 pub(crate) struct Offsets {
@@ -135,9 +99,6 @@ pub(crate) fn insert<'b, O: Order + 'b>(
         Ok(work.with_timing(per_reported(timing, count)))
     })
 }
-
-/// What all insertions insert.
-pub(crate) const INSERTED: Item = Item { segment: 1, offset: 0, len: 10_240 };
 
 /// Returns what a structure holds after so many more items: bytes and, as checksum, items.
 pub(crate) fn expected_after(order: &impl Order, count: u32) -> Expected {

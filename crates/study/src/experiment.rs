@@ -18,7 +18,7 @@ mod rounds;
 mod stage;
 
 pub use judge::{Claim, all_of, any_of};
-pub use meter::{Meter, Outcome};
+pub use meter::{Meter, Outcome, hardware};
 pub use rounds::{CONTROL, Rounds, Stopped, control, run};
 pub use stage::{Extent, Input, SharedPages, Stage};
 

@@ -3,8 +3,15 @@
 //! One that is not listed in [`ALL`] does not exist: `swath study --list` prints this list, and
 //! the report has a chart for each of them.
 
+mod appends;
+mod contracts;
 mod files;
+mod graphs;
+mod limit;
+mod limited;
 mod loading;
+mod orders;
+mod priorities;
 mod shape;
 mod sums;
 
@@ -18,13 +25,23 @@ pub const ALL: &[Experiment] = &[
     loading::CHUNKS,
     loading::COPIES,
     loading::WAYS,
+    limited::CORES,
+    limited::MEMORY,
+    priorities::THREADS,
+    priorities::CLASSES,
+    priorities::CHUNKS,
     files::SMALL,
     files::MEDIUM,
     files::LARGE,
     files::HUGE,
     files::BY_LINES,
+    contracts::SCALING,
     sums::BY_ADVICE,
     sums::BY_BLOCK,
+    graphs::LOADING,
+    appends::TREE,
+    appends::FILES,
+    orders::OPERATIONS,
 ];
 
 /// The experiments whose names are in `words`: `a-threads`, or a study's letter for all of it.

@@ -32,6 +32,7 @@
 
 mod arena;
 pub mod flat;
+pub mod grown;
 pub mod linked;
 pub mod packed;
 pub mod skip;

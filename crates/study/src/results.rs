@@ -170,6 +170,15 @@ pub enum Measure {
         /// Its unit, as in `MiB`.
         unit: String,
     },
+    /// One of [`Run::courses`] over the time of a run, in per cent, of the runs at one place.
+    Course {
+        /// Its name.
+        name: String,
+        /// Its unit.
+        unit: String,
+        /// The place.
+        x: f64,
+    },
 }
 
 /// What the page cache held before a run.
@@ -211,6 +220,10 @@ pub struct Run {
     /// what the machine cannot count is not there.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<String, f64>,
+    /// What changed while it ran, by name: a number for each of equal parts of its time, as in
+    /// `busy`, the processors that worked.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub courses: BTreeMap<String, Vec<f64>>,
 }
 
 /// What came of a claim.
@@ -314,6 +327,7 @@ mod tests {
             seconds: 0.25,
             bytes: 1 << 30,
             metrics: [("major_faults".to_owned(), 7.0)].into(),
+            courses: [("busy".to_owned(), vec![0.5, 2.0])].into(),
             ..Run::default()
         };
         let chart = |y| Chart {
@@ -333,6 +347,7 @@ mod tests {
                 chart(Measure::Efficiency),
                 chart(Measure::SpeedUp { series: "serial".into(), x: None }),
                 chart(Measure::Metric { name: "major_faults".into(), unit: "".into() }),
+                chart(Measure::Course { name: "busy".into(), unit: "".into(), x: 8.0 }),
             ],
             state: Progress::Skipped("no memory".into()),
             absent: vec![("map".into(), "not allowed".into())],

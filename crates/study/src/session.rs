@@ -184,6 +184,13 @@ fn beginning(settings: &Settings) -> Results {
             ),
             pair("kernel", facts.kernel.clone()),
             pair("huge pages", facts.huge_pages.clone()),
+            pair(
+                "hardware counters",
+                experiment::hardware().map_or_else(
+                    |reason| format!("not available here ({reason})"),
+                    |()| "available".to_owned(),
+                ),
+            ),
         ]
     });
     let folders = settings.data.iter().zip(&facts).map(|(path, facts)| Folder {

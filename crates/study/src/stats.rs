@@ -161,6 +161,31 @@ pub fn ratio_of_medians(
     is_number.then_some(Interval { estimate, lower, upper })
 }
 
+/// Returns the share of the time at one worker that more workers do not shorten: Amdahl's serial
+/// share, from 0 to 1.
+///
+/// Fits `a + b / workers` to `times`, pairs of workers and seconds, by least squares with `a` and
+/// `b` of 0 or more; the share is `a / (a + b)`. `None` for fewer than two numbers of workers, or
+/// times that are not positive. Exact for times that follow the law (Amdahl 1967).
+#[must_use]
+pub fn serial_share(times: &[(f64, f64)]) -> Option<f64> {
+    if times.iter().any(|&(workers, seconds)| workers <= 0.0 || seconds <= 0.0) {
+        return None;
+    }
+    let count = times.len() as f64;
+    let mean = |of: &dyn Fn(f64, f64) -> f64| {
+        times.iter().map(|&(workers, seconds)| of(1.0 / workers, seconds)).sum::<f64>() / count
+    };
+    let (x, y) = (mean(&|x, _| x), mean(&|_, y| y));
+    let spread = mean(&|other, _| (other - x).powi(2));
+    if spread <= f64::EPSILON || spread.is_nan() {
+        return None;
+    }
+    let parallel = (mean(&|other, seconds| (other - x) * (seconds - y)) / spread).max(0.0);
+    let serial = (y - parallel * x).max(0.0);
+    Some(serial / (serial + parallel))
+}
+
 /// What is asked of a number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Bound {
@@ -222,6 +247,27 @@ mod tests {
 
     fn interval(lower: f64, upper: f64) -> Interval {
         Interval { estimate: f64::midpoint(lower, upper), lower, upper }
+    }
+
+    #[test]
+    fn the_serial_share_of_times_that_follow_the_law_is_found() {
+        for share in [0.0, 0.05, 0.4, 1.0] {
+            let time = |workers: f64| 8.0 * (share + (1.0 - share) / workers);
+            let times: Vec<(f64, f64)> =
+                [1.0, 2.0, 4.0, 16.0].map(|workers| (workers, time(workers))).into();
+            for times in [&times[..], &times[..2]] {
+                let found = serial_share(times).expect("two numbers of workers");
+                assert!((found - share).abs() < 1e-9, "{share}: {found}");
+            }
+        }
+        // Slower with more: nothing of it is parallel. Faster than the law: nothing is serial.
+        assert_eq!(serial_share(&[(1.0, 1.0), (2.0, 3.0)]), Some(1.0));
+        assert_eq!(serial_share(&[(1.0, 9.0), (2.0, 3.0)]), Some(0.0));
+        for none in
+            [&[][..], &[(1.0, 2.0)], &[(2.0, 2.0), (2.0, 3.0)], &[(1.0, 0.0), (2.0, 1.0)]]
+        {
+            assert_eq!(serial_share(none), None);
+        }
     }
 
     #[test]

@@ -14,7 +14,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "swath", may: &["plan", "os", "simd"] },
     Member { name: "formats", may: &["swath", "simd"] },
     Member { name: "remote", may: &["swath"] },
-    Member { name: "study", may: &["swath", "os", "simd"] },
+    Member { name: "study", may: &["swath", "formats", "os", "simd"] },
     Member { name: "cli", may: &["swath", "formats", "study"] },
     Member { name: "capi", may: &["swath", "formats", "remote", "cli"] },
     Member { name: "python", may: &["swath", "formats", "remote", "cli"] },

@@ -2,18 +2,26 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueHint};
+use clap::{Args, Subcommand, ValueHint};
 use swath_study::experiment::Extent;
 
 /// `swath study`
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
 Examples:
   swath study
   swath study --list
   swath study --only a-threads,b --data /mnt/fast --data /mnt/large
-  swath study --full --out here && swath study --full --out here --resume")]
+  swath study --full --out here && swath study --full --out here --resume
+  swath study compare before/study.json after/study.json"
+)]
 pub struct Study {
+    /// Instead of measuring
+    #[command(subcommand)]
+    pub with: Option<With>,
+
     /// Small files and few places: all experiments in two minutes (what it does anyway)
     #[arg(long)]
     pub quick: bool,
@@ -57,6 +65,34 @@ pub struct Study {
     pub json: bool,
 }
 
+/// What is done with studies that are there.
+#[derive(Debug, Subcommand)]
+pub enum With {
+    /// Put two studies side by side: two machines, two folders or two versions
+    Compare(Compare),
+}
+
+/// `swath study compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A: a study.json, or the folder that it is in
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub left: PathBuf,
+
+    /// B: how many times as fast it is as A is what is told
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub right: PathBuf,
+
+    /// Where to leave the page of both
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    #[arg(default_value = "compared.html")]
+    pub out: PathBuf,
+
+    /// Print JSON: a row for each series at each place
+    #[arg(long)]
+    pub json: bool,
+}
+
 impl Study {
     /// How much is to be done.
     pub fn extent(&self) -> Extent {
@@ -90,6 +126,19 @@ mod tests {
         assert_eq!(extent(&["--full"]), Some(Extent::Full));
         assert_eq!(extent(&["--smoke"]), Some(Extent::Smoke));
         assert_eq!(extent(&["--full", "--quick"]), None);
+    }
+
+    #[test]
+    fn two_studies_are_compared_and_nothing_is_measured_beside() {
+        let parsed = |words: &[&str]| {
+            Only::try_parse_from(["only"].iter().chain(words)).map(|only| only.study.with)
+        };
+        let with = parsed(&["compare", "a", "b"]).expect("two studies");
+        assert!(matches!(with, Some(With::Compare(Compare { json: false, .. }))));
+        assert!(
+            parsed(&["compare", "a"]).is_err()
+                && parsed(&["--full", "compare", "a", "b"]).is_err()
+        );
     }
 
     #[test]

@@ -12,12 +12,17 @@ use swath_study::results::{Measured, Progress, Results};
 use swath_study::session::{PAGE, Settings, Step, run as measure};
 
 use super::Outcome;
-use crate::args::study::Study;
+use crate::args::study::{Study, With};
 use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json};
 
+mod compare;
+
 pub(super) fn run(args: &Study) -> Result<Outcome> {
+    if let Some(With::Compare(compared)) = &args.with {
+        return compare::run(compared);
+    }
     let chosen = chosen(&args.only).map_err(|word| {
         Refused::new(format!("there is no experiment {word:?}"), "swath study --list")
     })?;

@@ -37,7 +37,7 @@ fn a_small_study_leaves_its_rows_and_says_what_holds() {
     let json = fs::read(out.path().join("study.json")).expect("left");
     let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
     let experiments = json["experiments"].as_array().expect("a list");
-    assert_eq!(experiments.len(), 3);
+    assert_eq!(experiments.len(), 4);
     for one in experiments {
         assert_eq!(one["state"], "done", "{one}");
         assert!(!one["runs"].as_array().expect("rows").is_empty());
@@ -54,4 +54,47 @@ fn what_is_not_there_is_refused_with_what_to_try() {
     let output = swath().args(words).arg(out.path()).output().expect("started");
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("/nowhere"), "{}", stderr(&output));
+}
+
+#[test]
+fn two_studies_are_put_side_by_side() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let study = |name: &str| {
+        let out = folder.path().join(name);
+        let words = ["study", "--smoke", "--only", "d-advice", "--data"];
+        let output = swath().args(words).arg(folder.path()).arg("--out").arg(&out).output();
+        assert_eq!(code(&output.expect("started")), 0);
+        out
+    };
+    let (before, after) = (study("before"), study("after"));
+    let page = folder.path().join("both.html");
+    let compare = |words: &[&str]| {
+        let mut command = swath();
+        command.args(["study", "compare"]).arg(&before).arg(after.join("study.json"));
+        command.args(words).arg("--out").arg(&page).output().expect("started")
+    };
+    let output = compare(&[]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert!(stdout(&output).contains("d-advice") && stdout(&output).contains("both.html"));
+    let html = fs::read_to_string(&page).expect("left");
+    assert!(html.contains("Two studies side by side") && html.contains("d-advice"));
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&compare(&["--json"]))).expect("JSON");
+    let rows = json["rows"].as_array().expect("rows");
+    assert!(
+        rows.iter().any(|row| row["series"] == "all cores" && row["ratio"]["lower"].is_f64())
+    );
+    // What is no study is refused, and the page stays as it was.
+    fs::write(folder.path().join("other.json"), "{}").expect("room");
+    let output = swath()
+        .args(["study", "compare"])
+        .arg(&before)
+        .arg(folder.path().join("other.json"))
+        .arg("--out")
+        .arg(&page)
+        .output()
+        .expect("started");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("other.json"), "{}", stderr(&output));
+    assert_eq!(fs::read_to_string(&page).expect("still there"), html);
 }

@@ -1,10 +1,15 @@
 //! What is counted while an entrant works.
 
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use swath_os::counters::Counters;
 use swath_os::usage::{self, Usage};
+
+use crate::results::Run;
+use crate::watch::beside;
 
 /// What a run read or wrote.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,6 +38,7 @@ pub struct Outcome {
 pub struct Meter {
     seconds: f64,
     metrics: BTreeMap<String, f64>,
+    courses: BTreeMap<String, Vec<f64>>,
 }
 
 impl Meter {
@@ -51,7 +57,7 @@ impl Meter {
         let seconds = start.elapsed().as_secs_f64();
         let after = usage::usage().context(CONTEXT)?;
         self.seconds += seconds;
-        self.count(after.since(&before));
+        self.add(after.since(&before));
         if resets {
             let peak = after.peak_rss.saturating_sub(before.peak_rss);
             let most = self.metrics.entry("peak_bytes".to_owned()).or_default();
@@ -60,7 +66,7 @@ impl Meter {
         Ok(result)
     }
 
-    fn count(&mut self, used: Usage) {
+    fn add(&mut self, used: Usage) {
         for (name, count) in [
             ("minor_faults", as_float(used.minor_faults)),
             ("major_faults", as_float(used.major_faults)),
@@ -75,6 +81,47 @@ impl Meter {
     /// Adds a number that only this entrant knows.
     pub fn note(&mut self, name: &str, value: f64) {
         self.metrics.insert(name.to_owned(), value);
+    }
+
+    /// As [`measure`](Self::measure), with the processor's own counters of this thread and those
+    /// that `work` starts. Where the machine has none, or they cannot be read whole, nothing is
+    /// noted.
+    ///
+    /// # Errors
+    ///
+    /// As [`measure`](Self::measure).
+    pub fn count<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
+        let mut counters = match hardware() {
+            Ok(()) => Counters::open().ok(),
+            Err(_) => None,
+        };
+        let result = self.measure(|| {
+            let started = counters.as_mut().map(Counters::start);
+            let result = work();
+            // What did not begin has no end.
+            let is_on = started.is_some_and(|started| started.is_ok());
+            let counts = counters.as_mut().filter(|_| is_on).map(Counters::stop);
+            (result, counts)
+        });
+        let (result, counts) = result?;
+        for (name, count) in counts.and_then(Result::ok).unwrap_or_default() {
+            self.note(name, as_float(count));
+        }
+        Ok(result)
+    }
+
+    /// As [`measure`](Self::measure), with a timer beside it that says how late it fires, and how
+    /// busy the processors are over time.
+    ///
+    /// # Errors
+    ///
+    /// As [`measure`](Self::measure).
+    pub fn watch<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
+        let (result, watched) = self.measure(|| beside(work))?;
+        self.note("late_median", watched.late_median);
+        self.note("late_most", watched.late_most);
+        self.courses.insert("busy".to_owned(), watched.busy);
+        Ok(result)
     }
 
     /// Replaces the seconds, by a clock that knows better: that of a child, or of a first part.
@@ -94,9 +141,22 @@ impl Meter {
         &self.metrics
     }
 
-    pub(super) fn into_parts(self) -> (f64, BTreeMap<String, f64>) {
-        (self.seconds, self.metrics)
+    /// Puts what was counted into a run.
+    pub(super) fn fill(self, run: &mut Run) {
+        let Self { seconds, metrics, courses } = self;
+        *run = Run { seconds, metrics, courses, ..std::mem::take(run) };
     }
+}
+
+/// Whether this machine has counters of its own to read, or why it has none; asked once.
+///
+/// # Errors
+///
+/// The kernel's reason.
+pub fn hardware() -> Result<(), &'static str> {
+    static REASON: OnceLock<Option<String>> = OnceLock::new();
+    let reason = REASON.get_or_init(|| Counters::open().err().map(|error| error.to_string()));
+    reason.as_deref().map_or(Ok(()), Err)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counters of one run are far below 2^53")]

@@ -93,18 +93,18 @@ pub fn run(
             }
             let entrant = &mut entrants[turn];
             let meter = entrant.run_once().with_context(|| format!("in round {round}"))?;
-            let (seconds, metrics) = meter.into_parts();
-            each(Run {
+            let mut run = Run {
                 folder: rounds.folder,
                 series: entrant.series.clone(),
                 x: entrant.x,
                 state: entrant.state,
                 round,
                 order,
-                seconds,
                 bytes: entrant.expected.bytes,
-                metrics,
-            });
+                ..Run::default()
+            };
+            meter.fill(&mut run);
+            each(run);
         }
     }
     Ok(Stopped::No)

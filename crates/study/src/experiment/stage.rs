@@ -180,14 +180,26 @@ impl Stage {
     }
 
     fn named(&self, name: &str, kind: Kind, size: u64) -> Result<Rc<Input>> {
+        let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);
+        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
+        self.made(name, |path| Ok(generate(Recipe { kind, size, seed: self.seed }, path, 0)?))
+    }
+
+    /// A file that `make` makes; the same one for whoever asks for the name again.
+    ///
+    /// # Errors
+    ///
+    /// What `make` says, with the path; and if it cannot be written back.
+    pub fn made(
+        &self,
+        name: &str,
+        make: impl FnOnce(&Path) -> Result<Generated>,
+    ) -> Result<Rc<Input>> {
         if let Some(known) = self.inputs.borrow().get(name) {
             return Ok(Rc::clone(known));
         }
-        let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);
-        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
         let path = self.folder.join(name);
-        let made = generate(Recipe { kind, size, seed: self.seed }, &path, 0)
-            .with_context(|| format!("cannot make {}", path.display()))?;
+        let made = make(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let input = Rc::new(Input { path, made, cold_by: self.cold_by });
         // Writing back must not run beside what is measured, and pages that a read has left are
         // larger than those that a write has.

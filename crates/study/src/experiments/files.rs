@@ -13,7 +13,6 @@ use crate::cache::ColdBy;
 use crate::experiment::{
     Claim, Entrant, Entrants, Experiment, Meter, Outcome, Stage, Study, all_of,
 };
-use crate::late::beside;
 use crate::limits;
 use crate::many::lines::read_by_lines;
 use crate::many::manager::manage;
@@ -145,9 +144,7 @@ impl Grove {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
         let work = move |meter: &mut Meter| {
             let read = || manage(&here.paths, threads, read);
-            let (files, late) = meter.measure(|| beside(read))?;
-            note(meter, late);
-            let sums = files?;
+            let sums = meter.watch(read)??;
             let sums = sums.iter().map(|file| (file.len() as u64, limits::memory_sum(file, 1)));
             Ok(sums.fold(Outcome::default(), |all, (bytes, sum)| Outcome {
                 bytes: all.bytes + bytes,
@@ -162,9 +159,7 @@ impl Grove {
         let options = IngestOptions::new().with_arena(Arena::new());
         let work = move |meter: &mut Meter| {
             let read = || options.collect(Files::paths(&here.paths));
-            let (ingested, late) = meter.measure(|| beside(read))?;
-            note(meter, late);
-            let ingested = ingested?;
+            let ingested = meter.watch(read)??;
             Ok(ingested.iter().fold(Outcome::default(), |all, entry| Outcome {
                 bytes: all.bytes + entry.bytes.len() as u64,
                 checksum: all.checksum + limits::memory_sum(entry.bytes, 1),
@@ -179,11 +174,6 @@ impl Drop for Grove {
         // The folder around it goes, too.
         let _ = fs::remove_dir_all(&self.folder);
     }
-}
-
-fn note(meter: &mut Meter, late: crate::late::Late) {
-    meter.note("late_median", late.median);
-    meter.note("late_most", late.most);
 }
 
 fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {

@@ -17,16 +17,16 @@ use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 use crate::workload::Kind;
 
-const SEQUENTIAL: &str = "sequential";
-const PARALLEL: &str = "parallel chunks";
-const MIRRORED: &str = "two mirrors";
-const MAPPED: &str = "memory map";
-const SWATH: &str = "swath";
+pub(super) const SEQUENTIAL: &str = "sequential";
+pub(super) const PARALLEL: &str = "parallel chunks";
+pub(super) const MIRRORED: &str = "two mirrors";
+pub(super) const MAPPED: &str = "memory map";
+pub(super) const SWATH: &str = "swath";
 
 /// The study's own chunk.
 const CHUNK: usize = 1024;
 /// What a destination is full of before each run.
-const UNREAD: u8 = 0xEE;
+pub(super) const UNREAD: u8 = 0xEE;
 const MB: u64 = 1_000_000;
 
 /// By threads, its smallest file.
@@ -87,6 +87,8 @@ pub(super) const CHUNKS: Experiment = Experiment {
             )
             .log_x(),
             chart("page faults", "bytes a chunk", metric("minor_faults", "")).log_x(),
+            chart("cache misses", "bytes a chunk", metric("cache_misses", "")).log_x(),
+            chart("instructions", "bytes a chunk", metric("instructions", "")).log_x(),
         ]
     },
     entrants: by_chunk,
@@ -138,29 +140,33 @@ pub(super) const WAYS: Experiment = Experiment {
 };
 
 fn charts_by_threads() -> Vec<Chart> {
+    charts_by_workers("threads")
+}
+
+/// Of whatever works beside each other.
+pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
     vec![
-        chart("time by threads", "threads", Measure::Seconds).log_x(),
+        chart(&format!("time by {x}"), x, Measure::Seconds).log_x(),
         chart(
             "speed-up over sequential loading",
-            "threads",
+            x,
             Measure::SpeedUp { series: SEQUENTIAL.to_owned(), x: Some(1.0) },
         )
         .log_x(),
-        chart("efficiency", "threads", Measure::Efficiency).log_x(),
-        chart("voluntary context switches", "threads", metric("voluntary_switches", ""))
-            .log_x(),
+        chart("efficiency", x, Measure::Efficiency).log_x(),
+        chart("voluntary context switches", x, metric("voluntary_switches", "")).log_x(),
     ]
 }
 
 /// What is loaded, and where to.
-struct Loading {
+pub(super) struct Loading {
     input: Rc<Input>,
     copies: Vec<Rc<Input>>,
     pages: SharedPages,
 }
 
 impl Loading {
-    fn new(stage: &Stage, size: u64, copies: usize) -> Result<Rc<Self>> {
+    pub(super) fn new(stage: &Stage, size: u64, copies: usize) -> Result<Rc<Self>> {
         let input = stage.file(Kind::Letters, size)?;
         let copies = (1..copies)
             .map(|number| stage.copy(Kind::Letters, size, number))
@@ -169,17 +175,31 @@ impl Loading {
         Ok(Rc::new(Self { input, copies, pages }))
     }
 
-    fn paths(&self, count: usize) -> Vec<PathBuf> {
+    pub(super) fn paths(&self, count: usize) -> Vec<PathBuf> {
         let all = std::iter::once(&self.input).chain(&self.copies);
         all.take(count).map(|input| input.path.clone()).collect()
     }
 
+    pub(super) fn input(&self) -> Rc<Input> {
+        Rc::clone(&self.input)
+    }
+
     /// An entrant that fills the pages.
-    fn entrant(
+    pub(super) fn entrant(
         self: &Rc<Self>,
         place: (&str, f64, State),
         copies: usize,
         fill: impl Fn(&mut [u8]) -> Result<()> + 'static,
+    ) -> Entrant {
+        self.measured(place, copies, move |target, meter| meter.count(|| fill(target))?)
+    }
+
+    /// An entrant that fills the pages and says itself what of it is timed.
+    pub(super) fn measured(
+        self: &Rc<Self>,
+        place: (&str, f64, State),
+        copies: usize,
+        fill: impl Fn(&mut [u8], &mut Meter) -> Result<()> + 'static,
     ) -> Entrant {
         let made = self.input.made;
         let expected = Outcome { bytes: made.bytes, checksum: made.sum };
@@ -187,7 +207,7 @@ impl Loading {
         let work = move |meter: &mut Meter| {
             let mut pages = here.pages.borrow_mut();
             let target = &mut pages[..here.input.len()];
-            meter.measure(|| fill(target))??;
+            fill(target, meter)?;
             Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
         };
         Entrant::new(place, expected, work).with_before(move || {
@@ -216,7 +236,8 @@ impl Loading {
     }
 }
 
-fn own(threads: usize) -> Load {
+/// The study's own way, with so many threads.
+pub(super) fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }
 

@@ -1,6 +1,6 @@
 //! What charts of several experiments have in common.
 
-use crate::results::{Chart, Measure};
+use crate::results::{Chart, Key, Measure, Selected, State};
 
 /// A chart with a plain axis.
 pub(super) fn chart(title: &str, x: &str, y: Measure) -> Chart {
@@ -23,4 +23,22 @@ impl Chart {
 /// A metric of the runs.
 pub(super) fn metric(name: &str, unit: &str) -> Measure {
     Measure::Metric { name: name.to_owned(), unit: unit.to_owned() }
+}
+
+/// 1, 2, 4 … up to `most`, and `most` itself.
+pub(super) fn powers_of_two(most: usize) -> Vec<usize> {
+    let mut all: Vec<usize> = std::iter::successors(Some(1), |&count| Some(2 * count))
+        .take_while(|&x| x < most)
+        .collect();
+    all.push(most.max(1));
+    all
+}
+
+/// A series where it is fastest.
+pub(super) fn fastest<'s>(
+    runs: &Selected<'_>,
+    series: &'s str,
+    state: State,
+) -> Option<Key<'s>> {
+    Some(Key { series, x: runs.best(series, state)?, state })
 }

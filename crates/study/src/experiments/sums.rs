@@ -6,11 +6,11 @@ use std::rc::Rc;
 use anyhow::Result;
 use swath::{Advice, Guard, ReadOptions, Schedule};
 
+use super::limit::{MEMORY, memory};
 use super::shape::{chart, metric};
 use crate::experiment::{
     Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of, any_of,
 };
-use crate::limits;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 use crate::workload::Kind;
@@ -18,7 +18,6 @@ use crate::workload::Kind;
 const SERIAL: &str = "one thread";
 const PARALLEL: &str = "all cores";
 const BUFFERS: &str = "swath sum, small buffers";
-const MEMORY: &str = "limit: memory";
 
 /// Ways to tell the kernel, by their place on the axis.
 const ADVICE: [(&str, Way); 7] = [
@@ -59,6 +58,7 @@ pub(super) const BY_ADVICE: Experiment = Experiment {
         [
             chart("bandwidth", "advice", Measure::Rate),
             chart("page faults", "advice", metric("minor_faults", "")),
+            chart("misses of the address cache", "advice", metric("tlb_misses", "")),
         ]
         .map(|chart| Chart { x_names: names.clone(), ..chart })
         .into()
@@ -95,7 +95,7 @@ impl Summing {
         let (here, before) = (Rc::clone(&self.0), Rc::clone(&self.0));
         let expected = Outcome { bytes: here.made.bytes, checksum: here.made.sum };
         let work = move |meter: &mut Meter| {
-            let checksum = meter.measure(|| sum(&here))??;
+            let checksum = meter.count(|| sum(&here))??;
             Ok(Outcome { checksum, ..expected })
         };
         Entrant::new(place, expected, work).with_before(move || before.bring(place.2))
@@ -108,22 +108,6 @@ impl Summing {
             let guard = Guard::install(&file, &input.path)?;
             Ok(options.sum_mapped(guard, input.path.as_path())?.value)
         })
-    }
-
-    /// As fast as memory that is already there.
-    fn memory(&self, stage: &Stage, x: f64) -> Result<Entrant> {
-        let (len, workers) = (self.0.len(), stage.workers());
-        let pages = stage.pages(len)?;
-        let file = File::open(&self.0.path)?;
-        limits::pread(
-            &file,
-            &mut pages.borrow_mut()[..len],
-            workers,
-            limits::Schedule::Dynamic,
-        )?;
-        Ok(self.entrant((MEMORY, x, State::Warm), move |_| {
-            Ok(limits::memory_sum(&pages.borrow()[..len], workers))
-        }))
     }
 }
 
@@ -142,7 +126,7 @@ fn by_advice(stage: &Stage) -> Result<Entrants> {
         let sum = |input: &Input| Ok(ReadOptions::new().sum(input.path.as_path())?.value);
         entrants.here.push(summing.entrant((BUFFERS, 0.0, state), sum));
     }
-    entrants.here.push(summing.memory(stage, 0.0)?);
+    entrants.here.push(memory(stage, &summing.0, (0.0, State::Warm))?);
     Ok(entrants)
 }
 
@@ -176,7 +160,7 @@ fn by_block(stage: &Stage) -> Result<Entrants> {
             entrants.here.push(summing.mapped((name, x, State::Warm), options));
         }
     }
-    entrants.here.push(summing.memory(stage, f64::from(1 << 18))?);
+    entrants.here.push(memory(stage, &summing.0, (f64::from(1 << 18), State::Warm))?);
     Ok(entrants)
 }
 

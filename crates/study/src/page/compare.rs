@@ -6,12 +6,13 @@
 use std::collections::BTreeMap;
 
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::results::{Folder, Measured, Results, Run, State};
 use crate::stats::{Interval, median, ratio_of_medians};
 
 /// A series at one place, in both studies.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
     /// The experiment.
     pub id: String,
@@ -36,7 +37,7 @@ pub struct Compared {
 }
 
 /// Which side an interval is on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Differs {
     /// The right one is faster.
     Faster,

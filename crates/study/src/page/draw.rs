@@ -184,7 +184,7 @@ pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
         Measure::Rate => "rate",
         Measure::SpeedUp { series, .. } => return format!("times as fast as {series}"),
         Measure::Efficiency => return "efficiency".to_owned(),
-        Measure::Metric { name, .. } => {
+        Measure::Metric { name, .. } | Measure::Course { name, .. } => {
             let name = name.replace('_', " ");
             return if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) };
         }

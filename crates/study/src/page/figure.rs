@@ -27,7 +27,7 @@ pub(super) fn figures(chart: &Chart, drawn: &Drawn<'_>) -> Result<Markup> {
         div class="chart" {
             h4 { (chart.title) }
             @for figure in figures? { (figure) }
-            @if !has_numbers { p class="empty" { "No run gave a number for this chart." } }
+            @if !has_numbers { p class="empty" { "Not available here: no run could count it." } }
         }
     })
 }

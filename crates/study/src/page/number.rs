@@ -30,7 +30,9 @@ impl Unit {
             Measure::Rate => Self::plain("GB/s"),
             Measure::SpeedUp { .. } => Self::plain("×"),
             Measure::Efficiency => Self::plain(""),
-            Measure::Metric { name, unit } => Self::of_metric(name, unit),
+            Measure::Metric { name, unit } | Measure::Course { name, unit, .. } => {
+                Self::of_metric(name, unit)
+            }
         }
     }
 

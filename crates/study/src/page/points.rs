@@ -47,15 +47,15 @@ impl View {
 
 /// The drawings of a chart, by folder, warm before cold. What no run has a number for is none.
 pub(super) fn views(chart: &Chart, runs: &[Run], slots: &[(&str, u8)]) -> Vec<View> {
-    let valued: Vec<(&Run, f64)> = Valued::new(&chart.y, runs).all();
-    let mut folders: Vec<usize> = valued.iter().map(|(run, _)| run.folder).collect();
+    let valued = Valued::new(&chart.y, runs).all();
+    let mut folders: Vec<usize> = valued.iter().map(|one| one.run.folder).collect();
     folders.sort_unstable();
     folders.dedup();
     let mut views = Vec::new();
     for folder in folders {
-        let here: Vec<(&Run, f64)> =
-            valued.iter().filter(|(run, _)| run.folder == folder).copied().collect();
-        let has = |state| here.iter().any(|(run, _)| run.state == state);
+        let here: Vec<Value<'_>> =
+            valued.iter().filter(|one| one.run.folder == folder).copied().collect();
+        let has = |state| here.iter().any(|one| one.run.state == state);
         let has_both = has(State::Warm) && has(State::Cold);
         let shown = match (has(State::Warm), has(State::Cold)) {
             (true, true) => vec![State::Warm, State::Cold],
@@ -65,21 +65,21 @@ pub(super) fn views(chart: &Chart, runs: &[Run], slots: &[(&str, u8)]) -> Vec<Vi
         };
         for state in shown {
             let is_shown = |run: &Run| run.state == state || run.state == State::None;
-            let runs: Vec<(&Run, f64)> =
-                here.iter().filter(|(run, _)| is_shown(run)).copied().collect();
-            views.push(View { folder, state, has_both, lines: lines(&runs, slots) });
+            let shown: Vec<Value<'_>> =
+                here.iter().filter(|one| is_shown(one.run)).copied().collect();
+            views.push(View { folder, state, has_both, lines: lines(&shown, slots) });
         }
     }
     views
 }
 
-fn lines(runs: &[(&Run, f64)], slots: &[(&str, u8)]) -> Vec<Line> {
+fn lines(values: &[Value<'_>], slots: &[(&str, u8)]) -> Vec<Line> {
     let mut lines = Vec::new();
     for (series, slot) in slots {
-        let mut own: Vec<(f64, f64)> = runs
+        let mut own: Vec<(f64, f64)> = values
             .iter()
-            .filter(|(run, _)| run.series == *series)
-            .map(|(run, value)| (run.x, *value))
+            .filter(|one| one.run.series == *series)
+            .map(|one| (one.x, one.y))
             .collect();
         own.sort_by(|left, right| left.0.total_cmp(&right.0));
         let points: Vec<Point> =
@@ -98,6 +98,14 @@ fn point(placed: &[(f64, f64)]) -> Option<Point> {
     let Summary { lower_quartile: low, median: middle, upper_quartile: high, .. } =
         Summary::of(&values)?;
     Some(Point { x, middle, low, high, count: Some(values.len()) })
+}
+
+/// What is drawn of a run, and where.
+#[derive(Clone, Copy)]
+struct Value<'r> {
+    run: &'r Run,
+    x: f64,
+    y: f64,
 }
 
 /// Runs and what is drawn of them.
@@ -123,9 +131,19 @@ impl<'r> Valued<'r> {
     }
 
     /// Those that have a number, and a place that is one.
-    fn all(&self) -> Vec<(&'r Run, f64)> {
-        let with_value = self.runs.iter().filter_map(|run| Some((run, self.value(run)?)));
-        with_value.filter(|(run, value)| run.x.is_finite() && value.is_finite()).collect()
+    fn all(&self) -> Vec<Value<'r>> {
+        let mut all = Vec::new();
+        for run in self.runs {
+            match self.measure {
+                Measure::Course { name, x, .. } if run.x.total_cmp(x).is_eq() => {
+                    all.extend(over_time(run, name));
+                }
+                Measure::Course { .. } => {}
+                _ => all.extend(self.value(run).map(|y| Value { run, x: run.x, y })),
+            }
+        }
+        all.retain(|one| one.x.is_finite() && one.y.is_finite());
+        all
     }
 
     fn value(&self, run: &'r Run) -> Option<f64> {
@@ -141,8 +159,17 @@ impl<'r> Valued<'r> {
                 Some(alone / run.seconds / run.x)
             }
             Measure::Metric { name, .. } => run.metrics.get(name).copied(),
+            Measure::Course { .. } => None,
         }
     }
+}
+
+/// The middle of each part, in per cent of the time.
+fn over_time<'r>(run: &'r Run, name: &str) -> impl Iterator<Item = Value<'r>> {
+    let course = run.courses.get(name).map(Vec::as_slice).unwrap_or_default();
+    let part = 100.0 / course.len() as f64;
+    let placed = course.iter().enumerate();
+    placed.map(move |(index, &y)| Value { run, x: (index as f64 + 0.5) * part, y })
 }
 
 fn key<'r>(run: &Run, series: &'r str, x: f64) -> Beside<'r> {
@@ -209,6 +236,24 @@ mod tests {
             seen,
             [(0, State::Warm, true, 4), (0, State::Cold, true, 2), (1, State::Cold, false, 1)]
         );
+    }
+
+    #[test]
+    fn a_course_has_a_point_for_each_part_of_the_time_at_its_place() {
+        let with = |x, round, busy: [f64; 4]| Run {
+            courses: [("busy".to_owned(), busy.to_vec())].into(),
+            ..run("pool", x, round, 1.0)
+        };
+        let runs = [
+            with(4.0, 0, [1.0, 2.0, 3.0, 0.0]),
+            with(4.0, 1, [3.0, 2.0, 5.0, 0.0]),
+            with(8.0, 0, [9.0; 4]),
+        ];
+        let measure = Measure::Course { name: "busy".into(), unit: "".into(), x: 4.0 };
+        let views = drawn(measure, &runs);
+        let found: Vec<(f64, f64)> =
+            views[0].lines[0].points.iter().map(|at| (at.x, at.middle)).collect();
+        assert_eq!(found, [(12.5, 2.0), (37.5, 2.0), (62.5, 4.0), (87.5, 0.0)]);
     }
 
     #[test]

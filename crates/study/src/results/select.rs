@@ -1,7 +1,9 @@
 //! Picks runs out of many, round by round.
 
+use std::collections::BTreeMap;
+
 use super::{Run, State};
-use crate::stats::{Interval, Summary, median_interval, paired_ratio};
+use crate::stats::{Interval, Summary, median_interval, paired_ratio, serial_share};
 
 /// Fewer rounds decide nothing.
 pub const LEAST_ROUNDS: usize = 5;
@@ -83,6 +85,24 @@ impl<'r> Selected<'r> {
         paired_ratio(&theirs, &own, self.seed)
     }
 
+    /// The serial share of a series by Amdahl's law, fitted in each round to its times at the places
+    /// up to `most`, which are numbers of workers; `None` as for [`speed_up`](Self::speed_up), or
+    /// where there are fewer than two such places.
+    #[must_use]
+    pub fn serial_share(&self, series: &str, state: State, most: f64) -> Option<Interval> {
+        let mut rounds: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
+        let is_meant = |run: &&Run| run.series == series && run.state == state && run.x <= most;
+        for run in self.runs().filter(is_meant) {
+            rounds.entry(run.round).or_default().push((run.x, run.seconds));
+        }
+        let shares: Vec<f64> =
+            rounds.values().filter_map(|times| serial_share(times)).collect();
+        if shares.len() < LEAST_ROUNDS {
+            return None;
+        }
+        median_interval(&shares, self.seed)
+    }
+
     /// The places of a series in a state, smallest first.
     #[must_use]
     pub fn places(&self, series: &str, state: State) -> Vec<f64> {
@@ -138,6 +158,22 @@ mod tests {
         assert_eq!((ratio.estimate, ratio.lower, ratio.upper), (4.0, 4.0, 4.0));
         assert_eq!(selected.seconds(key("pool", 4.0)).len(), 10);
         assert!(selected.speed_up(key("pool", 4.0), key("map", 1.0)).is_none());
+    }
+
+    #[test]
+    fn the_serial_share_is_fitted_round_by_round() {
+        let mut runs = Vec::new();
+        for round in 0..5 {
+            for (workers, seconds) in [(1.0, 4.0), (2.0, 3.0), (8.0, 9.0)] {
+                runs.push(run("pool", workers, round, seconds));
+            }
+        }
+        let selected = Selected::new(&runs, 0, 1);
+        let share = selected.serial_share("pool", State::Warm, 2.0).expect("five rounds");
+        assert!((share.estimate - 0.5).abs() < 1e-9 && share.lower == share.upper);
+        assert!(selected.serial_share("pool", State::Warm, 1.0).is_none(), "one place");
+        let few = Selected::new(&runs[..12], 0, 1);
+        assert!(few.serial_share("pool", State::Warm, 2.0).is_none(), "four rounds");
     }
 
     #[test]

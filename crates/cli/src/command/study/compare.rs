@@ -1,0 +1,84 @@
+//! `swath study compare`: two studies side by side.
+
+use anyhow::{Context, Result, ensure};
+use serde::Serialize;
+use swath_study::page::{self, Compared, Differs};
+use swath_study::results::Results;
+use swath_study::session::load;
+
+use super::table;
+use crate::args::study::Compare;
+use crate::command::Outcome;
+use crate::output::{print, print_json};
+
+/// What is printed for programs.
+#[derive(Serialize)]
+struct Json<'r> {
+    left: Side<'r>,
+    right: Side<'r>,
+    rows: &'r [Compared],
+}
+
+#[derive(Serialize)]
+struct Side<'r> {
+    version: &'r str,
+    started: u64,
+    machine: &'r [(String, String)],
+}
+
+impl<'r> Side<'r> {
+    fn of(results: &'r Results) -> Self {
+        let Results { version, started, machine, .. } = results;
+        Self { version, started: *started, machine }
+    }
+}
+
+pub(super) fn run(args: &Compare) -> Result<Outcome> {
+    let (left, right) = (load(&args.left)?, load(&args.right)?);
+    let rows = page::compare(&left, &right);
+    ensure!(
+        !rows.is_empty(),
+        "{} and {} have no experiment in common",
+        args.left.display(),
+        args.right.display()
+    );
+    let html = page::render_comparison(&left, &right)?;
+    swath::write(&args.out, html)
+        .with_context(|| format!("cannot write {}", args.out.display()))?;
+    if args.json {
+        print_json(&Json { left: Side::of(&left), right: Side::of(&right), rows: &rows })?;
+    } else {
+        print(format!("{}{}\n", text(&rows), args.out.display()))?;
+    }
+    Ok(Outcome::Done)
+}
+
+/// A line for each experiment: the range of its ratios, and on which side they are.
+fn text(rows: &[Compared]) -> String {
+    let mut found = table([
+        "experiment",
+        "B as fast as A, median",
+        "from",
+        "to",
+        "faster",
+        "slower",
+        "open",
+    ]);
+    for rows in rows.chunk_by(|left, right| left.id == right.id) {
+        let mut ratios: Vec<f64> = rows.iter().map(|row| row.ratio.estimate).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        let count = |side| rows.iter().filter(|row| row.differs() == side).count().to_string();
+        let number =
+            |ratio: Option<&f64>| ratio.map_or_else(String::new, |it| format!("{it:.2}"));
+        found.add_row([
+            rows.first().map_or_else(String::new, |row| row.id.clone()),
+            number(ratios.get(ratios.len() / 2)),
+            number(ratios.first()),
+            number(ratios.last()),
+            count(Differs::Faster),
+            count(Differs::Slower),
+            count(Differs::Undecided),
+        ]);
+    }
+    format!("{found}\n")
+}

@@ -1,0 +1,187 @@
+//! Study C: option contracts, read, priced and written.
+
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use anyhow::{Context, Result, ensure};
+use swath::append::{OrderedOptions, ordered};
+use swath::sink::Sync;
+use swath_formats::options::{PriceOptions, Priced, Way, generate};
+
+use super::limit::{MEMORY, memory};
+use super::shape::{chart, fastest, metric, powers_of_two};
+use crate::cache;
+use crate::experiment::{
+    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of,
+};
+use crate::results::{Chart, Finding, Key, Measure, Selected, State};
+use crate::stats::{Bound, Interval};
+use crate::workload::Generated;
+
+const BEFORE: &str = "line by line";
+const AFTER: &str = "study C's form";
+const SWATH: &str = "swath";
+
+const WAYS: [(&str, Way); 3] =
+    [(BEFORE, Way::Serial), (AFTER, Way::Study), (SWATH, Way::Fused)];
+
+/// By threads.
+pub(super) const SCALING: Experiment = Experiment {
+    id: "c-scaling",
+    study: Study::C,
+    figure: "time, scaling and load of Black-Scholes by threads: line by line, in bulk, and Swath",
+    claim: "Read in bulk, parsed and formatted by all threads and written in bulk, the whole program \
+            is faster than line by line, and less of it is serial.",
+    least_rounds: 5,
+    charts: charts_by_threads,
+    entrants: by_threads,
+    judge,
+};
+
+fn charts_by_threads() -> Vec<Chart> {
+    let busy = |threads: f64| {
+        let y = Measure::Course { name: "busy".into(), unit: "processors".into(), x: threads };
+        chart(&format!("load over time, {}", counted(threads)), "% of the time", y)
+    };
+    let share = |name: &str, word: &str| {
+        chart(&format!("share of the time: {word}"), "threads", metric(name, "")).log_x()
+    };
+    vec![
+        chart("time by threads", "threads", Measure::Seconds).log_x(),
+        chart(
+            "speed-up over line by line with one thread",
+            "threads",
+            Measure::SpeedUp { series: BEFORE.to_owned(), x: Some(1.0) },
+        )
+        .log_x(),
+        chart("efficiency", "threads", Measure::Efficiency).log_x(),
+        chart("bandwidth", "threads", Measure::Rate).log_x(),
+        busy(1.0),
+        busy(2.0),
+        share("read_share", "reading and parsing"),
+        share("compute_share", "computing"),
+        share("write_share", "formatting and writing"),
+    ]
+}
+
+fn counted(threads: f64) -> String {
+    if threads > 1.0 { format!("{threads} threads") } else { "one thread".to_owned() }
+}
+
+/// Contracts, and what their prices are.
+struct Pricing {
+    input: Rc<Input>,
+    contracts: u64,
+    /// Bytes of all prices and their sum.
+    right: Outcome,
+    output: PathBuf,
+}
+
+impl Pricing {
+    fn new(stage: &Stage) -> Result<Rc<Self>> {
+        let contracts: u64 = stage.pick(2_000, 300_000, 10_000_000);
+        let input = stage.made(&format!("contracts-{contracts}"), |path| {
+            let output = ordered(path, OrderedOptions::new().with_sync(Sync::None))?;
+            let bytes = generate(contracts, stage.seed(), 0, output)?.bytes;
+            let sum = swath::ReadOptions::new().sum(path)?.value;
+            Ok(Generated { bytes, lines: contracts + 1, sum })
+        })?;
+        let output = stage.output("prices");
+        // The slow, obvious way says what is right.
+        let (right, _) = price(&input, &output, (Way::Serial, 1), &mut Meter::default())?;
+        Ok(Rc::new(Self { input, contracts, right, output }))
+    }
+
+    fn entrant(self: &Rc<Self>, series: &str, way: Way, threads: usize) -> Entrant {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        let place = (series, threads as f64, State::Warm);
+        let expected = Outcome { bytes: self.input.made.bytes, ..self.right };
+        let work = move |meter: &mut Meter| {
+            let (outcome, priced) = price(&here.input, &here.output, (way, threads), meter)?;
+            ensure!(priced.contracts == here.contracts, "{} contracts", priced.contracts);
+            ensure!(priced.off == 0, "{} prices are wrong", priced.off);
+            ensure!(outcome == here.right, "{outcome:?} is not what one thread writes");
+            let [read, compute, write] = priced.phases.shares();
+            meter.note("read_share", read);
+            meter.note("compute_share", compute);
+            meter.note("write_share", write);
+            Ok(Outcome { bytes: priced.bytes_in, ..outcome })
+        };
+        Entrant::new(place, expected, work).with_before(move || {
+            // The study's own form has all of it in memory, a few times.
+            cache::touch_memory(4 * before.input.len()).context("cannot touch memory")?;
+            before.input.bring(State::Warm)
+        })
+    }
+}
+
+/// Prices into a file, adds its bytes up, and removes it.
+fn price(
+    input: &Input,
+    output: &PathBuf,
+    (way, threads): (Way, usize),
+    meter: &mut Meter,
+) -> Result<(Outcome, Priced)> {
+    let options = PriceOptions::new().with_way(way).with_workers(threads);
+    let to = ordered(output, OrderedOptions::new().with_sync(Sync::None))?;
+    let priced = meter.watch(|| options.price(input.path.as_path(), to))??;
+    let checksum = swath::ReadOptions::new().sum(output.as_path())?.value;
+    fs::remove_file(output)?;
+    Ok((Outcome { bytes: priced.bytes_out, checksum }, priced))
+}
+
+fn by_threads(stage: &Stage) -> Result<Entrants> {
+    let pricing = Pricing::new(stage)?;
+    let most = stage.pick(2, 2 * stage.workers().min(8), 32);
+    let mut entrants = Entrants::default();
+    for threads in powers_of_two(most) {
+        for (series, way) in WAYS {
+            entrants.here.push(pricing.entrant(series, way, threads));
+        }
+    }
+    entrants.here.push(memory(stage, &pricing.input, (stage.workers() as f64, State::None))?);
+    Ok(entrants)
+}
+
+fn judge(runs: &Selected<'_>) -> Finding {
+    let state = State::Warm;
+    let key = |series, x| Key { series, x, state };
+    // More threads than processors are no more workers.
+    let limit = Key { series: MEMORY, x: 0.0, state: State::None };
+    let cores = runs.places(limit.series, limit.state).first().copied().unwrap_or(1.0);
+    let places = runs.places(AFTER, state).into_iter().filter(|&x| x <= cores);
+    let most = places.fold(1.0, f64::max);
+    let shares = WAYS.map(|(series, _)| runs.serial_share(series, state, cores));
+    let serial = shares[0].map_or(1.0, |share| share.lower);
+    let claims = [
+        Claim::new(
+            format!("{}, in bulk against line by line, as fast as", counted(most)),
+            runs.speed_up(key(AFTER, most), key(BEFORE, most)),
+            Bound::AtLeast(1.1),
+        ),
+        Claim::new("serial share in bulk (Amdahl)", shares[1], Bound::AtMost(rounded(serial))),
+    ];
+    let mut finding = all_of(&claims);
+    let of_swath = runs.speed_up(key(SWATH, most), key(AFTER, most));
+    finding.because += &format!(
+        "; line by line: {}; swath: {}, {} times as fast as in bulk",
+        text(shares[0]),
+        text(shares[2]),
+        text(of_swath)
+    );
+    let best = fastest(runs, SWATH, state);
+    finding.with_limit(best.and_then(|best| runs.speed_up(best, Key { x: cores, ..limit })))
+}
+
+/// As precise as it is printed.
+fn rounded(share: f64) -> f64 {
+    (share * 100.0).floor() / 100.0
+}
+
+fn text(interval: Option<Interval>) -> String {
+    interval.map_or_else(
+        || "not measured".to_owned(),
+        |Interval { estimate, lower, upper }| format!("{estimate:.2} [{lower:.2}, {upper:.2}]"),
+    )
+}

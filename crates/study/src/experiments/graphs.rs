@@ -1,0 +1,156 @@
+//! Study D: loading a graph beside going through its bytes.
+
+use std::fs::File;
+use std::rc::Rc;
+
+use anyhow::{Result, bail};
+use swath::append::OrderedOptions;
+use swath::sink::Sync;
+use swath::{Guard, ReadOptions};
+use swath_formats::matrix::{self, AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
+
+use super::limit::{MEMORY, memory};
+use super::shape::chart;
+use crate::experiment::{
+    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of,
+};
+use crate::results::{Finding, Key, Measure, Selected, State};
+use crate::stats::Bound;
+use crate::workload::Generated;
+
+const SUM: &str = "sum through a map, all cores";
+const SUM_SERIAL: &str = "sum through a map, one thread";
+const BUFFERS: &str = "swath sum, small buffers";
+const ROWS: &str = "swath, to compressed rows";
+const ROWS_SERIAL: &str = "swath, to compressed rows, one thread";
+
+/// By the size of the graph.
+pub(super) const LOADING: Experiment = Experiment {
+    id: "d-graph",
+    study: Study::D,
+    figure: "bandwidth per file of a byte sum, and of loading the same graph to compressed rows",
+    claim: "Going through a mapped file is far faster than loading the graph in it: parsing, not \
+            reading, is what a graph loader waits for.",
+    least_rounds: 5,
+    charts: || {
+        vec![
+            chart("bandwidth by file", "MB", Measure::Rate).log_x().log_y(),
+            chart("time by file", "MB", Measure::Seconds).log_x().log_y(),
+            chart(
+                "how many times as long as the sum, as a speed",
+                "MB",
+                Measure::SpeedUp { series: SUM.to_owned(), x: None },
+            )
+            .log_x(),
+        ]
+    },
+    entrants,
+    judge,
+};
+
+/// A graph as text, and what is in it.
+struct Graph {
+    input: Rc<Input>,
+    /// Places in MB.
+    x: f64,
+    /// Rows and columns of all edges added up.
+    ends: u64,
+}
+
+impl Graph {
+    fn new(stage: &Stage, scale: u32, edges: u64) -> Result<Self> {
+        let rmat = Rmat::new(scale, edges).with_seed(stage.seed());
+        let input = stage.made(&format!("graph-{scale}.mtx"), |path| {
+            let output = OrderedOptions::new().with_sync(Sync::None);
+            let options = MatrixWriteOptions::new().with_output(output);
+            let bytes = rmat.write(path, &options)?.bytes;
+            Ok(Generated { bytes, lines: edges, sum: ReadOptions::new().sum(path)?.value })
+        })?;
+        let ends = (0..edges).map(|index| rmat.edge(index)).map(|(from, to)| from + to).sum();
+        let x = (input.made.bytes as f64 / 1e5).round() / 10.0;
+        Ok(Self { input, x, ends })
+    }
+
+    fn entrant(
+        &self,
+        series: &str,
+        state: State,
+        checksum: u64,
+        load: impl Fn(&Input, &mut Meter) -> Result<u64> + 'static,
+    ) -> Entrant {
+        let (here, before) = (Rc::clone(&self.input), Rc::clone(&self.input));
+        let expected = Outcome { bytes: here.made.bytes, checksum };
+        let work = move |meter: &mut Meter| {
+            let checksum = load(&here, meter)?;
+            Ok(Outcome { checksum, ..expected })
+        };
+        Entrant::new((series, self.x, state), expected, work)
+            .with_before(move || before.bring(state))
+    }
+
+    /// Opening and guarding is part of it.
+    fn mapped(&self, series: &str, state: State, options: ReadOptions) -> Entrant {
+        self.entrant(series, state, self.input.made.sum, move |input, meter| {
+            meter.measure(|| {
+                let file = File::open(&input.path)?;
+                let guard = Guard::install(&file, &input.path)?;
+                Ok(options.sum_mapped(guard, input.path.as_path())?.value)
+            })?
+        })
+    }
+
+    fn rows(&self, series: &str, state: State, workers: usize) -> Entrant {
+        let options = MatrixOptions::new().with_workers(workers);
+        self.entrant(series, state, self.ends, move |input, meter| {
+            let read = meter.measure(|| matrix::read_rows(&input.path, &options))??;
+            let AnyCsr::U32(graph) = read else { bail!("it needs no 64 bits") };
+            let columns = graph.columns.iter().map(|&id| u64::from(id)).sum::<u64>();
+            let lens = graph.offsets.windows(2).map(|pair| pair[1] - pair[0]);
+            let rows = (0..).zip(lens).map(|(row, len): (u64, u64)| row * len).sum::<u64>();
+            Ok(rows + columns)
+        })
+    }
+}
+
+fn entrants(stage: &Stage) -> Result<Entrants> {
+    let scales: &[u32] = stage.pick(&[8], &[14, 17], &[14, 16, 18, 20, 22]);
+    let states: &[State] =
+        stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold]);
+    let mut entrants = Entrants::default();
+    for &scale in scales {
+        let graph = Graph::new(stage, scale, 16 << scale)?;
+        for &state in states {
+            let one = ReadOptions::new().with_workers(1);
+            entrants.here.push(graph.mapped(SUM_SERIAL, state, one));
+            entrants.here.push(graph.mapped(SUM, state, ReadOptions::new()));
+            entrants.here.push(graph.rows(ROWS_SERIAL, state, 1));
+            entrants.here.push(graph.rows(ROWS, state, 0));
+            let sum = graph.input.made.sum;
+            entrants.here.push(graph.entrant(BUFFERS, state, sum, |input, meter| {
+                let sum = || ReadOptions::new().sum(input.path.as_path());
+                Ok(meter.measure(sum)??.value)
+            }));
+        }
+        entrants.here.push(memory(stage, &graph.input, (graph.x, State::Warm))?);
+    }
+    Ok(entrants)
+}
+
+fn judge(runs: &Selected<'_>) -> Finding {
+    let state = State::Warm;
+    let largest = runs.places(ROWS, state).last().copied().unwrap_or(0.0);
+    let key = |series| Key { series, x: largest, state };
+    let claims = [
+        Claim::new(
+            format!("{largest} MB, a sum against loading, one thread, as fast as"),
+            runs.speed_up(key(SUM_SERIAL), key(ROWS_SERIAL)),
+            Bound::AtLeast(3.0),
+        ),
+        Claim::new(
+            "the same, all cores, as fast as",
+            runs.speed_up(key(SUM), key(ROWS)),
+            Bound::AtLeast(3.0),
+        ),
+    ];
+    all_of(&claims).with_limit(runs.speed_up(key(BUFFERS), key(MEMORY)))
+}

@@ -1,0 +1,32 @@
+//! What everybody is measured by: the bytes of a file, summed where they already are in memory.
+
+use std::fs::File;
+use std::rc::Rc;
+
+use anyhow::Result;
+
+use crate::experiment::{Entrant, Input, Meter, Outcome, Stage};
+use crate::limits;
+use crate::results::State;
+
+/// The series of it.
+pub(super) const MEMORY: &str = "limit: memory";
+
+/// Sums the bytes of `input` by all cores, out of memory that is already there, at a place.
+pub(super) fn memory(
+    stage: &Stage,
+    input: &Rc<Input>,
+    (x, state): (f64, State),
+) -> Result<Entrant> {
+    let (len, workers, made) = (input.len(), stage.workers(), input.made);
+    let pages = stage.pages(len)?;
+    let (file, dynamic) = (File::open(&input.path)?, limits::Schedule::Dynamic);
+    limits::pread(&file, &mut pages.borrow_mut()[..len], workers, dynamic)?;
+    let expected = Outcome { bytes: made.bytes, checksum: made.sum };
+    let work = move |meter: &mut Meter| {
+        let pages = pages.borrow();
+        let checksum = meter.measure(|| limits::memory_sum(&pages[..len], workers))?;
+        Ok(Outcome { checksum, ..expected })
+    };
+    Ok(Entrant::new((MEMORY, x, state), expected, work))
+}

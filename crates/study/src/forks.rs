@@ -1,0 +1,321 @@
+//! Study E's tree, run by threads that fork, and left in every way there is.
+//!
+//! The calls and their bytes are those of [`Fib`]. Ways that claim the serial order are compared
+//! with the serial program's file byte for byte, the others by their length and sum.
+//!
+//! ```
+//! use swath_study::forks::{Leave, Trees};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let trees = Trees::new(8, 1000, 2)?;
+//! let left = trees.leave(folder.path(), Leave::Plain)?.expect("an output was committed");
+//! assert_eq!((left.bytes, left.forks), (67_000, 33));
+//! assert_eq!(trees.check(folder.path())?, trees.expected());
+//! # anyhow::Ok(())
+//! ```
+
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Read, Write};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Mutex;
+
+use anyhow::{Context, Result, ensure};
+use rayon::{ThreadPool, ThreadPoolBuilder};
+use swath::append::{self, AppendOptions, Checksums, Committed, Mode, Writer};
+use swath::sink::Sync;
+
+use crate::fib::{Call, Fib, fill};
+use crate::limits;
+
+/// As much as a strand of Swath collects.
+pub const BUFFER: usize = 256 << 10;
+
+/// What ordered outputs are called.
+const OUT: &str = "out";
+
+/// The longest call whose bytes are made on the stack.
+const MOST: usize = 16 << 10;
+
+/// How the bytes of all calls are left in a folder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Leave {
+    /// They are made by all threads and left nowhere: what forking and making them costs.
+    Nowhere,
+    /// By one thread into one file: the program that all others are to equal.
+    Serial {
+        /// Bytes collected for one call of the kernel; 0: a call a write.
+        buffer: usize,
+    },
+    /// Each thread into a file of its own, in no order: no way of writing shares less.
+    OwnFiles {
+        /// As above.
+        buffer: usize,
+    },
+    /// All threads to the end of one file, in no order, a call a write.
+    OneFile,
+    /// All threads into one file, each write at the place that this tree, unlike others, knows
+    /// beforehand.
+    OneFileAtPlaces,
+    /// By Swath, as a folder of segments.
+    Segments {
+        /// Whether they get checksums.
+        checksums: bool,
+    },
+    /// By Swath, as one plain file.
+    Plain,
+}
+
+/// One tree and the threads that run it.
+#[derive(Debug)]
+pub struct Trees {
+    fib: Fib,
+    pool: ThreadPool,
+    sum: u64,
+}
+
+impl Trees {
+    /// `fib(n)`, each call of which writes so many bytes, at most 16 KiB, by so many threads.
+    ///
+    /// # Errors
+    ///
+    /// If that is more than can be counted, or threads cannot be started.
+    pub fn new(n: u32, bytes_per_call: usize, threads: usize) -> Result<Self> {
+        ensure!(bytes_per_call <= MOST, "{bytes_per_call} bytes a call, {MOST} at most");
+        let fib = Fib::new(n, bytes_per_call as u64).context("a tree too large to count")?;
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
+        let mut sum = 0;
+        serially(&fib, fib.root(), &mut |bytes| {
+            sum += swath_simd::sum(bytes);
+            Ok(())
+        })?;
+        Ok(Self { fib, pool, sum })
+    }
+
+    /// The tree.
+    #[must_use]
+    pub fn fib(&self) -> &Fib {
+        &self.fib
+    }
+
+    /// Bytes, and their sum.
+    #[must_use]
+    pub fn expected(&self) -> (u64, u64) {
+        (self.fib.bytes(), self.sum)
+    }
+
+    /// Runs the tree and leaves what it wrote in `folder`, not synced to the device. What was
+    /// committed is told where Swath did it.
+    ///
+    /// # Errors
+    ///
+    /// The first of a write or of the commit.
+    pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<Committed>> {
+        match how {
+            Leave::Nowhere => {
+                let work = |call| {
+                    std::hint::black_box(with_bytes(&self.fib, call, |bytes| bytes.len()));
+                    Ok(())
+                };
+                self.pool.install(|| go(&self.fib, self.fib.root(), &work))?;
+            }
+            Leave::Serial { buffer } => {
+                let file = File::create(folder.join(OUT))?;
+                let mut out = BufWriter::with_capacity(buffer, file);
+                serially(&self.fib, self.fib.root(), &mut |bytes| out.write_all(bytes))?;
+                out.flush()?;
+            }
+            Leave::OwnFiles { buffer } => self.own_files(folder, buffer)?,
+            Leave::OneFile => {
+                let file =
+                    File::options().append(true).create(true).open(folder.join("shared"))?;
+                let write =
+                    |call| with_bytes(&self.fib, call, |bytes| (&file).write_all(bytes));
+                self.pool.install(|| go(&self.fib, self.fib.root(), &write))?;
+            }
+            Leave::OneFileAtPlaces => {
+                let (file, len) = (File::create(folder.join(OUT))?, self.fib.bytes_per_call());
+                let write = |call: Call| {
+                    with_bytes(&self.fib, call, |bytes| {
+                        file.write_all_at(bytes, call.index * len)
+                    })
+                };
+                self.pool.install(|| go(&self.fib, self.fib.root(), &write))?;
+            }
+            Leave::Segments { checksums } => {
+                let options = AppendOptions::new().with_mode(Mode::Segments);
+                let options = match checksums {
+                    true => options,
+                    false => options.with_checksums(Checksums::None),
+                };
+                return self.append(folder, options).map(Some);
+            }
+            Leave::Plain => return self.append(folder, AppendOptions::new()).map(Some),
+        }
+        Ok(None)
+    }
+
+    fn own_files(&self, folder: &Path, buffer: usize) -> Result<()> {
+        let open = |thread: usize| {
+            let file = File::create(folder.join(thread.to_string()))?;
+            Ok(Mutex::new(BufWriter::with_capacity(buffer, file)))
+        };
+        let files: Vec<Mutex<BufWriter<File>>> =
+            (0..self.pool.current_num_threads()).map(open).collect::<io::Result<_>>()?;
+        let write = |call| {
+            let own = rayon::current_thread_index().unwrap_or(0);
+            // Nobody else takes it: the lock costs what an uncontended one does.
+            let mut file = files[own].lock().expect("no panic");
+            with_bytes(&self.fib, call, |bytes| file.write_all(bytes))
+        };
+        self.pool.install(|| go(&self.fib, self.fib.root(), &write))?;
+        for file in files {
+            file.into_inner().expect("no panic").flush()?;
+        }
+        Ok(())
+    }
+
+    fn append(&self, folder: &Path, options: AppendOptions) -> Result<Committed> {
+        fn go(fib: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
+            with_bytes(fib, call, |bytes| w.write_all(bytes))?;
+            match fib.branches(call) {
+                None => Ok(()),
+                Some([left, right]) => {
+                    w.join(|w| go(fib, left, w), |w| go(fib, right, w)).map(|_| ())
+                }
+            }
+        }
+        let out = append::create(folder.join(OUT), options.with_sync(Sync::None))?;
+        out.scope(|w| self.pool.install(|| go(&self.fib, self.fib.root(), w)))?;
+        Ok(self.pool.install(|| out.commit())?)
+    }
+
+    /// Bytes in `folder` and their sum, to be compared with those [expected](Self::expected).
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, or what claims the serial order does not have it.
+    pub fn check(&self, folder: &Path) -> Result<(u64, u64)> {
+        let out = folder.join(OUT);
+        if out.exists() {
+            let different = self.fib.first_difference(append::open(&out)?)?;
+            ensure!(different.is_none(), "not the serial file from byte {different:?} on");
+        }
+        let (mut bytes, mut sum) = (0, 0);
+        for entry in fs::read_dir(folder)? {
+            let mut back = append::open(entry?.path())?;
+            let mut buffer = vec![0; 1 << 20];
+            loop {
+                let read = back.read(&mut buffer)?;
+                if read == 0 {
+                    break;
+                }
+                bytes += read as u64;
+                sum += limits::memory_sum(&buffer[..read], 1);
+            }
+        }
+        Ok((bytes, sum))
+    }
+}
+
+/// The calls by all threads of the pool, in no order.
+fn go(
+    fib: &Fib,
+    call: Call,
+    each: &(dyn Fn(Call) -> io::Result<()> + std::marker::Sync),
+) -> io::Result<()> {
+    each(call)?;
+    match fib.branches(call) {
+        None => Ok(()),
+        Some([left, right]) => {
+            let (a, b) = rayon::join(|| go(fib, left, each), || go(fib, right, each));
+            a.and(b)
+        }
+    }
+}
+
+fn serially(
+    fib: &Fib,
+    call: Call,
+    write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
+) -> io::Result<()> {
+    with_bytes(fib, call, &mut *write)?;
+    match fib.branches(call) {
+        None => Ok(()),
+        Some([left, right]) => {
+            serially(fib, left, write)?;
+            serially(fib, right, write)
+        }
+    }
+}
+
+/// What one call writes. Not inlined: its buffer is not to lie on the stack once for each call
+/// above.
+#[inline(never)]
+fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
+    let mut bytes = [0; MOST];
+    let len = usize::try_from(fib.bytes_per_call()).unwrap_or(MOST).min(MOST);
+    fill(call.index, &mut bytes[..len]);
+    take(&bytes[..len])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Leave; 9] = [
+        Leave::Serial { buffer: BUFFER },
+        Leave::Serial { buffer: 0 },
+        Leave::OwnFiles { buffer: BUFFER },
+        Leave::OwnFiles { buffer: 0 },
+        Leave::OneFile,
+        Leave::OneFileAtPlaces,
+        Leave::Segments { checksums: true },
+        Leave::Segments { checksums: false },
+        Leave::Plain,
+    ];
+
+    #[test]
+    fn every_way_leaves_what_every_call_wrote() {
+        for (bytes, threads) in [(0, 1), (1, 2), (777, 3), (10_240, 2), (MOST, 1)] {
+            let trees = Trees::new(9, bytes, threads).expect("small");
+            for how in ALL {
+                let folder = tempfile::tempdir().expect("a folder");
+                let left = trees.leave(folder.path(), how).expect("room");
+                assert_eq!(trees.check(folder.path()).expect("readable"), trees.expected());
+                if let Some(left) = left {
+                    assert_eq!(
+                        (left.bytes, left.forks),
+                        (trees.fib.bytes(), trees.fib.forks())
+                    );
+                }
+            }
+            let folder = tempfile::tempdir().expect("a folder");
+            trees.leave(folder.path(), Leave::Nowhere).expect("nothing to fail");
+            assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
+        }
+    }
+
+    #[test]
+    fn what_is_left_in_another_order_or_not_whole_is_found() {
+        let trees = Trees::new(6, 100, 2).expect("small");
+        let folder = tempfile::tempdir().expect("a folder");
+        let out = folder.path().join(OUT);
+        trees.leave(folder.path(), Leave::Plain).expect("room");
+        let mut bytes = fs::read(&out).expect("left");
+        bytes.swap(0, 150);
+        fs::write(&out, &bytes).expect("room");
+        let error = trees.check(folder.path()).expect_err("swapped");
+        assert!(error.to_string().contains("not the serial file"), "{error}");
+        fs::rename(&out, folder.path().join("shared")).expect("renamed");
+        assert_eq!(trees.check(folder.path()).expect("no order asked for"), trees.expected());
+        bytes.pop();
+        fs::write(folder.path().join("shared"), &bytes).expect("room");
+        assert_ne!(trees.check(folder.path()).expect("readable"), trees.expected());
+    }
+
+    #[test]
+    fn more_than_a_call_may_write_is_an_error() {
+        assert!(Trees::new(3, MOST + 1, 1).is_err() && Trees::new(200, 1, 1).is_err());
+    }
+}
