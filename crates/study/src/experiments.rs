@@ -5,11 +5,12 @@
 
 mod appends;
 mod contracts;
+mod cores;
 mod files;
 mod graphs;
 mod limit;
-mod limited;
 mod loading;
+mod memory;
 mod orders;
 mod priorities;
 mod shape;
@@ -25,8 +26,8 @@ pub const ALL: &[Experiment] = &[
     loading::CHUNKS,
     loading::COPIES,
     loading::WAYS,
-    limited::CORES,
-    limited::MEMORY,
+    cores::CORES,
+    memory::MEMORY,
     priorities::THREADS,
     priorities::CLASSES,
     priorities::CHUNKS,

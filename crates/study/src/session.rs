@@ -44,6 +44,8 @@ pub struct Settings {
     pub seed: u64,
     /// The version to name.
     pub version: String,
+    /// The command, for what needs a process of its own; without it that is left out.
+    pub program: Option<PathBuf>,
 }
 
 /// How far it is.
@@ -164,7 +166,8 @@ impl Place {
         let folder = data.join(name);
         fs::create_dir(&folder)
             .with_context(|| format!("cannot make a folder in {}", data.display()))?;
-        let stage = Stage::new(&folder, settings.extent, settings.seed);
+        let stage = Stage::new(&folder, settings.extent, settings.seed)
+            .with_program(settings.program.clone());
         Ok(Self { stage, _folder: Hidden(folder) })
     }
 }

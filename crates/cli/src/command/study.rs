@@ -48,6 +48,7 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
         resume: args.resume,
         seed: args.seed,
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        program: std::env::current_exe().ok(),
     };
     let cancel = CancelToken::new();
     stop_on_signal(&cancel)?;

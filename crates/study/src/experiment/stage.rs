@@ -98,6 +98,7 @@ pub struct Stage {
     cold_by: ColdBy,
     workers: usize,
     seed: u64,
+    program: Option<PathBuf>,
     inputs: RefCell<BTreeMap<String, Rc<Input>>>,
 }
 
@@ -114,8 +115,22 @@ impl Stage {
             cold_by: ColdBy::available(),
             workers: machine::usable_cpus(),
             seed,
+            program: None,
             inputs: RefCell::default(),
         }
+    }
+
+    /// With the command that a process of its own may be started from.
+    #[must_use]
+    pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
+        self.program = program;
+        self
+    }
+
+    /// The command, if there is one.
+    #[must_use]
+    pub fn program(&self) -> Option<&Path> {
+        self.program.as_deref()
     }
 
     /// How much is to be done.

@@ -180,10 +180,6 @@ impl Loading {
         all.take(count).map(|input| input.path.clone()).collect()
     }
 
-    pub(super) fn input(&self) -> Rc<Input> {
-        Rc::clone(&self.input)
-    }
-
     /// An entrant that fills the pages.
     pub(super) fn entrant(
         self: &Rc<Self>,
@@ -191,23 +187,13 @@ impl Loading {
         copies: usize,
         fill: impl Fn(&mut [u8]) -> Result<()> + 'static,
     ) -> Entrant {
-        self.measured(place, copies, move |target, meter| meter.count(|| fill(target))?)
-    }
-
-    /// An entrant that fills the pages and says itself what of it is timed.
-    pub(super) fn measured(
-        self: &Rc<Self>,
-        place: (&str, f64, State),
-        copies: usize,
-        fill: impl Fn(&mut [u8], &mut Meter) -> Result<()> + 'static,
-    ) -> Entrant {
         let made = self.input.made;
         let expected = Outcome { bytes: made.bytes, checksum: made.sum };
         let (before, here) = (Rc::clone(self), Rc::clone(self));
         let work = move |meter: &mut Meter| {
             let mut pages = here.pages.borrow_mut();
             let target = &mut pages[..here.input.len()];
-            fill(target, meter)?;
+            meter.count(|| fill(target))??;
             Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
         };
         Entrant::new(place, expected, work).with_before(move || {

@@ -1,0 +1,182 @@
+//! Study A: a file that does not fit into memory.
+//!
+//! A limit of memory ends at the kernel's killer, so what is limited is a process of its own: the
+//! command, which sums the file twice.
+
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+use swath_os::memory_limit::MemoryLimit;
+use swath_os::usage::usage_of_children;
+
+use super::shape::{chart, metric};
+use crate::experiment::{
+    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of,
+};
+use crate::peers::Absent;
+use crate::results::{Finding, Key, Measure, Selected, State};
+use crate::stats::Bound;
+use crate::workload::Kind;
+
+/// Two threads: each has as much in flight as the kernel reads ahead of it, and all of that
+/// must fit.
+const WAYS: [(&str, &[&str]); 4] = [
+    (
+        CHUNKS,
+        &["--engine", "pool", "--workers", "2", "--chunk-size", "1KiB", "--page-cache", "keep"],
+    ),
+    (MAPPED, &["--engine", "map", "--workers", "2"]),
+    (KEEPING, &["--workers", "2", "--page-cache", "keep"]),
+    (SWATH, &["--workers", "2"]),
+];
+
+const CHUNKS: &str = "chunks of 1,024 bytes";
+const MAPPED: &str = "memory map";
+const KEEPING: &str = "swath, through the page cache";
+const SWATH: &str = "swath";
+
+/// What a process needs beside the file.
+const ROOM: u64 = 32 << 20;
+
+/// By memory.
+pub(super) const MEMORY: Experiment = Experiment {
+    id: "a-memory",
+    study: Study::A,
+    figure: "time, major faults and swapping of a second pass over a file, by a limit of memory",
+    claim: "With less memory than the file has, going through it again is slower.",
+    least_rounds: 5,
+    charts: || {
+        let x = "memory, % of the file";
+        vec![
+            chart("time of the second pass", x, Measure::Seconds).log_x().log_y(),
+            chart("major page faults", x, metric("major_faults", "")).log_x(),
+            chart("pages swapped, by the whole machine", x, metric("swapped_pages", ""))
+                .log_x(),
+            chart("voluntary context switches", x, metric("voluntary_switches", "")).log_x(),
+        ]
+    },
+    entrants,
+    judge,
+};
+
+fn entrants(stage: &Stage) -> Result<Entrants> {
+    let mut entrants = Entrants::default();
+    let absent = |why: String| Entrants {
+        absent: vec![Absent::new("a limit of memory", why)],
+        ..Entrants::default()
+    };
+    let Some(program) = stage.program() else {
+        return Ok(absent("only the command can limit a process of its own".to_owned()));
+    };
+    if let Err(error) = MemoryLimit::new(1 << 30).and_then(|limit| limit.enter().map(drop)) {
+        return Ok(absent(error.to_string()));
+    }
+    let size: u64 = stage.pick(64 << 20, 128 << 20, 1 << 30);
+    let input = stage.file(Kind::Letters, size)?;
+    for share in [50, 100, 200] {
+        for (series, words) in WAYS {
+            let work = Passes {
+                program: program.to_owned(),
+                words,
+                input: Rc::clone(&input),
+                limit: size * share / 100 + ROOM,
+            };
+            let before = Rc::clone(&input);
+            let expected = Outcome { bytes: input.made.bytes, checksum: input.made.sum };
+            let place = (series, share as f64, State::None);
+            let entrant = Entrant::new(place, expected, move |meter| work.measure(meter));
+            // The first pass is to bring all of it, inside the limit.
+            entrants.here.push(entrant.with_before(move || before.bring(State::Cold)));
+        }
+    }
+    Ok(entrants)
+}
+
+/// Two sums of a file by a process each, under the same limit.
+struct Passes {
+    program: PathBuf,
+    words: &'static [&'static str],
+    input: Rc<Input>,
+    limit: u64,
+}
+
+/// What the command prints.
+#[derive(Deserialize)]
+struct Summed {
+    sum: u64,
+    bytes: u64,
+    elapsed_s: f64,
+}
+
+impl Passes {
+    fn measure(&self, meter: &mut Meter) -> Result<Outcome> {
+        let limit = MemoryLimit::new(self.limit)?;
+        summed(self.start(&limit)?)?;
+        let (before, swapped) = (usage_of_children()?, swapped_pages());
+        let second = meter.measure(|| summed(self.start(&limit)?))??;
+        let used = usage_of_children()?.since(&before);
+        // Not how long the process took to begin and end.
+        meter.took(second.elapsed_s);
+        for (name, count) in [
+            ("minor_faults", used.minor_faults),
+            ("major_faults", used.major_faults),
+            ("voluntary_switches", used.voluntary_switches),
+            ("involuntary_switches", used.involuntary_switches),
+        ] {
+            meter.note(name, count as f64);
+        }
+        meter.note("cpu_seconds", (used.user + used.system).as_secs_f64());
+        if let (Some(before), Some(after)) = (swapped, swapped_pages()) {
+            meter.note("swapped_pages", after.saturating_sub(before) as f64);
+        }
+        Ok(Outcome { bytes: second.bytes, checksum: second.sum })
+    }
+
+    /// The child begins inside the limit, and stays; this process goes in and out again.
+    fn start(&self, limit: &MemoryLimit) -> Result<Child> {
+        let mut command = Command::new(&self.program);
+        command.args(["sum", "--json"]).args(self.words).arg(&self.input.path);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let _inside = limit.enter()?;
+        command.spawn().with_context(|| format!("cannot start {}", self.program.display()))
+    }
+}
+
+fn summed(child: Child) -> Result<Summed> {
+    let output = child.wait_with_output()?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("under the limit: {}: {}", output.status, said.trim());
+    }
+    serde_json::from_slice(&output.stdout).context("the command printed something else")
+}
+
+/// Pages that went to the swap and came from it since the machine started.
+fn swapped_pages() -> Option<u64> {
+    let text = std::fs::read_to_string(Path::new("/proc/vmstat")).ok()?;
+    let count = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name));
+        line?.trim().parse::<u64>().ok()
+    };
+    Some(count("pswpin ")? + count("pswpout ")?)
+}
+
+fn judge(runs: &Selected<'_>) -> Finding {
+    let state = State::None;
+    let claims = [CHUNKS, MAPPED].map(|series| {
+        let key = |x| Key { series, x, state };
+        let places = runs.places(series, state);
+        let (least, most) = (places.first().copied(), places.last().copied());
+        let ratio =
+            least.zip(most).and_then(|(least, most)| runs.speed_up(key(most), key(least)));
+        let what = format!(
+            "{series}, room for all of it against {} % of it, as fast as",
+            least.unwrap_or(0.0)
+        );
+        Claim::new(what, ratio, Bound::AtLeast(1.2))
+    });
+    all_of(&claims)
+}
