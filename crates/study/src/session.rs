@@ -82,12 +82,23 @@ pub fn run(
         .map(|data| Place::new(data, settings))
         .collect::<Result<Vec<_>>>()?;
     let mut results = beginning(settings);
-    let known = if settings.resume { earlier(settings, &results)? } else { Vec::new() };
-    if let Some(place) = stages.first() {
-        results.limits = limits::measure(&place.stage, cancel)?;
+    let before = if settings.resume { earlier(settings, &results)? } else { None };
+    let known = match before {
+        Some(before) => {
+            results.limits = before.limits;
+            before.experiments
+        }
+        None => Vec::new(),
+    };
+    if results.limits.is_empty() {
+        for (folder, place) in stages.iter().enumerate() {
+            results.limits.extend(limits::measure(&place.stage, folder, cancel)?);
+        }
     }
     for (number, &chosen) in settings.chosen.iter().enumerate() {
-        if let Some(done) = known.iter().find(|known| known.id == chosen.id) {
+        let is_done =
+            |known: &&Measured| known.id == chosen.id && known.state == Progress::Done;
+        if let Some(done) = known.iter().find(is_done) {
             results.experiments.push(done.clone());
             continue;
         }
@@ -132,17 +143,16 @@ pub fn load(path: &Path) -> Result<Results> {
     Results::parse(&text).with_context(|| format!("in {}", path.display()))
 }
 
-/// Experiments of an earlier study that came to their end under the same settings.
-fn earlier(settings: &Settings, now: &Results) -> Result<Vec<Measured>> {
+/// What an earlier study of the same settings has left.
+fn earlier(settings: &Settings, now: &Results) -> Result<Option<Results>> {
     if !settings.out.join(FILE).exists() {
-        return Ok(Vec::new());
+        return Ok(None);
     }
     let before = load(&settings.out)?;
     let is_same = before.method == now.method
         && before.machine == now.machine
         && before.folders == now.folders;
-    let done = before.experiments.into_iter().filter(|known| known.state == Progress::Done);
-    Ok(if is_same { done.collect() } else { Vec::new() })
+    Ok(is_same.then_some(before))
 }
 
 /// A folder, and a hidden one in it that goes away at the end.
@@ -261,7 +271,7 @@ fn measure(
         }
     }
     measured.finding = judge(chosen, &measured.runs, settings);
-    measured.noise = noise(&measured.runs);
+    measured.noise = noise(&measured.runs, places.len());
     measured.runs.retain(|run| run.series != CONTROL);
     measured
 }
@@ -313,10 +323,13 @@ fn judge(chosen: &Experiment, runs: &[Run], settings: &Settings) -> Finding {
     }
 }
 
-/// How far the times of the control are spread, as a share of their median, if that is too far.
-fn noise(runs: &[Run]) -> Option<f64> {
+/// How far the times of the control are spread, as a share of their median, if that is too far;
+/// the folder that was measured at the worst time counts.
+fn noise(runs: &[Run], folders: usize) -> Option<f64> {
     let key = Key { series: CONTROL, x: 0.0, state: State::None };
-    noisy_spread(&Selected::new(runs, 0, 1).seconds(key))
+    let spreads = (0..folders)
+        .filter_map(|folder| noisy_spread(&Selected::new(runs, folder, 1).seconds(key)));
+    spreads.max_by(f64::total_cmp)
 }
 
 #[cfg(test)]

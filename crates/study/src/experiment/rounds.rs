@@ -52,7 +52,8 @@ pub fn control() -> Result<Entrant> {
 }
 
 impl Entrant {
-    fn run_once(&mut self) -> Result<Meter> {
+    /// Prepares and runs it; what it gave is what was expected.
+    pub(crate) fn run_once(&mut self) -> Result<Meter> {
         let name = format!("{self:?}");
         (self.before)().with_context(|| format!("cannot prepare {name}"))?;
         let mut meter = Meter::default();

@@ -24,7 +24,7 @@ const DEPTH: u32 = 32;
 #[derive(Clone, Copy)]
 struct Unit {
     name: &'static str,
-    /// Of the machine, or of the first folder.
+    /// Of a folder, or of the machine.
     of_folder: bool,
     unit: &'static str,
     /// `count / seconds` or `seconds / count`.
@@ -32,8 +32,12 @@ struct Unit {
     count: f64,
 }
 
-/// Measures all of them; those that the machine refuses are left out.
-pub(super) fn measure(stage: &Stage, cancel: &CancelToken) -> Result<Vec<Limit>> {
+/// Measures those of a folder, and of the machine in the first one; those that the machine refuses are left out.
+pub(super) fn measure(
+    stage: &Stage,
+    folder: usize,
+    cancel: &CancelToken,
+) -> Result<Vec<Limit>> {
     let size: u64 = stage.pick(1 << 20, 64 << 20, 1 << 30);
     let input = stage.file(Kind::Bytes, size)?;
     let target = stage.pages(input.len())?;
@@ -41,30 +45,46 @@ pub(super) fn measure(stage: &Stage, cancel: &CancelToken) -> Result<Vec<Limit>>
     memory(stage, &input, &target, &mut made)?;
     device(stage, &input, &target, &mut made)?;
     kernel(stage, &mut made);
-    let (units, entrants): (Vec<Unit>, Vec<Entrant>) = made.into_iter().unzip();
-    let mut limits = Vec::new();
-    for (unit, entrant) in units.into_iter().zip(entrants) {
-        let rounds = Rounds { count: stage.pick(1, 5, 9), seed: stage.seed(), folder: 0 };
-        let mut runs: Vec<Run> = Vec::new();
-        // What is refused here is no limit of this machine.
-        if run(&mut [entrant], rounds, cancel, &mut |run| runs.push(run)).is_err() {
-            continue;
-        }
-        let values: Vec<f64> = runs
-            .iter()
+    // The machine is the same in every folder.
+    made.retain(|(unit, _)| folder == 0 || unit.of_folder);
+    let (units, entrants) = allowed(made);
+    let limits = interleaved(stage, folder, (&units, entrants), cancel)?;
+    stage.clear();
+    Ok(limits)
+}
+
+/// Those that the machine does not refuse when they are tried once.
+fn allowed(made: Vec<(Unit, Entrant)>) -> (Vec<Unit>, Vec<Entrant>) {
+    let tried = made.into_iter().filter_map(|(unit, mut entrant)| {
+        let is_allowed = entrant.run_once().is_ok();
+        is_allowed.then_some((unit, entrant))
+    });
+    tried.unzip()
+}
+
+/// All of them once a round, as entrants of an experiment are.
+fn interleaved(
+    stage: &Stage,
+    folder: usize,
+    (units, mut entrants): (&[Unit], Vec<Entrant>),
+    cancel: &CancelToken,
+) -> Result<Vec<Limit>> {
+    let rounds = Rounds { count: stage.pick(1, 5, 9), seed: stage.seed(), folder };
+    let mut runs: Vec<Run> = Vec::new();
+    run(&mut entrants, rounds, cancel, &mut |run| runs.push(run))?;
+    let limits = units.iter().filter_map(|unit| {
+        let own = runs.iter().filter(|run| run.series == unit.name);
+        let values: Vec<f64> = own
             .map(|run| match unit.per_second {
                 true => unit.count / run.seconds,
                 false => run.seconds / unit.count,
             })
             .collect();
-        if let Some(value) = median_interval(&values, stage.seed()) {
-            let folder = unit.of_folder.then_some(0);
-            let (name, unit) = (unit.name.to_owned(), unit.unit.to_owned());
-            limits.push(Limit { name, folder, value, unit });
-        }
-    }
-    stage.clear();
-    Ok(limits)
+        let value = median_interval(&values, stage.seed())?;
+        let folder = unit.of_folder.then_some(folder);
+        Some(Limit { name: unit.name.to_owned(), folder, value, unit: unit.unit.to_owned() })
+    });
+    Ok(limits.collect())
 }
 
 fn gb_per_s(name: &'static str, of_folder: bool, bytes: usize) -> Unit {
@@ -76,12 +96,16 @@ fn float(count: usize) -> f64 {
     count as f64
 }
 
-fn entrant(work: impl FnMut(&mut Meter) -> Result<()> + 'static) -> Entrant {
-    let mut work = work;
-    Entrant::new(("limit", 0.0, State::None), Outcome::default(), move |meter| {
+fn entrant(
+    unit: Unit,
+    mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
+) -> (Unit, Entrant) {
+    let place = (unit.name, 0.0, State::None);
+    let entrant = Entrant::new(place, Outcome::default(), move |meter| {
         work(meter)?;
         Ok(Outcome::default())
-    })
+    });
+    (unit, entrant)
 }
 
 fn memory(
@@ -93,42 +117,27 @@ fn memory(
     let (len, workers) = (input.len(), stage.workers());
     let source = stage.pages(len)?;
     let here = Rc::clone(&source);
-    made.push((
-        gb_per_s("memory sum", false, len),
-        entrant(move |meter| {
-            let source = here.borrow();
-            std::hint::black_box(
-                meter.measure(|| limits::memory_sum(&source[..len], workers))?,
-            );
-            Ok(())
-        }),
-    ));
+    made.push(entrant(gb_per_s("memory sum", false, len), move |meter| {
+        let source = here.borrow();
+        std::hint::black_box(meter.measure(|| limits::memory_sum(&source[..len], workers))?);
+        Ok(())
+    }));
     let here = Rc::clone(target);
-    made.push((
-        gb_per_s("memory copy", false, len),
-        entrant(move |meter| {
-            let (source, mut target) = (source.borrow(), here.borrow_mut());
-            meter.measure(|| limits::copy(&source[..len], &mut target[..len], workers))
-        }),
-    ));
-    made.push((
-        gb_per_s("memory populate", false, len),
-        entrant(move |meter| {
-            drop(meter.measure(|| limits::touched_pages(len, workers))??);
-            Ok(())
-        }),
-    ));
+    made.push(entrant(gb_per_s("memory copy", false, len), move |meter| {
+        let (source, mut target) = (source.borrow(), here.borrow_mut());
+        meter.measure(|| limits::copy(&source[..len], &mut target[..len], workers))
+    }));
+    made.push(entrant(gb_per_s("memory populate", false, len), move |meter| {
+        drop(meter.measure(|| limits::touched_pages(len, workers))??);
+        Ok(())
+    }));
     let (here, file) = (Rc::clone(target), Rc::clone(input));
-    made.push((
-        gb_per_s("read from the page cache", true, len),
-        entrant(move |meter| {
-            file.bring(State::Warm)?;
-            let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
-            let schedule = limits::Schedule::Dynamic;
-            Ok(meter
-                .measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
-        }),
-    ));
+    made.push(entrant(gb_per_s("read from the page cache", true, len), move |meter| {
+        file.bring(State::Warm)?;
+        let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
+        let schedule = limits::Schedule::Dynamic;
+        Ok(meter.measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
+    }));
     Ok(())
 }
 
@@ -140,25 +149,17 @@ fn device(
 ) -> Result<()> {
     let len = input.len();
     let (here, file) = (Rc::clone(target), Rc::clone(input));
-    made.push((
-        gb_per_s("direct read", true, len),
-        entrant(move |meter| {
-            let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
-            Ok(meter
-                .measure(|| limits::direct(&open, &mut target[..len], DEPTH as usize))??)
-        }),
-    ));
+    made.push(entrant(gb_per_s("direct read", true, len), move |meter| {
+        let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
+        Ok(meter.measure(|| limits::direct(&open, &mut target[..len], DEPTH as usize))??)
+    }));
     let (here, path) = (Rc::clone(target), stage.output("direct-write"));
-    made.push((
-        gb_per_s("direct write", true, len),
-        entrant(move |meter| {
-            let target = here.borrow();
-            let written =
-                meter.measure(|| write_direct(&path, &target[..len / 4096 * 4096]))?;
-            fs::remove_file(&path)?;
-            Ok(written?)
-        }),
-    ));
+    made.push(entrant(gb_per_s("direct write", true, len), move |meter| {
+        let target = here.borrow();
+        let written = meter.measure(|| write_direct(&path, &target[..len / 4096 * 4096]))?;
+        fs::remove_file(&path)?;
+        Ok(written?)
+    }));
     // As many as take about as long as the others.
     let file = stage.file(Kind::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
     let count = file.len() / RANDOM_LEN;
@@ -170,15 +171,12 @@ fn device(
         count: float(count) / 1e3,
     };
     let seed = stage.seed();
-    made.push((
-        unit,
-        entrant(move |meter| {
-            let open = File::open(&file.path)?;
-            let reads = Reads { size: RANDOM_LEN, depth: DEPTH, seed };
-            meter.measure(|| by_ring(&open, reads))??;
-            Ok(())
-        }),
-    ));
+    made.push(entrant(unit, move |meter| {
+        let open = File::open(&file.path)?;
+        let reads = Reads { size: RANDOM_LEN, depth: DEPTH, seed };
+        meter.measure(|| by_ring(&open, reads))??;
+        Ok(())
+    }));
     Ok(())
 }
 
@@ -202,17 +200,14 @@ fn kernel(stage: &Stage, made: &mut Vec<(Unit, Entrant)>) {
         per_second: false,
         count: float(files) / 1e6,
     };
-    made.push((
-        unit,
-        entrant(move |meter| {
-            fs::create_dir_all(&folder)?;
-            let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
-            let created = meter
-                .measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
-            fs::remove_dir_all(&folder)?;
-            Ok(created?)
-        }),
-    ));
+    made.push(entrant(unit, move |meter| {
+        fs::create_dir_all(&folder)?;
+        let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
+        let created =
+            meter.measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
+        fs::remove_dir_all(&folder)?;
+        Ok(created?)
+    }));
     let calls = stage.pick(100, 100_000, 1_000_000);
     let unit = Unit {
         name: "system call",
@@ -221,14 +216,11 @@ fn kernel(stage: &Stage, made: &mut Vec<(Unit, Entrant)>) {
         per_second: false,
         count: float(calls) / 1e9,
     };
-    made.push((
-        unit,
-        entrant(move |meter| {
-            meter.measure(|| {
-                for _ in 0..calls {
-                    std::hint::black_box(rustix::process::getppid());
-                }
-            })
-        }),
-    ));
+    made.push(entrant(unit, move |meter| {
+        meter.measure(|| {
+            for _ in 0..calls {
+                std::hint::black_box(rustix::process::getppid());
+            }
+        })
+    }));
 }

@@ -102,3 +102,33 @@ fn findings_of_folders_that_disagree_decide_nothing() {
         "{both:?}"
     );
 }
+
+#[test]
+fn a_folder_that_was_measured_at_a_noisy_time_is_noise() {
+    let run = |folder, round: usize, seconds| Run {
+        folder,
+        round,
+        series: CONTROL.into(),
+        state: State::None,
+        seconds,
+        ..Run::default()
+    };
+    let calm: Vec<Run> = (0..9).map(|round| run(0, round, 1.0)).collect();
+    assert_eq!(noise(&calm, 1), None);
+    let rough = (0..9).map(|round| run(1, round, if round % 2 == 0 { 1.0 } else { 3.0 }));
+    let both: Vec<Run> = calm.into_iter().chain(rough).collect();
+    assert!(noise(&both, 2).is_some_and(|spread| spread > 0.5));
+}
+
+#[test]
+fn every_folder_has_its_limits_and_the_machine_has_them_once() {
+    let folders = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    let mut settings = settings(folders[0].path(), folders[1].path(), &["d-advice"]);
+    settings.data.push(folders[2].path().to_owned());
+    let results = run(&settings, &CancelToken::new(), &mut |_| {}).expect("run");
+    let of = |folder| results.limits.iter().filter(|limit| limit.folder == folder).count();
+    assert!(of(None) >= 3 && of(Some(0)) >= 3, "{:?}", results.limits);
+    assert_eq!(of(Some(0)), of(Some(1)));
+    let sums = results.limits.iter().filter(|limit| limit.name == "memory sum").count();
+    assert_eq!(sums, 1);
+}

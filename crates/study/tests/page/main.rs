@@ -112,6 +112,7 @@ impl Opened {
         let Some(folder) = std::env::var_os("SWATH_SCREENSHOTS").map(PathBuf::from) else {
             return;
         };
+        std::fs::create_dir_all(&folder).expect("a folder for pictures");
         let params = json!({ "format": "png", "captureBeyondViewport": false });
         let picture = self.browser.call("Page.captureScreenshot", params);
         let text = picture["data"].as_str().expect("base64");
