@@ -25,6 +25,7 @@ mod experiment;
 mod figure;
 mod frame;
 mod ink;
+mod lanes;
 mod number;
 mod points;
 mod scale;
@@ -53,6 +54,7 @@ pub fn render(results: &Results) -> Result<String> {
         ("machine", "Machine"),
         ("findings", "Findings"),
         ("limits", "Limits"),
+        ("timelines", "Timelines"),
         ("experiments", "Experiments"),
     ];
     let switches = frame::switches(&states(results), &results.folders, &sections);
@@ -61,6 +63,7 @@ pub fn render(results: &Results) -> Result<String> {
         (summary::machine(results))
         (summary::findings(results))
         (experiment::limits(results))
+        (lanes::timelines(results)?)
         div id="experiments" { (experiment::experiments(results)?) }
         footer { p class="note" { "Made by swath study " (results.version) "." } }
     };

@@ -51,6 +51,37 @@ pub struct Results {
     pub limits: Vec<Limit>,
     /// The experiments, in the order of the studies.
     pub experiments: Vec<Measured>,
+    /// A small one for each engine.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub timelines: Vec<Timeline>,
+}
+
+/// One run of one engine, as it went: who did what, and when.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// The engine.
+    pub name: String,
+    /// What it did, as in `32 MB, cold files`.
+    pub what: String,
+    /// Workers, and places of reads in flight.
+    pub lanes: Vec<String>,
+    /// What was done on them, by the time of its beginning.
+    pub moments: Vec<Moment>,
+}
+
+/// One thing that was done on a lane.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Moment {
+    /// The lane's number in [`Timeline::lanes`].
+    pub lane: usize,
+    /// What, as in `read`.
+    pub activity: String,
+    /// Seconds from the beginning of the first.
+    pub start: f64,
+    /// Seconds that it took.
+    pub seconds: f64,
+    /// Bytes.
+    pub bytes: u64,
 }
 
 /// How it was measured.
@@ -285,6 +316,7 @@ impl Default for Results {
             folders: Vec::new(),
             limits: Vec::new(),
             experiments: Vec::new(),
+            timelines: Vec::new(),
         }
     }
 }
@@ -365,7 +397,18 @@ mod tests {
             value: interval(26.5),
             unit: "GB/s".into(),
         };
+        let timelines = vec![Timeline {
+            name: "ring".into(),
+            what: "cold".into(),
+            lanes: vec!["worker 0".into()],
+            moments: vec![Moment {
+                activity: "read".into(),
+                seconds: 0.5,
+                ..Moment::default()
+            }],
+        }];
         let results = Results {
+            timelines,
             machine: vec![("cores".into(), "2".into())],
             folders: vec![Folder { path: "/data".into(), facts: Vec::new() }],
             limits: vec![limit],

@@ -118,8 +118,8 @@ impl Meter {
     /// As [`measure`](Self::measure).
     pub fn watch<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
         let (result, watched) = self.measure(|| beside(work))?;
-        self.note("late_median", watched.late_median);
-        self.note("late_most", watched.late_most);
+        self.note("late_median_seconds", watched.late_median);
+        self.note("late_most_seconds", watched.late_most);
         self.courses.insert("busy".to_owned(), watched.busy);
         Ok(result)
     }

@@ -131,7 +131,7 @@ impl Written {
 }
 
 fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants> {
-    let most = stage.pick(2, 2 * stage.workers().min(4), 16.max(stage.workers().min(32)));
+    let most = stage.pick(2, 2 * stage.workers().min(4), 8.max(stage.workers().min(32)));
     let mut entrants = Entrants::default();
     for threads in powers_of_two(most) {
         let trees = Trees::new(stage.pick(8, 16, 21), CALL, threads)?;

@@ -80,7 +80,7 @@ struct Pricing {
 
 impl Pricing {
     fn new(stage: &Stage) -> Result<Rc<Self>> {
-        let contracts: u64 = stage.pick(2_000, 300_000, 10_000_000);
+        let contracts: u64 = stage.pick(2_000, 300_000, 4_000_000);
         let input = stage.made(&format!("contracts-{contracts}"), |path| {
             let output = ordered(path, OrderedOptions::new().with_sync(Sync::None))?;
             let bytes = generate(contracts, stage.seed(), 0, output)?.bytes;
@@ -133,7 +133,7 @@ fn price(
 
 fn by_threads(stage: &Stage) -> Result<Entrants> {
     let pricing = Pricing::new(stage)?;
-    let most = stage.pick(2, 2 * stage.workers().min(8), 32);
+    let most = stage.pick(2, 2 * stage.workers().min(8), 4 * stage.workers().min(8));
     let mut entrants = Entrants::default();
     for threads in powers_of_two(most) {
         for (series, way) in WAYS {

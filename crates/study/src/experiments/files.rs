@@ -8,12 +8,13 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use swath::{Arena, Files, IngestOptions};
 
-use super::shape::{chart, metric};
+use super::shape::{chart, metric, of_limit};
 use crate::cache::ColdBy;
 use crate::experiment::{
     Claim, Entrant, Entrants, Experiment, Meter, Outcome, Stage, Study, all_of,
 };
 use crate::limits;
+use crate::many::bare::Bare;
 use crate::many::lines::read_by_lines;
 use crate::many::manager::manage;
 use crate::many::residency;
@@ -24,6 +25,8 @@ use crate::stats::Bound;
 const MANAGER: &str = "task manager";
 const LINES: &str = "task manager, line by line";
 const SWATH: &str = "swath";
+/// Names looked up beforehand; nothing but the calls, into memory that is there.
+const LIMIT: &str = "limit: bare calls";
 /// Trials of the study.
 const TRIALS: usize = 20;
 
@@ -91,13 +94,27 @@ pub(super) const BY_LINES: Experiment = Experiment {
 };
 
 fn charts_by_threads() -> Vec<Chart> {
+    let busy = |threads: f64| {
+        let y = Measure::Course { name: "busy".into(), unit: "processors".into(), x: threads };
+        chart(&format!("processors at work over time, threads: {threads}"), "% of the time", y)
+    };
     vec![
         chart("time by threads", "threads", Measure::Seconds).log_x(),
-        chart("processor seconds", "threads", metric("cpu_seconds", "s")).log_x(),
-        chart("how late a timer of 1 ms fires at most", "threads", metric("late_most", "s"))
-            .log_x(),
-        chart("how late it fires half of the times", "threads", metric("late_median", "s"))
-            .log_x(),
+        chart("processor seconds", "threads", metric("cpu_seconds", "")).log_x(),
+        chart(
+            "how late a timer of 1 ms fires at most",
+            "threads",
+            metric("late_most_seconds", ""),
+        )
+        .log_x(),
+        chart(
+            "how late it fires half of the times",
+            "threads",
+            metric("late_median_seconds", ""),
+        )
+        .log_x(),
+        busy(1.0),
+        busy(8.0),
     ]
 }
 
@@ -167,6 +184,23 @@ impl Grove {
         };
         Entrant::new(place, self.expected(), work).with_before(move || before.bring(place.2))
     }
+
+    /// The calls themselves, from the page cache, by as many threads as there are cores.
+    fn limit(self: &Rc<Self>, stage: &Stage) -> Result<Entrant> {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        let (bare, workers) = (Bare::of(&self.paths)?, stage.workers());
+        let pages = stage.pages(bare.bytes())?;
+        let work = move |meter: &mut Meter| {
+            let mut pages = pages.borrow_mut();
+            let arena = &mut pages[..bare.bytes()];
+            meter.watch(|| bare.into_arena(arena, workers))??;
+            let checksum = limits::memory_sum(arena, 1);
+            Ok(Outcome { checksum, ..here.expected() })
+        };
+        let place = (LIMIT, workers as f64, State::Warm);
+        let entrant = Entrant::new(place, self.expected(), work);
+        Ok(entrant.with_before(move || before.bring(State::Warm)))
+    }
 }
 
 impl Drop for Grove {
@@ -191,6 +225,7 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
         }
         entrants.here.push(grove.swath((SWATH, 1.0, state)));
     }
+    entrants.here.push(grove.limit(stage)?);
     Ok(entrants)
 }
 
@@ -213,7 +248,7 @@ fn judge_threads(runs: &Selected<'_>, bound: Bound) -> Finding {
             own.upper
         );
     }
-    finding
+    finding.with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
 fn by_lines(stage: &Stage) -> Result<Entrants> {

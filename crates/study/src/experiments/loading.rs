@@ -1,12 +1,13 @@
 //! Study A: loading a file by threads, chunks, copies and maps.
 
+use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use anyhow::Result;
 use swath::{Engine, ReadOptions, Source};
 
-use super::shape::{chart, metric};
+use super::shape::{chart, metric, of_limit};
 use crate::experiment::{
     Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, SharedPages, Stage, Study,
     all_of,
@@ -22,6 +23,8 @@ pub(super) const PARALLEL: &str = "parallel chunks";
 pub(super) const MIRRORED: &str = "two mirrors";
 pub(super) const MAPPED: &str = "memory map";
 pub(super) const SWATH: &str = "swath";
+/// All cores, a mebibyte a read into memory that is there; from the device past the page cache.
+pub(super) const LIMIT: &str = "limit: bare reads";
 
 /// The study's own chunk.
 const CHUNK: usize = 1024;
@@ -105,7 +108,7 @@ pub(super) const COPIES: Experiment = Experiment {
     charts: || {
         vec![
             chart("time by copies", "copies", Measure::Seconds),
-            chart("most memory", "copies", metric("peak_bytes", "B")),
+            chart("most memory", "copies", metric("peak_bytes", "")),
         ]
     },
     entrants: by_copies,
@@ -120,7 +123,7 @@ pub(super) const WAYS: Experiment = Experiment {
     claim: "A memory map is the fastest way to load.",
     least_rounds: 5,
     charts: || {
-        let names = [SEQUENTIAL, PARALLEL, MIRRORED, MAPPED, SWATH];
+        let names = [SEQUENTIAL, PARALLEL, MIRRORED, MAPPED, SWATH, LIMIT];
         let named = |chart: Chart| Chart {
             x_names: names.iter().map(|&name| name.to_owned()).collect(),
             ..chart
@@ -129,7 +132,7 @@ pub(super) const WAYS: Experiment = Experiment {
             chart("time", "way", Measure::Seconds),
             chart("voluntary context switches", "way", metric("voluntary_switches", "")),
             chart("involuntary context switches", "way", metric("involuntary_switches", "")),
-            chart("most memory", "way", metric("peak_bytes", "B")),
+            chart("most memory", "way", metric("peak_bytes", "")),
             chart("major page faults", "way", metric("major_faults", "")),
         ]
         .map(named)
@@ -206,6 +209,21 @@ impl Loading {
         })
     }
 
+    /// What nobody can beat: reads and nothing else.
+    pub(super) fn limit(self: &Rc<Self>, stage: &Stage, x: f64, state: State) -> Entrant {
+        /// Reads in flight, past the page cache.
+        const DEPTH: usize = 32;
+        let (path, workers) = (self.input.path.clone(), stage.workers());
+        self.entrant((LIMIT, x, state), 1, move |target| {
+            let file = File::open(&path)?;
+            match state {
+                State::Cold => limits::direct(&file, target, DEPTH)?,
+                _ => limits::pread(&file, target, workers, limits::Schedule::Dynamic)?,
+            }
+            Ok(())
+        })
+    }
+
     /// One of the study's own ways.
     fn own(self: &Rc<Self>, place: (&str, f64, State), copies: usize, how: Load) -> Entrant {
         let paths = self.paths(copies);
@@ -250,6 +268,7 @@ fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
         let options = ReadOptions::new().with_workers(threads);
         entrants.here.push(loading.swath(place(SWATH, x), options));
     }
+    entrants.here.push(loading.limit(stage, at(stage.workers()), State::Warm));
     Ok(entrants)
 }
 
@@ -264,7 +283,7 @@ fn judge_threads(runs: &Selected<'_>) -> Finding {
         .map_or_else(String::new, |x| format!("; fastest with {x} threads"));
     let mut finding = all_of(&[Claim::new(what, ratio, Bound::AtLeast(1.1))]);
     finding.because += &best;
-    finding
+    finding.with_limit(of_limit(runs, SWATH, LIMIT, State::Warm))
 }
 
 fn by_size(stage: &Stage) -> Result<Entrants> {
@@ -281,6 +300,7 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
         let mapped = Load { mapped: true, ..own(8) };
         entrants.here.push(loading.own(place(MAPPED, x), 1, mapped));
         entrants.here.push(loading.swath(place(SWATH, x), ReadOptions::new()));
+        entrants.here.push(loading.limit(stage, x, State::Warm));
     }
     Ok(entrants)
 }
@@ -301,6 +321,7 @@ fn judge_sizes(runs: &Selected<'_>) -> Finding {
         large,
         bound,
     )])
+    .with_limit(runs.speed_up(key(SWATH, most), key(LIMIT, most)))
 }
 
 fn by_chunk(stage: &Stage) -> Result<Entrants> {
@@ -314,6 +335,7 @@ fn by_chunk(stage: &Stage) -> Result<Entrants> {
         let options = ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size);
         entrants.here.push(loading.swath(place(SWATH, x), options));
     }
+    entrants.here.push(loading.limit(stage, at(1 << 20), State::Warm));
     Ok(entrants)
 }
 
@@ -324,7 +346,12 @@ fn judge_chunks(runs: &Selected<'_>) -> Finding {
     let small = small.fold(0.0, f64::max);
     let ratio = runs.speed_up(key(small), key(best));
     let what = format!("speed with {small} bytes against the best, {best}");
-    all_of(&[Claim::new(what, ratio, Bound::AtLeast(0.95))])
+    all_of(&[Claim::new(what, ratio, Bound::AtLeast(0.95))]).with_limit(of_limit(
+        runs,
+        SWATH,
+        LIMIT,
+        State::Warm,
+    ))
 }
 
 fn by_copies(stage: &Stage) -> Result<Entrants> {
@@ -342,6 +369,9 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
             }));
         }
     }
+    for state in [State::Warm, State::Cold] {
+        entrants.here.push(loading.limit(stage, 1.0, state));
+    }
     Ok(entrants)
 }
 
@@ -356,7 +386,7 @@ fn judge_copies(runs: &Selected<'_>) -> Finding {
         let what = format!("{word}, {} copies against one, as fast as", best.unwrap_or(0.0));
         Claim::new(what, ratio, Bound::AtLeast(1.05))
     });
-    all_of(&claims)
+    all_of(&claims).with_limit(of_limit(runs, SWATH, LIMIT, State::Cold))
 }
 
 fn by_way(stage: &Stage) -> Result<Entrants> {
@@ -370,6 +400,7 @@ fn by_way(stage: &Stage) -> Result<Entrants> {
         }
         entrants.here.push(loading.own((MAPPED, 3.0, state), 1, mapped));
         entrants.here.push(loading.swath((SWATH, 4.0, state), ReadOptions::new()));
+        entrants.here.push(loading.limit(stage, 5.0, state));
     }
     Ok(entrants)
 }
@@ -392,5 +423,5 @@ fn judge_ways(runs: &Selected<'_>) -> Finding {
             Bound::AtLeast(1.0),
         )
     });
-    all_of(&claims)
+    all_of(&claims).with_limit(of_limit(runs, SWATH, LIMIT, State::Warm))
 }

@@ -40,7 +40,7 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     least_rounds: 5,
     charts: || {
         let x_names = Operation::ALL.map(|operation| operation.word().to_owned()).to_vec();
-        let y = metric("operation_seconds", "ns");
+        let y = metric("operation_seconds", "");
         let chart = chart("time of one operation", "operation", y).log_y();
         vec![
             Chart { x_names: x_names.clone(), ..chart },

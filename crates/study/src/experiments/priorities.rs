@@ -72,7 +72,7 @@ pub(super) const CHUNKS: Experiment = Experiment {
 };
 
 fn charts_by(x: &str) -> Vec<Chart> {
-    let first = metric("first_seconds", "ms");
+    let first = metric("first_seconds", "");
     vec![
         chart(&format!("time by {x}"), x, Measure::Seconds).log_x(),
         chart("time until the first class is there", x, first).log_x().log_y(),

@@ -1,6 +1,7 @@
 //! What charts of several experiments have in common.
 
 use crate::results::{Chart, Key, Measure, Selected, State};
+use crate::stats::Interval;
 
 /// A chart with a plain axis.
 pub(super) fn chart(title: &str, x: &str, y: Measure) -> Chart {
@@ -41,4 +42,14 @@ pub(super) fn fastest<'s>(
     state: State,
 ) -> Option<Key<'s>> {
     Some(Key { series, x: runs.best(series, state)?, state })
+}
+
+/// How near a series came to a limit, each where it is fastest.
+pub(super) fn of_limit(
+    runs: &Selected<'_>,
+    series: &str,
+    limit: &str,
+    state: State,
+) -> Option<Interval> {
+    runs.speed_up(fastest(runs, series, state)?, fastest(runs, limit, state)?)
 }

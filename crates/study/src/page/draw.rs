@@ -167,7 +167,15 @@ pub(super) fn numbers(
         drawn(context.draw_series([line]))?;
     }
     let mut places = Vec::new();
+    let is_swept = across.iter().any(|&x| Some(&x) != across.first());
     for line in &view.lines {
+        if let ([only], true) = (line.points.as_slice(), is_swept) {
+            // To be compared with the others wherever they are.
+            let at = y.place(unit.scaled(only.middle));
+            let level =
+                PathElement::new([(x.from, at), (x.to, at)], Ink::level(line.slot).style());
+            drawn(context.draw_series([level]))?;
+        }
         places.extend(series(&area, &context, line, |point| {
             let value = |number| y.place(unit.scaled(number));
             let x = x.place(point.x);
@@ -185,6 +193,8 @@ pub(super) fn measure_name(measure: &Measure, unit: &Unit) -> String {
         Measure::SpeedUp { series, .. } => return format!("times as fast as {series}"),
         Measure::Efficiency => return "efficiency".to_owned(),
         Measure::Metric { name, .. } | Measure::Course { name, .. } => {
+            // The unit says it again.
+            let name = name.trim_end_matches("_seconds").trim_end_matches("_bytes");
             let name = name.replace('_', " ");
             return if unit.name.is_empty() { name } else { format!("{name}, {}", unit.name) };
         }
@@ -279,6 +289,15 @@ mod tests {
             assert!(!found.body.contains("class=\"e"), "one run has no range");
             assert!(!found.body.contains("NaN") && !found.body.contains("inf"));
         }
+    }
+
+    #[test]
+    fn a_series_at_one_place_is_a_level_beside_one_at_several() {
+        let mut runs = sweep();
+        runs.push(run("serial", 1.0, 0, 2.0));
+        let found = drawing(&chart(Measure::Seconds), &runs);
+        assert_eq!(found.body.matches("class=\"d k0\"").count(), 1, "{}", found.body);
+        assert_eq!((found.body.matches("class=\"d k1\"").count(), found.places.len()), (0, 4));
     }
 
     #[test]

@@ -31,7 +31,7 @@ impl Unit {
             Measure::SpeedUp { .. } => Self::plain("×"),
             Measure::Efficiency => Self::plain(""),
             Measure::Metric { name, unit } | Measure::Course { name, unit, .. } => {
-                Self::of_metric(name, unit)
+                Self::of_metric(name, unit, largest)
             }
         }
     }
@@ -46,9 +46,26 @@ impl Unit {
         Self { factor, name: name.to_owned() }
     }
 
+    fn of_bytes(largest: f64) -> Self {
+        let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+        let fits = |&&(shift, _): &&(u32, &str)| largest >= f64::from(1_u32 << shift);
+        match units.iter().find(fits) {
+            Some(&(shift, name)) => {
+                Self { factor: 1.0 / f64::from(1_u32 << shift), name: name.to_owned() }
+            }
+            None => Self::plain("B"),
+        }
+    }
+
     /// A metric whose name ends in its unit, as `peak_bytes` and `cpu_seconds` do, may be shown
-    /// in another one of the same kind.
-    fn of_metric(metric: &str, unit: &str) -> Self {
+    /// in another one of the same kind; without a unit, in the one that suits.
+    fn of_metric(metric: &str, unit: &str, largest: f64) -> Self {
+        if unit.is_empty() && metric.ends_with("seconds") {
+            return Self::of_seconds(largest);
+        }
+        if unit.is_empty() && metric.ends_with("bytes") {
+            return Self::of_bytes(largest);
+        }
         let per_unit = if metric.ends_with("bytes") {
             match unit {
                 "KiB" => 1024.0,
@@ -206,6 +223,13 @@ mod tests {
         assert_eq!(metric("peak_bytes", "MiB").text(1_048_576.0), "1 MiB");
         assert_eq!(metric("cpu_seconds", "ms").text(0.5), "500 ms");
         assert_eq!(metric("major_faults", "").text(7.0), "7");
+        let chosen = |name: &str, largest: f64| {
+            let measure = Measure::Metric { name: name.into(), unit: String::new() };
+            Unit::of(&measure, largest).text(largest)
+        };
+        assert_eq!(chosen("late_most_seconds", 0.002), "2 ms");
+        assert_eq!(chosen("peak_bytes", 3_221_225_472.0), "3 GiB");
+        assert_eq!(chosen("peak_bytes", 100.0), "100 B");
         assert_eq!(metric("rss", "MiB").text(7.0), "7 MiB");
     }
 

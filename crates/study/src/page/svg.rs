@@ -26,6 +26,7 @@ enum Role {
     Marker,
     Range,
     Bar,
+    Level,
 }
 
 /// What is drawn, and of which series: the slot of [`super::ink`].
@@ -57,6 +58,11 @@ impl Ink {
         Self { role: Role::Bar, slot }
     }
 
+    /// Across the chart at the height of a series that was measured at one place only.
+    pub(super) const fn level(slot: u8) -> Self {
+        Self { role: Role::Level, slot }
+    }
+
     /// As `plotters` takes it.
     pub(super) fn color(self) -> RGBColor {
         RGBColor(self.role as u8, self.slot, 0)
@@ -77,6 +83,7 @@ impl Ink {
             4 => 'l',
             5 => 'm',
             6 => 'e',
+            8 => 'd',
             _ => 'b',
         };
         format!("{letter} k{slot}")
