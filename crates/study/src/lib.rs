@@ -31,4 +31,5 @@ pub mod random;
 pub mod results;
 pub mod session;
 pub mod stats;
+pub mod tune;
 pub mod workload;
