@@ -14,8 +14,10 @@
 //!
 //! Nothing is left behind but the result: no file, and after a cancellation no profile.
 
+mod case;
 mod duel;
 mod place;
+mod runs;
 mod setting;
 
 use std::path::PathBuf;
@@ -193,7 +195,7 @@ impl Turns<'_> {
                 longest = longest.max(now.elapsed());
                 Ok(Ran::Took(seconds))
             };
-            let decided = decide(&step.values, (step.gain, step.guards), seed, &mut run);
+            let decided = decide(&step.values, (step.gain, &step.guards), seed, &mut run);
             let found = match decided {
                 Ok(decided) => {
                     let taken = decided.value.map(setting.word);

@@ -106,7 +106,7 @@ pub(super) fn decide<C: Copy>(
         return Ok(Decided::kept(Because::NoTime, None));
     };
     let Some((value, ratio)) = screened.best() else {
-        return Ok(Decided::kept(Because::NoneFaster, None));
+        return Ok(Decided::kept(Because::NoneFaster, screened.left));
     };
     if ratio.lower <= MARGIN {
         return Ok(Decided::kept(Because::NoneFaster, Some(ratio)));
@@ -135,6 +135,8 @@ struct Screened {
     seed: u64,
     now: Vec<f64>,
     values: Vec<(u64, Vec<f64>)>,
+    /// The best of those who left.
+    left: Option<Interval>,
 }
 
 impl Screened {
@@ -146,6 +148,7 @@ impl Screened {
     }
 
     fn leave_behind(&mut self) {
+        self.left = self.best().map(|(_, ratio)| ratio);
         let now = &self.now;
         self.values.retain(|(_, times)| {
             let ratios: Vec<f64> = now.iter().zip(times).map(|(now, it)| now / it).collect();
@@ -165,6 +168,7 @@ fn screen(
         seed,
         now: Vec::new(),
         values: values.iter().map(|&value| (value, Vec::new())).collect(),
+        left: None,
     };
     // The first run of all finds everything cold that is not looked at.
     if run(Entrant::Now)? == Ran::Over {

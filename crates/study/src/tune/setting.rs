@@ -3,7 +3,7 @@
 use swath::{Engine, PageCache, Profile};
 
 use super::Found;
-use super::place::{Case, SMALL};
+use super::case::{Case, SMALL};
 use crate::stats::Interval;
 
 /// What a setting needs to be measured.
@@ -22,7 +22,7 @@ pub(super) enum Needs {
 pub(super) struct Trial {
     pub(super) values: Vec<u64>,
     pub(super) gain: Case,
-    pub(super) guards: &'static [Case],
+    pub(super) guards: Vec<Case>,
 }
 
 /// One setting.
@@ -46,8 +46,8 @@ impl Setting {
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-fn one(values: impl Into<Vec<u64>>, gain: Case, guards: &'static [Case]) -> Vec<Trial> {
-    vec![Trial { values: values.into(), gain, guards }]
+fn one(values: impl Into<Vec<u64>>, gain: Case, guards: &[Case]) -> Vec<Trial> {
+    vec![Trial { values: values.into(), gain, guards: guards.to_vec() }]
 }
 
 /// `values` without those that are the default anyway, each once.
@@ -181,7 +181,7 @@ pub(super) const SETTINGS: [Setting; 13] = [
         needs: Needs::Nothing,
         steps: |_| {
             SMALL
-                .map(|size| one([size], Case::Small(size), &[]))
+                .map(|size| one([size], Case::Small(size), &[Case::SmallCold(size)]))
                 .into_iter()
                 .flatten()
                 .collect()
