@@ -117,20 +117,27 @@ pub fn run(
     };
     tuned.notes = place.notes().to_vec();
     tuned.file_bytes = place.len();
-    for (index, setting) in SETTINGS.iter().enumerate() {
-        if let Some(why) = place.lacks(setting.needs) {
-            tuned.found.push(setting.kept(format!("not measured: {why}"), None));
-            continue;
+    tuned.found = SETTINGS.each_ref().map(|setting| setting.open(&place)).to_vec();
+    // What one setting leaves of its time is for those that had too little.
+    for _ in 0..2 {
+        let open: Vec<usize> =
+            (0..SETTINGS.len()).filter(|&index| is_open(&tuned.found[index])).collect();
+        for (done, &index) in open.iter().enumerate() {
+            let until = clock.until(open.len() - done);
+            let setting = &SETTINGS[index];
+            let mut turns = Turns { place: &place, setting, clock, until, cancel, watch };
+            tuned.found[index] = turns.measure(&mut tuned.profile, settings.seed);
         }
-        let until = clock.until(SETTINGS.len() - index);
-        let mut turns = Turns { place: &place, setting, clock, until, cancel, watch };
-        let found = turns.measure(&mut tuned.profile, settings.seed);
-        tuned.found.push(found);
     }
     drop(place);
     tuned.is_stopped = cancel.is_cancelled();
     tuned.elapsed = clock.elapsed();
     Ok(tuned)
+}
+
+/// Whether a setting is still to be measured.
+fn is_open(found: &Found) -> bool {
+    found.taken.is_none() && found.because == Because::NoTime.words()
 }
 
 /// What time it is.

@@ -179,7 +179,7 @@ impl Place {
     /// Makes the small files, early: they are to have some age when they are read.
     fn plant(&mut self) {
         let folder = self.folder.path().join("files");
-        let made = match self.clock.elapsed() > self.clock.budget / 3 {
+        let made = match self.clock.elapsed() > self.clock.budget / 2 {
             true => Err(anyhow::anyhow!("no time was left")),
             false => self.plant_in(&folder),
         };
@@ -287,7 +287,7 @@ mod tests {
         let program = std::env::current_exe().expect("a test has a program");
         let parent = program.parent().expect("which is in a folder");
         let folder = tempfile::tempdir_in(parent).expect("a folder");
-        let clock = Clock { began: Instant::now(), budget: Duration::from_secs(3) };
+        let clock = Clock { began: Instant::now(), budget: Duration::from_secs(60) };
         let place = Place::make(folder.path(), (clock, 1), &CancelToken::new());
         (folder, place.expect("a folder that can be written"))
     }

@@ -2,8 +2,9 @@
 
 use swath::{Engine, PageCache, Profile};
 
-use super::Found;
 use super::case::{Case, SMALL};
+use super::place::Place;
+use super::{Because, Found};
 use crate::stats::Interval;
 
 /// What a setting needs to be measured.
@@ -37,6 +38,14 @@ pub(super) struct Setting {
 }
 
 impl Setting {
+    /// What is found before it is measured: that it cannot be, or that nobody had time yet.
+    pub(super) fn open(&self, place: &Place) -> Found {
+        match place.lacks(self.needs) {
+            Some(why) => self.kept(format!("not measured: {why}"), None),
+            None => self.kept(Because::NoTime.words().to_owned(), None),
+        }
+    }
+
     /// What is found if the default stays.
     pub(super) fn kept(&self, because: String, ratio: Option<Interval>) -> Found {
         Found { setting: self.name, usual: self.usual, taken: None, because, ratio }
