@@ -111,6 +111,11 @@ pub enum Verb {
     /// Measure what five studies measured, and say which of their findings hold here
     Study(Study),
     /// Measure what is fastest on a file system, and have all commands go by it
+    ///
+    /// Threads, sizes of reads, reads in flight, through or past the page cache, and a few more are
+    /// measured with files of its own. Where something is clearly faster than the default, twice, a
+    /// profile keeps it, and commands that read from this file system go by it, unless they are
+    /// told --no-profile. Reports name the profile.
     Tune(Tune),
     /// Print completions for a shell
     Completions(Completions),

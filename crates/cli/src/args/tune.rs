@@ -6,11 +6,6 @@ use std::time::Duration;
 use clap::{Args, ValueHint};
 
 /// `swath tune`
-///
-/// Measures, with files of its own, what is fastest on one file system: threads, sizes of reads,
-/// reads in flight, through or past the page cache, and a few more. Where something is clearly
-/// faster than the default, twice, a profile keeps it, and every command that reads from this file
-/// system then goes by it, unless it is told --no-profile. Reports name the profile.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:

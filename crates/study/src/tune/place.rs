@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use swath::{CancelToken, PageCache, ReadOptions};
+use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::file_system::{FileSystem, file_system};
 use swath_os::machine;
 
@@ -28,8 +29,8 @@ const LEAST: u64 = 1 << 20;
 const BLOCK: usize = 4 << 20;
 /// Each of two copies.
 pub(super) const COPY: u64 = 24 << 20;
-/// Small files, and the length of each.
-pub(super) const TREE: Tree = Tree { files: 600, size: 10_000, spread: Spread::Even, seed: 1 };
+/// Small files at most, and the length of each.
+const TREE: Tree = Tree { files: 600, size: 10_000, spread: Spread::Even, seed: 1 };
 
 /// A file that was made.
 pub(super) struct Made {
@@ -38,13 +39,19 @@ pub(super) struct Made {
     sum: u64,
 }
 
+/// Small files that were made.
+pub(super) struct Small {
+    pub(super) tree: Tree,
+    pub(super) paths: Vec<PathBuf>,
+    pub(super) made: Instant,
+}
+
 /// See the [module](self).
 pub(super) struct Place {
     pub(super) file: Made,
     /// How much of the file is read: less where that takes long.
     len: Cell<u64>,
-    /// Small files, and when they were made.
-    pub(super) tree: Option<(Vec<PathBuf>, Instant)>,
+    pub(super) small: Option<Small>,
     pub(super) copies: OnceCell<[Made; 2]>,
     pub(super) clock: Clock,
     notes: Vec<String>,
@@ -88,7 +95,7 @@ impl Place {
         let mut place = Self {
             len: Cell::new(file.len),
             file,
-            tree: None,
+            small: None,
             copies: OnceCell::new(),
             clock,
             notes: Vec::new(),
@@ -178,26 +185,41 @@ impl Place {
 
     /// Makes the small files, early: they are to have some age when they are read.
     fn plant(&mut self) {
-        let folder = self.folder.path().join("files");
-        let made = match self.clock.elapsed() > self.clock.budget / 2 {
-            true => Err(anyhow::anyhow!("no time was left")),
-            false => self.plant_in(&folder),
-        };
-        match made {
-            Ok(paths) => self.tree = Some((paths, Instant::now())),
+        match self.planted() {
+            Ok(small) => self.small = Some(small),
             Err(error) => self.notes.push(format!("small files were not measured: {error:#}")),
         }
     }
 
-    fn plant_in(&self, folder: &Path) -> Result<Vec<PathBuf>> {
+    /// As many as can be made in a tenth of the time, but no few: of some, which take long over a
+    /// network, it is known how long all would take.
+    fn planted(&self) -> Result<Small> {
+        ensure!(self.clock.elapsed() < self.clock.budget / 2, "no time was left to make them");
         ensure!(
             room(self.folder.path())? / 8 > TREE.files * 16384,
             "there is no room for them"
         );
-        make(&TREE, folder, machine::usable_cpus())?;
-        // Of this file system alone: others may have much to write.
-        rustix::fs::syncfs(File::open(folder)?)?;
-        Ok(TREE.paths(folder))
+        let began = Instant::now();
+        let some = Tree { files: 24, ..TREE };
+        make(&some, &self.folder.path().join("some"), machine::usable_cpus())?;
+        let bearable = (self.clock.budget / 10).as_secs_f64();
+        let share = bearable / began.elapsed().as_secs_f64().max(1e-9);
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a number of files, not many"
+        )]
+        let files = (some.files as f64 * share.min(1e6)) as u64;
+        ensure!(files >= 5 * some.files, "making them takes too long");
+        let tree = Tree { files: files.min(TREE.files), ..TREE };
+        let folder = self.folder.path().join("files");
+        make(&tree, &folder, machine::usable_cpus())?;
+        let small = Small { tree, paths: tree.paths(&folder), made: Instant::now() };
+        for path in &small.paths {
+            // They are on their way to the device from now on, and leave memory when they are there.
+            advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
+        }
+        Ok(small)
     }
 
     /// Bytes of the file that are read.

@@ -14,7 +14,7 @@ use swath::{
 use swath_os::advise::{FileAdvice, advise_file};
 
 use super::case::{Case, SHORT};
-use super::place::{COPY, Made, Place, TREE, Wish, room, write};
+use super::place::{COPY, Made, Place, Wish, room, write};
 use crate::cache::{self, ColdBy};
 use crate::many::residency::{make_all_warm, resident_share};
 
@@ -167,19 +167,22 @@ impl Place {
         cancel: &CancelToken,
         prepare: impl Fn(&[PathBuf]) -> Result<()>,
     ) -> Result<f64> {
-        let (paths, made) = self.tree.as_ref().context("small files were not made")?;
-        let young = YOUNG.saturating_sub(made.elapsed());
+        let small = self.small.as_ref().context("small files were not made")?;
+        let young = YOUNG.saturating_sub(small.made.elapsed());
         if !young.is_zero() && young * 4 < self.clock.left() {
             std::thread::sleep(young);
         }
-        prepare(paths)?;
+        prepare(&small.paths)?;
         let options = IngestOptions::new().with_cancel(cancel.clone());
         let options = options.with_profile(Arc::clone(profile));
         let began = Instant::now();
-        let ingested = options.collect(Files::paths(paths))?;
+        let ingested = options.collect(Files::paths(&small.paths))?;
         let seconds = began.elapsed().as_secs_f64();
         let bytes = ingested.report().bytes;
-        ensure!(bytes == TREE.files * TREE.size, "{bytes} bytes came of the small files");
+        ensure!(
+            bytes == small.tree.files * small.tree.size,
+            "{bytes} bytes came of the small files"
+        );
         Ok(seconds)
     }
 
@@ -224,7 +227,7 @@ fn make_cold(path: &Path) -> Result<()> {
     cache::make_cold(path, ColdBy::DontNeed)
 }
 
-/// They have been on the device since they were made.
+/// They have been on their way to the device since they were made.
 fn make_all_cold(paths: &[PathBuf]) -> Result<()> {
     cache::settle(|| {
         for path in paths {
