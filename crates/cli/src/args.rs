@@ -24,6 +24,7 @@ pub mod price;
 pub mod read;
 pub mod size;
 pub mod study;
+pub mod tune;
 pub mod verbs;
 mod words;
 
@@ -38,6 +39,7 @@ use self::ingest::Ingest;
 use self::mirror::{Heal, Manifest, Mirror};
 use self::price::Price;
 use self::study::Study;
+use self::tune::Tune;
 use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
@@ -58,6 +60,7 @@ const EXAMPLES: &str = "\
 Examples:
   swath demo                              measure this machine
   swath study                             what five studies found, on this machine
+  swath tune --path /mnt/fast             measure what is fastest there, and keep it
   swath read data.bin                     load a file and say how fast it was
   swath sum --hash blake3 *.bin           checksums at memory speed
   swath cat data.bin | zstd > data.zst    read ahead in parallel, into a pipe
@@ -107,6 +110,13 @@ pub enum Verb {
     Demo(Demo),
     /// Measure what five studies measured, and say which of their findings hold here
     Study(Study),
+    /// Measure what is fastest on a file system, and have all commands go by it
+    ///
+    /// Threads, sizes of reads, reads in flight, through or past the page cache, and a few more are
+    /// measured with files of its own. Where something is clearly faster than the default, twice, a
+    /// profile keeps it, and commands that read from this file system go by it, unless they are
+    /// told --no-profile. Reports name the profile.
+    Tune(Tune),
     /// Print completions for a shell
     Completions(Completions),
     /// Print a manual page

@@ -27,6 +27,7 @@ mod several;
 mod study;
 mod sum;
 mod target;
+mod tune;
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -108,6 +109,7 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Gen(args) => generate::run(args),
         Verb::Demo(args) => demo::run(args),
         Verb::Study(args) => study::run(args),
+        Verb::Tune(args) => tune::run(args),
         Verb::Completions(args) => manual::completions(args),
         Verb::Man(args) => manual::man(args),
     }

@@ -3,6 +3,7 @@
 //! ```text
 //! args    what may be said            input   PATH, `-` or file:// → what to read
 //! command one file for each verb      report  how it went, as text and as JSON
+//! profile what `tune` measured, kept and found again
 //! demo    everything at once, on inputs of its own
 //! ```
 //!
@@ -23,6 +24,7 @@
 pub mod args;
 pub mod command;
 pub mod input;
+pub mod profile;
 pub mod report;
 
 mod demo;
@@ -30,3 +32,4 @@ mod failure;
 mod output;
 mod progress;
 mod same_file;
+mod signal;

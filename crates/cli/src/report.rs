@@ -25,6 +25,8 @@ pub struct ReportJson {
     pub page_cache: String,
     /// Why this engine and way.
     pub reason: String,
+    /// The profile that this was decided by; `null`: none was used.
+    pub profile: Option<String>,
     /// Threads that read.
     pub workers: u64,
     /// Places for reads in flight.
@@ -119,6 +121,7 @@ impl From<&Report> for ReportJson {
             engine: report.engine.to_string(),
             page_cache: report.page_cache.to_string(),
             reason: report.reason.clone(),
+            profile: report.profile.clone(),
             workers: report.workers,
             queue_depth: report.queue_depth,
             chunk_size_bytes: report.chunk_size,
@@ -202,6 +205,9 @@ pub fn details(report: &Report) -> String {
             retries => format!("{retries} retries"),
         },
     );
+    if let Some(profile) = &report.profile {
+        text += &format!("  profile {profile}\n");
+    }
     for mirror in &report.mirrors {
         text += &mirror_text(mirror);
     }

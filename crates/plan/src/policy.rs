@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! Facts (len, residency, storage, cores, memory) ┐
-//! Wishes (engine, page cache, workers, sizes)    ┴→ decide → Decision (runs, workers, reason)
+//! Wishes (engine, page cache, workers, sizes)    ├→ decide → Decision (runs, workers, reason)
+//! Tuning (what was measured to be faster here)   ┘
 //! ```
 //!
 //! The rules and the measurements behind them are in `docs/design/auto.md`. A wish that cannot be
@@ -19,9 +20,16 @@ use crate::schedule::{Cut, Run, Way};
 use crate::window::{self, Residency};
 
 mod ordered;
+mod reason;
+mod tuning;
 mod wishes;
 
+use reason::{Share, reason};
+use tuning::Taken;
+
 pub use ordered::in_order;
+pub use reason::small_reason;
+pub use tuning::Tuning;
 pub use wishes::{Engine, PageCache, Reuse, Schedule, Wishes};
 
 /// Up to this many bytes one `pread` without any thread is fastest.
@@ -86,6 +94,8 @@ pub struct Facts {
     pub memory: u64,
     /// Copies on devices of their own that are read side by side; 0 if it is no mirrored source.
     pub copies: u64,
+    /// What was measured to be faster than the defaults where the file lives.
+    pub tuning: Tuning,
 }
 
 /// How to read.
@@ -117,10 +127,15 @@ pub struct Decision {
 pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     let mut fallbacks = Vec::new();
     let wishes = &bounded(wishes, &mut fallbacks);
-    let page_cache = choose_page_cache(facts, wishes, &mut fallbacks);
+    // An engine that was asked for is as it was asked for.
+    let tuning = match wishes.engine {
+        Engine::Auto => facts.tuning.bounded(&mut fallbacks),
+        _ => Tuning::default(),
+    };
+    let page_cache = choose_page_cache(facts, (wishes, &tuning), &mut fallbacks);
     let engine = choose_engine(facts, wishes, &mut fallbacks);
     match engine {
-        Engine::Auto => auto(facts, wishes, page_cache, fallbacks),
+        Engine::Auto => auto(facts, (wishes, &tuning), page_cache, fallbacks),
         engine => fixed(facts, wishes, (engine, page_cache), fallbacks),
     }
 }
@@ -139,8 +154,13 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<String>) -> Wishes {
     wishes
 }
 
-fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> PageCache {
+fn choose_page_cache(
+    facts: &Facts,
+    (wishes, tuning): (&Wishes, &Tuning),
+    fallbacks: &mut Vec<String>,
+) -> PageCache {
     let large = facts.extent.len() > facts.memory / 4;
+    let can_bypass = facts.direct.is_some() && tuning.bypasses();
     match wishes.page_cache {
         PageCache::Auto if wishes.engine == Engine::Map => PageCache::Keep,
         PageCache::Drop | PageCache::Bypass if wishes.engine == Engine::Map => {
@@ -148,7 +168,7 @@ fn choose_page_cache(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>
             PageCache::Keep
         }
         PageCache::Auto if facts.storage == Storage::Foreign => PageCache::Keep,
-        PageCache::Auto if (wishes.reuse == Reuse::Once || large) && facts.direct.is_some() => {
+        PageCache::Auto if (wishes.reuse == Reuse::Once || large) && can_bypass => {
             PageCache::Bypass
         }
         PageCache::Auto if wishes.reuse == Reuse::Once => PageCache::Drop,
@@ -183,12 +203,12 @@ fn fixed(
     mut fallbacks: Vec<String>,
 ) -> Decision {
     let way = if page_cache == PageCache::Bypass { Way::Direct } else { Way::Buffered };
-    let chunk_size = chunk_size(facts, wishes, way, &mut fallbacks);
+    let chunk_size = chunk_size(facts, wishes.chunk_size, way, &mut fallbacks);
     let count = match engine {
         Engine::Serial => 1,
         Engine::Ring => 0,
         _ if wishes.workers > 0 => wishes.workers,
-        _ if way == Way::Direct => depth(facts, wishes),
+        _ if way == Way::Direct => depth(facts, wishes.queue_depth),
         _ => facts.cores.max(1).saturating_mul(facts.copies.max(1)),
     };
     let chunks = ChunkPlan::new(facts.extent, chunk_size);
@@ -205,7 +225,10 @@ fn fixed(
         fallbacks
             .push(String::from("engine `ring`: one thread, so no workers and no schedule"));
     }
-    let ring_depth = if engine == Engine::Ring { depth(facts, wishes) } else { 0 };
+    let ring_depth = match engine {
+        Engine::Ring => depth(facts, wishes.queue_depth),
+        _ => 0,
+    };
     Decision {
         engine,
         page_cache,
@@ -222,35 +245,47 @@ fn fixed(
 
 fn auto(
     facts: &Facts,
-    wishes: &Wishes,
+    (wishes, tuning): (&Wishes, &Tuning),
     page_cache: PageCache,
     mut fallbacks: Vec<String>,
 ) -> Decision {
+    let mut taken = Taken::default();
     let share = Share::of(facts);
     let bypass = page_cache == PageCache::Bypass && share.resident < facts.extent.len();
     let way = if bypass { Way::Direct } else { Way::Buffered };
-    let mut chunk_size = chunk_size(facts, wishes, way, &mut fallbacks);
-    if facts.extent.len() <= SMALL && !bypass {
-        return one_read(facts, page_cache, chunk_size, fallbacks);
+    if facts.extent.len() <= tuning.small_bytes() && !bypass {
+        let chunk_size = chunk_size(facts, wishes.chunk_size, way, &mut fallbacks);
+        return one_read(facts, page_cache, (chunk_size, tuning), fallbacks);
     }
-    let ordered = matches!(facts.storage, Storage::Rotational | Storage::Network);
-    if ordered && wishes.chunk_size == 0 && share.absent > 0 {
-        chunk_size = NonZeroU64::new(ORDERED.1).unwrap_or(chunk_size);
+    if page_cache == PageCache::Drop && !tuning.bypasses() && wishes.page_cache != page_cache {
+        taken.note("no O_DIRECT");
     }
+    let wish = auto_chunk_size(facts, (wishes, tuning), (&share, bypass), &mut taken);
+    let chunk_size = chunk_size(facts, wish, way, &mut fallbacks);
     let runs = runs(facts, facts.extent, way, |residency| match residency {
         Residency::Resident => Way::Buffered,
         Residency::Partial | Residency::Absent | Residency::Unknown => way,
     });
     let (buffered, direct): (Vec<_>, Vec<_>) =
         runs.into_iter().partition(|run| run.way == Way::Buffered);
-    let ring = bypass && facts.ring && !direct.is_empty();
-    let workers = auto_workers(facts, wishes, (&share, bypass), &buffered);
+    let mut ring = bypass && facts.ring && !direct.is_empty();
+    if ring && tuning.direct_engine == Engine::Pool {
+        taken.note("threads, no ring");
+        ring = false;
+    }
+    let workers =
+        auto_workers(facts, (wishes, tuning), (&share, bypass), &buffered, &mut taken);
     let mut slots: Vec<Vec<usize>> = (0..workers).map(|_| vec![0]).collect();
+    let depth = if bypass && (ring || wishes.workers == 0) {
+        depth(facts, taken.pick("depth", wishes.queue_depth, tuning.direct_depth))
+    } else {
+        0
+    };
     if bypass && !ring && wishes.workers > 0 {
         slots = (0..wishes.workers).map(|_| vec![1, 0]).collect();
     } else if bypass && !ring {
         // A blocked thread for each direct read; those that find none left help with the rest.
-        slots.extend((0..depth(facts, wishes)).map(|_| vec![1, 0]));
+        slots.extend((0..depth).map(|_| vec![1, 0]));
     }
     let engine = match (ring, slots.len()) {
         (true, _) => Engine::Ring,
@@ -262,19 +297,39 @@ fn auto(
         page_cache,
         queues: vec![buffered, direct],
         workers: slots,
-        ring_depth: if ring { depth(facts, wishes) } else { 0 },
+        ring_depth: if ring { depth } else { 0 },
         ring_queues: if ring { vec![1] } else { Vec::new() },
         cut: cut(facts, chunk_size, way),
         chunk_size,
-        reason: reason(facts, &share, page_cache, bypass),
+        reason: reason(facts, &share, page_cache, bypass) + &taken.words(),
         fallbacks,
+    }
+}
+
+/// Bytes of one call that are wished for, or known to be good for what is to be read; 0: neither.
+fn auto_chunk_size(
+    facts: &Facts,
+    (wishes, tuning): (&Wishes, &Tuning),
+    (share, bypass): (&Share, bool),
+    taken: &mut Taken,
+) -> u64 {
+    let tuned = match share.unknown {
+        _ if bypass => tuning.direct_chunk_size,
+        0 if share.absent == 0 => tuning.warm_chunk_size,
+        0 => tuning.cold_chunk_size,
+        _ => 0,
+    };
+    let ordered = matches!(facts.storage, Storage::Rotational | Storage::Network);
+    match taken.pick("chunk size", wishes.chunk_size, tuned) {
+        0 if ordered && share.absent > 0 => ORDERED.1,
+        size => size,
     }
 }
 
 fn one_read(
     facts: &Facts,
     page_cache: PageCache,
-    chunk_size: NonZeroU64,
+    (chunk_size, tuning): (NonZeroU64, &Tuning),
     fallbacks: Vec<String>,
 ) -> Decision {
     Decision {
@@ -286,41 +341,18 @@ fn one_read(
         ring_queues: Vec::new(),
         cut: cut(facts, chunk_size, Way::Buffered),
         chunk_size,
-        reason: String::from("at most 64 KiB: one read, no thread"),
+        reason: small_reason(facts.extent.len(), tuning),
         fallbacks,
-    }
-}
-
-/// How many bytes the page cache holds, window by window.
-struct Share {
-    resident: u64,
-    absent: u64,
-    unknown: u64,
-}
-
-impl Share {
-    fn of(facts: &Facts) -> Self {
-        let mut share = Self { resident: 0, absent: 0, unknown: facts.extent.len() };
-        // What was not looked at is unknown: an extent may have more windows than time allows.
-        for (window, known) in window::windows(facts.extent).zip(&facts.residency) {
-            let bytes = match known {
-                Residency::Resident => &mut share.resident,
-                Residency::Partial | Residency::Absent => &mut share.absent,
-                Residency::Unknown => continue,
-            };
-            *bytes += window.len();
-            share.unknown -= window.len();
-        }
-        share
     }
 }
 
 /// Blocking workers for the buffered runs.
 fn auto_workers(
     facts: &Facts,
-    wishes: &Wishes,
+    (wishes, tuning): (&Wishes, &Tuning),
     (share, bypass): (&Share, bool),
     buffered: &[Run],
+    taken: &mut Taken,
 ) -> u64 {
     // When bypassing, what is buffered is resident, but for an edge.
     let resident = bypass || share.resident >= facts.extent.len();
@@ -331,34 +363,38 @@ fn auto_workers(
     if wishes.workers > 0 {
         return wishes.workers;
     }
+    let far_ahead = facts.readahead >= FAR_AHEAD;
+    // Measured with a shorter file, where the kernel alone may have been enough.
+    let other_rule = far_ahead && bytes >= LONG;
+    let tuned = match share.unknown {
+        _ if resident => tuning.warm_workers,
+        0 if !other_rule => tuning.cold_workers,
+        _ => 0,
+    };
     let wanted = match facts.storage {
+        _ if tuned > 0 => taken.pick("workers", 0, tuned),
         _ if resident => facts.cores,
         Storage::Memory | Storage::Foreign => facts.cores,
         Storage::Rotational | Storage::Network => ORDERED.0,
         // Blocked on the device, not on a core; and where nobody knows, blocking costs little.
-        _ if bytes < LONG && share.unknown == 0 && facts.readahead >= FAR_AHEAD => 1,
+        _ if bytes < LONG && share.unknown == 0 && far_ahead => 1,
         _ => facts.cores.max(COLD_WORKERS),
     };
     // Each copy has a device of its own.
     wanted.saturating_mul(facts.copies.max(1)).clamp(1, bytes.div_ceil(WORKER_SHARE))
 }
 
-fn depth(facts: &Facts, wishes: &Wishes) -> u64 {
+fn depth(facts: &Facts, wish: u64) -> u64 {
     match facts.storage {
-        _ if wishes.queue_depth > 0 => wishes.queue_depth,
+        _ if wish > 0 => wish,
         Storage::Rotational | Storage::Network => ORDERED.0,
         _ => DIRECT_DEPTH,
     }
 }
 
 /// Bytes of one call: the wish, in whole units of the device where it goes there directly.
-fn chunk_size(
-    facts: &Facts,
-    wishes: &Wishes,
-    way: Way,
-    fallbacks: &mut Vec<String>,
-) -> NonZeroU64 {
-    let wish = NonZeroU64::new(wishes.chunk_size);
+fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<String>) -> NonZeroU64 {
+    let wish = NonZeroU64::new(wish);
     let size = wish.or(NonZeroU64::new(READ_SIZE)).unwrap_or(NonZeroU64::MIN);
     let unit = facts.direct.filter(|_| way == Way::Direct).map_or(1, NonZeroU64::get);
     let rounded = size.get().checked_next_multiple_of(unit).and_then(NonZeroU64::new);
@@ -415,30 +451,6 @@ fn runs(
     push(rest.intersect(inner), choose(Residency::Unknown));
     push(Extent::between(inner.end(), extent.end()), Way::Buffered);
     runs
-}
-
-fn reason(facts: &Facts, share: &Share, page_cache: PageCache, bypass: bool) -> String {
-    let percent = |bytes: u64| bytes.saturating_mul(100) / facts.extent.len().max(1);
-    let known = match share.unknown {
-        0 => format!("{} % in the page cache", percent(share.resident)),
-        _ => String::from("page cache unknown"),
-    };
-    let how = match (page_cache, bypass) {
-        (PageCache::Bypass, true) => "the rest direct, past it",
-        (PageCache::Bypass, false) => "taken from it",
-        (PageCache::Drop, _) => "buffered, dropped behind",
-        _ if share.absent == 0 && share.unknown == 0 => "buffered",
-        _ => "buffered, which warms it",
-    };
-    let place = match facts.storage {
-        Storage::Local => "local",
-        Storage::Rotational => "rotational: few, large, ordered reads",
-        Storage::Network => "network: few, large, ordered reads",
-        Storage::Fuse => "FUSE: no ring",
-        Storage::Memory => "in memory",
-        Storage::Foreign => "not a file",
-    };
-    format!("{known}, {how}; {place}")
 }
 
 fn to_usize(count: u64) -> usize {

@@ -31,5 +31,6 @@ pub mod random;
 pub mod results;
 pub mod session;
 pub mod stats;
+pub mod tune;
 pub mod watch;
 pub mod workload;

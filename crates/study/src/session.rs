@@ -161,8 +161,26 @@ struct Place {
     _folder: Hidden,
 }
 
-/// Removed when dropped, with all that is in it.
-struct Hidden(PathBuf);
+/// A folder of our own in another one. Removed when dropped, with all that is in it.
+pub(crate) struct Hidden(PathBuf);
+
+impl Hidden {
+    /// Makes it, under a name that starts with `kind`.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be made there.
+    pub(crate) fn make(parent: &Path, kind: &str) -> Result<Self> {
+        let folder = parent.join(format!("{kind}-{}", std::process::id()));
+        fs::create_dir(&folder)
+            .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
+        Ok(Self(folder))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
 
 impl Drop for Hidden {
     fn drop(&mut self) {
@@ -172,13 +190,10 @@ impl Drop for Hidden {
 
 impl Place {
     fn new(data: &Path, settings: &Settings) -> Result<Self> {
-        let name = format!(".swath-study-{}", std::process::id());
-        let folder = data.join(name);
-        fs::create_dir(&folder)
-            .with_context(|| format!("cannot make a folder in {}", data.display()))?;
-        let stage = Stage::new(&folder, settings.extent, settings.seed)
+        let folder = Hidden::make(data, ".swath-study")?;
+        let stage = Stage::new(folder.path(), settings.extent, settings.seed)
             .with_program(settings.program.clone());
-        Ok(Self { stage, _folder: Hidden(folder) })
+        Ok(Self { stage, _folder: folder })
     }
 }
 

@@ -231,6 +231,8 @@ impl Summary {
         report.queue_depth = self.queue_depth;
         report.fallbacks.extend(self.fallbacks);
         let cores = options.cores();
+        report.profile = options.profile.as_ref().map(|profile| profile.name().to_owned());
+        report.fallbacks.extend(options.out_of_range());
         report.reason = match (report.misses, report.ring_files) {
             _ if report.files == 0 => String::from("there was nothing to read"),
             (0, _) => format!("all in the page cache: {}", workers(self.threads)),

@@ -49,6 +49,7 @@ mod mirror;
 mod observe;
 mod options;
 mod prioritised;
+mod profile;
 mod read;
 mod reader;
 mod records;
@@ -78,6 +79,7 @@ pub use prioritised::{
     ChunkBytes, ClassBytes, ClassPlan, ClassReport, ClassTime, LoadedPlan, Prioritised,
     RowLayout, read_prioritised, read_prioritised_files,
 };
+pub use profile::Profile;
 pub use read::{Loaded, read};
 pub use reader::{Reader, reader};
 pub use records::{Block, BlockRecords, Cut};

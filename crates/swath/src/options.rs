@@ -6,11 +6,12 @@ use std::sync::Arc;
 use swath_os::map::MapAdvice;
 use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Engine, PageCache, Reuse, Schedule, Wishes};
+use swath_plan::policy::{Engine, PageCache, Reuse, Schedule, Tuning, Wishes};
 
 use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{CancelToken, Hooks, Progress};
+use crate::profile::Profile;
 use crate::source::{Growth, Opened};
 
 /// What the kernel is told about a file before it is read: study D's flags.
@@ -92,6 +93,7 @@ pub struct ReadOptions {
     pub(crate) hooks: Hooks,
     pub(crate) pool: BufferPool,
     pub(crate) usage: bool,
+    pub(crate) profile: Option<Arc<Profile>>,
 }
 
 impl Default for ReadOptions {
@@ -117,6 +119,7 @@ impl ReadOptions {
             hooks: Hooks::default(),
             pool: BufferPool::shared(),
             usage: false,
+            profile: None,
         }
     }
 
@@ -264,6 +267,29 @@ impl ReadOptions {
     pub fn with_usage(mut self, usage: bool) -> Self {
         self.usage = usage;
         self
+    }
+
+    /// What was measured to be faster than the defaults where the file lives: `auto` takes it in
+    /// their place. What these options ask for comes first. Default: nothing.
+    #[must_use]
+    pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
+        self.profile = Some(profile.into());
+        self
+    }
+
+    /// The profile that `auto` is to go by, if there is one.
+    pub(crate) fn auto_profile(&self) -> Option<&Profile> {
+        self.profile.as_deref().filter(|_| self.wishes.engine == Engine::Auto)
+    }
+
+    /// What it says of reads, or nothing.
+    pub(crate) fn tuning(&self) -> Tuning {
+        self.auto_profile().map(Profile::tuning).unwrap_or_default()
+    }
+
+    /// Its name, for the report.
+    pub(crate) fn profile_name(&self) -> Option<String> {
+        self.auto_profile().map(|profile| profile.name().to_owned())
     }
 
     /// The bytes asked for, of a source of `len` bytes.

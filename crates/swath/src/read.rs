@@ -17,7 +17,7 @@ use swath_os::map::{Map, MapFlags, Permit};
 use swath_os::memory::{Leases, Pages};
 use swath_os::numa;
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL};
+use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL, small_reason};
 
 use crate::buffer::{Buffer, aligned_vec};
 use crate::engine::fill::fill_buffered;
@@ -211,7 +211,7 @@ impl ReadOptions {
 
     /// Whether nothing is asked for that a single read would not give.
     fn is_small(&self, extent: Extent) -> bool {
-        extent.len() <= SMALL
+        extent.len() <= self.tuning().small_bytes()
             && self.wishes.engine == Engine::Auto
             && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
             && self.wishes.reuse == Reuse::Unknown
@@ -220,14 +220,16 @@ impl ReadOptions {
             && self.advice == Advice::None
     }
 
-    /// At most 64 KiB: `read` reads them, and everything around it is as small as can be.
+    /// So few bytes that `read` reads them at once, and everything around it is as small as can be.
     fn in_one_read(
         &self,
         source: &Opened,
         extent: Extent,
         read: impl FnOnce(&mut Tally) -> Result<()>,
     ) -> Result<Report> {
-        let mut report = Report::serial("at most 64 KiB: one read, no thread", READ_SIZE);
+        let reason = small_reason(extent.len(), &self.tuning());
+        let mut report = Report::serial(&reason, READ_SIZE);
+        report.profile = self.profile_name();
         let (observer, mut tally) = (self.observer(extent), Tally::default());
         cancelled_before(&observer, source, extent)?;
         read(&mut tally)?;

@@ -22,6 +22,9 @@ pub struct Report {
     pub page_cache: PageCache,
     /// Why this engine and way, in one sentence.
     pub reason: String,
+    /// The profile that this was decided by, by its name; `None` without one, and where nothing was
+    /// to be decided.
+    pub profile: Option<String>,
     /// Threads that read, the caller's included.
     pub workers: u64,
     /// Places for reads in flight: workers and ring entries.
@@ -105,6 +108,7 @@ impl Report {
             engine: Engine::Serial,
             page_cache: PageCache::Keep,
             reason: String::from(reason),
+            profile: None,
             workers: 1,
             queue_depth: 1,
             chunk_size,

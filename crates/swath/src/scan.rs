@@ -180,7 +180,8 @@ impl ReadOptions {
             fallbacks
                 .push(String::from("schedule `static`: a scan goes in order, used `dynamic`"));
         }
-        let facts = Facts { ring: false, direct: facts.direct, ..facts.clone() };
+        let tuning = facts.tuning.beside_work(facts.cores);
+        let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };
         let mut decision = decide(&facts, &wishes);
         decision.fallbacks.extend(fallbacks);
         // A fold's chunks are the caller's, whatever unit a device reads in.
@@ -208,7 +209,7 @@ impl ReadOptions {
         let facts = survey::facts(&source, extent, self, survey::WINDOWS);
         let (decision, by_lease) = self.scan_decision(&facts);
         let decision = in_order(decision, extent);
-        let mut report = survey::report(&decision);
+        let mut report = survey::report(&decision, self);
         report.fallbacks.extend(survey::advise(&source, extent, self.advice));
         let slots = decision.workers.len() as u64;
         let ahead = NonZeroU64::new(decision.cut.size.get().saturating_mul(slots * AHEAD));

@@ -65,6 +65,7 @@ pub(crate) fn facts(
         cores,
         memory,
         copies: source.copies(),
+        tuning: options.tuning(),
     };
     // What is in the page cache comes from there, wherever it lives: no need to find out.
     let small = extent.len() <= SMALL && wishes.engine == Engine::Auto;
@@ -169,8 +170,9 @@ pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<
 }
 
 /// The report of a decision, before anything has been counted.
-pub(crate) fn report(decision: &Decision) -> Report {
+pub(crate) fn report(decision: &Decision, options: &ReadOptions) -> Report {
     Report {
+        profile: options.profile_name(),
         engine: decision.engine,
         page_cache: decision.page_cache,
         workers: (decision.workers.len() as u64).max(1),

@@ -60,6 +60,7 @@ pub(super) const ROOMS: &[Room] = &[
     base("observe", &["source", "buffer", "engine", "records", "sink", "verb"]),
     // Options hold a pool to take buffers from and say which source they are for.
     base("options", &["engine", "records", "sink", "verb"]),
+    base("profile", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("array", &["source", "engine", "records", "sink", "verb"]),
     middle("source", &["engine", "records", "sink", "verb"]),
     middle("buffer", &["engine", "records", "sink", "verb"]),

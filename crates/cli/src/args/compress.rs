@@ -7,6 +7,7 @@ use swath::{ReadOptions, WriteOptions};
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use super::copy::{HARD_LINKS, SYNC};
+use super::read::ProfileArgs;
 use super::size::parse_memory_size;
 use super::verbs::input;
 use super::words::words;
@@ -60,6 +61,10 @@ pub struct Compress {
     /// Where to leave it.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 /// `swath decompress`
@@ -93,6 +98,10 @@ pub struct Decompress {
     /// Where to leave it.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 /// Where to leave what was made.

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use swath::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symlinks};
 
+use super::read::ProfileArgs;
 use super::size::parse_size;
 use super::verbs::input;
 use super::words::words;
@@ -109,6 +110,10 @@ pub struct HowArgs {
     /// Print checksums as files are read, not in the order of the paths
     #[arg(long)]
     pub completion_order: bool,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 impl Ingest {

@@ -10,6 +10,7 @@ use swath::sink::{HardLinks, Replace, Sync};
 use swath::{HealOptions, Hedging, MirrorOptions, Mirrored, Source, Verify, manifest};
 
 use super::copy::{HARD_LINKS, SYNC};
+use super::read::ProfileArgs;
 use super::size::parse_size;
 use super::verbs::input;
 use super::words::words;
@@ -72,12 +73,13 @@ impl CopiesArgs {
         !self.mirrors.is_empty() || self.verify_against.is_some()
     }
 
-    /// Returns `path` and its copies as one source; `path` alone if nothing is said.
+    /// Returns `path` and its copies as one source; `path` alone if nothing is said. Copies of one
+    /// device are read `side_by_side` if that is worth it.
     ///
     /// # Errors
     ///
     /// Those of [`Input::source`], and of reading the manifest.
-    pub fn source(&self, path: &Input) -> Result<Source> {
+    pub fn source(&self, path: &Input, side_by_side: bool) -> Result<Source> {
         if !self.is_used() {
             return Ok(path.source()?);
         }
@@ -85,7 +87,7 @@ impl CopiesArgs {
         for mirror in &self.mirrors {
             copies.push(mirror.source()?);
         }
-        let mut mirrored = Mirrored::new(copies);
+        let mut mirrored = Mirrored::new(copies).with_side_by_side(side_by_side);
         if let Some(against) = &self.verify_against {
             mirrored = mirrored.with_verify(against.verify()?);
         }
@@ -172,6 +174,10 @@ pub struct Manifest {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 /// `swath heal`

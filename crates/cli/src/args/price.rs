@@ -5,6 +5,7 @@ use swath::ReadOptions;
 use swath_formats::options::{PriceOptions, Way};
 
 use super::compress::OutputArgs;
+use super::read::ProfileArgs;
 use super::size::parse_memory_size;
 use super::verbs::input;
 use crate::input::Input;
@@ -60,6 +61,10 @@ pub struct Price {
     /// Where to leave it.
     #[command(flatten)]
     pub output: OutputArgs,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
 }
 
 impl Price {

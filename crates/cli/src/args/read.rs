@@ -72,6 +72,19 @@ pub struct FlowArgs {
     /// How urgent the reads are: idle, best-effort[:0..7] or real-time[:0..7]; 0 comes first
     #[arg(long, value_name = "CLASS", value_parser = parse_priority)]
     pub io_priority: Option<IoPriority>,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+}
+
+/// Whether what `swath tune` has measured is used.
+#[derive(Clone, Copy, Debug, Default, Args)]
+#[command(next_help_heading = "How to read")]
+pub struct ProfileArgs {
+    /// Leave aside what `swath tune` has measured for the file system
+    #[arg(long)]
+    pub no_profile: bool,
 }
 
 /// Who moves the bytes.

@@ -10,6 +10,7 @@ use super::{Outcome, decompress};
 use crate::args::verbs;
 use crate::failure::Refused;
 use crate::output::{OutputError, unbuffered};
+use crate::profile::Profiles;
 
 pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
     if args.decompress {
@@ -23,7 +24,9 @@ pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
         return segments(args, opened);
     }
     let options = args.flow.apply(args.extent.apply(ReadOptions::new()));
-    let mut reader = options.reader(args.copies.source(&args.path)?)?;
+    let profiles = Profiles::new(args.flow.profile);
+    let options = profiles.apply(options, &args.path);
+    let mut reader = options.reader(profiles.source(&args.copies, &args.path)?)?;
     // A block is one write: a buffer between would only copy it.
     let mut out = unbuffered()?;
     loop {

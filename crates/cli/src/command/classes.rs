@@ -15,6 +15,7 @@ use crate::args::classes::Cut;
 use crate::args::verbs;
 use crate::failure::Refused;
 use crate::output::{print, print_json};
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{
     PathJson, ReportJson, bytes_per_s, counted, details, headline, size_text, time_text,
@@ -127,9 +128,11 @@ impl std::ops::Deref for Bytes {
 }
 
 fn by_class(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
-    let (options, _bar) = Bar::attach(args.how.options(), !args.json);
+    let profiles = Profiles::new(args.how.flow.profile);
+    let options = profiles.apply(args.how.options(), &args.path);
+    let (options, _bar) = Bar::attach(options, !args.json);
     let plan = args.classes.plan(cut);
-    let reading = options.read_prioritised(args.copies.source(&args.path)?, plan)?;
+    let reading = options.read_prioritised(profiles.source(&args.copies, &args.path)?, plan)?;
     let loaded = reading.finish()?;
     let report = loaded.report.clone();
     let times: Vec<_> = report.classes.iter().map(|time| time.elapsed).collect();

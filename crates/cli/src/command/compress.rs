@@ -14,6 +14,7 @@ use super::target::{Target, note_all};
 use crate::args::compress::Compress;
 use crate::failure::Refused;
 use crate::input::Input;
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
@@ -48,7 +49,8 @@ pub(super) fn run(args: &Compress) -> Result<Outcome> {
             "redirect standard output, or name a file"
         )
     );
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let read = Profiles::new(args.profile).apply(ReadOptions::new(), &args.from);
+    let (read, bar) = Bar::attach(read, !args.output.json);
     let options = args.options(format, read);
     let output = target.begin(&args.output, &args.from)?;
     let report = options.compress(args.from.source()?, output)?;

@@ -13,6 +13,7 @@ use super::compress::ratio;
 use super::target::{Target, note_all};
 use crate::args::compress::{Decompress, OutputArgs};
 use crate::args::verbs::Cat;
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
@@ -51,7 +52,8 @@ struct Json {
 
 pub(super) fn run(args: &Decompress) -> Result<Outcome> {
     let target = Target::choose(&args.from, args.to.as_ref(), without_extension)?;
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let read = Profiles::new(args.profile).apply(ReadOptions::new(), &args.from);
+    let (read, bar) = Bar::attach(read, !args.output.json);
     let options = args.options(read);
     let output = target.begin(&args.output, &args.from)?;
     let report = options.decompress(args.from.source()?, output)?;
@@ -70,10 +72,12 @@ pub(super) fn cat(args: &Cat) -> Result<Outcome> {
         hard_links: HardLinks::Refused,
         json: false,
     };
+    let read = args.flow.apply(ReadOptions::new());
+    let read = Profiles::new(args.flow.profile).apply(read, &args.path);
     let mut options = DecompressOptions::new()
         .with_workers(args.flow.workers)
         .with_offset(args.extent.offset)
-        .with_read(args.flow.apply(ReadOptions::new()));
+        .with_read(read);
     if let Some(length) = args.extent.length {
         options = options.with_len(length);
     }

@@ -7,6 +7,7 @@ mod checksums;
 mod totals;
 
 use std::io::Read;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use swath::{Files, IngestOptions, IngestReport};
@@ -17,14 +18,18 @@ use super::Outcome;
 use crate::args::ingest::{FileHash, Ingest};
 use crate::failure::describe_error;
 use crate::output::{complain, print, print_json};
+use crate::profile::Profiles;
 use crate::progress::Bar;
 
 pub(super) fn run(args: &Ingest) -> Result<Outcome> {
     let files = files(args)?;
     let (watch, bar) = Bar::watch(!args.json);
+    // Where the first path is, most of the files are.
+    let first = args.paths.first().map(PathBuf::as_path);
+    let options = Profiles::new(args.how.profile).apply_to_files(args.options(), first);
     let options = match watch {
-        Some(watch) => args.options().with_progress(watch),
-        None => args.options(),
+        Some(watch) => options.with_progress(watch),
+        None => options,
     };
     let report = match args.hash {
         Some(FileHash::Xxh3) => checksums(files, &options, args.json)?,

@@ -13,6 +13,7 @@ use crate::args::mirror::Manifest;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, counted, headline, size_text};
 use crate::same_file::{is_same_file, is_stdin};
@@ -61,7 +62,8 @@ pub(super) fn run(args: &Manifest) -> Result<Outcome> {
 fn make(args: &Manifest) -> Result<Outcome> {
     let target = target(args)?;
     refuse(args, &target)?;
-    let (options, bar) = Bar::attach(ReadOptions::new(), !args.json);
+    let options = Profiles::new(args.profile).apply(ReadOptions::new(), &args.path);
+    let (options, bar) = Bar::attach(options, !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
     manifest::save(&scanned.value, &target)?;

@@ -11,6 +11,7 @@ use super::Outcome;
 use super::target::{Target, note_all};
 use crate::args::price::Price;
 use crate::output::complain;
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, counted, size_text, time_text};
 
@@ -45,7 +46,8 @@ struct Json {
 pub(super) fn run(args: &Price) -> Result<Outcome> {
     let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
     let target = Target::choose(&args.from, Some(&args.to), named)?;
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let read = Profiles::new(args.profile).apply(ReadOptions::new(), &args.from);
+    let (read, bar) = Bar::attach(read, !args.output.json);
     let options = args.options(read);
     let output = target.begin(&args.output, &args.from)?;
     let priced = options.price(args.from.source()?, output)?;

@@ -15,6 +15,7 @@ use crate::args::verbs;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, time_text};
 
@@ -37,10 +38,11 @@ pub(super) fn run(args: &verbs::Read) -> Result<Outcome> {
     if let Some(cut) = args.classes.cut() {
         return classes::run(args, cut);
     }
+    let profiles = Profiles::new(args.how.flow.profile);
     let mut reports = Vec::new();
     let mut verified = None;
     for index in 1..=args.repeat {
-        let loaded = load(args)?;
+        let loaded = load(args, &profiles)?;
         if !args.json {
             print(run_text(args, index, &loaded.report))?;
         }
@@ -100,11 +102,14 @@ fn comes_once(input: &Input) -> bool {
     }
 }
 
-fn load(args: &verbs::Read) -> Result<Loaded> {
-    let (options, _bar) = Bar::attach(args.how.options(), !args.json);
+fn load(args: &verbs::Read, profiles: &Profiles) -> Result<Loaded> {
+    let options = profiles.apply(args.how.options(), &args.path);
+    let (options, _bar) = Bar::attach(options, !args.json);
     let engine = args.how.engine.engine;
     Ok(match engine {
-        _ if args.copies.is_used() => options.read(args.copies.source(&args.path)?)?,
+        _ if args.copies.is_used() => {
+            options.read(profiles.source(&args.copies, &args.path)?)?
+        }
         Engine::Map => load_mapped(&args.path, &options)?,
         _ => options.read(args.path.source()?)?,
     })

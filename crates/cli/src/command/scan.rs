@@ -10,6 +10,7 @@ use super::several::{each, line, note_fallbacks};
 use crate::args::verbs;
 use crate::input::Input;
 use crate::output::{print, print_json};
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, details, headline};
 
@@ -23,9 +24,11 @@ struct Json {
 }
 
 pub(super) fn run(args: &verbs::Scan) -> Result<Outcome> {
+    let profiles = Profiles::new(args.how.flow.profile);
     let mut total: u64 = 0;
     let outcome = each(&args.paths, args.json, |input| {
-        let (options, bar) = Bar::attach(args.how.options(), !args.json);
+        let options = profiles.apply(args.how.options(), input);
+        let (options, bar) = Bar::attach(options, !args.json);
         let scanned = consume(input, &options, (Kernel::Newlines, args.how.engine.engine))?;
         drop(bar);
         total = total.saturating_add(scanned.value);

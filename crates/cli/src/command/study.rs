@@ -1,9 +1,8 @@
 //! `swath study`: what the five studies measured, measured here.
 
 use std::io::{self, IsTerminal};
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use swath::CancelToken;
@@ -16,6 +15,7 @@ use crate::args::study::{Study, With};
 use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json};
+use crate::signal::stop_on_signal;
 
 mod compare;
 
@@ -66,20 +66,6 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
         complain("stopped: what was finished is kept; try: --resume");
     }
     Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
-}
-
-/// The first signal lets the run on its way end, the second one ends the program.
-fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
-    static AGAIN: AtomicBool = AtomicBool::new(false);
-    let cancel = cancel.clone();
-    let stop = move || {
-        // Relaxed: it guards nothing.
-        if AGAIN.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-        cancel.cancel();
-    };
-    ctrlc::set_handler(stop).context("cannot wait for Ctrl-C")
 }
 
 /// How far it is, on a terminal.

@@ -15,6 +15,7 @@ use crate::args::verbs::{self, Hash};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
+use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, hex};
 
@@ -99,9 +100,11 @@ pub(super) fn run(args: &verbs::Sum) -> Result<Outcome> {
         args.paths.len() == 1 || !args.copies.is_used(),
         Refused::new("cannot sum copies of several files at once", "one PATH with its copies")
     );
+    let profiles = Profiles::new(args.how.flow.profile);
     each(&args.paths, args.json, |input| {
-        let source = || args.copies.source(input);
-        let (options, bar) = Bar::attach(args.how.options(), !args.json);
+        let source = || profiles.source(&args.copies, input);
+        let options = profiles.apply(args.how.options(), input);
+        let (options, bar) = Bar::attach(options, !args.json);
         let summed = match args.hash {
             None if args.copies.is_used() => {
                 let scanned = options.sum(source()?)?;

@@ -10,7 +10,8 @@ use std::process::{Command, Output, Stdio};
 /// The command, without a terminal.
 pub(crate) fn swath() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_swath"));
-    command.stdin(Stdio::null());
+    // Whoever runs the tests may have profiles.
+    command.stdin(Stdio::null()).env("XDG_CONFIG_HOME", "/nonexistent");
     command
 }
 
@@ -39,6 +40,7 @@ pub(crate) fn run_with_input(words: &[&str], input: &[u8]) -> Output {
 pub(crate) fn shell(line: &str, words: &[&OsStr]) -> Output {
     let mut command = Command::new("sh");
     command.args(["-c", line, env!("CARGO_BIN_EXE_swath")]).args(words).stdin(Stdio::null());
+    command.env("XDG_CONFIG_HOME", "/nonexistent");
     ended(command.output().expect("a shell starts"))
 }
 

@@ -22,4 +22,5 @@ mod odd_files;
 mod price;
 mod study;
 mod trees;
+mod tune;
 mod verified;

@@ -14,6 +14,7 @@ fn facts(len: u64) -> Facts {
         cores: 2,
         memory: 1 << 40,
         copies: 0,
+        tuning: Tuning::default(),
     }
 }
 
@@ -162,7 +163,129 @@ fn static_shares_belong_to_one_worker_each() {
     assert_eq!(decision.workers, [[0], [1], [2]]);
 }
 
+/// Any tuning at all, in range and out of it.
+fn tunings() -> impl Strategy<Value = Tuning> {
+    let number = || prop::sample::select(&[0, 1, 3, 511, 4096, 70_000, 5 << 20, u64::MAX][..]);
+    let words = (0..Engine::WORDS.len(), 0..PageCache::WORDS.len());
+    (prop::array::uniform7(number()), words).prop_map(|(numbers, (engine, once))| {
+        let [warm_workers, warm_chunk_size, cold_workers, cold_chunk_size, rest @ ..] = numbers;
+        let [direct_depth, direct_chunk_size, small] = rest;
+        Tuning {
+            warm_workers,
+            warm_chunk_size,
+            cold_workers,
+            cold_chunk_size,
+            direct_depth,
+            direct_chunk_size,
+            direct_engine: Engine::WORDS[engine].1,
+            once: PageCache::WORDS[once].1,
+            small,
+        }
+    })
+}
+
+/// A value for each setting that no default has.
+const TUNED: Tuning = Tuning {
+    warm_workers: 5,
+    warm_chunk_size: 3 << 20,
+    cold_workers: 7,
+    cold_chunk_size: 5 << 20,
+    direct_depth: 9,
+    direct_chunk_size: 256 << 10,
+    direct_engine: Engine::Pool,
+    once: PageCache::Drop,
+    small: 128 << 10,
+};
+
+fn tuned(facts: Facts, wishes: &Wishes, tuning: Tuning) -> Decision {
+    decide(&Facts { tuning, ..facts }, wishes)
+}
+
+#[test]
+fn what_was_measured_is_used_where_it_was_measured_and_said() {
+    let auto = Wishes::default();
+    let warm = tuned(facts(BIG), &auto, TUNED);
+    assert_eq!((warm.workers.len(), warm.chunk_size.get()), (5, 3 << 20));
+    assert!(warm.reason.ends_with("; as tuned: chunk size, workers"), "{}", warm.reason);
+    let absent = tuned(cold(BIG), &auto, TUNED);
+    assert_eq!((absent.workers.len(), absent.chunk_size.get()), (7, 5 << 20));
+    let once = Wishes { reuse: Reuse::Once, ..auto };
+    let dropped = tuned(cold(BIG), &once, TUNED);
+    assert_eq!((dropped.page_cache, ways(&dropped)), (PageCache::Drop, (BIG, 0)));
+    assert!(dropped.reason.contains("as tuned: no O_DIRECT"), "{}", dropped.reason);
+    assert!(dropped.fallbacks.is_empty(), "nothing was asked for in vain");
+    let bypass = Wishes { page_cache: PageCache::Bypass, ..auto };
+    let by_threads = tuned(cold(BIG), &bypass, TUNED);
+    assert_eq!((by_threads.engine, by_threads.workers.len()), (Engine::Pool, 9));
+    assert_eq!((by_threads.page_cache, by_threads.ring_depth), (PageCache::Bypass, 0));
+    let by_ring = Tuning { direct_engine: Engine::Ring, ..TUNED };
+    let by_ring = tuned(cold(BIG), &bypass, by_ring);
+    assert_eq!((by_ring.ring_depth, by_ring.chunk_size.get()), (9, 256 << 10));
+    assert!(by_ring.reason.ends_with("; as tuned: chunk size, depth"), "{}", by_ring.reason);
+}
+
+#[test]
+fn files_are_small_up_to_the_length_that_was_measured() {
+    let small = tuned(facts(128 << 10), &Wishes::default(), TUNED);
+    assert_eq!((small.engine, small.workers.len()), (Engine::Serial, 1));
+    assert_eq!(small.reason, "at most 128 KiB, as tuned: one read, no thread");
+    let above = tuned(facts((128 << 10) + 1), &Wishes::default(), TUNED);
+    assert!(!above.reason.contains("one read"), "{}", above.reason);
+    let never = Tuning { small: 4096, ..Tuning::default() };
+    let above = tuned(facts(4097), &Wishes::default(), never);
+    assert!(!above.reason.contains("one read"), "{}", above.reason);
+}
+
+#[test]
+fn a_wish_comes_before_what_was_measured() {
+    let wishes =
+        Wishes { workers: 3, chunk_size: 1 << 20, queue_depth: 4, ..Wishes::default() };
+    for page_cache in [PageCache::Keep, PageCache::Bypass] {
+        let tuning = Tuning { direct_engine: Engine::Auto, ..TUNED };
+        let wishes = Wishes { page_cache, ..wishes };
+        let plain = decide(&cold(BIG), &wishes);
+        assert_eq!(format!("{:?}", tuned(cold(BIG), &wishes, tuning)), format!("{plain:?}"));
+    }
+    let bypass =
+        Wishes { page_cache: PageCache::Bypass, reuse: Reuse::Once, ..Wishes::default() };
+    assert_eq!(tuned(cold(BIG), &bypass, TUNED).page_cache, PageCache::Bypass);
+}
+
+#[test]
+fn a_measurement_says_nothing_where_it_was_not_made() {
+    // The kernel alone may have been enough for the shorter file that was measured.
+    let long = Facts { readahead: FAR_AHEAD, ..cold(LONG) };
+    assert_eq!(tuned(long, &Wishes::default(), TUNED).workers.len(), 4);
+    let short = Facts { readahead: FAR_AHEAD, ..cold(LONG - 1) };
+    assert_eq!(tuned(short, &Wishes::default(), TUNED).workers.len(), 7);
+    let mut unknown = cold(BIG);
+    unknown.residency[3] = Residency::Unknown;
+    let unknown = tuned(unknown, &Wishes::default(), TUNED);
+    assert_eq!((unknown.workers.len(), unknown.chunk_size.get()), (4, READ_SIZE));
+    assert!(!unknown.reason.contains("tuned"), "{}", unknown.reason);
+    // Nobody gains from a worker for less than 4 MiB.
+    assert_eq!(tuned(facts(WORKER_SHARE + 1), &Wishes::default(), TUNED).workers.len(), 2);
+}
+
 proptest! {
+    /// Whoever asks for an engine gets it as without any measurement; and one that measured
+    /// nothing changes nothing.
+    #[test]
+    fn an_engine_that_was_asked_for_is_not_tuned(
+        len in 0_u64..3 * WINDOW_SIZE, engine in 1_usize..5, page_cache in 0_usize..4,
+        workers in 0_u64..9,
+    ) {
+        let wishes = Wishes {
+            engine: Engine::WORDS[engine].1,
+            page_cache: PageCache::WORDS[page_cache].1,
+            workers, ..Wishes::default()
+        };
+        for facts in [cold(len), facts(len)] {
+            let plain = format!("{:?}", decide(&facts, &wishes));
+            prop_assert_eq!(format!("{:?}", tuned(facts, &wishes, TUNED)), plain);
+        }
+    }
+
     /// Whatever is known and wished, the runs tile the extent and direct ones are whole units.
     #[test]
     fn the_runs_of_a_decision_tile_the_extent(
@@ -170,13 +293,14 @@ proptest! {
         engine in 0_usize..4, page_cache in 0_usize..4, workers in 0_u64..9,
         chunk_size in prop::sample::select(&[0_u64, 1, 511, 4096, 1 << 20, u64::MAX][..]),
         unit in prop::sample::select(&[0_u64, 512, 4096][..]), fixed in any::<bool>(),
+        tuning in tunings(),
     ) {
         let all = [
             Residency::Resident, Residency::Partial, Residency::Absent, Residency::Unknown,
         ];
         let extent = Extent::between(offset, offset + len);
         let residency = all.iter().cycle().skip(known).take(known).copied().collect();
-        let facts = Facts { extent, residency, direct: NonZeroU64::new(unit), ..facts(0) };
+        let facts = Facts { extent, residency, direct: NonZeroU64::new(unit), tuning, ..facts(0) };
         let schedule = if fixed { Schedule::Static } else { Schedule::Dynamic };
         let wishes = Wishes {
             engine: Engine::WORDS[engine].1,

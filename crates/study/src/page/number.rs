@@ -173,7 +173,7 @@ pub(super) fn interval(value: &Interval) -> String {
 }
 
 /// Seconds since 1970 as a date.
-pub(super) fn date(seconds: u64) -> String {
+pub fn date(seconds: u64) -> String {
     let moment =
         i64::try_from(seconds).ok().and_then(|it| jiff::Timestamp::from_second(it).ok());
     moment.map_or_else(|| NONE.to_owned(), |it| it.strftime("%Y-%m-%d %H:%M UTC").to_string())

@@ -69,7 +69,7 @@ impl<'m> FileRun<'m> {
             decision.engine = Engine::Map;
             decision.reason += "; promised not to change: mapped";
         }
-        let mut report = survey::report(&decision);
+        let mut report = survey::report(&decision, options);
         report.fallbacks.extend(survey::advise(&source, extent, options.advice));
         let cutter = Cutter {
             cut: plan.cut,

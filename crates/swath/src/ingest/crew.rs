@@ -79,7 +79,7 @@ impl<'c> Crew<'c> {
         order: Option<&'c [u32]>,
         shares: bool,
     ) -> Self {
-        let (cores, depth) = (options.cores().max(1), options.queue_depth as usize);
+        let (cores, depth) = (options.cores().max(1), options.depth() as usize);
         let most = match (options.workers, depth) {
             (0, 0) => 64,
             (0, depth) => depth,
@@ -135,7 +135,10 @@ impl<'c> Crew<'c> {
     pub(super) fn ring_depth(&self) -> u32 {
         // Twice what the device wants: some wait for directories and inodes, or to be collected.
         // More of them cost processor time.
-        let wanted = if self.options.queue_depth == 0 { 128 } else { self.options.queue_depth };
+        let wanted = match self.options.depth() {
+            0 => 128,
+            depth => depth,
+        };
         let threads = u32::try_from(self.queue().window.threads().max(1)).unwrap_or(u32::MAX);
         let limit = u32::try_from(swath_os::descriptors::limit() / 2).unwrap_or(u32::MAX);
         // What a stream may hold is for what comes from rings, too.

@@ -4,6 +4,10 @@ use std::sync::Arc;
 
 use super::arena::Arena;
 use crate::observe::{CancelToken, Hooks, Progress};
+use crate::profile::Profile;
+
+/// Threads, and files in flight, at most.
+const MOST: u32 = 1024;
 
 /// In which order files are read. Their bytes are handed over in input order whatever it is,
 /// unless [`Delivery::Completion`] is asked for.
@@ -159,6 +163,7 @@ pub struct IngestOptions {
     pub(super) part_size: u64,
     pub(super) hooks: Hooks,
     pub(super) arena: Option<Arena>,
+    pub(super) profile: Option<Arc<Profile>>,
 }
 
 impl IngestOptions {
@@ -171,7 +176,7 @@ impl IngestOptions {
     /// the page cache as many as keep the device busy.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers.min(1024);
+        self.workers = workers.min(MOST as usize);
         self
     }
 
@@ -179,7 +184,7 @@ impl IngestOptions {
     /// Default 0: 128 in rings, 64 threads.
     #[must_use]
     pub fn with_queue_depth(mut self, queue_depth: u32) -> Self {
-        self.queue_depth = queue_depth.min(1024);
+        self.queue_depth = queue_depth.min(MOST);
         self
     }
 
@@ -269,6 +274,34 @@ impl IngestOptions {
         self
     }
 
+    /// What was measured to be faster than the defaults where the files live: it is taken in their
+    /// place. What these options ask for comes first. Default: nothing.
+    #[must_use]
+    pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
+        self.profile = Some(profile.into());
+        self
+    }
+
+    /// Files that wait for the device at one time: the wish, else what was measured; 0: neither.
+    pub(super) fn depth(&self) -> u32 {
+        match (self.queue_depth, &self.profile) {
+            (0, Some(profile)) => profile.files_depth().min(MOST),
+            (depth, _) => depth,
+        }
+    }
+
+    /// What of the profile cannot be meant, and was bounded.
+    pub(super) fn out_of_range(&self) -> Vec<String> {
+        let Some(profile) = &self.profile else { return Vec::new() };
+        let numbers = [
+            ("workers for files", self.workers == 0, profile.files_workers() as u64),
+            ("depth for files", self.queue_depth == 0, u64::from(profile.files_depth())),
+        ];
+        let wild = numbers.into_iter().filter(|&(_, used, n)| used && n > u64::from(MOST));
+        wild.map(|(name, _, n)| format!("profile: {name} {n} is out of range, used {MOST}"))
+            .collect()
+    }
+
     pub(super) fn part_len(&self) -> usize {
         let size = usize::try_from(self.part_size).unwrap_or(usize::MAX);
         if size == 0 { 1 << 20 } else { size.clamp(4096, 1 << 30) }
@@ -276,6 +309,11 @@ impl IngestOptions {
 
     /// Threads to start with.
     pub(super) fn cores(&self) -> usize {
-        if self.workers > 0 { self.workers } else { swath_os::machine::usable_cpus_at_start() }
+        let tuned = self.profile.as_ref().map_or(0, |profile| profile.files_workers());
+        match (self.workers, tuned) {
+            (0, 0) => swath_os::machine::usable_cpus_at_start(),
+            (0, tuned) => tuned.min(MOST as usize),
+            (workers, _) => workers,
+        }
     }
 }

@@ -101,6 +101,8 @@ pub struct IngestReport {
     pub checked_twice: u64,
     /// Who read, and why, in one sentence.
     pub reason: String,
+    /// The profile that this was decided by, by its name.
+    pub profile: Option<String>,
     /// Calls made.
     pub calls: SystemCalls,
     /// Bytes of fresh memory populated for the result.

@@ -231,7 +231,7 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
     }
     if let Some(first) = first {
         chosen.chunk_size = first.chunk_size;
-        chosen.report = survey::report(&first);
+        chosen.report = survey::report(&first, options);
     }
     // One file says it all. Several share the processors, or what the largest one wants.
     let cores = machine::usable_cpus();

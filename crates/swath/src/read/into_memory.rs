@@ -29,7 +29,7 @@ pub(super) fn fill_memory(
     let aligned = source_aligned(source, &facts, leases, phase);
     facts.ring &= aligned;
     let decision = decide(&facts, &options.wishes);
-    let mut report = survey::report(&decision);
+    let mut report = survey::report(&decision, options);
     if !aligned && decision.page_cache == PageCache::Bypass {
         report.fallbacks.push(String::from("destination not aligned: through bounce buffers"));
     }

@@ -14,6 +14,7 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::options::{Advice, ReadOptions};
+use crate::profile::Profile;
 use crate::source::Source;
 use crate::survey::{self, Clock, cancelled_before, finish};
 
@@ -71,6 +72,7 @@ impl ReadOptions {
         let facts = survey::facts(&source, extent, self, survey::WINDOWS);
         let resident = self.wishes.engine == Engine::Auto
             && facts.direct.is_none()
+            && self.auto_profile().is_none_or(Profile::maps)
             && survey::all_resident(&facts);
         if !(wanted || resident) {
             return self.run_unmapped(&permit, name, kernel);
@@ -85,7 +87,7 @@ impl ReadOptions {
         let mut manner = survey::manner(&decision, &facts, self);
         manner.map = Some(&map);
         manner.map_offset = extent.offset();
-        let report = survey::report(&decision);
+        let report = survey::report(&decision, self);
         let scheduler = survey::scheduler(&decision, self, None);
         let observer = self.observer(extent);
         cancelled_before(&observer, &source, extent)?;

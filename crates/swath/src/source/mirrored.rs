@@ -84,6 +84,7 @@ pub struct Mirrored {
     pub(super) copies: Vec<Source>,
     pub(super) verify: Verify,
     pub(super) hedging: Option<Hedging>,
+    pub(super) side_by_side: bool,
 }
 
 impl Mirrored {
@@ -91,7 +92,7 @@ impl Mirrored {
     /// them is found when they are opened.
     pub fn new<S: Into<Source>>(copies: impl IntoIterator<Item = S>) -> Self {
         let copies = copies.into_iter().map(Into::into).collect();
-        Self { copies, verify: Verify::None, hedging: None }
+        Self { copies, verify: Verify::None, hedging: None, side_by_side: false }
     }
 
     /// What chunks are compared with. Default: [`Verify::None`].
@@ -105,6 +106,14 @@ impl Mirrored {
     #[must_use]
     pub fn with_hedging(mut self, hedging: Hedging) -> Self {
         self.hedging = Some(hedging);
+        self
+    }
+
+    /// Reads copies side by side also if they share one device. Default: no, for together they
+    /// are seldom faster; `swath tune` measures it.
+    #[must_use]
+    pub fn with_side_by_side(mut self, side_by_side: bool) -> Self {
+        self.side_by_side = side_by_side;
         self
     }
 }

@@ -24,6 +24,8 @@ pub(super) struct Json {
     large_files: u64,
     checked_twice: u64,
     reason: String,
+    /// `null`: none was used.
+    profile: Option<String>,
     open_calls: u64,
     read_calls: u64,
     stat_calls: u64,
@@ -70,6 +72,7 @@ impl From<&IngestReport> for Json {
             large_files: report.large_files,
             checked_twice: report.checked_twice,
             reason: report.reason.clone(),
+            profile: report.profile.clone(),
             open_calls: calls.open,
             read_calls: calls.read,
             stat_calls: calls.stat,
@@ -124,6 +127,9 @@ pub(super) fn text(report: &IngestReport) -> String {
         report.calls_per_file(),
         time_text(report.listing),
     );
+    if let Some(profile) = &report.profile {
+        text += &format!("  profile {profile}\n");
+    }
     for line in trouble(report) {
         text += &format!("  {line}\n");
     }

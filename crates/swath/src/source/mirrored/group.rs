@@ -91,7 +91,11 @@ impl Group {
         let Some(len) = mirror::agree(&lens, by) else {
             return Err(undecided(&members, quorum));
         };
-        let (copies, mut notes) = judge(&members, &lens, (len, &mirrored.verify));
+        let (mut copies, mut notes) = judge(&members, &lens, (len, &mirrored.verify));
+        if mirrored.side_by_side {
+            // As if each copy had a device of its own.
+            copies.iter_mut().enumerate().for_each(|(index, copy)| copy.device = index);
+        }
         if copies.iter().all(|copy| copy.len.is_none()) {
             return Err(unreadable(&members));
         }

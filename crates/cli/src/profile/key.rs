@@ -1,0 +1,157 @@
+//! What a profile is for.
+
+use std::fmt;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use swath_study::facts::Mount;
+use xxhash_rust::xxh3::xxh3_64;
+
+/// A file system on a device, and the cores that read from it.
+///
+/// The name of a device may go to another one when the machine starts again, and images of disks
+/// are copied with all that is on them: so the identifier of the file system, the numbers of the
+/// device and the cores must all be the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Key {
+    /// The type, as in `mount -t`.
+    pub file_system: String,
+    /// What was mounted: a device, `host:/path`, or any word.
+    pub source: String,
+    /// The identifier of the file system, where it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uuid: Option<String>,
+    /// The numbers of the device, as in `254:0`.
+    pub device: String,
+    /// Processors that this process may use.
+    pub cores: u64,
+}
+
+/// Letters of a file's name that say something; the rest is a checksum.
+const WORD: usize = 40;
+
+impl Key {
+    /// Finds out what `path`, which exists, is on.
+    ///
+    /// # Errors
+    ///
+    /// If nobody knows where it is mounted: no `/proc`, or nothing there.
+    pub fn of(path: &Path) -> Result<Self> {
+        let mount = Mount::of(path)
+            .with_context(|| format!("cannot find the file system of {}", path.display()))?;
+        Ok(Self {
+            source: mount.source.to_string_lossy().into_owned(),
+            uuid: mount.uuid(),
+            device: mount.block_device().unwrap_or(mount.device),
+            file_system: mount.kind,
+            cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u64),
+        })
+    }
+
+    /// What people call it.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("{} on {}", self.file_system, self.source)
+    }
+
+    /// The name of its file: of what stays the same when the machine starts again.
+    pub(super) fn file_name(&self) -> String {
+        let stable = match &self.uuid {
+            Some(uuid) => format!("{}\0{uuid}", self.file_system),
+            None => format!("{}\0{}\0{}", self.file_system, self.source, self.device),
+        };
+        let plain = |sign: char| if sign.is_ascii_alphanumeric() { sign } else { '-' };
+        let word: String = self.file_system.chars().take(WORD).map(plain).collect();
+        format!("{word}-{:016x}.toml", xxh3_64(stable.as_bytes()))
+    }
+
+    /// How a profile of `self` does not fit here, if it does not.
+    pub(super) fn differs_from(&self, here: &Self) -> Option<String> {
+        let pairs = [
+            ("file system", &self.file_system, &here.file_system),
+            ("device", &self.device, &here.device),
+        ];
+        let different = pairs.into_iter().find(|(_, there, here)| there != here);
+        match different {
+            Some((what, there, here)) => {
+                Some(format!("it was measured on {what} {there}, this is {here}"))
+            }
+            None if self.uuid != here.uuid
+                || (self.uuid.is_none() && self.source != here.source) =>
+            {
+                Some(String::from("it was measured on another file system"))
+            }
+            None if self.cores != here.cores => Some(format!(
+                "it was measured with {} cores, here are {}",
+                self.cores, here.cores
+            )),
+            None => None,
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file_system, source, device, cores, .. } = self;
+        write!(f, "{file_system} on {source} ({device}), {cores} cores")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key {
+        Key {
+            file_system: String::from("ext4"),
+            source: String::from("/dev/sda1"),
+            uuid: Some(String::from("0b1c-22")),
+            device: String::from("8:1"),
+            cores: 4,
+        }
+    }
+
+    #[test]
+    fn a_profile_fits_only_where_all_of_it_is_the_same() {
+        let here = key();
+        assert_eq!(key().differs_from(&here), None);
+        let renamed = Key { source: String::from("/dev/root"), ..key() };
+        assert_eq!(renamed.differs_from(&here), None, "another name of the same");
+        for other in [
+            Key { file_system: String::from("xfs"), ..key() },
+            Key { device: String::from("8:2"), ..key() },
+            Key { uuid: None, ..key() },
+            Key { cores: 8, ..key() },
+        ] {
+            assert!(other.differs_from(&here).is_some(), "{other:?}");
+        }
+        let plain = Key { uuid: None, ..key() };
+        let other = Key { source: String::from("/dev/sdb1"), ..plain.clone() };
+        assert!(other.differs_from(&plain).is_some());
+    }
+
+    #[test]
+    fn file_names_are_plain_and_belong_to_one_file_system() {
+        let odd = Key { file_system: String::from("fuse.a/b ü"), ..key() };
+        let name = odd.file_name();
+        let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-.".contains(sign);
+        assert!(name.chars().all(is_plain) && name.starts_with("fuse-a-b"), "{name}");
+        let renamed =
+            Key { source: String::from("/dev/root"), device: String::from("9:9"), ..key() };
+        assert_eq!(renamed.file_name(), key().file_name(), "found again, to say what differs");
+        let plain = Key { uuid: None, ..key() };
+        let other = Key { device: String::from("0:40"), ..plain.clone() };
+        assert_ne!(plain.file_name(), other.file_name());
+        assert_ne!(plain.file_name(), key().file_name());
+    }
+
+    #[test]
+    fn the_key_of_a_path_is_that_of_its_file_system() {
+        let here = Key::of(Path::new("/proc/self/status")).expect("mounted");
+        assert_eq!(here.file_system, "proc");
+        assert!(here.cores > 0 && here.uuid.is_none(), "{here}");
+        assert!(Key::of(Path::new("/no/such/path")).is_err());
+    }
+}

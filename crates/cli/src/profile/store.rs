@@ -1,0 +1,242 @@
+//! The folder of profiles: one file for each file system.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, ensure};
+use swath::Profile;
+
+use super::key::Key;
+use super::text::Kept;
+use crate::failure::Refused;
+
+/// What a profile's file ends with.
+const ENDING: &str = "toml";
+/// No profile is longer: what is, is something else.
+const MOST: u64 = 64 << 10;
+
+/// A folder of profiles.
+#[derive(Clone, Debug)]
+pub struct Store {
+    folder: PathBuf,
+}
+
+/// A profile that was found, and whether it is one for this place.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// What is in its file.
+    pub kept: Kept,
+    /// Its file.
+    pub path: PathBuf,
+    /// Why it is not used here, if it is not.
+    pub unfit: Option<String>,
+}
+
+impl Found {
+    /// Returns what the library takes; `None` if it is for another place.
+    #[must_use]
+    pub fn into_profile(self) -> Option<Profile> {
+        self.unfit.is_none().then(|| self.kept.profile())
+    }
+}
+
+impl Store {
+    /// The user's own: `swath/profiles` in `$XDG_CONFIG_HOME`, else in `~/.config`; `None` for a
+    /// user without a home.
+    #[must_use]
+    pub fn of_user() -> Option<Self> {
+        // As the standard has it: what is no absolute path is as good as nothing.
+        let absolute =
+            |name| env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+        let home = || absolute("HOME").map(|home| home.join(".config"));
+        Some(Self::at(absolute("XDG_CONFIG_HOME").or_else(home)?.join("swath/profiles")))
+    }
+
+    /// The profiles in `folder`, which need not be there.
+    #[must_use]
+    pub fn at(folder: impl Into<PathBuf>) -> Self {
+        Self { folder: folder.into() }
+    }
+
+    /// Whether there is any: without one, nobody needs to find out what a path is on.
+    #[must_use]
+    pub fn has_any(&self) -> bool {
+        fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_some())
+    }
+
+    /// The file of the profile for `key`.
+    #[must_use]
+    pub fn path(&self, key: &Key) -> PathBuf {
+        self.folder.join(key.file_name())
+    }
+
+    /// Reads the profile for `key`; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be read, is damaged, or is of a newer version.
+    pub fn load(&self, key: &Key) -> Result<Option<Found>> {
+        let path = self.path(key);
+        let facts = match fs::metadata(&path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            facts => facts,
+        };
+        let what = || format!("cannot use the profile {}", path.display());
+        let facts = facts.with_context(what)?;
+        ensure!(
+            facts.is_file() && facts.len() <= MOST,
+            Refused::new(format!("{}: it is no profile", what()), HINT)
+        );
+        let text = fs::read_to_string(&path).with_context(what)?;
+        let kept = Kept::parse(&text)
+            .map_err(|why| Refused::new(format!("{}: {why}", what()), HINT))?;
+        let unfit = kept.key.differs_from(key);
+        Ok(Some(Found { kept, path, unfit }))
+    }
+
+    /// Sees to it that a profile can be kept.
+    ///
+    /// # Errors
+    ///
+    /// If the folder cannot be made, or nothing can be made in it.
+    pub fn prepare(&self) -> Result<()> {
+        let what = || format!("cannot keep a profile in {}", self.folder.display());
+        let hint = "set XDG_CONFIG_HOME to a folder that can be written";
+        let made = fs::create_dir_all(&self.folder)
+            .and_then(|()| tempfile::tempfile_in(&self.folder).map(drop));
+        made.map_err(|error| Refused::new(what(), hint).with_source(error).into())
+    }
+
+    /// Keeps a profile, in place of an earlier one, whole or not at all; returns its file.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be written.
+    pub fn save(&self, kept: &Kept) -> Result<PathBuf> {
+        self.prepare()?;
+        let path = self.path(&kept.key);
+        swath::write(&path, kept.text()?)
+            .with_context(|| format!("cannot keep the profile {}", path.display()))?;
+        Ok(path)
+    }
+
+    /// Removes the profile for `key`; returns its file, `None` if there was none.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be removed.
+    pub fn clear(&self, key: &Key) -> Result<Option<PathBuf>> {
+        let path = self.path(key);
+        match remove(&path) {
+            Ok(()) => Ok(Some(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => {
+                Err(error).with_context(|| format!("cannot remove {}", path.display()))
+            }
+        }
+    }
+
+    /// Returns the files of all profiles, by name.
+    ///
+    /// # Errors
+    ///
+    /// If the folder is there and cannot be listed.
+    pub fn all(&self) -> Result<Vec<PathBuf>> {
+        let entries = match fs::read_dir(&self.folder) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => {
+                entries.with_context(|| format!("cannot list {}", self.folder.display()))?
+            }
+        };
+        let paths = entries.flatten().map(|entry| entry.path());
+        let mut paths: Vec<PathBuf> =
+            paths.filter(|path| path.extension() == Some(OsStr::new(ENDING))).collect();
+        paths.sort();
+        Ok(paths)
+    }
+
+    /// Removes all profiles; returns their files.
+    ///
+    /// # Errors
+    ///
+    /// If one cannot be removed.
+    pub fn clear_all(&self) -> Result<Vec<PathBuf>> {
+        let paths = self.all()?;
+        for path in &paths {
+            remove(path).with_context(|| format!("cannot remove {}", path.display()))?;
+        }
+        Ok(paths)
+    }
+}
+
+const HINT: &str = "swath tune to measure again, or swath tune --clear";
+
+fn remove(path: &Path) -> io::Result<()> {
+    fs::remove_file(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kept() -> Kept {
+        let key = Key::of(Path::new(".")).expect("mounted");
+        Kept::new(key, &Profile::default().with_cold_workers(7), Vec::new())
+    }
+
+    #[test]
+    fn what_is_kept_is_found_again_until_it_is_cleared() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path().join("not/there/yet"));
+        let kept = kept();
+        assert!(!store.has_any() && store.all().expect("none").is_empty());
+        assert!(store.load(&kept.key).expect("none").is_none());
+        assert_eq!(store.clear(&kept.key).expect("none"), None);
+        let path = store.save(&kept).expect("kept");
+        assert!(store.has_any() && store.all().expect("one") == [path.clone()]);
+        let found = store.load(&kept.key).expect("whole").expect("there");
+        assert_eq!((&found.kept, &found.unfit), (&kept, &None));
+        assert_eq!(found.into_profile().map(|profile| profile.cold_workers()), Some(7));
+        store.save(&kept).expect("replaced");
+        assert_eq!(store.clear(&kept.key).expect("removed"), Some(path));
+        store.save(&kept).expect("kept");
+        assert_eq!(store.clear_all().expect("removed").len(), 1);
+        assert!(!store.has_any());
+    }
+
+    #[test]
+    fn what_is_damaged_newer_or_no_profile_is_said_with_its_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path());
+        let kept = kept();
+        let path = store.save(&kept).expect("kept");
+        let text = fs::read_to_string(&path).expect("text");
+        let long = "#".repeat(1 << 17);
+        for wrong in [
+            text.replace("version = 1", "version = 2"),
+            text.replace("cold_workers = 7", "cold_workers = -7"),
+            text.replace("cold_workers = 7", "cold_workers = \"many\""),
+            text.replace("cold_workers = 7", "warmest_workers = 7"),
+            text.replace("cold_workers = 7", "once = \"twice\""),
+            text[..text.len() / 2].to_owned(),
+            String::new(),
+            String::from("\u{0}\u{1}"),
+            long,
+        ] {
+            assert_ne!(wrong, text);
+            fs::write(&path, &wrong).expect("damaged");
+            let error = store.load(&kept.key).expect_err("damaged");
+            let said = crate::failure::describe(&error);
+            assert!(said.contains(&*path.to_string_lossy()), "{said}");
+            assert!(said.contains("try: swath tune") && !said.contains('\n'), "{said}");
+        }
+        fs::write(&path, [0xff, 0xfe]).expect("damaged");
+        assert!(store.load(&kept.key).is_err(), "not UTF-8");
+        fs::remove_file(&path).expect("removed");
+        fs::create_dir(&path).expect("a folder of that name");
+        assert!(store.load(&kept.key).is_err(), "a folder");
+    }
+}

@@ -1,0 +1,285 @@
+//! A profile as the text of its file.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+use swath::{Engine, PageCache, Profile};
+
+use super::key::Key;
+
+/// What files of this version look like.
+const VERSION: u32 = 1;
+
+/// What is kept of a measurement.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Kept {
+    version: u32,
+    /// The version of Swath that measured it.
+    pub swath: String,
+    /// When, in seconds since 1970.
+    pub measured_at_unix_s: u64,
+    /// What it is for.
+    pub key: Key,
+    /// What differs from the defaults.
+    settings: Settings,
+    /// What every setting gave.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub measured: Vec<Measured>,
+}
+
+/// What was found about one setting.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// Its name.
+    pub setting: String,
+    /// The default.
+    pub usual: String,
+    /// What is taken in its place, if anything is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<String>,
+    /// Why.
+    pub because: String,
+    /// How many times as fast the best other value was, and the 95 % interval around it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<[f64; 3]>,
+}
+
+/// The settings; one that is not there has its default.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Settings {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warm_workers: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    warm_chunk_size_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cold_workers: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cold_chunk_size_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direct_depth: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direct_chunk_size_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    direct_engine: Option<Direct>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    once: Option<Once>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    small_file_bytes: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    single_pass: Option<SinglePass>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_workers: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    files_depth: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    side_by_side: Option<bool>,
+}
+
+/// Who makes direct reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Direct {
+    Ring,
+    Pool,
+}
+
+/// How a file is read that nobody reads again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Once {
+    Bypass,
+    Drop,
+}
+
+/// Who sums or counts what is in the page cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum SinglePass {
+    Map,
+    Pool,
+}
+
+/// Only the version, whatever else there is.
+#[derive(Deserialize)]
+struct Head {
+    version: u32,
+}
+
+impl Kept {
+    /// What is to be kept of `profile`, measured now.
+    #[must_use]
+    pub fn new(key: Key, profile: &Profile, measured: Vec<Measured>) -> Self {
+        let since = SystemTime::now().duration_since(UNIX_EPOCH);
+        Self {
+            version: VERSION,
+            swath: env!("CARGO_PKG_VERSION").to_owned(),
+            measured_at_unix_s: since.map_or(0, |since| since.as_secs()),
+            key,
+            settings: Settings::of(profile),
+            measured,
+        }
+    }
+
+    /// Reads the text of a file.
+    ///
+    /// # Errors
+    ///
+    /// In one line, what is wrong with it.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let one_line = |error: toml::de::Error| match error.span() {
+            Some(span) => {
+                let before = text.get(..span.start).unwrap_or_default();
+                let line = before.matches('\n').count() + 1;
+                format!("line {line}: {}", error.message().replace('\n', " "))
+            }
+            None => error.message().replace('\n', " "),
+        };
+        let head: Head = toml::from_str(text).map_err(one_line)?;
+        if head.version != VERSION {
+            return Err(format!("it is of version {}, {VERSION} is known", head.version));
+        }
+        toml::from_str(text).map_err(one_line)
+    }
+
+    /// Returns the text of its file.
+    ///
+    /// # Errors
+    ///
+    /// If a number does not fit into the format, whose integers have 64 bits with a sign.
+    pub fn text(&self) -> Result<String> {
+        let text = toml::to_string(self).context("cannot write the profile as TOML")?;
+        Ok(format!("# Measured by `swath tune`; `swath tune --clear` removes it.\n{text}"))
+    }
+
+    /// Returns it as the library takes it.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        self.settings.apply(Profile::new(self.key.name()))
+    }
+}
+
+impl Settings {
+    fn of(profile: &Profile) -> Self {
+        let number = |number: u64| (number > 0).then_some(number);
+        Self {
+            warm_workers: number(profile.warm_workers()),
+            warm_chunk_size_bytes: number(profile.warm_chunk_size()),
+            cold_workers: number(profile.cold_workers()),
+            cold_chunk_size_bytes: number(profile.cold_chunk_size()),
+            direct_depth: number(profile.direct_depth()),
+            direct_chunk_size_bytes: number(profile.direct_chunk_size()),
+            direct_engine: match profile.direct_engine() {
+                Engine::Ring => Some(Direct::Ring),
+                Engine::Pool => Some(Direct::Pool),
+                _ => None,
+            },
+            once: match profile.once() {
+                PageCache::Bypass => Some(Once::Bypass),
+                PageCache::Drop => Some(Once::Drop),
+                _ => None,
+            },
+            small_file_bytes: number(profile.small_file()),
+            single_pass: match profile.single_pass() {
+                Engine::Map => Some(SinglePass::Map),
+                Engine::Pool => Some(SinglePass::Pool),
+                _ => None,
+            },
+            files_workers: number(profile.files_workers() as u64),
+            files_depth: number(u64::from(profile.files_depth())),
+            side_by_side: profile.side_by_side().then_some(true),
+        }
+    }
+
+    fn apply(&self, profile: Profile) -> Profile {
+        let number = |number: Option<u64>| number.unwrap_or(0);
+        // What is too large for the type is too large for anybody: the library bounds it.
+        let workers = usize::try_from(number(self.files_workers)).unwrap_or(usize::MAX);
+        let depth = u32::try_from(number(self.files_depth)).unwrap_or(u32::MAX);
+        profile
+            .with_warm_workers(number(self.warm_workers))
+            .with_warm_chunk_size(number(self.warm_chunk_size_bytes))
+            .with_cold_workers(number(self.cold_workers))
+            .with_cold_chunk_size(number(self.cold_chunk_size_bytes))
+            .with_direct_depth(number(self.direct_depth))
+            .with_direct_chunk_size(number(self.direct_chunk_size_bytes))
+            .with_direct_engine(match self.direct_engine {
+                None => Engine::Auto,
+                Some(Direct::Ring) => Engine::Ring,
+                Some(Direct::Pool) => Engine::Pool,
+            })
+            .with_once(match self.once {
+                None => PageCache::Auto,
+                Some(Once::Bypass) => PageCache::Bypass,
+                Some(Once::Drop) => PageCache::Drop,
+            })
+            .with_small_file(number(self.small_file_bytes))
+            .with_single_pass(match self.single_pass {
+                None => Engine::Auto,
+                Some(SinglePass::Map) => Engine::Map,
+                Some(SinglePass::Pool) => Engine::Pool,
+            })
+            .with_files_workers(workers)
+            .with_files_depth(depth)
+            .with_side_by_side(self.side_by_side.unwrap_or(false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key() -> Key {
+        Key {
+            file_system: String::from("ext4"),
+            source: String::from("/dev/\"odd\"\\1"),
+            uuid: None,
+            device: String::from("8:1"),
+            cores: 4,
+        }
+    }
+
+    #[test]
+    fn every_setting_comes_back_from_the_text() {
+        let all = Profile::new(key().name())
+            .with_warm_workers(1)
+            .with_warm_chunk_size(2)
+            .with_cold_workers(3)
+            .with_cold_chunk_size(4)
+            .with_direct_depth(5)
+            .with_direct_chunk_size(6)
+            .with_direct_engine(Engine::Pool)
+            .with_once(PageCache::Drop)
+            .with_small_file(7)
+            .with_single_pass(Engine::Pool)
+            .with_files_workers(8)
+            .with_files_depth(9)
+            .with_side_by_side(true);
+        for profile in [Profile::new(key().name()), all] {
+            let measured = vec![Measured {
+                setting: String::from("warm-workers"),
+                usual: String::from("one for each core"),
+                taken: None,
+                because: String::from("nothing else was clearly faster"),
+                ratio: Some([1.01, 0.9, 1.125]),
+            }];
+            let kept = Kept::new(key(), &profile, measured);
+            let text = kept.text().expect("it fits");
+            assert_eq!(Kept::parse(&text).as_ref(), Ok(&kept), "{text}");
+            assert_eq!(kept.profile(), profile, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_in_one_line_with_its_number() {
+        let text = Kept::new(key(), &Profile::default(), Vec::new()).text().expect("it fits");
+        let broken = text.replace("[settings]", "[settings]\nwarm_workers = \"x\"");
+        let why = Kept::parse(&broken).expect_err("no number");
+        assert!(why.starts_with("line ") && !why.contains('\n'), "{why}");
+        let newer = text.replace("version = 1", "version = 9\nnovelty = true");
+        assert_eq!(Kept::parse(&newer).expect_err("newer"), "it is of version 9, 1 is known");
+    }
+}

@@ -1,0 +1,299 @@
+//! Measures the few settings that matter for one file system, in some seconds.
+//!
+//! ```text
+//! folder → Place: a file, small files, what is possible here
+//!            │
+//! Setting × its values → Duel: screened, confirmed, guarded → Profile, and why
+//! ```
+//!
+//! Every contestant is `auto` with a profile, so that exactly what will run later is measured:
+//! now, against now with one setting changed. A default stays unless another value is clearly
+//! faster, twice, and nothing else is slower for it; a setting that is taken is part of "now" for
+//! those behind it. What is measured is checked: every run reads all bytes, the first one of each
+//! kind also their sum.
+//!
+//! Nothing is left behind but the result: no file, and after a cancellation no profile.
+
+mod case;
+mod duel;
+mod place;
+mod runs;
+mod setting;
+
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use swath::{CancelToken, Profile};
+
+pub use duel::Because;
+
+use crate::stats::Interval;
+use duel::{Entrant, Ran, decide};
+use place::Place;
+use setting::{SETTINGS, Setting};
+
+/// What is to be done.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// A folder of the file system to measure: a hidden folder is made in it, and removed.
+    pub folder: PathBuf,
+    /// How long it may take; a run that has begun is brought to its end.
+    pub budget: Duration,
+    /// Decides the order of runs, and what is in the files.
+    pub seed: u64,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The setting that is measured; before the first one, what is prepared.
+    pub what: &'static str,
+    /// Time that went by.
+    pub elapsed: Duration,
+}
+
+/// What was found about one setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Its name, as in a file of a profile.
+    pub setting: &'static str,
+    /// The default, in words.
+    pub usual: &'static str,
+    /// What is taken in its place, in words; `None`: the default stays.
+    pub taken: Option<String>,
+    /// Why.
+    pub because: String,
+    /// How many times as fast the best other value was when it was measured last.
+    pub ratio: Option<Interval>,
+}
+
+/// What came out of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tuned {
+    /// What is to be used from now on; it has no name yet.
+    pub profile: Profile,
+    /// Every setting, in the order in which they were measured.
+    pub found: Vec<Found>,
+    /// What could not be measured here, and why.
+    pub notes: Vec<String>,
+    /// The length of the file that was read, in bytes.
+    pub file_bytes: u64,
+    /// What it took.
+    pub elapsed: Duration,
+    /// It was cancelled: what was found so far is no profile.
+    pub is_stopped: bool,
+}
+
+/// Measures; `watch` is told each run.
+///
+/// Takes at most 96 MiB and some small files on the file system, an eighth of what is free there,
+/// and as much memory.
+///
+/// # Errors
+///
+/// If no file can be made in the folder, or nothing can be read back. What goes wrong with one
+/// setting is in what was found about it.
+pub fn run(
+    settings: &Settings,
+    cancel: &CancelToken,
+    watch: &mut dyn FnMut(Step),
+) -> Result<Tuned> {
+    let clock = Clock { began: Instant::now(), budget: settings.budget };
+    watch(clock.step("making a file"));
+    let mut tuned = Tuned {
+        profile: Profile::default(),
+        found: Vec::new(),
+        notes: Vec::new(),
+        file_bytes: 0,
+        elapsed: Duration::ZERO,
+        is_stopped: false,
+    };
+    let place = match Place::make(&settings.folder, (clock, settings.seed), cancel) {
+        Err(_) if cancel.is_cancelled() => {
+            return Ok(Tuned { elapsed: clock.elapsed(), is_stopped: true, ..tuned });
+        }
+        place => place?,
+    };
+    tuned.notes = place.notes().to_vec();
+    tuned.file_bytes = place.len();
+    tuned.found = SETTINGS.each_ref().map(|setting| setting.open(&place)).to_vec();
+    // What one setting leaves of its time is for those that had too little.
+    for _ in 0..2 {
+        let open: Vec<usize> =
+            (0..SETTINGS.len()).filter(|&index| is_open(&tuned.found[index])).collect();
+        for (done, &index) in open.iter().enumerate() {
+            let until = clock.until(open.len() - done);
+            let setting = &SETTINGS[index];
+            let mut turns = Turns { place: &place, setting, clock, until, cancel, watch };
+            tuned.found[index] = turns.measure(&mut tuned.profile, settings.seed);
+        }
+    }
+    drop(place);
+    tuned.is_stopped = cancel.is_cancelled();
+    tuned.elapsed = clock.elapsed();
+    Ok(tuned)
+}
+
+/// Whether a setting is still to be measured.
+fn is_open(found: &Found) -> bool {
+    found.taken.is_none() && found.because == Because::NoTime.words()
+}
+
+/// What time it is.
+#[derive(Clone, Copy, Debug)]
+struct Clock {
+    began: Instant,
+    budget: Duration,
+}
+
+impl Clock {
+    fn elapsed(self) -> Duration {
+        self.began.elapsed()
+    }
+
+    fn left(self) -> Duration {
+        self.budget.saturating_sub(self.elapsed())
+    }
+
+    fn step(self, what: &'static str) -> Step {
+        Step { what, elapsed: self.elapsed() }
+    }
+
+    /// Until when the next of `count` settings may take: twice its share, for many need less.
+    fn until(self, count: usize) -> Instant {
+        let share = self.left() / u32::try_from(count).unwrap_or(1).max(1);
+        Instant::now() + (share * 2).min(self.left())
+    }
+}
+
+/// The runs of one setting.
+struct Turns<'t> {
+    place: &'t Place,
+    setting: &'t Setting,
+    clock: Clock,
+    until: Instant,
+    cancel: &'t CancelToken,
+    watch: &'t mut dyn FnMut(Step),
+}
+
+impl Turns<'_> {
+    /// Measures the setting, step by step as long as steps are taken.
+    fn measure(&mut self, profile: &mut Profile, seed: u64) -> Found {
+        let setting = self.setting;
+        let mut last = setting.kept(Because::NoneFaster.words().to_owned(), None);
+        for step in (setting.steps)(self.place.cores()) {
+            let before = profile.clone();
+            let mut longest = Duration::ZERO;
+            let mut run = |case, entrant| {
+                let now = Instant::now();
+                if self.cancel.is_cancelled() || now + longest > self.until {
+                    return Ok(Ran::Over);
+                }
+                (self.watch)(self.clock.step(setting.name));
+                let profile = match entrant {
+                    Entrant::Now => before.clone(),
+                    Entrant::Value(value) => (setting.apply)(before.clone(), value),
+                };
+                let seconds = match self.place.seconds(case, profile, self.cancel) {
+                    Err(_) if self.cancel.is_cancelled() => return Ok(Ran::Over),
+                    seconds => seconds?,
+                };
+                longest = longest.max(now.elapsed());
+                Ok(Ran::Took(seconds))
+            };
+            let decided = decide(&step.values, (step.gain, &step.guards), seed, &mut run);
+            let found = match decided {
+                Ok(decided) => {
+                    let taken = decided.value.map(setting.word);
+                    let because = decided.because.words().to_owned();
+                    if let Some(value) = decided.value {
+                        *profile = (setting.apply)(before, value);
+                    }
+                    Found { taken, ..setting.kept(because, decided.ratio) }
+                }
+                Err(error) => setting.kept(format!("not measured: {error:#}"), None),
+            };
+            // A further step that is not taken leaves what the one before it has found.
+            if found.taken.is_none() {
+                return if last.taken.is_some() { last } else { found };
+            }
+            last = found;
+        }
+        last
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    fn folder() -> tempfile::TempDir {
+        let program = std::env::current_exe().expect("a test has a program");
+        let parent = program.parent().expect("which is in a folder");
+        tempfile::tempdir_in(parent).expect("a folder")
+    }
+
+    fn settings(folder: &tempfile::TempDir, budget: Duration) -> Settings {
+        Settings { folder: folder.path().to_owned(), budget, seed: 1 }
+    }
+
+    #[test]
+    fn every_setting_is_accounted_for_and_nothing_is_left_behind() {
+        let folder = folder();
+        let mut steps = Vec::new();
+        let budget = Duration::from_secs(2);
+        let tuned = run(&settings(&folder, budget), &CancelToken::new(), &mut |step| {
+            steps.push(step.what);
+        })
+        .expect("a folder that can be written");
+        let names: Vec<&str> = tuned.found.iter().map(|found| found.setting).collect();
+        assert_eq!(names, SETTINGS.each_ref().map(|setting| setting.name));
+        let taken = tuned.found.iter().filter(|found| found.taken.is_some()).count();
+        assert_eq!(taken == 0, tuned.profile.is_empty(), "{tuned:?}");
+        assert!(tuned.found.iter().all(|found| !found.because.is_empty()));
+        assert!(!tuned.is_stopped && tuned.file_bytes >= 1 << 20, "{tuned:?}");
+        assert_eq!(steps[0], "making a file");
+        assert!(steps.contains(&"warm-workers"), "{steps:?}");
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0, "left behind");
+    }
+
+    #[test]
+    fn a_cancelled_run_is_stopped_and_leaves_nothing() {
+        for last in ["making a file", "warm-workers", "small-file"] {
+            stopped_at(last);
+        }
+    }
+
+    fn stopped_at(last: &str) {
+        let folder = folder();
+        let cancel = CancelToken::new();
+        let within = cancel.clone();
+        let mut stop = move |step: Step| {
+            if step.what == last {
+                within.cancel();
+            }
+        };
+        let tuned = run(&settings(&folder, Duration::from_secs(6)), &cancel, &mut stop)
+            .expect("stopped, not failed");
+        assert!(
+            tuned.is_stopped
+                && tuned.found.iter().all(|it| it.setting != last || it.taken.is_none()),
+            "{tuned:?}"
+        );
+        assert!(tuned.elapsed < Duration::from_secs(60), "{tuned:?}");
+        assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0, "left behind");
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_an_error_with_its_name() {
+        let settings = Settings {
+            folder: PathBuf::from("/nowhere/at/all"),
+            budget: Duration::from_secs(1),
+            seed: 1,
+        };
+        let error = run(&settings, &CancelToken::new(), &mut |_| {}).expect_err("no folder");
+        assert!(format!("{error:#}").contains("/nowhere/at/all"), "{error:#}");
+    }
+}

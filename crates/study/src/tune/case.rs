@@ -1,0 +1,33 @@
+//! What is measured, by its name.
+
+/// A file that is short: four workers' worth.
+pub(super) const SHORT: u64 = 16 << 20;
+/// Lengths that may be small.
+pub(super) const SMALL: [u64; 4] = [128 << 10, 256 << 10, 512 << 10, 1 << 20];
+
+/// What is run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Case {
+    Warm,
+    WarmShort,
+    WarmStream,
+    WarmSum,
+    WarmSumShort,
+    Cold,
+    ColdShort,
+    ColdStream,
+    ColdSum,
+    Direct,
+    DirectShort,
+    Once,
+    OnceShort,
+    OnceSum,
+    /// Reads of so many bytes.
+    Small(u64),
+    /// The same, from the device.
+    SmallCold(u64),
+    FilesWarm,
+    FilesCold,
+    Copies,
+    CopiesWarm,
+}

@@ -1,0 +1,324 @@
+//! Decides whether a value of a setting is clearly faster than what is used now.
+//!
+//! ```text
+//! screen    now and all values, in turns     3 rounds: who gains nothing leaves; 7: is it clear?
+//! confirm   now and the best, alternating    9 rounds: is it clear again?
+//! guards    the same where it might cost     7 rounds: is it no slower?
+//! ```
+//!
+//! Whoever is best of several was also lucky, so the first measurement chooses and only the second
+//! one, of the chosen alone, counts. A default stays unless all of it speaks for another value.
+
+use anyhow::Result;
+
+use crate::random::SplitMix64;
+use crate::stats::{Interval, median, paired_ratio};
+
+/// How many times as fast a value must be at least, with 95 % certainty.
+pub(super) const MARGIN: f64 = 1.03;
+/// How many times as fast it must be where it is to gain nothing, as far as can be seen.
+pub(super) const GUARD: f64 = 0.98;
+/// And at least, with 95 % certainty: few rounds of short runs waver.
+pub(super) const GUARD_LEAST: f64 = 0.90;
+/// Rounds after which values leave that gain nothing.
+const EARLY: usize = 3;
+/// Rounds of the first measurement.
+const SCREEN: usize = 7;
+/// Rounds of the second one.
+const CONFIRM: usize = 9;
+
+/// What is run: what is used now, or one of the values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Entrant {
+    Now,
+    Value(u64),
+}
+
+/// What became of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Ran {
+    /// It took so many seconds.
+    Took(f64),
+    /// There is no time left, or nobody wants to know any more.
+    Over,
+}
+
+/// Why a setting is as it is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Because {
+    /// Another value was clearly faster, twice.
+    Faster,
+    /// No other value was clearly faster.
+    NoneFaster,
+    /// One was at first, and not when it was measured again.
+    NotConfirmed,
+    /// One was, and made something else slower.
+    SlowerElsewhere,
+    /// It was not measured to the end.
+    NoTime,
+}
+
+impl Because {
+    /// The words for it.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Faster => "clearly faster, twice",
+            Self::NoneFaster => "nothing else was clearly faster",
+            Self::NotConfirmed => "faster at first, not confirmed",
+            Self::SlowerElsewhere => "faster here, slower elsewhere",
+            Self::NoTime => "not measured: no time was left",
+        }
+    }
+}
+
+/// What came out of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Decided {
+    /// The value that is to be used from now on.
+    pub(super) value: Option<u64>,
+    pub(super) because: Because,
+    /// How many times as fast the best value was, when it was measured last.
+    pub(super) ratio: Option<Interval>,
+}
+
+impl Decided {
+    fn kept(because: Because, ratio: Option<Interval>) -> Self {
+        Self { value: None, because, ratio }
+    }
+}
+
+/// Measures `values` in case `gain`, and the best one also in `guards`; `run` runs an entrant in a
+/// case once.
+///
+/// # Errors
+///
+/// Those of `run`.
+pub(super) fn decide<C: Copy>(
+    values: &[u64],
+    (gain, guards): (C, &[C]),
+    seed: u64,
+    run: &mut dyn FnMut(C, Entrant) -> Result<Ran>,
+) -> Result<Decided> {
+    let mut random = SplitMix64::new(seed);
+    let Some(screened) = screen(values, seed, &mut random, &mut |entrant| run(gain, entrant))?
+    else {
+        return Ok(Decided::kept(Because::NoTime, None));
+    };
+    let Some((value, ratio)) = screened.best() else {
+        return Ok(Decided::kept(Because::NoneFaster, screened.left));
+    };
+    if ratio.lower <= MARGIN {
+        return Ok(Decided::kept(Because::NoneFaster, Some(ratio)));
+    }
+    let mut again = |case, rounds| duel(value, rounds, seed, &mut |entrant| run(case, entrant));
+    let Some(ratio) = again(gain, CONFIRM)? else {
+        return Ok(Decided::kept(Because::NoTime, Some(ratio)));
+    };
+    if ratio.lower <= MARGIN {
+        return Ok(Decided::kept(Because::NotConfirmed, Some(ratio)));
+    }
+    for &guard in guards {
+        match again(guard, SCREEN)? {
+            None => return Ok(Decided::kept(Because::NoTime, Some(ratio))),
+            Some(other) if other.estimate < GUARD || other.lower < GUARD_LEAST => {
+                return Ok(Decided::kept(Because::SlowerElsewhere, Some(ratio)));
+            }
+            Some(_) => {}
+        }
+    }
+    Ok(Decided { value: Some(value), because: Because::Faster, ratio: Some(ratio) })
+}
+
+/// Seconds of every round, of those who are still in.
+struct Screened {
+    seed: u64,
+    now: Vec<f64>,
+    values: Vec<(u64, Vec<f64>)>,
+    /// The best of those who left.
+    left: Option<Interval>,
+}
+
+impl Screened {
+    /// The value with the best ratio, as far as it was measured.
+    fn best(&self) -> Option<(u64, Interval)> {
+        let ratio = |times: &Vec<f64>| paired_ratio(&self.now, times, self.seed);
+        let ratios = self.values.iter().filter_map(|(value, it)| Some((*value, ratio(it)?)));
+        ratios.max_by(|left, right| left.1.estimate.total_cmp(&right.1.estimate))
+    }
+
+    fn leave_behind(&mut self) {
+        self.left = self.best().map(|(_, ratio)| ratio);
+        let now = &self.now;
+        self.values.retain(|(_, times)| {
+            let ratios: Vec<f64> = now.iter().zip(times).map(|(now, it)| now / it).collect();
+            median(&ratios).is_some_and(|ratio| ratio > MARGIN)
+        });
+    }
+}
+
+/// The first measurement; `None` if it did not come to its end.
+fn screen(
+    values: &[u64],
+    seed: u64,
+    random: &mut SplitMix64,
+    run: &mut dyn FnMut(Entrant) -> Result<Ran>,
+) -> Result<Option<Screened>> {
+    let mut screened = Screened {
+        seed,
+        now: Vec::new(),
+        values: values.iter().map(|&value| (value, Vec::new())).collect(),
+        left: None,
+    };
+    // The first run of all finds everything cold that is not looked at.
+    if run(Entrant::Now)? == Ran::Over {
+        return Ok(None);
+    }
+    for round in 0..SCREEN {
+        if round == EARLY {
+            screened.leave_behind();
+        }
+        if screened.values.is_empty() {
+            break;
+        }
+        // The last place is that of what is used now.
+        let mut turns: Vec<usize> = (0..=screened.values.len()).collect();
+        random.shuffle(&mut turns);
+        for turn in turns {
+            let value = screened.values.get(turn).map(|(value, _)| Entrant::Value(*value));
+            let Ran::Took(seconds) = run(value.unwrap_or(Entrant::Now))? else {
+                return Ok(None);
+            };
+            match screened.values.get_mut(turn) {
+                Some((_, times)) => times.push(seconds),
+                None => screened.now.push(seconds),
+            }
+        }
+    }
+    Ok(Some(screened))
+}
+
+/// Now and `value`, alternating, the first one changing from round to round: how many times as fast
+/// the value is. `None` if it did not come to its end.
+fn duel(
+    value: u64,
+    rounds: usize,
+    seed: u64,
+    run: &mut dyn FnMut(Entrant) -> Result<Ran>,
+) -> Result<Option<Interval>> {
+    let (mut now, mut then) = (Vec::new(), Vec::new());
+    for round in 0..rounds {
+        let mut order = [Entrant::Now, Entrant::Value(value)];
+        if round % 2 == 1 {
+            order.reverse();
+        }
+        for entrant in order {
+            let Ran::Took(seconds) = run(entrant)? else { return Ok(None) };
+            let times = if entrant == Entrant::Now { &mut now } else { &mut then };
+            times.push(seconds);
+        }
+    }
+    Ok(paired_ratio(&now, &then, seed))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Case {
+        Here,
+        There,
+    }
+
+    /// Decides between 1, 2 and 3 by made-up times; returns the number of runs, too.
+    fn decided(mut seconds: impl FnMut(Case, Entrant, usize) -> Ran) -> (Decided, usize) {
+        let mut runs = 0;
+        let mut run = |case, entrant| {
+            runs += 1;
+            Ok(seconds(case, entrant, runs))
+        };
+        let decided = decide(&[1, 2, 3], (Case::Here, &[Case::There]), 1, &mut run);
+        (decided.expect("made-up runs do not fail"), runs)
+    }
+
+    /// A machine whose times waver by some per cent.
+    fn wavering(runs: usize) -> f64 {
+        0.98 + 0.04 * crate::random::fraction(3, runs as u64)
+    }
+
+    #[test]
+    fn a_value_that_is_clearly_faster_twice_is_taken() {
+        let (decided, _) = decided(|case, entrant, runs| {
+            let gain = case == Case::Here && entrant == Entrant::Value(2);
+            Ran::Took(if gain { 0.5 } else { 1.0 } * wavering(runs))
+        });
+        assert_eq!((decided.value, decided.because), (Some(2), Because::Faster));
+        assert!(decided.ratio.is_some_and(|ratio| ratio.lower > 1.5), "{decided:?}");
+    }
+
+    #[test]
+    fn a_default_stays_where_only_luck_speaks_against_it() {
+        for seed in 0..200_u64 {
+            let mut runs = 0_u64;
+            let mut run = |_: Case, _| {
+                runs += 1;
+                Ok(Ran::Took(1.0 + 0.5 * crate::random::fraction(seed, runs)))
+            };
+            let decided = decide(&[1, 2, 3], (Case::Here, &[]), seed, &mut run);
+            assert_eq!(decided.expect("made-up").value, None, "seed {seed}");
+        }
+    }
+
+    #[test]
+    fn what_gains_nothing_leaves_after_three_rounds() {
+        let (decided, runs) = decided(|_, _, _| Ran::Took(1.0));
+        assert_eq!((decided.value, decided.because), (None, Because::NoneFaster));
+        assert_eq!(runs, 1 + EARLY * 4);
+    }
+
+    #[test]
+    fn a_gain_below_the_margin_is_none() {
+        let (decided, _) = decided(|_, entrant, _| {
+            Ran::Took(if entrant == Entrant::Value(1) { 1.0 / 1.02 } else { 1.0 })
+        });
+        assert_eq!((decided.value, decided.because), (None, Because::NoneFaster));
+    }
+
+    #[test]
+    fn what_was_faster_only_at_first_is_not_taken() {
+        let screened = 1 + EARLY * 4 + (SCREEN - EARLY) * 2;
+        let (decided, _) = decided(|_, entrant, runs| {
+            let lucky = entrant == Entrant::Value(3) && runs <= screened;
+            Ran::Took(if lucky { 0.5 } else { 1.0 })
+        });
+        assert_eq!((decided.value, decided.because), (None, Because::NotConfirmed));
+    }
+
+    #[test]
+    fn what_is_slower_elsewhere_is_not_taken() {
+        let (decided, _) = decided(|case, entrant, _| {
+            let chosen = entrant == Entrant::Value(1);
+            Ran::Took(match case {
+                Case::Here if chosen => 0.5,
+                Case::There if chosen => 1.2,
+                _ => 1.0,
+            })
+        });
+        assert_eq!((decided.value, decided.because), (None, Because::SlowerElsewhere));
+    }
+
+    #[test]
+    fn nothing_is_taken_when_time_is_over() {
+        let faster = |entrant| if entrant == Entrant::Value(1) { 0.5 } else { 1.0 };
+        let (whole, all) = decided(|_, entrant, _| Ran::Took(faster(entrant)));
+        assert_eq!(whole.value, Some(1));
+        for last in 0..all {
+            let (decided, _) = decided(|_, entrant, runs| match runs > last {
+                true => Ran::Over,
+                false => Ran::Took(faster(entrant)),
+            });
+            assert_eq!((decided.value, decided.because), (None, Because::NoTime), "{last}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! What is run and timed: each case as `auto` would with a profile, its bytes checked.
+
+use std::fs::File;
+use std::io::BufRead;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use swath::{
+    Buffer, CancelToken, Files, Guard, IngestOptions, Mirrored, PageCache, Profile,
+    ReadOptions, Reuse,
+};
+use swath_os::advise::{FileAdvice, advise_file};
+
+use super::case::{Case, SHORT};
+use super::place::{COPY, Made, Place, Wish, room, write};
+use crate::cache::{self, ColdBy};
+use crate::many::residency::{make_all_warm, resident_share};
+
+/// Files that changed so shortly ago are looked at twice, which is not what is to be measured.
+const YOUNG: Duration = Duration::from_millis(4200);
+/// The share of pages that may be left when a file is out of the page cache.
+const TOLERANCE: f64 = 0.01;
+
+impl Place {
+    /// Runs a case once, as `auto` would with this profile; how long it took.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be prepared or read, or gave other bytes than were written.
+    pub(super) fn seconds(
+        &self,
+        case: Case,
+        profile: Profile,
+        cancel: &CancelToken,
+    ) -> Result<f64> {
+        let profile = Arc::new(profile);
+        let options = ReadOptions::new().with_cancel(cancel.clone());
+        let options = options.with_profile(Arc::clone(&profile));
+        let whole = options.clone().with_len(self.len());
+        let short = options.clone().with_len(SHORT.min(self.len()));
+        match case {
+            Case::Warm => self.read(case, &whole, cache::make_warm),
+            Case::WarmShort => self.read(case, &short, cache::make_warm),
+            Case::Cold => self.read(case, &whole, make_cold),
+            Case::ColdShort => self.read(case, &short, make_cold),
+            Case::Direct | Case::DirectShort => {
+                let options = if case == Case::Direct { whole } else { short };
+                self.read(case, &options.with_page_cache(PageCache::Bypass), make_cold)
+            }
+            Case::Once | Case::OnceShort => {
+                let options = if case == Case::Once { whole } else { short };
+                self.read(case, &options.with_reuse(Reuse::Once), make_cold)
+            }
+            Case::WarmStream => self.stream(&whole, cache::make_warm),
+            Case::ColdStream => self.stream(&whole, make_cold),
+            Case::WarmSum => self.sum(&whole, cache::make_warm),
+            Case::WarmSumShort => self.sum(&short, cache::make_warm),
+            Case::ColdSum => self.sum(&whole, make_cold),
+            Case::OnceSum => self.sum(&whole.with_reuse(Reuse::Once), make_cold),
+            Case::SmallCold(len) if self.cold.is_none() => {
+                self.small_cold(&options.with_len(len), len)
+            }
+            Case::Small(len) | Case::SmallCold(len) => self.small(&options.with_len(len), len),
+            // Where nothing leaves the page cache, all is warm.
+            Case::FilesCold if self.cold.is_some() => {
+                self.files(&profile, cancel, make_all_warm)
+            }
+            Case::FilesWarm => self.files(&profile, cancel, make_all_warm),
+            Case::FilesCold => self.files(&profile, cancel, make_all_cold),
+            Case::Copies => self.mirrored(&options, &profile, make_cold),
+            Case::CopiesWarm => self.mirrored(&options, &profile, cache::make_warm),
+        }
+    }
+
+    fn read(
+        &self,
+        case: Case,
+        options: &ReadOptions,
+        prepare: impl Fn(&Path) -> Result<()>,
+    ) -> Result<f64> {
+        prepare(&self.file.path)?;
+        let began = Instant::now();
+        let loaded = options.read(&self.file.path)?;
+        let seconds = began.elapsed().as_secs_f64();
+        if self.checked.borrow_mut().insert(case) {
+            self.check(loaded.buffer.len() as u64, swath_simd::sum(&loaded.buffer))?;
+        }
+        Ok(seconds)
+    }
+
+    fn stream(
+        &self,
+        options: &ReadOptions,
+        prepare: impl Fn(&Path) -> Result<()>,
+    ) -> Result<f64> {
+        prepare(&self.file.path)?;
+        let began = Instant::now();
+        let mut reader = options.reader(&self.file.path)?;
+        let mut bytes = 0;
+        loop {
+            let len = reader.fill_buf()?.len();
+            if len == 0 {
+                break;
+            }
+            reader.consume(len);
+            bytes += len as u64;
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        ensure!(bytes == self.len(), "{bytes} bytes came instead of {}", self.len());
+        Ok(seconds)
+    }
+
+    /// As the command sums: under a guard, through a map if that is the way.
+    fn sum(&self, options: &ReadOptions, prepare: impl Fn(&Path) -> Result<()>) -> Result<f64> {
+        let path = &self.file.path;
+        prepare(path)?;
+        let began = Instant::now();
+        let file = File::open(path)?;
+        let summed = options.sum_mapped(Guard::install(&file, path)?, path)?;
+        let seconds = began.elapsed().as_secs_f64();
+        self.check(summed.report.bytes, summed.value)?;
+        Ok(seconds)
+    }
+
+    /// Whether so many bytes have the sum that they had when they were written.
+    fn check(&self, len: u64, sum: u64) -> Result<()> {
+        let path = self.file.path.display();
+        ensure!(
+            self.sums.contains(&(len, sum)),
+            "the first {len} bytes of {path} are not those that were written"
+        );
+        Ok(())
+    }
+
+    /// Many reads: one is too short to be measured.
+    fn small(&self, options: &ReadOptions, len: u64) -> Result<f64> {
+        const READS: u32 = 48;
+        cache::make_warm(&self.file.path)?;
+        let mut last = Buffer::default();
+        let began = Instant::now();
+        for _ in 0..READS {
+            last = options.read(&self.file.path)?.buffer;
+        }
+        let seconds = began.elapsed().as_secs_f64();
+        self.check(len, swath_simd::sum(&last))?;
+        Ok(seconds / f64::from(READS))
+    }
+
+    fn small_cold(&self, options: &ReadOptions, len: u64) -> Result<f64> {
+        const READS: u32 = 8;
+        let mut seconds = 0.0;
+        for _ in 0..READS {
+            make_cold(&self.file.path)?;
+            let began = Instant::now();
+            let loaded = options.read(&self.file.path)?;
+            seconds += began.elapsed().as_secs_f64();
+            ensure!(loaded.buffer.len() as u64 == len, "not every byte came");
+        }
+        Ok(seconds / f64::from(READS))
+    }
+
+    fn files(
+        &self,
+        profile: &Arc<Profile>,
+        cancel: &CancelToken,
+        prepare: impl Fn(&[PathBuf]) -> Result<()>,
+    ) -> Result<f64> {
+        let small = self.small.as_ref().context("small files were not made")?;
+        let young = YOUNG.saturating_sub(small.made.elapsed());
+        if !young.is_zero() && young * 4 < self.clock.left() {
+            std::thread::sleep(young);
+        }
+        prepare(&small.paths)?;
+        let options = IngestOptions::new().with_cancel(cancel.clone());
+        let options = options.with_profile(Arc::clone(profile));
+        let began = Instant::now();
+        let ingested = options.collect(Files::paths(&small.paths))?;
+        let seconds = began.elapsed().as_secs_f64();
+        let bytes = ingested.report().bytes;
+        ensure!(
+            bytes == small.tree.files * small.tree.size,
+            "{bytes} bytes came of the small files"
+        );
+        Ok(seconds)
+    }
+
+    fn mirrored(
+        &self,
+        options: &ReadOptions,
+        profile: &Profile,
+        prepare: impl Fn(&Path) -> Result<()>,
+    ) -> Result<f64> {
+        let copies = self.copies()?;
+        for copy in copies {
+            prepare(&copy.path)?;
+        }
+        let paths = copies.each_ref().map(|copy| &copy.path);
+        let mirrored = Mirrored::new(paths).with_side_by_side(profile.side_by_side());
+        let began = Instant::now();
+        let loaded = options.read(mirrored)?;
+        let seconds = began.elapsed().as_secs_f64();
+        ensure!(loaded.buffer.len() as u64 == copies[0].len, "not every byte came");
+        Ok(seconds)
+    }
+
+    /// Two copies, made when they are first wanted.
+    fn copies(&self) -> Result<&[Made; 2]> {
+        if let Some(copies) = self.copies.get() {
+            return Ok(copies);
+        }
+        ensure!(room(self.folder.path())? / 8 > 2 * COPY, "there is no room for two copies");
+        let until = Instant::now() + self.clock.left() / 8;
+        let most = COPY.min(self.len());
+        let wish = Wish { most, seed: 1, until };
+        let first = write(self.folder.path().join("first"), wish, &CancelToken::new())?;
+        let until = until + self.clock.left();
+        let again = Wish { most: first.len, until, ..wish };
+        let second = write(self.folder.path().join("second"), again, &CancelToken::new())?;
+        ensure!(first.len == second.len, "there was no time for two copies");
+        Ok(self.copies.get_or_init(|| [first, second]))
+    }
+}
+
+fn make_cold(path: &Path) -> Result<()> {
+    cache::make_cold(path, ColdBy::DontNeed)
+}
+
+/// They have been on their way to the device since they were made.
+fn make_all_cold(paths: &[PathBuf]) -> Result<()> {
+    cache::settle(|| {
+        for path in paths {
+            advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
+        }
+        let share = resident_share(paths)?;
+        ensure!(
+            share <= TOLERANCE,
+            "{:.1} % of the small files stay in the page cache",
+            share * 100.0
+        );
+        Ok(())
+    })
+}
