@@ -12,6 +12,7 @@ use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::source::{Growth, Opened};
+use crate::timeline::Timeline;
 
 /// What the kernel is told about a file before it is read: study D's flags.
 ///
@@ -251,6 +252,13 @@ impl ReadOptions {
         self
     }
 
+    /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
+        self
+    }
+
     /// Where buffers come from. Default: the pool of the process, which keeps at most 64 MiB.
     #[must_use]
     pub fn with_pool(mut self, pool: BufferPool) -> Self {
@@ -305,6 +313,16 @@ macro_rules! reading_setters {
         #[must_use]
         pub fn with_cancel(mut self, token: $crate::observe::CancelToken) -> Self {
             self.reading = self.reading.with_cancel(token);
+            self
+        }
+
+        /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
+        #[must_use]
+        pub fn with_timeline(
+            mut self,
+            timeline: impl Into<Option<$crate::timeline::Timeline>>,
+        ) -> Self {
+            self.reading = self.reading.with_timeline(timeline);
             self
         }
     };

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::arena::Arena;
 use crate::observe::{CancelToken, Hooks, Progress};
+use crate::timeline::Timeline;
 
 /// In which order files are read. Their bytes are handed over in input order whatever it is,
 /// unless [`Delivery::Completion`] is asked for.
@@ -257,6 +258,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Records in `timeline` what each worker does, file by file. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
         self
     }
 
