@@ -30,3 +30,4 @@ mod failure;
 mod output;
 mod progress;
 mod same_file;
+mod trace;

@@ -274,6 +274,16 @@ impl ReadOptions {
         self
     }
 
+    /// Where in the file to start, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Where it is recorded, if it is: for whoever does more with the bytes than Swath sees.
+    pub fn timeline(&self) -> Option<&Timeline> {
+        self.hooks.timeline.as_ref()
+    }
+
     /// The bytes asked for, of a source of `len` bytes.
     pub(crate) fn extent_of(&self, source: &Opened, len: u64) -> Result<Extent> {
         let wanted = self.len.unwrap_or(len.saturating_sub(self.offset));

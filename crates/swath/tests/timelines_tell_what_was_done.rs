@@ -309,6 +309,31 @@ fn many_files_are_a_span_each_with_their_names() {
     }
 }
 
+#[test]
+fn many_files_from_the_device_are_in_flight_beside_each_other() {
+    let folder = folder();
+    let mut paths = Vec::new();
+    for index in 0..200 {
+        let path = folder.path().join(format!("{index:03}"));
+        std::fs::write(&path, vec![b'x'; 10_000]).expect("room on disk");
+        let file = std::fs::File::open(&path).expect("it is there");
+        file.sync_all().expect("a disk");
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed).expect("a file");
+        paths.push(path);
+    }
+    let timeline = Timeline::new();
+    let options = IngestOptions::new().with_queue_depth(16).with_timeline(timeline.clone());
+    let ingested = options.collect(Files::paths(&paths)).expect("they can be read");
+    let is_by_ring = ingested.report().calls.ring > 0;
+    // Young files are looked at twice, by their worker: then those in flight had no bytes.
+    let spans = check_files(&timeline, &paths, 2_000_000, "from the device");
+    if !is_by_ring {
+        return swath_reference::skip("io_uring", "no file had to be waited for by a ring");
+    }
+    let lanes = of(&spans, Activity::Read).into_iter().filter(|span| span.lane.is_in_flight());
+    assert!(lanes.count() > 0);
+}
+
 fn check_files(timeline: &Timeline, paths: &[PathBuf], total: u64, what: &str) -> Vec<Span> {
     let spans = timeline.take();
     check(timeline, &spans, what);

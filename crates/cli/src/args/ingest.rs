@@ -6,6 +6,7 @@ use clap::{Args, ValueHint};
 use swath::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symlinks};
 
 use super::size::parse_size;
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -54,6 +55,10 @@ pub struct Ingest {
     /// How to read.
     #[command(flatten)]
     pub how: HowArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// A checksum of each file.
@@ -126,6 +131,7 @@ impl Ingest {
             .with_delivery(delivery)
             .with_failures(self.which.on_error)
             .with_symlinks(self.which.symlinks)
+            .with_timeline(self.timeline.handle())
             .with_shape(if self.text { Shape::Text } else { Shape::Bytes })
     }
 }

@@ -11,6 +11,7 @@ use swath::{HealOptions, Hedging, MirrorOptions, Mirrored, Source, Verify, manif
 
 use super::copy::{HARD_LINKS, SYNC};
 use super::size::parse_size;
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -135,13 +136,20 @@ pub struct Mirror {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 impl Mirror {
     /// Returns the library's options for these words.
     pub fn options(&self) -> MirrorOptions {
         let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
-        MirrorOptions::new().with_sync(self.sync).with_replace(replace)
+        MirrorOptions::new()
+            .with_sync(self.sync)
+            .with_replace(replace)
+            .with_timeline(self.timeline.handle())
     }
 }
 
@@ -172,6 +180,10 @@ pub struct Manifest {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// `swath heal`
@@ -209,6 +221,10 @@ pub struct Heal {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 impl Heal {
@@ -218,6 +234,7 @@ impl Heal {
             .with_sync(self.sync)
             .with_hard_links(self.hard_links)
             .with_workers(self.workers)
+            .with_timeline(self.timeline.handle())
     }
 }
 

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::ReadOptions;
 use swath_formats::compressed::{Compressed, Format};
 
 use super::Outcome;
@@ -48,7 +47,7 @@ pub(super) fn run(args: &Compress) -> Result<Outcome> {
             "redirect standard output, or name a file"
         )
     );
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
     let options = args.options(format, read);
     let output = target.begin(&args.output, &args.from)?;
     let report = options.compress(args.from.source()?, output)?;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::ReadOptions;
 use swath::sink::{HardLinks, Sync};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 
@@ -51,7 +50,7 @@ struct Json {
 
 pub(super) fn run(args: &Decompress) -> Result<Outcome> {
     let target = Target::choose(&args.from, args.to.as_ref(), without_extension)?;
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
     let options = args.options(read);
     let output = target.begin(&args.output, &args.from)?;
     let report = options.decompress(args.from.source()?, output)?;
@@ -69,11 +68,12 @@ pub(super) fn cat(args: &Cat) -> Result<Outcome> {
         sync: Sync::None,
         hard_links: HardLinks::Refused,
         json: false,
+        timeline: args.timeline.clone(),
     };
     let mut options = DecompressOptions::new()
         .with_workers(args.flow.workers)
         .with_offset(args.extent.offset)
-        .with_read(args.flow.apply(ReadOptions::new()));
+        .with_read(args.flow.apply(quiet.read_options()));
     if let Some(length) = args.extent.length {
         options = options.with_len(length);
     }

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Manifest) -> Result<Outcome> {
 fn make(args: &Manifest) -> Result<Outcome> {
     let target = target(args)?;
     refuse(args, &target)?;
-    let (options, bar) = Bar::attach(ReadOptions::new(), !args.json);
+    let (options, bar) = Bar::attach(options(args), !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
     manifest::save(&scanned.value, &target)?;
@@ -78,6 +78,10 @@ fn make(args: &Manifest) -> Result<Outcome> {
         print(format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path))?;
     }
     Ok(Outcome::Done)
+}
+
+fn options(args: &Manifest) -> ReadOptions {
+    ReadOptions::new().with_timeline(args.timeline.handle())
 }
 
 /// What would destroy the file, or wait for ever.
@@ -121,7 +125,7 @@ fn target(args: &Manifest) -> Result<PathBuf> {
 }
 
 fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
-    let checked = manifest::check(&manifest::load(manifest)?, args.path.source()?)?;
+    let checked = options(args).check(&manifest::load(manifest)?, args.path.source()?)?;
     if args.json {
         print_json(&CheckJson {
             path: args.path.label().into(),

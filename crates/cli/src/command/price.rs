@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::ReadOptions;
 use swath_formats::options::{Priced, TOLERANCE};
 
 use super::Outcome;
@@ -45,7 +44,7 @@ struct Json {
 pub(super) fn run(args: &Price) -> Result<Outcome> {
     let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
     let target = Target::choose(&args.from, Some(&args.to), named)?;
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
     let options = args.options(read);
     let output = target.begin(&args.output, &args.from)?;
     let priced = options.price(args.from.source()?, output)?;

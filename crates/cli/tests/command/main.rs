@@ -21,5 +21,6 @@ mod names;
 mod odd_files;
 mod price;
 mod study;
+mod timeline;
 mod trees;
 mod verified;
