@@ -4,6 +4,7 @@
 //! args    what may be said            input   PATH, `-` or file:// → what to read
 //! command one file for each verb      report  how it went, as text and as JSON
 //! demo    everything at once, on inputs of its own
+//! trace   a timeline as JSON for viewers
 //! ```
 //!
 //! It decides nothing about reading: that is the library's. What it adds is what only a whole

@@ -2,7 +2,7 @@
 //!
 //! A [`Timeline`] is handed to the options of whatever moves bytes. It answers *where the time
 //! went*: what waited for what, how many reads were in flight, which chunk was late. It decides
-//! nothing, and costs two readings of the clock for each chunk; without it nothing is recorded.
+//! nothing, and costs one reading of the clock for each span; without it nothing is recorded.
 //!
 //! ```text
 //! worker 0     |wait|---read 0---|compute 0|---read 2---|compute 2|
@@ -137,8 +137,8 @@ impl Span {
 
 /// A record of what was done, chunk by chunk, by whom and when. Clones share it.
 ///
-/// It costs the run about two readings of the clock for each chunk. What stands on a lane is one
-/// thing at a time, and one thing in another: what is written while records are parsed.
+/// It costs the run one reading of the clock for each span: two to four for a chunk, one for a
+/// small file. What stands on a lane is one thing at a time, and one thing in another: what is written while records are parsed.
 ///
 /// ```
 /// use swath::{Activity, ReadOptions, Timeline};

@@ -175,3 +175,69 @@ impl<'f> Files<'f> {
         self
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Cli;
+    use clap::{CommandFactory, Parser};
+
+    /// A command of each kind that has the flag, with files a, b and so on.
+    const LINES: [&str; 17] = [
+        "read a --mirror b --verify-against manifest=c",
+        "ingest a b --list c",
+        "sum a b",
+        "scan a b",
+        "cat a --mirror b",
+        "cp a b",
+        "mirror a --into folder --manifest b",
+        "manifest a -o b",
+        "heal --verify-against manifest=a b c",
+        "compress a b",
+        "decompress a b",
+        "price a -o b",
+        "export a b",
+        "fib 3 -o a",
+        "convert a b",
+        "gen options 3 -o a",
+        "gen mtx -o a",
+    ];
+
+    #[test]
+    fn every_command_with_the_flag_names_its_files_and_keeps_one_timeline() {
+        for line in LINES {
+            let words: Vec<&str> = ["swath"].into_iter().chain(line.split(' ')).collect();
+            let plain = Cli::try_parse_from(&words).expect(line);
+            assert!(
+                plain.verb.timeline().is_some_and(|args| args.handle().is_none()),
+                "{line}"
+            );
+            let flag = words.iter().chain(&["--timeline", "t"]);
+            let verb = Cli::try_parse_from(flag).expect(line).verb;
+            assert_eq!(verb.word(), words[1]);
+            let mut files = verb.files();
+            files.sort_unstable();
+            let expected = ["a", "b", "c"].map(Path::new);
+            assert_eq!(files, expected[..files.len()], "{line}");
+            assert!(files.len() > 1 || line.ends_with("-o a"), "{line}: {files:?}");
+            let args = verb.timeline().expect(line);
+            args.handle().expect(line).recorder("a").lap(swath::Activity::Read, 0, 1);
+            assert_eq!(args.clone().handle().map(|it| it.spans().len()), Some(1), "{line}");
+        }
+    }
+
+    #[test]
+    fn commands_that_move_no_bytes_of_anybody_have_no_timeline() {
+        let mut command = Cli::command();
+        command.build();
+        let with =
+            |verb: &&clap::Command| verb.get_arguments().any(|it| it.get_id() == "timeline");
+        let without: Vec<&str> = command
+            .get_subcommands()
+            .filter(|verb| !with(verb))
+            .map(clap::Command::get_name)
+            .collect();
+        let expected = ["info", "gen", "demo", "study", "completions", "man", "help"];
+        assert_eq!(without, expected, "the kinds of `gen` have it, where they have it");
+    }
+}

@@ -105,9 +105,27 @@ fn checked(path: &Path, command: &str) -> (BTreeMap<String, u64>, BTreeMap<Strin
         assert!(values.is_sorted_by_key(|(at, _)| *at), "{name}: {values:?}");
         assert_eq!(values.last().map(|(_, value)| *value), Some(0), "{name} ends with nothing");
     }
-    let has_read = bytes.get("read").is_some_and(|&bytes| bytes > 0);
-    assert_eq!(counters.contains_key("read bytes/s"), has_read);
+    for word in ["read", "write"] {
+        let moved = bytes.get(word).copied().unwrap_or(0);
+        let rates = counters.get(&format!("{word} bytes/s"));
+        assert_eq!(rates.is_some(), moved > 0, "{word}");
+        check_rates(rates.map_or(&[], Vec::as_slice), moved);
+    }
+    if let Some(in_flight) = counters.get("reads in flight") {
+        let most = in_flight.iter().map(|(_, value)| *value).max();
+        assert!(most <= Some(spans.len() as u64), "one in each lane: {in_flight:?}");
+    }
     (bytes, files)
+}
+
+/// Bytes a second, times the seconds that they are of, are the bytes.
+fn check_rates(rates: &[(u64, u64)], moved: u64) {
+    #[expect(clippy::cast_precision_loss, reason = "compared with room")]
+    let of = |pair: &[(u64, u64)]| pair[0].1 as f64 * (pair[1].0 - pair[0].0) as f64 / 1e9;
+    let sum: f64 = rates.windows(2).map(of).sum();
+    #[expect(clippy::cast_precision_loss, reason = "compared with room")]
+    let apart = (sum - moved as f64).abs();
+    assert!(apart < 2.0 + sum / 1e4, "{sum} of {moved} bytes are in {rates:?}");
 }
 
 /// Spans of one lane lie in each other or behind each other.

@@ -13,7 +13,8 @@ const SHORTEST_WAIT: u64 = 1000;
 
 /// Records what one thread does, span after span: each begins where the one before ended.
 ///
-/// Made by [`Timeline::recorder`]. Spans that other recorders of this thread leave between two
+/// Made by [`Timeline::recorder`], and stays on its thread. What it recorded is seen by
+/// [`Timeline::spans`] once it is dropped, or in batches before. Spans that other recorders of this thread leave between two
 /// calls lie in the span that the second call ends.
 ///
 /// ```
