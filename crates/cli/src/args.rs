@@ -24,6 +24,7 @@ pub mod price;
 pub mod read;
 pub mod size;
 pub mod study;
+pub mod timeline;
 pub mod tune;
 pub mod verbs;
 mod words;

@@ -27,6 +27,7 @@ mod several;
 mod study;
 mod sum;
 mod target;
+mod timeline;
 mod tune;
 
 use std::ffi::OsString;
@@ -38,6 +39,7 @@ use clap::Parser;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::args::{Cli, Verb};
+use crate::command::timeline::Recording;
 use crate::failure::describe;
 use crate::output::{OutputError, complain};
 
@@ -78,12 +80,26 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
     // Standard output may be a file, and the limit of file sizes is an error like others. If it
     // cannot be ignored, it ends the program: no worse than without this.
     let _ = swath::ignore_file_size_signal();
-    match dispatch(&cli.verb) {
+    match recorded(&cli.verb) {
         Ok(outcome) => outcome.into(),
         Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),
         Err(error) => {
             complain(describe(&error));
             Outcome::NotDone.into()
+        }
+    }
+}
+
+/// Runs a command, and leaves its timeline if it is to have one.
+fn recorded(verb: &Verb) -> Result<Outcome> {
+    let Some(recording) = Recording::begin(verb)? else { return dispatch(verb) };
+    let ended = dispatch(verb);
+    match (ended, recording.leave()) {
+        (ended, Ok(())) => ended,
+        (Ok(_), Err(error)) => Err(error),
+        (Err(first), Err(error)) => {
+            complain(describe(&error));
+            Err(first)
         }
     }
 }

@@ -5,6 +5,7 @@
 //! command one file for each verb      report  how it went, as text and as JSON
 //! profile what `tune` measured, kept and found again
 //! demo    everything at once, on inputs of its own
+//! trace   a timeline as JSON for viewers
 //! ```
 //!
 //! It decides nothing about reading: that is the library's. What it adds is what only a whole
@@ -33,3 +34,4 @@ mod output;
 mod progress;
 mod same_file;
 mod signal;
+mod trace;

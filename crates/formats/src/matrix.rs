@@ -55,7 +55,7 @@ use job::Job;
 
 pub use header::{Field, Header, Layout, Symmetry, has_banner};
 pub use id::Id;
-pub use npz::read_npz;
+pub use npz::{read_npz, read_npz_with};
 pub use options::{
     Base, Duplicates, Ids, MatrixFormat, MatrixOptions, Mirror, Order, Strictness, ValueKind,
 };

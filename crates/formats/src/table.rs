@@ -47,7 +47,7 @@ mod write;
 
 pub use array::{Shape, Table, read};
 #[cfg(feature = "arrow")]
-pub use arrow::read_arrow;
+pub use arrow::{read_arrow, read_arrow_with};
 pub use columns::{Column, Columns, Kind, Values};
 pub use options::{Header, Missing, TableOptions};
 pub use value::Value;

@@ -44,6 +44,7 @@ use crate::sink::fs::{FsFile, write_all_at};
 use crate::sink::writeback;
 use crate::source::{Growth, Kind, Opened, Source};
 use crate::survey::{STREAM_SIZE, cancelled_before};
+use crate::timeline::Activity;
 
 pub use options::{CopyOptions, Reflink};
 
@@ -118,7 +119,8 @@ impl CopyOptions {
             Kind::Sized(len) => self.copy_sized(&source, len, &draft)?,
             Kind::Stream | Kind::Made => self.copy_stream(&source, &draft)?,
         };
-        draft.commit(copied.bytes)?;
+        let (hooks, len) = (&self.reading.hooks, copied.bytes);
+        hooks.record((Activity::Commit, to), (0, len), || draft.commit(len))?;
         copied.elapsed = started.elapsed();
         Ok(copied)
     }
@@ -170,8 +172,13 @@ impl CopyOptions {
         if self.reflink == Reflink::Never || extent.is_empty() {
             return Ok(false);
         }
+        let hooks = &self.reading.hooks;
         let shared = match descriptor(source)? {
-            Some(from) => draft.file().clone_range(&*from, 0, 0, extent.len()),
+            Some(from) => {
+                hooks.record((Activity::Copy, source.name()), (0, extent.len()), || {
+                    draft.file().clone_range(&*from, 0, 0, extent.len())
+                })
+            }
             None => Err(ErrorKind::Unsupported.into()),
         };
         match shared {
@@ -200,7 +207,9 @@ impl CopyOptions {
         let mut copied = Copied::new(0);
         loop {
             let came = stream.fill(&mut block)?;
-            self.write(draft, &block[..came], copied.bytes)?;
+            let written = self.write(draft, &block[..came], copied.bytes);
+            stream.recorder.lap_if(&written, Activity::Write, (copied.bytes, came as u64));
+            written?;
             copied.bytes += came as u64;
             if came < block.len() {
                 return Ok(copied);
@@ -252,13 +261,16 @@ fn kernel(
         return Ok(false);
     }
     let Some(from) = descriptor(source)? else { return Ok(false) };
+    let mut recorder = observer.recorder(source.name());
     let mut delivered = 0;
     for &part in data {
         let mut at = part.offset();
         while at < part.end() {
             let rest = Extent::between(at, part.end());
             cancelled_before(observer, source, rest)?;
-            match draft.file().copy_range(&*from, at, at, rest.len().min(KERNEL_SIZE)) {
+            let copied = draft.file().copy_range(&*from, at, at, rest.len().min(KERNEL_SIZE));
+            recorder.lap(Activity::Copy, at, copied.as_ref().map_or(0, |&more| more));
+            match copied {
                 Ok(0) => return Err(source.shrunk(rest)),
                 Ok(more) => {
                     at += more;

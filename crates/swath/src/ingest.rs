@@ -34,7 +34,7 @@ mod text;
 mod walk;
 mod worker;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 pub use arena::Arena;
@@ -46,6 +46,7 @@ pub use stream::Part;
 
 use collect::{Collector, Results};
 use crew::Crew;
+use listing::Listing;
 use order::Order;
 use worker::{Caller, run};
 
@@ -101,6 +102,8 @@ impl IngestOptions {
     pub fn collect(&self, files: impl Into<Files>) -> Result<Ingested> {
         let began = Began::now();
         let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
+        let listing = Arc::new(listing);
+        let first_source = self.sources(&listing);
         let listed = began.elapsed();
         let arena = self.arena.clone().unwrap_or_else(Arena::shared);
         let store = arena::Store::new(&arena, self.memory_limit, listing.len())?;
@@ -112,7 +115,7 @@ impl IngestOptions {
         let mut timed = Vec::new();
         for places in rounds(&order) {
             let started = Instant::now();
-            let crew = Crew::new(&listing, self, began.seconds, places, true);
+            let crew = Crew::new((&listing, first_source), self, began.seconds, places, true);
             run(&crew, &make, Caller::Works);
             failure = crew.failure();
             parts.add(summary(crew));
@@ -177,12 +180,23 @@ impl IngestOptions {
     ) -> std::result::Result<IngestReport, E> {
         let began = Began::now();
         let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
+        let listing = Arc::new(listing);
+        let first_source = self.sources(&listing);
         let listed = began.elapsed();
-        let mut report = stream::stream(self, &listing, began.seconds, each)?;
+        let mut report = stream::stream(self, (&listing, first_source), began.seconds, each)?;
         report.calls.walk = listing.walk_calls;
         report.left_out = listing.left_out;
         (report.listing, report.elapsed) = (listed, began.elapsed());
         Ok(report)
+    }
+
+    /// The numbers of these files in a timeline, the first of them; it names them from the
+    /// listing, which costs no memory more.
+    fn sources(&self, listing: &Arc<Listing>) -> u32 {
+        self.hooks.timeline.as_ref().map_or(0, |timeline| {
+            let names = Arc::clone(listing);
+            timeline.sources_of(listing.len(), move |index| names.path(index).to_owned())
+        })
     }
 }
 

@@ -58,6 +58,7 @@ mod scan;
 pub mod sink;
 mod source;
 mod survey;
+mod timeline;
 mod transform;
 mod write;
 
@@ -93,5 +94,6 @@ pub use swath_os::priority::IoPriority;
 pub use swath_plan::checksums::{Checksums, ChecksumsError};
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
 pub use swath_plan::segment::index::Index as ExtentIndex;
+pub use timeline::{Activity, Lane, Recorder, Span, Timeline};
 pub use transform::{Output, Transformed, transform};
 pub use write::{Positional, WriteOptions, Written, write};

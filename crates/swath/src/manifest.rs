@@ -102,19 +102,29 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
 ///
 /// If the file cannot be opened, or not be read by position.
 pub fn check(sums: &Checksums, source: impl Into<Source>) -> Result<Checked> {
-    let copy = Copy::open(source.into());
-    if let Some(error) = copy.error() {
-        return Err(error);
-    }
-    let (expected_len, len) = (sums.len(), copy.len().unwrap_or(0));
-    let against = Verify::Manifest(sums.clone().into());
-    let mut found = Examination::run(&[copy], &against, &ReadOptions::new())?;
-    let bad = found.bad.pop().unwrap_or_default();
-    let bad = bad.iter().map(|extent| (extent.offset(), extent.len())).collect();
-    Ok(Checked { bad, len, expected_len })
+    ReadOptions::new().check(sums, source)
 }
 
 impl ReadOptions {
+    /// As [`check`], with these options' workers and what hangs on them: progress, cancelling, a
+    /// timeline. Offset and length do not count.
+    ///
+    /// # Errors
+    ///
+    /// As [`check`]; and if it was cancelled.
+    pub fn check(&self, sums: &Checksums, source: impl Into<Source>) -> Result<Checked> {
+        let copy = Copy::open(source.into());
+        if let Some(error) = copy.error() {
+            return Err(error);
+        }
+        let (expected_len, len) = (sums.len(), copy.len().unwrap_or(0));
+        let against = Verify::Manifest(sums.clone().into());
+        let mut found = Examination::run(&[copy], &against, self)?;
+        let bad = found.bad.pop().unwrap_or_default();
+        let bad = bad.iter().map(|extent| (extent.offset(), extent.len())).collect();
+        Ok(Checked { bad, len, expected_len })
+    }
+
     /// The checksum of each chunk of `chunk_size` bytes of a whole file (0: [`CHUNK_SIZE`]); offset
     /// and length of these options do not count.
     ///

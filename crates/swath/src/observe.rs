@@ -1,11 +1,14 @@
-//! The one hook: progress and cancellation hang on it, and whatever watches a read later.
+//! The one hook: progress, cancellation and the timeline hang on it.
 //!
-//! Every executor calls [`Observer::delivered`] once for each lease and stops when told to; none
-//! has a loop of its own for it.
+//! Every executor calls [`Observer::delivered`] once for each lease, stops when told to, and tells
+//! its [`Observer::recorder`] when something has ended; none has a loop of its own for it.
 
 use std::fmt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::timeline::{Activity, Flights, Recorder, Timeline};
 
 /// How far a read is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,6 +63,27 @@ impl CancelToken {
 pub(crate) struct Hooks {
     pub(crate) progress: Option<ProgressFn>,
     pub(crate) cancel: Option<CancelToken>,
+    pub(crate) timeline: Option<Timeline>,
+}
+
+impl Hooks {
+    /// Records what this thread does with `path`, if anybody wants to know.
+    pub(crate) fn recorder(&self, path: &Path) -> Recorder {
+        self.timeline.as_ref().map_or_else(Recorder::off, |timeline| timeline.recorder(path))
+    }
+
+    /// Does what is one span of `bytes` bytes at `offset`.
+    pub(crate) fn record<T, E>(
+        &self,
+        (activity, path): (Activity, &Path),
+        extent: (u64, u64),
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut recorder = self.recorder(path);
+        let ended = work();
+        recorder.lap_if(&ended, activity, extent);
+        ended
+    }
 }
 
 impl fmt::Debug for Hooks {
@@ -67,6 +91,7 @@ impl fmt::Debug for Hooks {
         f.debug_struct("Hooks")
             .field("progress", &self.progress.is_some())
             .field("cancel", &self.cancel)
+            .field("timeline", &self.timeline)
             .finish()
     }
 }
@@ -91,6 +116,20 @@ impl Observer {
             let bytes = self.delivered.fetch_add(bytes, Ordering::Relaxed) + bytes;
             progress(Progress { bytes, total: self.total });
         }
+    }
+
+    /// Records what this thread does with `path`, if anybody wants to know.
+    pub(crate) fn recorder(&self, path: &Path) -> Recorder {
+        self.hooks.recorder(path)
+    }
+
+    /// Places for reads in flight, if anybody wants to know.
+    pub(crate) fn flights(&self) -> Flights {
+        Flights::new(self.hooks.timeline.as_ref())
+    }
+
+    pub(crate) fn hooks(&self) -> &Hooks {
+        &self.hooks
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

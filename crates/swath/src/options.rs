@@ -13,6 +13,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::profile::Profile;
 use crate::source::{Growth, Opened};
+use crate::timeline::Timeline;
 
 /// What the kernel is told about a file before it is read: study D's flags.
 ///
@@ -254,6 +255,13 @@ impl ReadOptions {
         self
     }
 
+    /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
+        self
+    }
+
     /// Where buffers come from. Default: the pool of the process, which keeps at most 64 MiB.
     #[must_use]
     pub fn with_pool(mut self, pool: BufferPool) -> Self {
@@ -290,6 +298,16 @@ impl ReadOptions {
     /// Its name, for the report.
     pub(crate) fn profile_name(&self) -> Option<String> {
         self.auto_profile().map(|profile| profile.name().to_owned())
+    }
+
+    /// Where in the file to start, in bytes.
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// Where it is recorded, if it is: for whoever does more with the bytes than Swath sees.
+    pub fn timeline(&self) -> Option<&Timeline> {
+        self.hooks.timeline.as_ref()
     }
 
     /// The bytes asked for, of a source of `len` bytes.
@@ -331,6 +349,16 @@ macro_rules! reading_setters {
         #[must_use]
         pub fn with_cancel(mut self, token: $crate::observe::CancelToken) -> Self {
             self.reading = self.reading.with_cancel(token);
+            self
+        }
+
+        /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
+        #[must_use]
+        pub fn with_timeline(
+            mut self,
+            timeline: impl Into<Option<$crate::timeline::Timeline>>,
+        ) -> Self {
+            self.reading = self.reading.with_timeline(timeline);
             self
         }
     };

@@ -28,6 +28,7 @@ use crate::options::{Advice, Numa, ReadOptions};
 use crate::report::{Report, Tally};
 use crate::source::{Identity, Kind, Opened, Source};
 use crate::survey::{self, Clock, STREAM_SIZE, cancelled_before, stream_report};
+use crate::timeline::Activity;
 
 use into_memory::fill_memory;
 
@@ -232,7 +233,8 @@ impl ReadOptions {
         report.profile = self.profile_name();
         let (observer, mut tally) = (self.observer(extent), Tally::default());
         cancelled_before(&observer, source, extent)?;
-        read(&mut tally)?;
+        let span = (extent.offset(), extent.len());
+        observer.hooks().record((Activity::Read, source.name()), span, || read(&mut tally))?;
         source.check_unchanged(extent, self.growth)?;
         observer.delivered(extent.len());
         tally.bytes = extent.len();

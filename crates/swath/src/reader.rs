@@ -29,6 +29,7 @@ use crate::options::ReadOptions;
 use crate::report::Tally;
 use crate::source::{Kind, Opened, Source};
 use crate::survey::{self, cancelled_before};
+use crate::timeline::Activity;
 
 /// Bytes of one block unless told otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -195,10 +196,14 @@ impl Reader {
         cancelled_before(&self.observer, &self.source, extent)?;
         let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
         let mut block = block(&self.options.pool, &self.source, len)?;
-        fill_buffered(&self.source, extent.offset(), &mut block, &mut Tally::default())
-            .map_err(|failure| {
-                failure.into_trouble(&self.source, extent.offset(), len).error
-            })?;
+        let name = self.source.name();
+        let span = (extent.offset(), extent.len());
+        self.observer.hooks().record((Activity::Read, name), span, || {
+            fill_buffered(&self.source, extent.offset(), &mut block, &mut Tally::default())
+                .map_err(|failure| {
+                    failure.into_trouble(&self.source, extent.offset(), len).error
+                })
+        })?;
         self.observer.delivered(extent.len());
         Ok(block)
     }
@@ -386,9 +391,11 @@ impl Ahead {
     fn take(&self, offset: u64) -> Result<Buffer> {
         let shared = &self.shared;
         shared.job.release(offset);
+        let mut recorder = shared.job.observer.recorder(shared.job.source.name());
         let mut blocks = shared.blocks();
         loop {
             if let Some(block) = blocks.ready.remove(&offset) {
+                recorder.waited();
                 return Ok(block);
             }
             if blocks.running == 0 {

@@ -30,6 +30,7 @@ use crate::options::ReadOptions;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::survey::{self, Clock, cancelled_before, finish, stream_report};
+use crate::timeline::Activity;
 
 use fold::Fold;
 use mapped::Kernel;
@@ -271,6 +272,7 @@ impl ReadOptions {
             let came = stream.fill(&mut scratch[..want])?;
             if came > 0 {
                 let more = fold(Chunk { index, offset, bytes: &scratch[..came] });
+                stream.recorder.lap(Activity::Compute, offset, came as u64);
                 value = Some(match value {
                     None => more,
                     Some(before) => combine(before, more),

@@ -31,6 +31,7 @@ use crate::error::{Error, Operation, Result};
 use crate::observe::{CancelToken, Hooks, Observer, Progress};
 use crate::sink::Sync;
 use crate::sink::draft::{Draft, DraftOptions, target_setters};
+use crate::timeline::{Activity, Timeline};
 use crate::write::job::Job;
 
 pub use positional::Positional;
@@ -128,6 +129,13 @@ impl WriteOptions {
         self
     }
 
+    /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
+        self
+    }
+
     /// Makes the file `path` hold exactly `bytes`.
     ///
     /// A new file is readable and writable by all less the umask; one that is replaced keeps its
@@ -156,7 +164,7 @@ impl WriteOptions {
         let is_eager = self.draft.sync == Sync::Full && chunks.count() > 1;
         let job = Job::new(&draft, bytes, chunks, observer, is_eager);
         let workers = job.run(workers, &mut fallbacks)?;
-        draft.commit(len)?;
+        self.commit(draft, path, len)?;
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
     }
 
@@ -170,7 +178,11 @@ impl WriteOptions {
         let draft = Draft::begin(path.as_ref(), &self.draft)?;
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks)?;
-        Ok(Positional::new(draft, len, fallbacks))
+        Ok(Positional::new(draft, len, fallbacks, self.hooks.clone()))
+    }
+
+    fn commit(&self, draft: Draft, path: &Path, len: u64) -> Result<()> {
+        self.hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))
     }
 
     fn chunks(&self, len: u64) -> ChunkPlan {

@@ -58,6 +58,7 @@ pub(super) const ROOMS: &[Room] = &[
     base("error", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("report", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("observe", &["source", "buffer", "engine", "records", "sink", "verb"]),
+    base("timeline", &["source", "buffer", "engine", "records", "sink", "verb"]),
     // Options hold a pool to take buffers from and say which source they are for.
     base("options", &["engine", "records", "sink", "verb"]),
     base("profile", &["source", "buffer", "engine", "records", "sink", "verb"]),

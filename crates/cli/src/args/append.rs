@@ -8,6 +8,7 @@ use swath::sink::{HardLinks, Replace, Sync};
 
 use super::copy::{HARD_LINKS, SYNC};
 use super::size::{parse_memory_size, parse_size};
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -100,6 +101,10 @@ pub struct LeaveArgs {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 impl Export {
@@ -110,6 +115,7 @@ impl Export {
             .with_sync(self.leave.sync)
             .with_hard_links(self.leave.hard_links)
             .with_replace(replace)
+            .with_timeline(self.leave.timeline.handle())
     }
 }
 
@@ -121,5 +127,6 @@ impl Fib {
             .with_hard_links(self.leave.hard_links)
             .with_mode(self.mode)
             .with_memory(self.memory)
+            .with_timeline(self.leave.timeline.handle())
     }
 }

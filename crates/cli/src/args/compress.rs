@@ -9,6 +9,7 @@ use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 use super::copy::{HARD_LINKS, SYNC};
 use super::read::ProfileArgs;
 use super::size::parse_memory_size;
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -105,7 +106,7 @@ pub struct Decompress {
 }
 
 /// Where to leave what was made.
-#[derive(Clone, Copy, Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
     /// Replace OUT if it exists
     #[arg(long, short)]
@@ -122,11 +123,25 @@ pub struct OutputArgs {
     /// Print JSON, with units in its keys; to standard error if OUT is standard output
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 impl OutputArgs {
+    /// Returns the library's options for what is read to make it.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new().with_timeline(self.timeline.handle())
+    }
+
     fn replace(&self) -> Replace {
         if self.force { Replace::Allowed } else { Replace::Refused }
+    }
+
+    /// Returns the library's options for a stream that is written in order.
+    pub fn stream_options(&self) -> OrderedOptions {
+        OrderedOptions::new().with_timeline(self.timeline.handle())
     }
 
     /// Returns the library's options for a file that is written in order.
@@ -135,6 +150,7 @@ impl OutputArgs {
             .with_replace(self.replace())
             .with_sync(self.sync)
             .with_hard_links(self.hard_links)
+            .with_timeline(self.timeline.handle())
     }
 
     /// Returns the library's options for a file that is appended to.
@@ -143,6 +159,7 @@ impl OutputArgs {
             .with_replace(self.replace())
             .with_sync(self.sync)
             .with_hard_links(self.hard_links)
+            .with_timeline(self.timeline.handle())
     }
 
     /// Returns the library's options for a file that is written anywhere.
@@ -151,6 +168,7 @@ impl OutputArgs {
             .with_replace(self.replace())
             .with_sync(self.sync)
             .with_hard_links(self.hard_links)
+            .with_timeline(self.timeline.handle())
     }
 }
 

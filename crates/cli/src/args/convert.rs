@@ -249,6 +249,7 @@ impl Convert {
         let (is_edges, strictness) = (format == Format::Edges, args.strict);
         MatrixOptions::new()
             .with_workers(self.workers)
+            .with_timeline(self.output.timeline.handle())
             .with_format(if is_edges {
                 MatrixFormat::Edges
             } else {

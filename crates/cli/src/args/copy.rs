@@ -5,6 +5,7 @@ use swath::sink::{HardLinks, Replace, Sync};
 use swath::{CopyOptions, Reflink};
 
 use super::size::parse_memory_size;
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -56,6 +57,10 @@ pub struct Cp {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 pub(super) const SYNC: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
@@ -74,6 +79,7 @@ impl Cp {
             .with_hard_links(self.hard_links)
             .with_workers(self.workers)
             .with_chunk_size(self.chunk_size)
+            .with_timeline(self.timeline.handle())
     }
 }
 

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use swath_study::many::tree::Spread;
 
 use super::size::parse_size;
+use super::timeline::TimelineArgs;
 use super::words::words;
 
 /// `swath gen`
@@ -94,6 +95,10 @@ pub struct Graph {
     /// Where, and from which seed.
     #[command(flatten)]
     pub made: MadeArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// Option contracts.
@@ -106,6 +111,10 @@ pub struct Contracts {
     /// Where, and from which seed.
     #[command(flatten)]
     pub made: MadeArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// So many bytes of something.

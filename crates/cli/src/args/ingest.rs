@@ -7,6 +7,7 @@ use swath::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symli
 
 use super::read::ProfileArgs;
 use super::size::parse_size;
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -55,6 +56,10 @@ pub struct Ingest {
     /// How to read.
     #[command(flatten)]
     pub how: HowArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// A checksum of each file.
@@ -131,6 +136,7 @@ impl Ingest {
             .with_delivery(delivery)
             .with_failures(self.which.on_error)
             .with_symlinks(self.which.symlinks)
+            .with_timeline(self.timeline.handle())
             .with_shape(if self.text { Shape::Text } else { Shape::Bytes })
     }
 }

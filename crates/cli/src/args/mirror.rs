@@ -12,6 +12,7 @@ use swath::{HealOptions, Hedging, MirrorOptions, Mirrored, Source, Verify, manif
 use super::copy::{HARD_LINKS, SYNC};
 use super::read::ProfileArgs;
 use super::size::parse_size;
+use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
 use crate::input::Input;
@@ -137,13 +138,20 @@ pub struct Mirror {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 impl Mirror {
     /// Returns the library's options for these words.
     pub fn options(&self) -> MirrorOptions {
         let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
-        MirrorOptions::new().with_sync(self.sync).with_replace(replace)
+        MirrorOptions::new()
+            .with_sync(self.sync)
+            .with_replace(replace)
+            .with_timeline(self.timeline.handle())
     }
 }
 
@@ -178,6 +186,10 @@ pub struct Manifest {
     /// Whether what was measured is used.
     #[command(flatten)]
     pub profile: ProfileArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// `swath heal`
@@ -215,6 +227,10 @@ pub struct Heal {
     /// Print JSON, with units in its keys
     #[arg(long)]
     pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 impl Heal {
@@ -224,6 +240,7 @@ impl Heal {
             .with_sync(self.sync)
             .with_hard_links(self.hard_links)
             .with_workers(self.workers)
+            .with_timeline(self.timeline.handle())
     }
 }
 

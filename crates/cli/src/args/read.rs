@@ -4,6 +4,7 @@ use clap::Args;
 use swath::{Advice, Engine, Growth, IoPriority, PageCache, ReadOptions, Reuse, Schedule};
 
 use super::size::{parse_memory_size, parse_rate, parse_size};
+use super::timeline::TimelineArgs;
 use super::words::words;
 
 /// Everything that can be said about a read.
@@ -18,6 +19,9 @@ pub struct ReadArgs {
     /// Who moves the bytes.
     #[command(flatten)]
     pub engine: EngineArgs,
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// Which bytes of the file.
@@ -148,6 +152,7 @@ impl ReadArgs {
             .with_map_populate(self.engine.map_flags.contains(&MapFlag::Populate))
             .with_map_huge_page(self.engine.map_flags.contains(&MapFlag::HugePage))
             .with_usage(self.engine.usage)
+            .with_timeline(self.timeline.handle())
     }
 }
 

@@ -11,6 +11,7 @@ use super::classes::ClassArgs;
 use super::mirror::CopiesArgs;
 use super::read::{ExtentArgs, FlowArgs, ReadArgs};
 use super::size::parse_size;
+use super::timeline::TimelineArgs;
 use super::words::words;
 use crate::input::{Input, InputError};
 
@@ -150,6 +151,10 @@ pub struct Cat {
     /// How to read.
     #[command(flatten)]
     pub flow: FlowArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
 }
 
 /// `swath demo`

@@ -3,8 +3,8 @@
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use anyhow::Result;
-use swath::ReadOptions;
 use swath::append::Opened;
+use swath::{Activity, ReadOptions, Recorder};
 
 use super::{Outcome, decompress};
 use crate::args::verbs;
@@ -25,17 +25,23 @@ pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
     }
     let options = args.flow.apply(args.extent.apply(ReadOptions::new()));
     let profiles = Profiles::new(args.flow.profile);
-    let options = profiles.apply(options, &args.path);
+    let options = profiles.apply(options, &args.path).with_timeline(args.timeline.handle());
     let mut reader = options.reader(profiles.source(&args.copies, &args.path)?)?;
     // A block is one write: a buffer between would only copy it.
     let mut out = unbuffered()?;
+    let (mut recorder, mut offset) = (args.timeline.recorder("<stdout>"), 0);
     loop {
         let block = reader.fill_buf()?;
         if block.is_empty() {
             return Ok(Outcome::Done);
         }
-        out.write_all(block).map_err(OutputError::from)?;
         let len = block.len();
+        recorder.as_mut().map(Recorder::mark);
+        out.write_all(block).map_err(OutputError::from)?;
+        if let Some(recorder) = &mut recorder {
+            recorder.lap(Activity::Write, offset, len as u64);
+        }
+        offset += len as u64;
         reader.consume(len);
     }
 }
@@ -51,15 +57,24 @@ fn segments(args: &verbs::Cat, mut opened: Opened) -> Result<Outcome> {
     }
     opened.seek(SeekFrom::Start(args.extent.offset))?;
     let mut out = unbuffered()?;
+    let mut recorder = args.timeline.recorder(args.path.name());
     let mut block = vec![0; BLOCK];
     let mut left = len;
     while left > 0 {
         let want = usize::try_from(left).unwrap_or(BLOCK).min(BLOCK);
+        let at = args.extent.offset + (len - left);
+        recorder.as_mut().map(Recorder::mark);
         let read = opened.read(&mut block[..want])?;
+        if let Some(recorder) = &mut recorder {
+            recorder.lap(Activity::Read, at, read as u64);
+        }
         if read == 0 {
             break;
         }
         out.write_all(&block[..read]).map_err(OutputError::from)?;
+        if let Some(recorder) = &mut recorder {
+            recorder.lap(Activity::Write, at, read as u64);
+        }
         left -= read as u64;
     }
     Ok(Outcome::Done)

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::ReadOptions;
 use swath_formats::compressed::{Compressed, Format};
 
 use super::Outcome;
@@ -49,7 +48,7 @@ pub(super) fn run(args: &Compress) -> Result<Outcome> {
             "redirect standard output, or name a file"
         )
     );
-    let read = Profiles::new(args.profile).apply(ReadOptions::new(), &args.from);
+    let read = Profiles::new(args.profile).apply(args.output.read_options(), &args.from);
     let (read, bar) = Bar::attach(read, !args.output.json);
     let options = args.options(format, read);
     let output = target.begin(&args.output, &args.from)?;

@@ -143,7 +143,7 @@ fn matrix_options(args: &Convert, from: Format) -> (MatrixOptions, Bar) {
 
 /// The same for a table.
 fn table_options(args: &Convert, from: Format) -> (TableOptions, Bar) {
-    let (read, bar) = Bar::attach(ReadOptions::new(), !args.output.json);
+    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
     (args.table_options(from, read), bar)
 }
 

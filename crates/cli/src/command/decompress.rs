@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::ReadOptions;
 use swath::sink::{HardLinks, Sync};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 
@@ -52,7 +51,7 @@ struct Json {
 
 pub(super) fn run(args: &Decompress) -> Result<Outcome> {
     let target = Target::choose(&args.from, args.to.as_ref(), without_extension)?;
-    let read = Profiles::new(args.profile).apply(ReadOptions::new(), &args.from);
+    let read = Profiles::new(args.profile).apply(args.output.read_options(), &args.from);
     let (read, bar) = Bar::attach(read, !args.output.json);
     let options = args.options(read);
     let output = target.begin(&args.output, &args.from)?;
@@ -71,8 +70,9 @@ pub(super) fn cat(args: &Cat) -> Result<Outcome> {
         sync: Sync::None,
         hard_links: HardLinks::Refused,
         json: false,
+        timeline: args.timeline.clone(),
     };
-    let read = args.flow.apply(ReadOptions::new());
+    let read = args.flow.apply(quiet.read_options());
     let read = Profiles::new(args.flow.profile).apply(read, &args.path);
     let mut options = DecompressOptions::new()
         .with_workers(args.flow.workers)

@@ -74,7 +74,7 @@ fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
     let options = MatrixWriteOptions::new()
         .with_format(format)
         .with_workers(args.workers)
-        .with_output(unsynced());
+        .with_output(unsynced().with_timeline(graph.timeline.handle()));
     let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
     let written = made.write(&args.output, &options)?;
     let head = if format == MatrixFormat::MatrixMarket { 2 } else { 0 };
@@ -84,7 +84,7 @@ fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
 fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
     let args = &contracts.made;
     let start = Instant::now();
-    let output = ordered(&args.output, unsynced())?;
+    let output = ordered(&args.output, unsynced().with_timeline(contracts.timeline.handle()))?;
     let written = options::generate(contracts.count, args.seed, args.workers, output)?;
     report(args, (start.elapsed(), written.bytes, contracts.count + 1), None)
 }

@@ -62,7 +62,7 @@ pub(super) fn run(args: &Manifest) -> Result<Outcome> {
 fn make(args: &Manifest) -> Result<Outcome> {
     let target = target(args)?;
     refuse(args, &target)?;
-    let options = Profiles::new(args.profile).apply(ReadOptions::new(), &args.path);
+    let options = Profiles::new(args.profile).apply(options(args), &args.path);
     let (options, bar) = Bar::attach(options, !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
@@ -80,6 +80,10 @@ fn make(args: &Manifest) -> Result<Outcome> {
         print(format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path))?;
     }
     Ok(Outcome::Done)
+}
+
+fn options(args: &Manifest) -> ReadOptions {
+    ReadOptions::new().with_timeline(args.timeline.handle())
 }
 
 /// What would destroy the file, or wait for ever.
@@ -123,7 +127,7 @@ fn target(args: &Manifest) -> Result<PathBuf> {
 }
 
 fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
-    let checked = manifest::check(&manifest::load(manifest)?, args.path.source()?)?;
+    let checked = options(args).check(&manifest::load(manifest)?, args.path.source()?)?;
     if args.json {
         print_json(&CheckJson {
             path: args.path.label().into(),

@@ -4,7 +4,6 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::ReadOptions;
 use swath_formats::options::{Priced, TOLERANCE};
 
 use super::Outcome;
@@ -46,7 +45,7 @@ struct Json {
 pub(super) fn run(args: &Price) -> Result<Outcome> {
     let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
     let target = Target::choose(&args.from, Some(&args.to), named)?;
-    let read = Profiles::new(args.profile).apply(ReadOptions::new(), &args.from);
+    let read = Profiles::new(args.profile).apply(args.output.read_options(), &args.from);
     let (read, bar) = Bar::attach(read, !args.output.json);
     let options = args.options(read);
     let output = target.begin(&args.output, &args.from)?;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::{Engine, ReadOptions, Report, Source};
+use swath::{Activity, Engine, ReadOptions, Recorder, Report, Source};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Outcome;
@@ -180,14 +180,19 @@ fn feed(
 ) -> Result<(u64, Duration)> {
     let start = Instant::now();
     let mut reader = options.reader(source)?;
+    let mut recorder = options.timeline().map(|timeline| timeline.recorder(reader.path()));
     let mut bytes = 0;
     loop {
         let block = reader.fill_buf()?;
         if block.is_empty() {
             return Ok((bytes, start.elapsed()));
         }
-        update(block);
         let len = block.len();
+        recorder.as_mut().map(Recorder::mark);
+        update(block);
+        if let Some(recorder) = &mut recorder {
+            recorder.lap(Activity::Compute, options.offset() + bytes, len as u64);
+        }
         bytes += len as u64;
         reader.consume(len);
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::append::{Ordered, OrderedOptions, ordered, ordered_to};
+use swath::append::{Ordered, ordered, ordered_to};
 
 use crate::args::compress::OutputArgs;
 use crate::failure::Refused;
@@ -54,7 +54,7 @@ impl Target {
     pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
         let Self::Path(path) = self else {
             let (out, name) = (unbuffered()?, Path::new("<stdout>"));
-            return Ok(ordered_to(out, name, OrderedOptions::new()));
+            return Ok(ordered_to(out, name, args.stream_options()));
         };
         let failed = |error| {
             Refused::new(format!("cannot open {}", path.display()), "check the path")
@@ -67,7 +67,7 @@ impl Target {
         // Pipes and devices are written as they are: nothing stands there that could be replaced.
         if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            return Ok(ordered_to(file, path, OrderedOptions::new()));
+            return Ok(ordered_to(file, path, args.stream_options()));
         }
         let mut options = args.ordered_options();
         if let Some(permissions) = permissions(from) {

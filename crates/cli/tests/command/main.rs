@@ -21,6 +21,7 @@ mod names;
 mod odd_files;
 mod price;
 mod study;
+mod timeline;
 mod trees;
 mod tune;
 mod verified;

@@ -8,13 +8,13 @@
 //! What `scipy.sparse.save_npz` writes is read, packed or not, and `scipy.sparse.load_npz` reads what
 //! is written: not packed, ids of 32 bits where all fit, ones for entries without values.
 
-use std::fs::File;
-use std::io::{BufReader, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 
 use bytemuck::Pod;
 use swath::Array;
 use swath::append::{self, Append, AppendOptions};
+use swath::{ReadOptions, Reader};
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -192,7 +192,17 @@ fn put_numbers(
 /// types, [`Reason::Malformed`] for arrays that do not belong together, an id that is out of range,
 /// a row that ends before it begins; if the file cannot be read; if there is no memory.
 pub fn read_npz(path: impl AsRef<Path>) -> Result<AnyCsr> {
-    let mut archive = Archive::open(path.as_ref())?;
+    read_npz_with(path, &ReadOptions::new())
+}
+
+/// As [`read_npz`], with workers, progress and cancellation of the caller's choice; offset and
+/// length do not count.
+///
+/// # Errors
+///
+/// As [`read_npz`].
+pub fn read_npz_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyCsr> {
+    let mut archive = Archive::open(path.as_ref(), options)?;
     let format = archive.take("format")?;
     if *format.bytes != *b"csr" {
         let is = format.bytes.escape_ascii().to_string();
@@ -230,7 +240,7 @@ pub fn read_npz(path: impl AsRef<Path>) -> Result<AnyCsr> {
 
 struct Archive<'p> {
     path: &'p Path,
-    zip: ZipArchive<BufReader<File>>,
+    zip: ZipArchive<Reader>,
 }
 
 /// One array of the archive.
@@ -242,12 +252,11 @@ struct Stored {
 }
 
 impl<'p> Archive<'p> {
-    fn open(path: &'p Path) -> Result<Self> {
+    fn open(path: &'p Path, options: &ReadOptions) -> Result<Self> {
         // The library says best what is wrong with a path.
-        swath::ReadOptions::new().with_len(0).read(path)?;
-        let unreadable =
-            |error: std::io::Error| Error::reading(path, Reason::Library, error.to_string());
-        let file = BufReader::with_capacity(1 << 20, File::open(path).map_err(unreadable)?);
+        let options = options.clone().with_offset(0);
+        options.clone().with_len(0).read(path)?;
+        let file = options.reader(path)?;
         let zip = ZipArchive::new(file).map_err(|error| {
             Error::reading(path, Reason::UnknownFormat, format!("it is no .npz file: {error}"))
         })?;

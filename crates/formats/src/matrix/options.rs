@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use swath::{CancelToken, PageCache, Progress, ReadOptions};
+use swath::{CancelToken, PageCache, Progress, ReadOptions, Timeline};
 
 /// What kind of text it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -194,6 +194,13 @@ impl MatrixOptions {
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         self.read = self.read.with_cancel(token.clone());
         self.cancel = token;
+        self
+    }
+
+    /// Records in `timeline` what each worker does, block by block. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.read = self.read.with_timeline(timeline);
         self
     }
 

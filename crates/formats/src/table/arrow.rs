@@ -152,8 +152,18 @@ impl Column {
 /// is damaged, [`Reason::Unsupported`] for columns of other types, compressed and big-endian ones;
 /// and those of reading.
 pub fn read_arrow(path: impl AsRef<Path>) -> Result<Columns> {
+    read_arrow_with(path, &ReadOptions::new())
+}
+
+/// As [`read_arrow`], with workers, progress and cancellation of the caller's choice; offset and
+/// length do not count.
+///
+/// # Errors
+///
+/// As [`read_arrow`].
+pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Columns> {
     let path = path.as_ref();
-    let file = ReadOptions::new().read(path)?.buffer;
+    let file = options.clone().with_offset(0).read(path)?.buffer;
     if !file.starts_with(MAGIC) {
         // A schema comes first in a stream, behind the mark of a message.
         let is_stream = file.starts_with(&[0xff; 4]);

@@ -12,6 +12,7 @@ use crate::append::sequence::End;
 use crate::append::shared::{Counters, Shared, Target, lost};
 use crate::append::strand::{Parts, Strand};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::timeline::Activity;
 
 /// What was left, and how it got there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,14 +81,14 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
         (Mode::Plain, Some(Target::File(draft))) => {
             let len = base + taken.len;
             land(shared, taken, base)?;
-            draft.commit(len)?;
+            named(shared, len, || draft.commit(len))?;
             let report = report(shared, len, 1);
             shared.release_logs();
             Ok(report)
         }
         (Mode::Global | Mode::Local, Some(Target::File(draft))) => {
             let len = shared.end();
-            draft.commit(len)?;
+            named(shared, len, || draft.commit(len))?;
             Ok(report(shared, len, 1))
         }
         (mode, Some(Target::Folder(mut folder))) => {
@@ -96,12 +97,19 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
                 _ => root.entries.push(shared, taken.parts)?,
             }
             let manifest = root.entries.manifest(shared)?;
-            folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))?;
+            named(shared, manifest.len(), || {
+                folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
+            })?;
             folder.finish();
             Ok(report(shared, manifest.len(), manifest.extents().len()))
         }
         _ => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
     }
+}
+
+/// The step that gives `len` bytes their name.
+fn named<T>(shared: &Shared, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
+    shared.hooks.record((Activity::Commit, &shared.path), (0, len), commit)
 }
 
 /// Moves all to their places, several parts at one time if that is much.
@@ -157,15 +165,17 @@ pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> 
     let extents = match &mut *shared.target() {
         Some(Target::File(draft)) => {
             land(shared, taken, base)?;
-            draft.checkpoint(len).map_err(|error| shared.fail(error))?;
+            let named = named(shared, len, || draft.checkpoint(len));
+            named.map_err(|error| shared.fail(error))?;
             1
         }
         Some(Target::Folder(folder)) => {
             root.entries.push(shared, taken.parts)?;
             let manifest = root.entries.manifest(shared)?;
-            folder
-                .commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
-                .map_err(|error| shared.fail(error))?;
+            let named = named(shared, manifest.len(), || {
+                folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
+            });
+            named.map_err(|error| shared.fail(error))?;
             manifest.extents().len()
         }
         None => return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),

@@ -8,7 +8,9 @@ use swath_plan::extent::Extent;
 use crate::append::opened::Opened;
 use crate::append::options::AppendOptions;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Hooks;
 use crate::sink::{Draft, FsFile, Preallocation, move_range, write_all_at};
+use crate::timeline::Activity;
 
 /// What one worker copies at one time.
 struct Piece {
@@ -46,10 +48,14 @@ impl Opened {
         let pieces: Vec<Piece> = (0..self.extents()).flat_map(|at| self.pieces(at)).collect();
         let crcs: Vec<u32> = pieces
             .par_iter()
-            .map_init(|| vec![0; BUFFER], |buffer, piece| self.copy(path, file, piece, buffer))
+            .map_init(
+                || vec![0; BUFFER],
+                |buffer, piece| self.copy(path, file, piece, (buffer, &options.hooks)),
+            )
             .collect::<Result<_>>()?;
         self.compare(&pieces, &crcs)?;
-        draft.commit(self.len())?;
+        let (hooks, len) = (&options.hooks, self.len());
+        hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))?;
         Ok(self.len())
     }
 
@@ -64,8 +70,9 @@ impl Opened {
         path: &Path,
         file: &dyn FsFile,
         piece: &Piece,
-        buffer: &mut [u8],
+        (buffer, hooks): (&mut [u8], &Hooks),
     ) -> Result<u32> {
+        let mut recorder = hooks.recorder(path);
         let extent = self.extent(piece.at);
         let start = extent.start + piece.skip;
         let failed = |error| {
@@ -75,16 +82,23 @@ impl Opened {
         if extent.crc32c.is_none() {
             let from = self.file_of(piece.at);
             let offsets = (extent.offset + piece.skip, start);
-            move_range(file, from, offsets, piece.len).map_err(failed)?;
+            let moved = move_range(file, from, offsets, piece.len);
+            recorder.lap_if(&moved, Activity::Copy, (start, piece.len));
+            moved.map_err(failed)?;
             return Ok(0);
         }
         let (mut done, mut crc) = (0, 0);
         while done < piece.len {
             let left = usize::try_from(piece.len - done).unwrap_or(usize::MAX);
             let want = buffer.len().min(left);
-            let read = self.read_at(&mut buffer[..want], start + done)?;
+            let at = start + done;
+            let read = self.read_at(&mut buffer[..want], at)?;
+            recorder.lap(Activity::Read, at, read as u64);
             crc = crc32c::crc32c_append(crc, &buffer[..read]);
-            write_all_at(file, &buffer[..read], start + done).map_err(failed)?;
+            recorder.lap(Activity::Compute, at, read as u64);
+            let written = write_all_at(file, &buffer[..read], at);
+            recorder.lap_if(&written, Activity::Write, (at, read as u64));
+            written.map_err(failed)?;
             done += read as u64;
         }
         Ok(crc)

@@ -1,7 +1,9 @@
 //! How to append: every choice a caller can make, each with its default.
 
+use crate::observe::Hooks;
 use crate::sink::DraftOptions;
 use crate::sink::draft::target_setters;
+use crate::timeline::Timeline;
 
 /// Where the bytes of parallel strands are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -85,6 +87,7 @@ pub struct AppendOptions {
     pub(super) buffer_size: usize,
     pub(super) checksums: Checksums,
     pub(super) draft: DraftOptions,
+    pub(super) hooks: Hooks,
 }
 
 impl Default for AppendOptions {
@@ -102,6 +105,7 @@ impl AppendOptions {
             buffer_size: 0,
             checksums: Checksums::Extents,
             draft: DraftOptions::default(),
+            hooks: Hooks::default(),
         }
     }
 
@@ -135,6 +139,13 @@ impl AppendOptions {
     }
 
     target_setters!();
+
+    /// Records in `timeline` what is written, where, by which thread. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
+        self
+    }
 
     pub(super) fn buffer_size(&self) -> usize {
         const DEFAULT: usize = 256 << 10;

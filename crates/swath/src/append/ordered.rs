@@ -48,6 +48,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
 use crate::sink::target::{Target, refused};
+use crate::timeline::Activity;
 
 pub use options::{Direct, OrderedOptions};
 pub use ticket::Ticket;
@@ -169,7 +170,10 @@ impl Ordered {
         let written = self.shared.complete()?;
         self.join();
         if let Some(draft) = self.draft.take() {
-            draft.commit(written.bytes)?;
+            let mut recorder = self.shared.recorder();
+            let committed = draft.commit(written.bytes);
+            recorder.lap_if(&committed, Activity::Commit, (0, written.bytes));
+            committed?;
         }
         Ok(written)
     }

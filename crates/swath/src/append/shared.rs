@@ -15,10 +15,12 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, Checksums, Mode};
 use crate::append::part::Part;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Hooks;
 use crate::sink::writeback;
 use crate::sink::{
     Draft, Folder, FsFile, Moved, Preallocation, Sync, move_range, share_range, write_all_at,
 };
+use crate::timeline::Activity;
 
 /// What is being written: its name comes at commit.
 #[derive(Debug)]
@@ -93,6 +95,7 @@ pub(super) struct Shared {
     in_memory: AtomicU64,
     spare_pages: Mutex<Vec<Pages>>,
     pub(super) counters: Counters,
+    pub(super) hooks: Hooks,
     /// What the first failure was, for everybody who comes later.
     failed: OnceLock<String>,
     /// The failure itself, if it struck where no caller could be told.
@@ -124,6 +127,7 @@ impl Shared {
             in_memory: AtomicU64::new(0),
             spare_pages: Mutex::default(),
             counters: Counters::default(),
+            hooks: options.hooks.clone(),
             failed: OnceLock::new(),
             untold: Mutex::default(),
         }
@@ -216,7 +220,10 @@ impl Shared {
     /// Appends bytes to a log that nobody else holds.
     pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Part> {
         let mut log = self.take_log(last)?;
-        let written = write_all_at(&*log.file, bytes, log.len);
+        let span = (log.len, bytes.len() as u64);
+        let written = self.hooks.record((Activity::Write, &self.path), span, || {
+            write_all_at(&*log.file, bytes, log.len)
+        });
         let extent = LogExtent { log: log.index, offset: log.len, len: bytes.len() as u64 };
         log.len += extent.len;
         let error = written.err().map(|error| {
@@ -289,7 +296,11 @@ impl Shared {
             );
         };
         self.preallocation.reach(&**file, end);
-        write_all_at(&**file, bytes, offset).map_err(|error| {
+        let span = (offset, bytes.len() as u64);
+        let written = self.hooks.record((Activity::Write, &self.path), span, || {
+            write_all_at(&**file, bytes, offset)
+        });
+        written.map_err(|error| {
             let extent = Extent::between(offset, end);
             self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
         })?;
@@ -314,7 +325,11 @@ impl Shared {
     pub(super) fn share(&self, part: &Part, offset: u64) -> Result<bool> {
         let Part::Log { extent, .. } = part else { return Ok(false) };
         let (file, from) = self.way_of(*extent)?;
+        let mut recorder = self.hooks.recorder(&self.path);
         let moved = share_range(file, &*from, (extent.offset, offset), extent.len);
+        if let Ok(Some(_)) = moved {
+            recorder.lap(Activity::Copy, offset, extent.len);
+        }
         let moved = moved.map_err(|error| self.not_moved(*extent, offset, error))?;
         self.count(moved.unwrap_or_default());
         Ok(moved.is_some())
@@ -323,7 +338,10 @@ impl Shared {
     fn land_log(&self, extent: LogExtent, offset: u64) -> Result<()> {
         let (file, from) = self.way_of(extent)?;
         self.preallocation.reach(file, offset + extent.len);
-        let moved = move_range(file, &*from, (extent.offset, offset), extent.len);
+        let span = (offset, extent.len);
+        let moved = self.hooks.record((Activity::Copy, &self.path), span, || {
+            move_range(file, &*from, (extent.offset, offset), extent.len)
+        });
         self.count(moved.map_err(|error| self.not_moved(extent, offset, error))?);
         Ok(())
     }

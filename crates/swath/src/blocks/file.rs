@@ -21,6 +21,7 @@ use crate::records::window::{Cutter, Loading, Window};
 use crate::report::Report;
 use crate::source::Opened;
 use crate::survey;
+use crate::timeline::Activity;
 
 /// One file while it is read.
 pub(crate) struct FileRun<'m> {
@@ -200,6 +201,11 @@ impl<C: Consume> Visit for Cutting<'_, '_, C> {
         let piece = run.cutter.load(&loading, hands, window);
         let piece = piece.inspect_err(|_| consumer.lost(number))?;
         consumer.consume(number, piece, &is_over);
+        let (offset, len) = (lease.extent.offset(), lease.extent.len());
+        match run.map {
+            None => hands.recorder.lap(Activity::Parse, offset, len),
+            Some(_) => hands.recorder.lap_fused(Activity::Parse, offset, len),
+        }
         if consumer.failures().any() {
             run.job.stop();
         }

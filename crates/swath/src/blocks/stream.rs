@@ -16,6 +16,7 @@ use crate::records::window::Window;
 use crate::report::{Report, Tally};
 use crate::source::Opened;
 use crate::survey::stream_report;
+use crate::timeline::Activity;
 
 /// One stream while it is read.
 pub(crate) struct StreamRun {
@@ -90,8 +91,11 @@ impl StreamRun {
     pub(crate) fn work<C: Consume<Error: From<Error>>>(&self, consumer: &C) {
         let mut window = Window::new(self.plan.options.pool.clone());
         let is_over = || consumer.failures().any();
+        let mut recorder = self.observer.recorder(self.source.name());
         loop {
             let mut reading = self.reading();
+            // For whoever reads it now.
+            recorder.waited();
             if is_over() {
                 return;
             }
@@ -101,7 +105,10 @@ impl StreamRun {
                 Ok(Some(piece)) => {
                     reading.next_piece += 1;
                     drop(reading);
+                    let (offset, len) = (piece.offset, piece.bytes.len() as u64);
+                    recorder.mark();
                     consumer.consume(number, Some(piece), &is_over);
+                    recorder.lap(Activity::Parse, offset, len);
                 }
                 Err(error) => {
                     consumer.failures().failed(number, error.into());

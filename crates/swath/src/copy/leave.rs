@@ -16,6 +16,7 @@ use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::source::Opened;
 use crate::survey;
+use crate::timeline::Activity;
 
 /// Writes each lease where it was read.
 struct Leave<'l> {
@@ -86,7 +87,7 @@ impl Visit for Leave<'_> {
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
         if lease.way == Way::Direct {
             let skip = hands.fill_widened(lease.extent, scratch)?;
-            return self.write(&scratch[skip..skip + len], lease.extent.offset());
+            return self.write(hands, &scratch[skip..skip + len], lease.extent.offset());
         }
         let step = if self.by_lease { len } else { self.chunk_size };
         let mut at = lease.extent.offset();
@@ -94,7 +95,7 @@ impl Visit for Leave<'_> {
             let left = usize::try_from(lease.extent.end() - at).unwrap_or(usize::MAX);
             let bytes = &mut scratch[..left.min(step)];
             hands.fill_at_once(at, bytes)?;
-            self.write(bytes, at)?;
+            self.write(hands, bytes, at)?;
             at += bytes.len() as u64;
         }
         Ok(())
@@ -102,7 +103,14 @@ impl Visit for Leave<'_> {
 }
 
 impl Leave<'_> {
-    fn write(&self, bytes: &[u8], offset: u64) -> std::result::Result<(), Trouble> {
-        self.options.write(self.draft, bytes, offset).map_err(Trouble::fatal)
+    fn write(
+        &self,
+        hands: &mut Hands<'_>,
+        bytes: &[u8],
+        offset: u64,
+    ) -> std::result::Result<(), Trouble> {
+        let written = self.options.write(self.draft, bytes, offset);
+        hands.recorder.lap_if(&written, Activity::Write, (offset, bytes.len() as u64));
+        written.map_err(Trouble::fatal)
     }
 }

@@ -14,6 +14,7 @@ use super::{Job, Trouble};
 use crate::error::{Error, Operation};
 use crate::report::Tally;
 use crate::source::Opened;
+use crate::timeline::{Activity, Recorder};
 
 /// One worker's means to read: its counters and its bounce buffer.
 pub(crate) struct Hands<'j> {
@@ -23,24 +24,35 @@ pub(crate) struct Hands<'j> {
     map: Option<(&'j Map<'j>, u64)>,
     bounce: Option<Pages>,
     pub(crate) tally: Tally,
+    /// What this worker does, and when.
+    pub(crate) recorder: Recorder,
 }
 
 impl<'j> Hands<'j> {
     pub(crate) fn new(job: &'j Job<'j>) -> Self {
         let map = job.manner.map.map(|map| (map, job.manner.map_offset));
-        Self { map, ..Self::of(&job.source, job.manner.chunk_size) }
+        let recorder = job.observer.recorder(job.source.name());
+        Self { map, ..Self::of(&job.source, job.manner.chunk_size, recorder) }
     }
 
     /// Hands that read `source`, a call for each chunk.
-    pub(crate) fn of(source: &'j Opened, chunk_size: Option<NonZeroU64>) -> Self {
+    pub(crate) fn of(
+        source: &'j Opened,
+        chunk_size: Option<NonZeroU64>,
+        recorder: Recorder,
+    ) -> Self {
         let chunk_size = chunk_size.and_then(|size| usize::try_from(size.get()).ok());
         let chunk_size = chunk_size.unwrap_or(usize::MAX);
-        Self { source, chunk_size, map: None, bounce: None, tally: Tally::default() }
+        let tally = Tally::default();
+        Self { source, chunk_size, map: None, bounce: None, tally, recorder }
     }
 
     /// Goes on with another source.
     pub(crate) fn turn_to(&mut self, source: &'j Opened) {
-        self.source = source;
+        if !std::ptr::eq(self.source, source) {
+            self.source = source;
+            self.recorder.turn_to_path(source.name());
+        }
     }
 
     /// Fills `target` with the bytes from `offset` on, a call for each chunk.
@@ -74,6 +86,13 @@ impl<'j> Hands<'j> {
     }
 
     fn fill_chunk(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
+        let len = target.len() as u64;
+        let ended = self.fill_one(way, offset, target);
+        self.recorder.lap_if(&ended, Activity::Read, (offset, len));
+        ended
+    }
+
+    fn fill_one(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
         if let Some((map, map_offset)) = self.map {
             self.tally.calls += 1;
             let from = usize::try_from(offset - map_offset).unwrap_or(usize::MAX);
@@ -134,6 +153,12 @@ impl<'j> Hands<'j> {
         extent: Extent,
         target: &mut [u8],
     ) -> Result<usize, Trouble> {
+        let ended = self.fill_wide(extent, target);
+        self.recorder.lap_if(&ended, Activity::Read, (extent.offset(), extent.len()));
+        ended
+    }
+
+    fn fill_wide(&mut self, extent: Extent, target: &mut [u8]) -> Result<usize, Trouble> {
         let unit = self.source.direct().map_or(1, |direct| direct.unit.get());
         let first = extent.offset() / unit * unit;
         let skip = usize::try_from(extent.offset() - first).unwrap_or(usize::MAX);

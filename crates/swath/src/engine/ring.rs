@@ -11,6 +11,7 @@ use swath_plan::schedule::{Lease, Way};
 use super::fill::{Failure, fill_buffered};
 use super::{Job, Trouble, Turn, worker};
 use crate::report::Tally;
+use crate::timeline::{Activity, Flight as Recorded, Flights, Recorder};
 
 /// Where the kernel puts the bytes of a lease: memory it may write until the read ends.
 pub(crate) trait Place<'p> {
@@ -24,6 +25,7 @@ pub(crate) trait Place<'p> {
 struct Flight {
     lease: Lease,
     filled: usize,
+    recorded: Recorded,
 }
 
 struct Reaper<'j, 'p> {
@@ -31,6 +33,8 @@ struct Reaper<'j, 'p> {
     files: Files<'p>,
     flights: Vec<Option<Flight>>,
     tally: Tally,
+    recorder: Recorder,
+    recorded: Flights,
 }
 
 /// The descriptors of the source, for either way.
@@ -70,7 +74,9 @@ pub(crate) fn run<'p>(
     let files = Files { buffered, direct: direct.map(|direct| &direct.file), unit };
     with_ring(depth, |ring| {
         let flights = (0..ring.room()).map(|_| None).collect();
-        let mut reaper = Reaper { job, files, flights, tally: Tally::default() };
+        let recorder = job.observer.recorder(job.source.name());
+        let (tally, recorded) = (Tally::default(), job.observer.flights());
+        let mut reaper = Reaper { job, files, flights, tally, recorder, recorded };
         reaper.fly(ring, place, slot);
         job.count(reaper.tally);
     })
@@ -93,7 +99,9 @@ impl<'p> Reaper<'_, 'p> {
                     Turn::Over => break,
                 }
             }
-            match (ring.complete(), wait) {
+            let done = ring.complete();
+            self.recorder.waited();
+            match (done, wait) {
                 (Some(done), _) => self.land(ring, done),
                 (None, Some(nap)) => std::thread::sleep(nap.min(Duration::from_millis(50))),
                 (None, None) => return,
@@ -104,7 +112,10 @@ impl<'p> Reaper<'_, 'p> {
     fn take_off(&mut self, ring: &mut Ring<'p>, lease: Lease, memory: WriteLease<'p>) {
         // Ahead of its own read, while others are in flight.
         match memory.prepare() {
-            Ok(bytes) => self.tally.populated_bytes += bytes as u64,
+            Ok(bytes) => {
+                self.tally.populated_bytes += bytes as u64;
+                self.recorder.lap(Activity::Populate, lease.extent.offset(), bytes as u64);
+            }
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 let len = memory.len();
                 let trouble = Failure::of(error).into_trouble(
@@ -119,7 +130,8 @@ impl<'p> Reaper<'_, 'p> {
         }
         let free = self.flights.iter().position(Option::is_none);
         let index = free.unwrap_or_default();
-        let flight = Flight { lease, filled: 0 };
+        let recorded = self.recorder.leave(&mut self.recorded);
+        let flight = Flight { lease, filled: 0, recorded };
         if free.is_none() {
             // Cannot be: there is a place for each entry of the ring. Read it here all the same.
             return self.finish(flight, memory);
@@ -148,7 +160,7 @@ impl<'p> Reaper<'_, 'p> {
             Ok(0) => {
                 let end = Failure::End(offset + flight.filled as u64);
                 let trouble = end.into_trouble(source, offset, memory.len());
-                self.job.completed(flight.lease, Err(trouble));
+                self.ended(flight, Err(trouble));
             }
             Ok(more) => {
                 flight.filled = (flight.filled + more).min(memory.len());
@@ -157,7 +169,7 @@ impl<'p> Reaper<'_, 'p> {
                 }
                 if flight.filled == memory.len() {
                     memory.freeze();
-                    self.job.completed(flight.lease, Ok(()));
+                    self.ended(flight, Ok(()));
                 } else if flight.filled.is_multiple_of(self.files.unit) {
                     self.again(ring, index, flight, memory);
                 } else {
@@ -176,9 +188,16 @@ impl<'p> Reaper<'_, 'p> {
                 let trouble = failure.into_trouble(source, offset, memory.len());
                 // Given back before the scheduler may give the bytes out again.
                 drop(memory);
-                self.job.completed(flight.lease, Err(trouble));
+                self.ended(flight, Err(trouble));
             }
         }
+    }
+
+    fn ended(&mut self, flight: Flight, ended: Result<(), Trouble>) {
+        let Flight { lease, recorded, .. } = flight;
+        let bytes = if ended.is_ok() { lease.extent.len() } else { 0 };
+        self.recorder.land(&mut self.recorded, recorded, (lease.extent.offset(), bytes));
+        self.job.completed(lease, ended);
     }
 
     fn again(
@@ -206,6 +225,7 @@ impl<'p> Reaper<'_, 'p> {
             Ok(()) => memory.freeze(),
             Err(_) => drop(memory),
         }
-        self.job.completed(flight.lease, ended);
+        self.recorder.mark();
+        self.ended(flight, ended);
     }
 }

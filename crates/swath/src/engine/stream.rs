@@ -11,6 +11,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::report::Tally;
 use crate::source::Opened;
+use crate::timeline::{Activity, Recorder};
 
 /// A stream, and how much of it has come.
 pub(crate) struct Stream<'s> {
@@ -20,6 +21,10 @@ pub(crate) struct Stream<'s> {
     /// When it began, and how many bytes a second it may bring.
     rate: Option<(Instant, NonZeroU64)>,
     pub(crate) tally: Tally,
+    /// What is done with it, and when.
+    pub(crate) recorder: Recorder,
+    /// What comes now is passed over.
+    skips: bool,
 }
 
 /// What is to be known to go on with a stream later, from another thread.
@@ -34,7 +39,8 @@ impl<'s> Stream<'s> {
     /// Goes on where [`pause`](Self::pause) stopped.
     pub(crate) fn resume(source: &'s Opened, observer: &'s Observer, past: Past) -> Self {
         let Past { offset, tally, rate } = past;
-        Self { source, observer, offset, rate, tally }
+        let recorder = observer.recorder(source.name());
+        Self { source, observer, offset, rate, tally, recorder, skips: false }
     }
 
     pub(crate) fn pause(self) -> Past {
@@ -47,7 +53,7 @@ impl<'s> Stream<'s> {
         rate_bytes_per_s: Option<NonZeroU64>,
     ) -> Self {
         let rate = rate_bytes_per_s.map(|rate| (Instant::now(), rate));
-        Self { source, observer, offset: 0, rate, tally: Tally::default() }
+        Self::resume(source, observer, Past { offset: 0, tally: Tally::default(), rate })
     }
 
     /// One read, of whatever is there; 0 at the end. `offset` is how many bytes came before.
@@ -59,6 +65,7 @@ impl<'s> Stream<'s> {
     /// Goes on `offset` bytes further; says what came if the stream ends before.
     pub(crate) fn skip(&mut self, offset: u64) -> Result<u64> {
         let mut sink = vec![0; 64 << 10];
+        self.skips = true;
         while self.offset < offset {
             let left = usize::try_from(offset - self.offset).unwrap_or(usize::MAX);
             let len = left.min(sink.len());
@@ -66,6 +73,7 @@ impl<'s> Stream<'s> {
                 break;
             }
         }
+        self.skips = false;
         Ok(self.offset)
     }
 
@@ -89,6 +97,7 @@ impl<'s> Stream<'s> {
 
     fn fill_until(&mut self, target: &mut [u8], any: bool) -> Result<usize> {
         let mut filled = 0;
+        self.recorder.mark();
         while filled < target.len() && !(any && filled > 0) {
             let here =
                 Extent::between(self.offset, self.offset + (target.len() - filled) as u64);
@@ -98,7 +107,11 @@ impl<'s> Stream<'s> {
                 return Err(error.detail("cancelled"));
             }
             self.tally.calls += 1;
-            match self.source.read_next(&mut target[filled..], self.offset) {
+            let came = self.source.read_next(&mut target[filled..], self.offset);
+            let counted = came.as_ref().map_or(0, |&more| more.min(target.len() - filled));
+            let counted = if self.skips { 0 } else { counted as u64 };
+            self.recorder.lap(Activity::Read, self.offset, counted);
+            match came {
                 Ok(0) => break,
                 Ok(more) => {
                     let more = more.min(target.len() - filled);
@@ -106,7 +119,10 @@ impl<'s> Stream<'s> {
                     self.offset += more as u64;
                     self.tally.bytes += more as u64;
                     self.observer.delivered(more as u64);
-                    self.pay();
+                    if self.rate.is_some() {
+                        self.pay();
+                        self.recorder.waited();
+                    }
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {
                     self.tally.retries += 1;

@@ -17,6 +17,8 @@ pub(crate) fn run<V: Visit>(
     beside: Option<&mut (dyn FnMut() + '_)>,
 ) {
     let here = usize::from(beside.is_none()).min(workers);
+    // This thread comes first, also in a timeline.
+    let _lane = job.observer.recorder(job.source.name());
     std::thread::scope(|scope| {
         let mut started = here;
         while started < workers {
@@ -59,9 +61,11 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     };
     let mut hands = Hands::new(job);
     while let Some(lease) = job.next(slot) {
+        hands.recorder.waited();
         let ended = visit.visit(&mut hands, &mut scratch, &lease);
         job.completed(lease, ended);
     }
+    hands.recorder.waited();
     job.count(hands.tally);
 }
 

@@ -18,6 +18,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
 use crate::source::mirrored::lengths;
 use crate::source::{Kind, Opened, Source, Verify};
+use crate::timeline::Activity;
 
 /// One copy that is looked at, or why it cannot be.
 pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
@@ -249,8 +250,12 @@ impl Visit for Look<'_> {
                 return Err(Trouble::fatal(error.at(lease.extent)));
             }
             bytes.resize(len, 0);
-            let read = fill_buffered(opened, lease.extent.offset(), bytes, &mut hands.tally);
+            hands.recorder.turn_to_path(opened.name());
+            let span = (lease.extent.offset(), lease.extent.len());
+            let read = fill_buffered(opened, span.0, bytes, &mut hands.tally);
+            hands.recorder.lap_if(&read, Activity::Read, span);
             sums.push(read.is_ok().then(|| xxh3_64(bytes)));
+            hands.recorder.lap_if(&read, Activity::Compute, span);
         }
         let right = match self.against {
             Verify::Manifest(known) => known.chunk_at(lease.extent.offset()).map(|it| it.1),

@@ -24,6 +24,7 @@ use crate::options::ReadOptions;
 use crate::sink::draft::{Draft, DraftOptions};
 use crate::sink::{FsFile, Sync, read_exact_at, share_range, write_all_at};
 use crate::source::{Opened, Source};
+use crate::timeline::Activity;
 
 /// How a copy was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,7 +68,11 @@ impl Rewrite<'_> {
             let shared = match &old {
                 Some(old) => {
                     let at = (part.offset(), part.offset());
+                    let mut recorder = self.reading.hooks.recorder(path);
                     let shared = share_range(&**draft.file(), &**old, at, part.len());
+                    if let Ok(Some(_)) = shared {
+                        recorder.lap(Activity::Copy, part.offset(), part.len());
+                    }
                     // What cannot be read any more is read from another copy.
                     shared.ok().flatten()
                 }
@@ -89,7 +94,8 @@ impl Rewrite<'_> {
         missing.sort_unstable();
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
-        draft.commit(len)?;
+        let hooks = &self.reading.hooks;
+        hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))?;
         Ok(rewritten)
     }
 
@@ -154,7 +160,10 @@ impl Rewrite<'_> {
         };
         self.each(source, parts, &|hands: &mut Hands<'_>, bytes: &mut [u8], extent| {
             hands.fill_at_once(extent.offset(), bytes)?;
-            write(bytes, extent).map_err(Trouble::fatal)
+            let written = write(bytes, extent);
+            let span = (extent.offset(), extent.len());
+            hands.recorder.lap_if(&written, Activity::Write, span);
+            written.map_err(Trouble::fatal)
         })
     }
 
@@ -174,10 +183,14 @@ impl Rewrite<'_> {
         }
         let wrong = AtomicU64::new(u64::MAX);
         let failed: Mutex<Option<io::Error>> = Mutex::default();
-        self.each(source, vec![whole], &|_: &mut Hands<'_>, bytes: &mut [u8], extent| {
+        self.each(source, vec![whole], &|hands: &mut Hands<'_>, bytes: &mut [u8], extent| {
+            hands.recorder.turn_to_path(draft.path());
+            let span = (extent.offset(), extent.len());
             let read = read_exact_at(&**file, bytes, extent.offset());
+            hands.recorder.lap_if(&read, Activity::Read, span);
             let sum = self.sums.chunk_at(extent.offset());
             let is_right = read.is_ok() && sum == Some((extent, xxh3_64(bytes)));
+            hands.recorder.lap_if(&read, Activity::Compute, span);
             if !is_right {
                 // Relaxed: read when all workers have ended.
                 wrong.fetch_min(extent.offset(), Ordering::Relaxed);

@@ -11,6 +11,7 @@ use swath_plan::extent::Extent;
 use super::hands::{Call, Hands, Wait};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::source::Identity;
+use crate::timeline::Activity;
 
 /// What a file turned out to be.
 #[derive(Clone, Copy, Debug)]
@@ -62,6 +63,19 @@ impl Hands<'_> {
     ///
     /// The kernel's, and [`Reason::Truncated`] if the file ends before.
     pub(super) fn fill(
+        &mut self,
+        file: &OwnedFd,
+        path: &Path,
+        offset: u64,
+        target: &mut [u8],
+    ) -> Result<()> {
+        let len = target.len() as u64;
+        let filled = self.fill_all(file, path, offset, target);
+        self.recorder.lap_if(&filled, Activity::Read, (offset, len));
+        filled
+    }
+
+    fn fill_all(
         &mut self,
         file: &OwnedFd,
         path: &Path,

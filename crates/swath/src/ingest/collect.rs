@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use swath_os::memory::Pages;
 
@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 /// # Ok::<(), swath::Error>(())
 /// ```
 pub struct Ingested {
-    listing: Listing,
+    listing: Arc<Listing>,
     /// In the order of the listing.
     rows: Vec<Row>,
     /// The files of the table, where some were left out.
@@ -140,7 +140,7 @@ impl Results {
     /// Puts everything in input order.
     pub(super) fn into_ingested(
         self,
-        listing: Listing,
+        listing: Arc<Listing>,
         (pages, used): (Option<Pages>, usize),
         home: Option<Arena>,
         keep_failed: bool,

@@ -15,6 +15,7 @@ use super::worker::SMALL;
 use crate::error::{Error, Operation, Reason};
 use crate::observe::Observer;
 use crate::source::Identity;
+use crate::timeline::{Flights, Recorder};
 
 /// A file that several workers read.
 pub(super) struct Large {
@@ -39,6 +40,8 @@ pub(super) enum Unit {
 pub(super) struct Crew<'c> {
     pub(super) listing: &'c Listing,
     pub(super) options: &'c IngestOptions,
+    /// The number of the first file in a timeline.
+    first_source: u32,
     /// When the call began, in seconds since 1970.
     pub(super) began: i64,
     order: Option<&'c [u32]>,
@@ -73,7 +76,7 @@ const CLAIM: usize = 32;
 
 impl<'c> Crew<'c> {
     pub(super) fn new(
-        listing: &'c Listing,
+        (listing, first_source): (&'c Listing, u32),
         options: &'c IngestOptions,
         began: i64,
         order: Option<&'c [u32]>,
@@ -98,6 +101,7 @@ impl<'c> Crew<'c> {
         Self {
             listing,
             options,
+            first_source,
             began,
             order,
             shares,
@@ -297,6 +301,22 @@ impl<'c> Crew<'c> {
         if came > told {
             self.observer.delivered(came - told);
         }
+    }
+
+    /// Records what this thread does, if anybody wants to know.
+    pub(super) fn recorder(&self) -> Recorder {
+        let timeline = self.options.hooks.timeline.as_ref();
+        timeline.map_or_else(Recorder::off, |timeline| timeline.recorder_of(self.first_source))
+    }
+
+    /// Places for files in flight, if anybody wants to know.
+    pub(super) fn flights(&self) -> Flights {
+        Flights::new(self.options.hooks.timeline.as_ref())
+    }
+
+    /// The number of a file in a timeline.
+    pub(super) fn source(&self, index: usize) -> u32 {
+        self.first_source.saturating_add(u32::try_from(index).unwrap_or(u32::MAX))
     }
 
     pub(super) fn count(&self, tally: Tally) {

@@ -21,6 +21,7 @@ use swath_os::file_system::{FileSystem, file_system};
 use super::listing::Listing;
 use super::report::Tally;
 use crate::source::Identity;
+use crate::timeline::Recorder;
 
 /// How a small file went.
 pub(super) enum Outcome {
@@ -83,6 +84,8 @@ pub(super) struct Hands<'l> {
     /// The last files were such that a look beforehand is worth it.
     look_first: bool,
     pub(super) tally: Tally,
+    /// What this worker does, and when.
+    pub(super) recorder: Recorder,
 }
 
 /// Change times are as coarse as two seconds on some file systems, and a tick late on others.
@@ -98,7 +101,12 @@ const DONE: usize = 48;
 impl<'l> Hands<'l> {
     /// `began` is when the call did, in seconds since 1970; `share` is how many descriptors this
     /// worker may hold.
-    pub(super) fn new(listing: &'l Listing, began: i64, share: usize) -> Self {
+    pub(super) fn new(
+        listing: &'l Listing,
+        began: i64,
+        share: usize,
+        recorder: Recorder,
+    ) -> Self {
         Self {
             listing,
             old: began.saturating_sub(COARSE),
@@ -111,6 +119,7 @@ impl<'l> Hands<'l> {
             cached_read: true,
             look_first: false,
             tally: Tally::default(),
+            recorder,
         }
     }
 

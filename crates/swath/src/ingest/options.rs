@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::arena::Arena;
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::profile::Profile;
+use crate::timeline::Timeline;
 
 /// Threads, and files in flight, at most.
 const MOST: u32 = 1024;
@@ -262,6 +263,13 @@ impl IngestOptions {
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Records in `timeline` what each worker does, file by file. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
         self
     }
 

@@ -11,6 +11,7 @@ use swath_plan::files::By;
 use super::worker::SMALL;
 use crate::buffer::BufferPool;
 use crate::error::{Error, Result};
+use crate::timeline::Flight;
 
 /// What became of a file.
 pub(super) enum Came {
@@ -27,14 +28,32 @@ pub(super) struct Reaper {
     depth: u32,
     ring: Option<FileRing>,
     refused: Option<String>,
-    /// The device of the folder of each file on its way, by file.
-    devices: Vec<(usize, u64)>,
+    begun: Vec<Begun>,
+}
+
+/// A file on its way.
+struct Begun {
+    index: usize,
+    /// The device of its folder.
+    device: u64,
+    flight: Flight,
+}
+
+/// A file that is not on its way any more.
+pub(super) struct Landed {
+    pub(super) index: usize,
+    pub(super) came: Came,
+    /// How many bytes came of it.
+    pub(super) bytes: u64,
+    /// The file, if it was opened before.
+    pub(super) file: Option<OwnedFd>,
+    pub(super) flight: Flight,
 }
 
 impl Reaper {
     /// With `depth` 0 there is none.
     pub(super) fn new(depth: u32) -> Self {
-        Self { depth, ring: None, refused: None, devices: Vec::new() }
+        Self { depth, ring: None, refused: None, begun: Vec::new() }
     }
 
     /// Whether there is one, or may be one.
@@ -84,7 +103,7 @@ impl Reaper {
     ) -> bool {
         let Some(ring) = self.with_room() else { return false };
         ring.begin(folder, name, index);
-        self.devices.push((index, device));
+        self.begun.push(Begun { index, device, flight: Flight::default() });
         true
     }
 
@@ -97,7 +116,7 @@ impl Reaper {
     ) -> std::result::Result<(), OwnedFd> {
         let Some(ring) = self.with_room() else { return Err(file) };
         ring.begin_open(file, index);
-        self.devices.push((index, device));
+        self.begun.push(Begun { index, device, flight: Flight::default() });
         Ok(())
     }
 
@@ -117,6 +136,13 @@ impl Reaper {
         self.ring.as_mut().filter(|ring| ring.room() > 0)
     }
 
+    /// The file that was begun last is recorded so.
+    pub(super) fn recorded(&mut self, flight: Flight) {
+        if let Some(last) = self.begun.last_mut() {
+            last.flight = flight;
+        }
+    }
+
     /// Waits for `want` files.
     pub(super) fn wait(&mut self, want: usize) {
         if let Some(ring) = &mut self.ring {
@@ -124,17 +150,17 @@ impl Reaper {
         }
     }
 
-    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`; what
-    /// became of it, and the file, if it was opened before.
+    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`.
     pub(super) fn take(
         &mut self,
         old: i64,
         put: impl FnOnce(usize, &[u8]) -> Result<()>,
-    ) -> Option<(usize, Came, Option<OwnedFd>)> {
-        let devices = &mut self.devices;
+    ) -> Option<Landed> {
+        let begun = &mut self.begun;
         self.ring.as_mut()?.take(|done| {
-            let at = devices.iter().position(|&(index, _)| index == done.token);
-            let device = at.map(|at| devices.swap_remove(at).1);
+            let at = begun.iter().position(|begun| begun.index == done.token);
+            let begun = at.map(|at| begun.swap_remove(at));
+            let device = begun.as_ref().map(|begun| begun.device);
             let came = match is_proven(&done, device, old) {
                 false => Came::Unproven,
                 true => match put(done.token, done.bytes) {
@@ -142,7 +168,9 @@ impl Reaper {
                     Err(error) => Came::Failed(error),
                 },
             };
-            (done.token, came, done.file)
+            let bytes = if matches!(came, Came::Done) { done.bytes.len() as u64 } else { 0 };
+            let flight = begun.map_or_else(Flight::default, |begun| begun.flight);
+            Landed { index: done.token, came, bytes, file: done.file, flight }
         })
     }
 }

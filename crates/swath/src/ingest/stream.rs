@@ -23,6 +23,7 @@ use super::report::IngestReport;
 use super::worker::{Caller, SMALL, run};
 use super::{Failures, summary};
 use crate::error::Error;
+use crate::timeline::{Activity, Recorder};
 
 /// Some bytes of a file that [`IngestOptions::stream`] hands over.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,7 @@ struct Desk<'x, F> {
     begun: bool,
     finished: usize,
     failed: u64,
+    recorder: Recorder,
 }
 
 impl<'x, F> Desk<'x, F> {
@@ -84,6 +86,7 @@ impl<'x, F> Desk<'x, F> {
                 break;
             }
             self.receive();
+            self.recorder.waited();
             while let Some((held, piece)) = self.next() {
                 self.hand_over(&held, piece)?;
                 self.crew.tell();
@@ -174,6 +177,8 @@ impl<'x, F> Desk<'x, F> {
             };
             if !silent {
                 (self.each)(part)?;
+                self.recorder.turn_to(self.crew.source(piece.index));
+                self.recorder.lap(Activity::Compute, offset, cut as u64);
             }
             offset += cut as u64;
             bytes = &bytes[cut..];
@@ -208,7 +213,7 @@ fn cut(bytes: &[u8], most: usize, shape: Shape) -> usize {
 /// Runs it all: workers fill slabs, this thread hands them over.
 pub(super) fn stream<E: From<Error>>(
     options: &IngestOptions,
-    listing: &Listing,
+    (listing, first_source): (&Listing, u32),
     began: i64,
     each: impl FnMut(Part<'_>) -> std::result::Result<(), E>,
 ) -> std::result::Result<IngestReport, E> {
@@ -231,7 +236,7 @@ pub(super) fn stream<E: From<Error>>(
         filled: Condvar::new(),
         slab_len,
     };
-    let crew = Crew::new(listing, options, began, None, false);
+    let crew = Crew::new((listing, first_source), options, began, None, false);
     let mut desk = Desk {
         crew: &crew,
         exchange: &exchange,
@@ -242,6 +247,7 @@ pub(super) fn stream<E: From<Error>>(
         begun: false,
         finished: 0,
         failed: 0,
+        recorder: crew.recorder(),
     };
     let mut outcome = Ok(());
     let make = || Streamer {

@@ -22,9 +22,10 @@ use super::careful::refused;
 use super::crew::{Crew, StopOnPanic, Unit};
 use super::hands::{Call, Hands, Outcome, Wait};
 use super::options::{Failures, OpenedBy, Shape};
-use super::ring::{Came, Reaper};
+use super::ring::{Came, Landed, Reaper};
 use super::text;
 use crate::error::{Error, Result};
+use crate::timeline::{Activity, Flights};
 
 /// Where one worker's bytes go.
 pub(super) trait Place {
@@ -156,6 +157,8 @@ struct Worker<'s, 'e, P> {
     probe: Probe,
     opener: Opener,
     ring: Reaper,
+    /// What is on its way, for a timeline.
+    flights: Flights,
     /// Files that the ring could not prove whole.
     later: Vec<usize>,
     /// The large file that this worker read last, open.
@@ -171,15 +174,16 @@ pub(super) const SMALL: usize = 64 << 10;
 impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     fn new(start: Starter<'s, 'e, P>, place: P, here: bool) -> Self {
         let crew = start.crew;
-        let hands = Hands::new(crew.listing, crew.began, crew.share());
+        let hands = Hands::new(crew.listing, crew.began, crew.share(), crew.recorder());
         let ring = Reaper::new(crew.ring_depth());
         let opener = match crew.options.opened_by {
             OpenedBy::Auto => Opener::default(),
             OpenedBy::Worker => Opener::only(By::Worker),
             OpenedBy::Ring => Opener::only(By::Ring),
         };
-        let (probe, later) = (Probe::default(), Vec::new());
-        Self { crew, hands, place, probe, opener, ring, later, large: None, start, here }
+        let (probe, later, flights) = (Probe::default(), Vec::new(), crew.flights());
+        let large = None;
+        Self { crew, hands, place, probe, opener, ring, flights, later, large, start, here }
     }
 
     /// Works until nothing is left.
@@ -200,10 +204,12 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 continue;
             };
             again = true;
+            self.hands.recorder.waited();
             match unit {
                 Unit::Files(first, end) => {
                     self.files(first, end);
                     self.place.pause();
+                    self.hands.recorder.waited();
                 }
                 Unit::Part(large, offset, len) => self.part(&large, offset, len),
             }
@@ -242,6 +248,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     /// Reads one file.
     fn file(&mut self, index: usize) -> Result<()> {
         let path = self.crew.listing.path(index);
+        self.hands.recorder.turn_to(self.crew.source(index));
         if let Some(error) = self.crew.listing.broken(index) {
             return Err(error.again());
         }
@@ -259,6 +266,10 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         }
         let Some(room) = self.place.room(index, SMALL, path)? else { return Ok(()) };
         let hands = &mut self.hands;
+        if !P::SHARED {
+            // For room, in a stream.
+            hands.recorder.waited();
+        }
         let mut outcome = hands.read_small(index, room, wait);
         let missed = matches!(outcome, Outcome::Miss(_));
         if wait == Wait::Never {
@@ -290,12 +301,17 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         }
         match outcome {
             Outcome::Whole(len) => {
+                // The end of one file is the beginning of the next.
+                hands.recorder.lap(Activity::Read, 0, len as u64);
                 check_text(self.crew.options.shape, path, &room[..len])?;
                 self.kept(index, len);
                 Ok(())
             }
             Outcome::Careful(file) => self.careful(index, file),
-            Outcome::Failed(call, error) => Err(refused(call, error, path)),
+            Outcome::Failed(call, error) => {
+                hands.recorder.lap(Activity::Read, 0, 0);
+                Err(refused(call, error, path))
+            }
             // Waiting for the device ends in one of the others.
             Outcome::Miss(_) => Err(refused(Call::Read, Errno::AGAIN, path)),
         }
@@ -327,7 +343,11 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             },
             None => self.ring.begin(&folder, device, self.crew.listing.c_name(index), index),
         };
-        self.hands.tally.misses += u64::from(begun);
+        if begun {
+            self.hands.tally.misses += 1;
+            self.hands.recorder.lap(Activity::Open, 0, 0);
+            self.ring.recorded(self.hands.recorder.leave(&mut self.flights));
+        }
         Ok(begun)
     }
 
@@ -365,6 +385,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     /// Waits for `want` files and puts what came in place.
     fn reap(&mut self, want: usize) {
         self.ring.wait(want);
+        self.hands.recorder.waited();
         loop {
             let (hands, place, crew) = (&mut self.hands, &mut self.place, self.crew);
             let taken = self.ring.take(hands.old(), |index, bytes| {
@@ -377,10 +398,13 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 crew.came(bytes.len() as u64);
                 Ok(())
             });
-            let Some((index, came, file)) = taken else { break };
+            let Some(Landed { index, came, bytes, file, flight }) = taken else { break };
             if let Some(file) = file {
                 self.hands.done_with(file);
             }
+            let recorder = &mut self.hands.recorder;
+            recorder.turn_to(crew.source(index));
+            recorder.land(&mut self.flights, flight, (0, bytes));
             match came {
                 Came::Done => {}
                 Came::Failed(error) => self.failed(index, error),
@@ -388,11 +412,13 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
                 Came::Unproven => self.later.push(index),
             }
         }
+        self.hands.recorder.mark();
     }
 
     /// Reads a file that the ring could not prove whole.
     fn file_carefully(&mut self, index: usize) -> Result<()> {
         let path = self.crew.listing.path(index);
+        self.hands.recorder.turn_to(self.crew.source(index));
         let file = self.hands.open(index, Wait::ForDevice);
         let file = file.map_err(|error| refused(Call::Open, error, path))?;
         self.careful(index, file)

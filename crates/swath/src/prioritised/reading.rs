@@ -11,6 +11,7 @@ use crate::engine::Trouble;
 use crate::engine::fill::Hands;
 use crate::error::{Error, Operation, Reason};
 use crate::prioritised::shared::{Ended, Shared, Turn};
+use crate::timeline::Activity;
 
 /// Does what the state machine says until nothing is left.
 pub(super) fn work(shared: &Shared, is_first: bool) {
@@ -26,13 +27,19 @@ pub(super) fn work(shared: &Shared, is_first: bool) {
         }
     }
     let Some(first) = shared.inputs.first() else { return };
-    let hands = Hands::of(&first.source, Some(shared.chunk_size));
+    let recorder = shared.observer.recorder(first.source.name());
+    let hands = Hands::of(&first.source, Some(shared.chunk_size), recorder);
     let mut reader = Reader { shared, hands, wide: None, lines: Vec::new() };
     let mut ended = None;
     loop {
-        match shared.turn(ended.take()) {
+        let turn = shared.turn(ended.take());
+        reader.hands.recorder.waited();
+        match turn {
             Turn::Read(lease) => ended = Some(reader.read(lease)),
-            Turn::Announce => shared.announce(),
+            Turn::Announce => {
+                shared.announce();
+                reader.hands.recorder.lap(Activity::Compute, 0, 0);
+            }
             Turn::Over => break,
         }
     }
@@ -76,7 +83,12 @@ impl Reader<'_> {
         let shared = self.shared;
         let mut memory = lend(shared, piece)?;
         match memory.prepare() {
-            Ok(bytes) => self.hands.tally.populated_bytes += bytes as u64,
+            Ok(0) => {}
+            Ok(bytes) => {
+                self.hands.tally.populated_bytes += bytes as u64;
+                let offset = piece.extent.offset();
+                self.hands.recorder.lap(Activity::Populate, offset, bytes as u64);
+            }
             Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
                 return Err(no_memory(shared, piece, error));
             }

@@ -16,6 +16,7 @@ use crate::options::{Advice, ReadOptions};
 use crate::report::Report;
 use crate::source::Opened;
 use crate::survey::{self, cancelled_before};
+use crate::timeline::Activity;
 
 /// Fills leases with `extent`, from `map` if there is one.
 pub(super) fn fill_memory(
@@ -131,7 +132,11 @@ impl Visit for IntoMemory<'_> {
     ) -> std::result::Result<(), Trouble> {
         let mut memory = self.lend(lease)?;
         match memory.prepare() {
-            Ok(bytes) => hands.tally.populated_bytes += bytes as u64,
+            Ok(0) => {}
+            Ok(bytes) => {
+                hands.tally.populated_bytes += bytes as u64;
+                hands.recorder.lap(Activity::Populate, lease.extent.offset(), bytes as u64);
+            }
             Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
                 let error = Error::io(Operation::Allocate, self.source.name(), error);
                 return Err(Trouble::fatal(error.at(lease.extent)));

@@ -14,6 +14,7 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit};
 use crate::error::Result;
 use crate::options::ReadOptions;
+use crate::timeline::Activity;
 
 /// Folds leases chunk by chunk.
 pub(super) struct Fold<'f, T, F, C> {
@@ -127,6 +128,7 @@ where
             };
             let bytes = &scratch[start..start + len];
             values.push((self.fold)(Chunk { index, offset: chunk.offset(), bytes }));
+            hands.recorder.lap(Activity::Compute, chunk.offset(), len as u64);
             index += 1;
         }
         let mut combined = self.combined.lock().unwrap_or_else(PoisonError::into_inner);

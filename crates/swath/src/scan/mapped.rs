@@ -17,6 +17,7 @@ use crate::options::{Advice, ReadOptions};
 use crate::profile::Profile;
 use crate::source::Source;
 use crate::survey::{self, Clock, cancelled_before, finish};
+use crate::timeline::Activity;
 
 /// A kernel that consumes bytes in a single pass, also from a map.
 #[derive(Clone, Copy, Debug)]
@@ -161,6 +162,8 @@ impl<'v> Visit for &'v SumMap<'v> {
         }
         hands.tally.calls += 1;
         let value = self.kernel.of_map(self.map, from, len);
+        let (offset, len) = (lease.extent.offset(), lease.extent.len());
+        hands.recorder.lap_fused(Activity::Compute, offset, len);
         *self.total.lock().unwrap_or_else(PoisonError::into_inner) += value;
         Ok(())
     }

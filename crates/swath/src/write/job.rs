@@ -12,6 +12,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
+use crate::timeline::Activity;
 
 /// Shared by the workers of one write.
 pub(super) struct Job<'w> {
@@ -59,11 +60,14 @@ impl<'w> Job<'w> {
     }
 
     fn work(&self) {
+        let mut recorder = self.observer.recorder(self.draft.path());
         loop {
             // Relaxed: it gives each chunk to one worker, and publishes nothing else.
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = self.chunks.chunk(index) else { return };
-            if let Err(error) = self.write_chunk(chunk) {
+            let written = self.write_chunk(chunk);
+            recorder.lap_if(&written, Activity::Write, (chunk.offset(), chunk.len()));
+            if let Err(error) = written {
                 self.next.store(self.chunks.count(), Ordering::Relaxed);
                 let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
                 failure.get_or_insert(error);

@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Hooks;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
+use crate::timeline::Activity;
 
 /// A file of a known length that threads write wherever they like; made by
 /// [`WriteOptions::create`](crate::WriteOptions::create).
@@ -36,13 +38,14 @@ pub struct Positional {
     draft: Draft,
     len: u64,
     fallbacks: Vec<String>,
+    hooks: Hooks,
     /// A write was not done, so the file is not what the program meant.
     is_poisoned: AtomicBool,
 }
 
 impl Positional {
-    pub(super) fn new(draft: Draft, len: u64, fallbacks: Vec<String>) -> Self {
-        Self { draft, len, fallbacks, is_poisoned: AtomicBool::new(false) }
+    pub(super) fn new(draft: Draft, len: u64, fallbacks: Vec<String>, hooks: Hooks) -> Self {
+        Self { draft, len, fallbacks, hooks, is_poisoned: AtomicBool::new(false) }
     }
 
     /// Bytes that the file will have.
@@ -70,7 +73,12 @@ impl Positional {
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
         let error = match Extent::new(offset, bytes.len() as u64) {
             Some(extent) if extent.end() <= self.len => {
-                match write_all_at(&**self.draft.file(), bytes, offset) {
+                let span = (offset, extent.len());
+                let written =
+                    self.hooks.record((Activity::Write, self.draft.path()), span, || {
+                        write_all_at(&**self.draft.file(), bytes, offset)
+                    });
+                match written {
                     Ok(()) => return Ok(()),
                     Err((error, done)) => Error::io(Operation::Write, self.draft.path(), error)
                         .at(Extent::between(offset + done, extent.end())),
@@ -101,7 +109,9 @@ impl Positional {
                 .detail("a write to it has failed")
                 .hint("write it again from the start"));
         }
-        self.draft.commit(self.len)
+        let (draft, len) = (self.draft, self.len);
+        let path = draft.path().to_owned();
+        self.hooks.record((Activity::Commit, &path), (0, len), || draft.commit(len))
     }
 }
 

@@ -28,7 +28,9 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         bail!(Refused::new(what, "the name of an .npz, .csv or .arrow file"));
     }
     let (table, size) = match from {
-        Format::Npz => of_rows(matrix::read_npz(&args.input)?)?,
+        Format::Npz => {
+            of_rows(matrix::read_npz_with(&args.input, &args.output.read_options())?)?
+        }
         _ => {
             let (options, bar) = matrix_options(args, from);
             let matrix = matrix::read(&args.input, &options)?;

@@ -31,7 +31,7 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
 
 fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
     Ok(match from {
-        Format::Npz => matrix::read_npz(&args.input)?,
+        Format::Npz => matrix::read_npz_with(&args.input, &args.output.read_options())?,
         _ => {
             let (options, _bar) = matrix_options(args, from);
             matrix::read_rows(&args.input, &options)?

@@ -5,7 +5,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use swath::Array;
 use swath_formats::table::npy::{self, Dense};
-use swath_formats::table::{Column, Columns, Value, Values};
+use swath_formats::table::{Column, Columns, Value, Values, read_arrow_with};
 
 use super::{Converted, Size, table_options};
 use crate::args::convert::{Convert, Format};
@@ -42,7 +42,10 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
 /// Reads a table as columns.
 pub(super) fn columns(args: &Convert, from: Format) -> Result<Columns> {
     match from {
-        Format::Arrow => Ok(swath_formats::table::read_arrow(&args.input)?),
+        Format::Arrow => {
+            let options = args.output.read_options().with_workers(args.workers);
+            Ok(read_arrow_with(&args.input, &options)?)
+        }
         Format::Npy => of_dense(&dense(args)?),
         _ => {
             let (options, _bar) = table_options(args, from);
@@ -87,20 +90,26 @@ fn size_of_dense(shape: &[usize]) -> Result<Size> {
     Ok(Size { rows, columns, values: rows * columns })
 }
 
+/// A dense array of one type.
+fn read<T: Value>(args: &Convert) -> Result<Dense<T>> {
+    let options = args.output.read_options().with_workers(args.workers);
+    Ok(npy::read_with(&args.input, &options)?)
+}
+
 /// Any numbers as doubles.
 fn dense(args: &Convert) -> Result<Dense<f64>> {
     let (descr, _) = npy::info(&args.input)?;
     let dense = match descr.trim_start_matches(['<', '|', '=']) {
-        "f4" => doubles(npy::read::<f32>(&args.input)?)?,
-        "i8" => doubles_of_longs(args, npy::read::<i64>(&args.input)?)?,
-        "i4" => doubles(npy::read::<i32>(&args.input)?)?,
-        "i2" => doubles(npy::read::<i16>(&args.input)?)?,
-        "i1" => doubles(npy::read::<i8>(&args.input)?)?,
-        "u4" => doubles(npy::read::<u32>(&args.input)?)?,
-        "u2" => doubles(npy::read::<u16>(&args.input)?)?,
-        "u1" => doubles(npy::read::<u8>(&args.input)?)?,
+        "f4" => doubles(read::<f32>(args)?)?,
+        "i8" => doubles_of_longs(args, read::<i64>(args)?)?,
+        "i4" => doubles(read::<i32>(args)?)?,
+        "i2" => doubles(read::<i16>(args)?)?,
+        "i1" => doubles(read::<i8>(args)?)?,
+        "u4" => doubles(read::<u32>(args)?)?,
+        "u2" => doubles(read::<u16>(args)?)?,
+        "u1" => doubles(read::<u8>(args)?)?,
         // Or what it says is none of them.
-        _ => npy::read::<f64>(&args.input)?,
+        _ => read::<f64>(args)?,
     };
     size_of_dense(&dense.shape)?;
     Ok(dense)
@@ -155,7 +164,7 @@ fn npy_to_text(args: &Convert, to: Format) -> Result<Converted> {
 }
 
 fn text<T: Value>(args: &Convert, to: Format, size: Size) -> Result<Converted> {
-    let dense = npy::read::<T>(&args.input)?;
+    let dense = read::<T>(args)?;
     let read = Instant::now();
     let columns = usize::try_from(size.columns)?;
     args.table_writer(to).write(&args.to, columns, &dense.values)?;

@@ -8,6 +8,7 @@ use swath_os::machine;
 
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
+use crate::timeline::{Activity, Recorder};
 
 /// What is shared by the workers of one loop.
 struct Loop<'l, I, F, E> {
@@ -64,11 +65,14 @@ where
     E: From<Error> + Send,
 {
     fn work(&self) {
+        let mut recorder = self.ordered.shared().recorder();
         loop {
             // Nothing is looked at after a panic but what is whole again: the lock of the items
             // is emptied, a ticket poisons.
-            match catch_unwind(AssertUnwindSafe(|| self.next())) {
-                Ok(Ok(Some((item, ticket)))) => self.call(item, ticket),
+            let next = catch_unwind(AssertUnwindSafe(|| self.next()));
+            recorder.waited();
+            match next {
+                Ok(Ok(Some((item, ticket)))) => self.call(item, ticket, &mut recorder),
                 Ok(Ok(None)) => return,
                 // Whoever spoiled it has a smaller number, or none.
                 Ok(Err(error)) => return self.end(u64::MAX, End::Failed(error.into())),
@@ -89,12 +93,17 @@ where
         Ok(Some((item, ticket)))
     }
 
-    fn call(&self, item: I::Item, mut ticket: Ticket) {
+    fn call(&self, item: I::Item, mut ticket: Ticket, recorder: &mut Recorder) {
         let index = ticket.index();
         let called = catch_unwind(AssertUnwindSafe(|| {
-            (self.f)(item, &mut ticket)?;
+            let made = (self.f)(item, &mut ticket);
+            let len = ticket.buffer().len() as u64;
+            recorder.lap_if(&made, Activity::Compute, (0, len));
+            made?;
             Ok(ticket.done()?)
         }));
+        // What was written is told already.
+        recorder.mark();
         match called {
             Ok(Ok(())) => {}
             Ok(Err(error)) => self.end(index, End::Failed(error)),

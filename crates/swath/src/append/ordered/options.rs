@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::observe::{CancelToken, Hooks, Progress};
 use crate::sink::draft::{DraftOptions, target_setters};
+use crate::timeline::Timeline;
 
 /// Whether writes go past the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,6 +98,13 @@ impl OrderedOptions {
     #[must_use]
     pub fn with_cancel(mut self, token: CancelToken) -> Self {
         self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Records in `timeline` what is computed, waited for and written, chunk by chunk. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
         self
     }
 }

@@ -12,6 +12,7 @@ use crate::append::ordered::{OrderedOptions, Written};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::sink::target::{Layout, Place, Target, refused};
+use crate::timeline::{Activity, Recorder};
 
 /// Room of the first buffers.
 const FIRST_ROOM: usize = 64 << 10;
@@ -88,6 +89,11 @@ impl Shared {
             changed: Condvar::new(),
             placed: Condvar::new(),
         }
+    }
+
+    /// Records what this thread does for the file.
+    pub(super) fn recorder(&self) -> Recorder {
+        self.observer.recorder(&self.path)
     }
 
     pub(super) fn name(&self) -> &Path {
@@ -202,7 +208,10 @@ impl Shared {
     fn write(&self, work: Work) {
         let Work { place, extent, mut bytes } = work;
         let mut ended = Ended { shared: self, extent, outcome: None, buffer: Vec::new() };
-        let outcome = self.target.write(&place, &mut bytes);
+        let span = (extent.offset(), extent.len());
+        let outcome = self.observer.hooks().record((Activity::Write, &self.path), span, || {
+            self.target.write(&place, &mut bytes)
+        });
         let complete = outcome.is_ok();
         bytes.clear();
         (ended.outcome, ended.buffer) = (Some(outcome), bytes);

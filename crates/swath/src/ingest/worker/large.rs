@@ -13,6 +13,7 @@ use super::super::text;
 use super::{Place, Worker, check_text};
 use crate::error::Result;
 use crate::source::Identity;
+use crate::timeline::Activity;
 
 impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     /// Reads a file that is large or out of the ordinary.
@@ -90,7 +91,10 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     /// A file without a length.
     fn made(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
         let path = self.crew.listing.path(index);
-        let bytes = self.hands.read_made(file, path, before)?;
+        let made = self.hands.read_made(file, path, before);
+        let len = made.as_ref().map_or(0, Vec::len) as u64;
+        self.hands.recorder.lap(Activity::Read, 0, len);
+        let bytes = made?;
         check_text(self.crew.options.shape, path, &bytes)?;
         let part_len = if P::SHARED { bytes.len() } else { self.crew.options.part_len() };
         let mut offset = 0;
@@ -139,6 +143,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     /// Reads a part of a large file; whoever reads the last one looks whether it is unchanged.
     pub(super) fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
         let index = large.index;
+        self.hands.recorder.turn_to(self.crew.source(index));
         let mut done = Ok(());
         let wanted = !self.crew.is_stopped() && !self.crew.is_beyond(index);
         if wanted && !large.failed.load(Ordering::Relaxed) {

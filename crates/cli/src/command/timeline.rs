@@ -1,0 +1,125 @@
+//! `--timeline FILE`: begun before the command, so that what cannot be written is told at once,
+//! and left behind it, also if it failed.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+use anyhow::Result;
+use swath::Timeline;
+use swath::append::{Ordered, OrderedOptions, Ticket, ordered, ordered_to};
+use swath::sink::Sync;
+
+use crate::args::Verb;
+use crate::failure::Refused;
+use crate::output::complain;
+use crate::same_file::is_same_file;
+use crate::trace::Trace;
+
+/// Bytes that are handed over at one time.
+const STEP: usize = 1 << 20;
+
+/// The file of a timeline that is being recorded.
+pub(super) struct Recording<'v> {
+    timeline: Timeline,
+    path: &'v Path,
+    command: &'static str,
+    output: Ordered,
+}
+
+impl<'v> Recording<'v> {
+    /// Begins the file that the words of a command name, if they name one.
+    pub(super) fn begin(verb: &'v Verb) -> Result<Option<Self>> {
+        let args = verb.timeline();
+        let Some((path, timeline)) =
+            args.and_then(|args| args.timeline.as_deref().zip(args.handle()))
+        else {
+            return Ok(None);
+        };
+        refuse(verb, path)?;
+        Ok(Some(Self { timeline, path, command: verb.word(), output: create(path)? }))
+    }
+
+    /// Writes what was recorded.
+    pub(super) fn leave(self) -> Result<()> {
+        let dropped = self.timeline.dropped();
+        let spans = self.timeline.take();
+        if dropped > 0 {
+            let (path, kept) = (self.path.display(), spans.len());
+            complain(format!(
+                "note: {path}: the first {kept} spans are in it, {dropped} more were not kept; \
+                 try: a larger --chunk-size, or fewer bytes"
+            ));
+        }
+        let (timeline, command) = (&self.timeline, self.command);
+        let trace = Trace { timeline, spans: &spans, dropped, command };
+        let mut out = Tickets { output: &self.output, ticket: None };
+        let written = trace.write(BufWriter::with_capacity(STEP, &mut out));
+        written.map_err(|error| {
+            let what = format!("cannot write the timeline to {}", self.path.display());
+            Refused::new(what, "another name for it").with_source(error)
+        })?;
+        out.done()?;
+        self.output.commit()?;
+        Ok(())
+    }
+}
+
+/// What would destroy something, or mix with it.
+fn refuse(verb: &Verb, path: &Path) -> Result<()> {
+    let what = |why: &str| format!("cannot write the timeline to {}: {why}", path.display());
+    if path == Path::new("-") {
+        let hint = "the name of a file (one of this name is ./-)";
+        return Err(Refused::new(what("results go to standard output"), hint).into());
+    }
+    if let Some(other) = verb.files().into_iter().find(|other| is_same_file(other, path)) {
+        let why = format!("it is {}, which the command works on", other.display());
+        return Err(Refused::new(what(&why), "--timeline with another name").into());
+    }
+    Ok(())
+}
+
+/// Begins the file. What is made again in no time need not survive a power cut.
+fn create(path: &Path) -> Result<Ordered> {
+    let options = OrderedOptions::new().with_sync(Sync::None);
+    // Pipes and devices are written as they are: nothing stands there that could be replaced.
+    if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+        let file = OpenOptions::new().write(true).open(path).map_err(|error| {
+            Refused::new(format!("cannot open {}", path.display()), "check the path")
+                .with_source(error)
+        })?;
+        return Ok(ordered_to(file, path, options));
+    }
+    Ok(ordered(path, options)?)
+}
+
+/// Writes to one ticket after the other.
+struct Tickets<'o> {
+    output: &'o Ordered,
+    ticket: Option<Ticket>,
+}
+
+impl Tickets<'_> {
+    fn done(self) -> swath::Result<()> {
+        self.ticket.map_or(Ok(()), Ticket::done)
+    }
+}
+
+impl Write for Tickets<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.ticket.as_mut().is_some_and(|ticket| ticket.buffer().len() >= STEP)
+            && let Some(full) = self.ticket.take()
+        {
+            full.done()?;
+        }
+        let ticket = match self.ticket.take() {
+            Some(ticket) => ticket,
+            None => self.output.ticket()?,
+        };
+        self.ticket.insert(ticket).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,93 @@
+//! Numbers for whoever records: the lowest that is free.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::timeline::{Lane, Timeline};
+
+/// Lanes of one kind.
+pub(super) struct Lanes {
+    first: u16,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    free: BinaryHeap<Reverse<u16>>,
+    /// Lanes that there are.
+    count: u16,
+}
+
+impl Lanes {
+    pub(super) fn new(first: u16) -> Self {
+        Self { first, state: Mutex::default() }
+    }
+
+    /// The lowest lane that nobody has; `None` if there are as many as there can be.
+    pub(super) fn acquire(&self) -> Option<Lane> {
+        let mut state = self.state();
+        if let Some(Reverse(index)) = state.free.pop() {
+            return Some(Lane(self.first | index));
+        }
+        let index = state.count;
+        if index == Lane::IN_FLIGHT {
+            return None;
+        }
+        state.count += 1;
+        Some(Lane(self.first | index))
+    }
+
+    pub(super) fn release(&self, lane: Lane) {
+        self.state().free.push(Reverse(lane.index()));
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A read that is on its way without a thread: its lane, and when it left.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Flight {
+    pub(super) lane: Option<Lane>,
+    pub(super) started: u64,
+}
+
+/// The places of one ring for reads in flight; given back when the ring ends.
+pub(crate) struct Flights {
+    timeline: Option<Timeline>,
+    all: Vec<Lane>,
+    free: BinaryHeap<Reverse<Lane>>,
+}
+
+impl Flights {
+    /// Those of `timeline`, if there is one.
+    pub(crate) fn new(timeline: Option<&Timeline>) -> Self {
+        Self { timeline: timeline.cloned(), all: Vec::new(), free: BinaryHeap::new() }
+    }
+
+    /// A read leaves, at this many nanoseconds.
+    pub(super) fn leave(&mut self, started: u64) -> Flight {
+        let Some(timeline) = &self.timeline else { return Flight::default() };
+        let lane = self.free.pop().map(|Reverse(lane)| lane).or_else(|| {
+            let new = timeline.0.in_flight.acquire()?;
+            self.all.push(new);
+            Some(new)
+        });
+        Flight { lane, started }
+    }
+
+    /// It has ended; its lane is free again.
+    pub(super) fn end(&mut self, flight: Flight) {
+        self.free.extend(flight.lane.map(Reverse));
+    }
+}
+
+impl Drop for Flights {
+    fn drop(&mut self) {
+        if let Some(timeline) = &self.timeline {
+            self.all.iter().for_each(|&lane| timeline.0.in_flight.release(lane));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! Who records: one thread, or the ring of one thread.
+
+use std::cell::RefCell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::sync::Arc;
+
+use super::lanes::{Flight, Flights};
+use super::{Activity, BATCH, Lane, Span, Timeline};
+
+/// A wait that is shorter is a gap.
+const SHORTEST_WAIT: u64 = 1000;
+
+/// Records what one thread does, span after span: each begins where the one before ended.
+///
+/// Made by [`Timeline::recorder`], and stays on its thread. What it recorded is seen by
+/// [`Timeline::spans`] once it is dropped, or in batches before. Spans that other recorders of this thread leave between two
+/// calls lie in the span that the second call ends.
+///
+/// ```
+/// use swath::{Activity, Timeline};
+///
+/// let timeline = Timeline::new();
+/// let mut recorder = timeline.recorder("made here");
+/// let sum: u64 = (0..1000).sum();
+/// recorder.lap(Activity::Compute, 0, 1000 * 8);
+/// drop(recorder);
+/// assert_eq!((timeline.spans()[0].bytes, sum), (8000, 499_500));
+/// ```
+pub struct Recorder(Option<Running>);
+
+struct Running {
+    timeline: Timeline,
+    lane: Lane,
+    source: u32,
+    /// When the span that runs began.
+    at: u64,
+    spans: Vec<Span>,
+    /// A lane is a thread's.
+    _here: PhantomData<*const ()>,
+}
+
+impl Recorder {
+    pub(super) fn new(timeline: &Timeline, source: u32) -> Self {
+        let timeline = timeline.clone();
+        let Some(lane) = enter(&timeline) else { return Self(None) };
+        let (at, spans) = (timeline.now(), Vec::new());
+        Self(Some(Running { timeline, lane, source, at, spans, _here: PhantomData }))
+    }
+
+    /// One that records nothing.
+    pub(crate) fn off() -> Self {
+        Self(None)
+    }
+
+    /// Begins a span here: what was done since the last one is nobody's.
+    pub fn mark(&mut self) {
+        if let Some(running) = &mut self.0 {
+            running.at = running.timeline.now();
+        }
+    }
+
+    /// Ends a span of `bytes` bytes at `offset` of the file, and begins the next one.
+    pub fn lap(&mut self, activity: Activity, offset: u64, bytes: u64) {
+        if let Some(running) = &mut self.0 {
+            let (start, now) = (running.at, running.timeline.now());
+            running.push(activity, (start, now), (offset, bytes));
+            running.at = now;
+        }
+    }
+
+    /// As [`lap`](Self::lap), of `bytes` bytes if it went well, else of none.
+    pub(crate) fn lap_if<T, E>(
+        &mut self,
+        ended: &Result<T, E>,
+        activity: Activity,
+        (offset, bytes): (u64, u64),
+    ) {
+        self.lap(activity, offset, if ended.is_ok() { bytes } else { 0 });
+    }
+
+    /// Read and computed, or parsed, at the same time, from a map: one span in the other.
+    pub(crate) fn lap_fused(&mut self, activity: Activity, offset: u64, bytes: u64) {
+        if let Some(running) = &mut self.0 {
+            let (start, now) = (running.at, running.timeline.now());
+            running.push(Activity::Read, (start, now), (offset, bytes));
+            running.push(activity, (start, now), (offset, bytes));
+            running.at = now;
+        }
+    }
+
+    /// Ends a wait, if it was one, and begins the next span.
+    pub(crate) fn waited(&mut self) {
+        if let Some(running) = &mut self.0 {
+            let (start, now) = (running.at, running.timeline.now());
+            if now.saturating_sub(start) >= SHORTEST_WAIT {
+                running.push(Activity::Wait, (start, now), (0, 0));
+            }
+            running.at = now;
+        }
+    }
+
+    /// Goes on with another file, by its number.
+    pub(crate) fn turn_to(&mut self, source: u32) {
+        if let Some(running) = &mut self.0 {
+            running.source = source;
+        }
+    }
+
+    /// Goes on with another file.
+    pub(crate) fn turn_to_path(&mut self, path: &std::path::Path) {
+        if let Some(running) = &mut self.0 {
+            running.source = running.timeline.source(path);
+        }
+    }
+
+    /// A read leaves, as of the end of the last span.
+    pub(crate) fn leave(&self, flights: &mut Flights) -> Flight {
+        match &self.0 {
+            Some(running) => flights.leave(running.at),
+            None => Flight::default(),
+        }
+    }
+
+    /// A read has come back, as of the end of the last span.
+    pub(crate) fn land(
+        &mut self,
+        flights: &mut Flights,
+        flight: Flight,
+        (offset, bytes): (u64, u64),
+    ) {
+        if let (Some(running), Some(lane)) = (&mut self.0, flight.lane) {
+            let own = std::mem::replace(&mut running.lane, lane);
+            let times = (flight.started, running.at);
+            running.push(Activity::Read, times, (offset, bytes));
+            running.lane = own;
+            flights.end(flight);
+        }
+    }
+}
+
+impl Running {
+    fn push(
+        &mut self,
+        activity: Activity,
+        (start_ns, end_ns): (u64, u64),
+        (offset, bytes): (u64, u64),
+    ) {
+        let Self { lane, source, .. } = *self;
+        let duration_ns = end_ns.saturating_sub(start_ns);
+        self.spans.push(Span { start_ns, duration_ns, offset, bytes, source, lane, activity });
+        if self.spans.len() >= BATCH {
+            self.timeline.keep(&mut self.spans);
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.timeline.keep(&mut self.spans);
+        leave(&self.timeline, self.lane);
+    }
+}
+
+impl fmt::Debug for Recorder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recorder")
+            .field("lane", &self.0.as_ref().map(|running| running.lane))
+            .finish_non_exhaustive()
+    }
+}
+
+/// The lane of this thread in one timeline, while anybody records on it.
+struct Held {
+    /// Which timeline: it lives as long as a recorder does.
+    timeline: usize,
+    lane: Lane,
+    recorders: usize,
+}
+
+thread_local! {
+    static HELD: RefCell<Vec<Held>> = const { RefCell::new(Vec::new()) };
+}
+
+fn key(timeline: &Timeline) -> usize {
+    Arc::as_ptr(&timeline.0).addr()
+}
+
+/// The lane of this thread, a new one if nobody records on it yet.
+fn enter(timeline: &Timeline) -> Option<Lane> {
+    let key = key(timeline);
+    let entered = HELD.try_with(|held| {
+        let mut held = held.borrow_mut();
+        if let Some(held) = held.iter_mut().find(|held| held.timeline == key) {
+            held.recorders += 1;
+            return Some(held.lane);
+        }
+        let lane = timeline.0.workers.acquire()?;
+        held.push(Held { timeline: key, lane, recorders: 1 });
+        Some(lane)
+    });
+    // A thread that is just ending has no lane any more.
+    entered.ok().flatten()
+}
+
+/// A recorder of this thread has ended, and its lane with the last one.
+fn leave(timeline: &Timeline, lane: Lane) {
+    let key = key(timeline);
+    let is_last = HELD.try_with(|held| {
+        let mut held = held.borrow_mut();
+        let Some(at) = held.iter().position(|held| held.timeline == key) else { return true };
+        held[at].recorders -= 1;
+        let is_last = held[at].recorders == 0;
+        if is_last {
+            held.swap_remove(at);
+        }
+        is_last
+    });
+    if is_last.unwrap_or(true) {
+        timeline.0.workers.release(lane);
+    }
+}

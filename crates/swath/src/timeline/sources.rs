@@ -1,0 +1,50 @@
+//! Which file a number stands for.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+/// Names files whose paths are elsewhere.
+type Naming = Box<dyn Fn(usize) -> PathBuf + Send + Sync>;
+
+/// Files get numbers in the order in which they are first heard of.
+#[derive(Default)]
+pub(super) struct Sources {
+    known: HashMap<PathBuf, u32>,
+    /// The first number of each run of files, and who names them.
+    runs: Vec<(u32, Naming)>,
+    next: u32,
+}
+
+impl Sources {
+    /// The number of `path`, always the same one.
+    pub(super) fn number(&mut self, path: &Path) -> u32 {
+        if let Some(&number) = self.known.get(path) {
+            return number;
+        }
+        let (number, name) = (self.next, path.to_owned());
+        self.known.insert(name.clone(), number);
+        self.runs.push((number, Box::new(move |_| name.clone())));
+        // With 2^32 files the last number stands for the others too.
+        self.next = self.next.saturating_add(1);
+        number
+    }
+
+    /// The first of `count` new numbers, that `path` names, counted from 0.
+    pub(super) fn numbers(&mut self, count: usize, path: Naming) -> u32 {
+        let first = self.next;
+        if count > 0 {
+            self.runs.push((first, path));
+        }
+        self.next = first.saturating_add(u32::try_from(count).unwrap_or(u32::MAX));
+        first
+    }
+
+    pub(super) fn path(&self, number: u32) -> Option<PathBuf> {
+        if number >= self.next {
+            return None;
+        }
+        let behind = self.runs.partition_point(|&(first, _)| first <= number);
+        let (first, path) = self.runs.get(behind.checked_sub(1)?)?;
+        Some(path((number - first) as usize))
+    }
+}
