@@ -10,6 +10,7 @@
 
 mod csv;
 mod limits;
+mod timelines;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -86,6 +87,7 @@ pub fn run(
     let known = match before {
         Some(before) => {
             results.limits = before.limits;
+            results.timelines = before.timelines;
             before.experiments
         }
         None => Vec::new(),
@@ -94,6 +96,9 @@ pub fn run(
         for (folder, place) in stages.iter().enumerate() {
             results.limits.extend(limits::measure(&place.stage, folder, cancel)?);
         }
+    }
+    if let Some(place) = stages.first().filter(|_| results.timelines.is_empty()) {
+        results.timelines = timelines::record(&place.stage)?;
     }
     for (number, &chosen) in settings.chosen.iter().enumerate() {
         let is_done =

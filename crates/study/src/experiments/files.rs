@@ -73,7 +73,7 @@ pub(super) const HUGE: Experiment = Experiment {
     figure: "time to load the 18 MB files that it gave up on",
     claim: "Files of 18 MB are out of reach: more threads do not load them faster.",
     entrants: |stage| {
-        by_threads(stage, stage.pick(1, 2, 31), stage.pick(9000, 18_000_000, 18_000_000))
+        by_threads(stage, stage.pick(1, 2, 12), stage.pick(9000, 18_000_000, 18_000_000))
     },
     judge: |runs| judge_threads(runs, Bound::AtMost(1.0)),
     ..SMALL

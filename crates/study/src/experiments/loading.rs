@@ -325,7 +325,7 @@ fn judge_sizes(runs: &Selected<'_>) -> Finding {
 }
 
 fn by_chunk(stage: &Stage) -> Result<Entrants> {
-    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 1)?;
+    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 250 * MB), 1)?;
     let shifts: Vec<u32> = stage.pick(vec![9, 12], vec![9, 10, 12, 16, 20], (9..=24).collect());
     let mut entrants = Entrants::default();
     for chunk_size in shifts.into_iter().map(|shift| 1_usize << shift) {

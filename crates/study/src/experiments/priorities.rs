@@ -97,7 +97,7 @@ struct Field {
 }
 
 fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrants> {
-    let size = stage.pick(MB / 2, 32 * MB, 500 * MB);
+    let size = stage.pick(MB / 2, 32 * MB, 250 * MB);
     let input = stage.file(Kind::Letters, size)?;
     let pages = stage.pages(input.len())?;
     // The pool keeps whole huge pages.

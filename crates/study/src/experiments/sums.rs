@@ -83,7 +83,7 @@ struct Summing(Rc<Input>);
 
 impl Summing {
     fn new(stage: &Stage) -> Result<Self> {
-        let size = stage.pick(1 << 18, 64 << 20, 2_000_000_000);
+        let size = stage.pick(1 << 18, 64 << 20, 1_000_000_000);
         Ok(Self(stage.file(Kind::Bytes, size)?))
     }
 

@@ -36,6 +36,13 @@ fn every_experiment_runs_and_leaves_its_rows_and_nothing_else() {
     }
     assert!(results.limits.iter().all(|limit| limit.value.estimate > 0.0));
     assert!(results.limits.len() >= 6, "{:?}", results.limits);
+    let engines: Vec<&str> = results.timelines.iter().map(|it| it.name.as_str()).collect();
+    assert!(["serial", "pool", "map"].iter().all(|name| engines.contains(name)), "{engines:?}");
+    for timeline in &results.timelines {
+        let read = timeline.moments.iter().filter(|it| it.activity == "read");
+        assert_eq!(read.map(|it| it.bytes).sum::<u64>(), 1 << 18, "{}", timeline.name);
+        assert!(timeline.moments.iter().all(|it| it.lane < timeline.lanes.len()));
+    }
     let last = steps.last().expect("told");
     assert_eq!(last.run.0, last.run.1);
     assert_eq!(
