@@ -20,6 +20,8 @@ mod small;
 mod sum;
 pub(crate) mod table;
 mod texts;
+mod timeline;
+mod tuned;
 mod warm;
 
 use crate::args::Args;
@@ -125,6 +127,9 @@ const ALL: &[Entry] = &[
     bytes("cp", Size::Large, copy::build),
     bytes("mirrors", Size::Medium, mirrors::build),
     bytes("mirrors-one-device", Size::Study, mirrors::build_device),
+    bytes("tuned-warm", Size::Large, tuned::build_warm),
+    bytes("tuned-cold", Size::Large, tuned::build_cold),
+    bytes("timeline", Size::Large, timeline::build),
     bytes("memory", Size::Medium, memory::build),
     bytes("memory", Size::Large, memory::build),
     files("files-warm", Shape::WARM, files::build_warm),
@@ -139,6 +144,9 @@ const ALL: &[Entry] = &[
     files("files-lines", Shape::LINES[1], files::build_lines),
     files("files-lines", Shape::LINES[2], files::build_lines),
     files("files-calls", Shape::COLD, files::build_calls),
+    files("tuned-files", Shape::COLD, tuned::build_files),
+    files("tuned-files-cold", Shape::COLD, tuned::build_files_cold),
+    files("timeline-files", Shape::WARM, timeline::build_files),
     archive(Packing::Zstd),
     archive(Packing::Gzip),
     archive(Packing::Bzip2),

@@ -36,11 +36,19 @@ pub(crate) fn streamed(setting: Setting<'_>) -> Contestant<'_> {
 /// See [`REUSED`]. The arena cannot be overwritten between runs; but where a file lies in it depends
 /// on who comes first, so that bytes of the last run would not be the right ones.
 pub(crate) fn reused(setting: Setting<'_>) -> Contestant<'_> {
-    let options = IngestOptions::new().with_arena(Arena::new());
-    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
     // What is run before the first round makes its pages exist.
+    with(setting, REUSED, IngestOptions::new().with_arena(Arena::new()))
+}
+
+/// With options that bring an arena.
+pub(crate) fn with<'b>(
+    setting: Setting<'b>,
+    name: &str,
+    options: IngestOptions,
+) -> Contestant<'b> {
+    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
     setting
-        .kept(REUSED, read, sum)
+        .kept(name, read, sum)
         .with_before(move || setting.files.prepare(setting.bench, setting.residency, 0))
 }
 

@@ -105,6 +105,17 @@ pub(crate) fn reader(setting: Setting<'_>) -> Contestant<'_> {
     setting.prepared(Contestant::new(READER, input.expected(1), run))
 }
 
+/// Sums with options, by the way that `auto` chooses.
+pub(crate) fn summed(setting: Setting<'_>, named: Named) -> Contestant<'_> {
+    let (input, Named { name, options }) = (setting.input, named);
+    let run = move || {
+        let (scanned, timing) = timed(|| options.sum(input.path.as_path()))?;
+        let scanned = scanned?;
+        Ok(Work::new(scanned.report.bytes, scanned.value).with_timing(timing))
+    };
+    setting.prepared(Contestant::new(name, input.expected(1), run))
+}
+
 /// What a scan computes, and how it comes to the bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scan {

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::time::Instant;
 
 use anyhow::Result;
-use swath::{BufferPool, Engine, Guard, Loaded, PageCache, ReadOptions, Schedule};
+use swath::{BufferPool, Engine, Guard, Loaded, PageCache, ReadOptions, Schedule, Timeline};
 use swath_study::limits;
 
 use super::stage::Stage;
@@ -31,7 +31,7 @@ const fn cold(
     Way { engine, way, state: State::Cold, memory: Memory::Fresh, options }
 }
 
-const WAYS: [Way; 13] = [
+const WAYS: [Way; 14] = [
     warm("serial", |options| options.with_engine(Engine::Serial)),
     warm("pool, static", |options| {
         options.with_engine(Engine::Pool).with_schedule(Schedule::Static)
@@ -41,6 +41,11 @@ const WAYS: [Way; 13] = [
     warm(MAP, |options| options.with_engine(Engine::Map)),
     warm("auto", |options| options),
     Way { way: "reused buffer", memory: Memory::Reused, ..warm("auto", |options| options) },
+    Way {
+        way: "reused buffer, recorded",
+        memory: Memory::Reused,
+        ..warm("auto", |options| options.with_timeline(Timeline::with_most(1 << 12)))
+    },
     cold("serial", "fresh buffer", |options| options.with_engine(Engine::Serial)),
     cold("pool, dynamic", "fresh buffer", |options| options.with_engine(Engine::Pool)),
     cold(MAP, "fresh buffer", |options| options.with_engine(Engine::Map)),

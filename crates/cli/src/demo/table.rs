@@ -14,8 +14,9 @@ warm or cold alike; of what is written, as the first row of its kind, nothing sy
 format writes the input as hexadecimal digits; GB/s are of the input. \
 ingest reads thousands of small files. \
 Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
-bypass leaves it cold.
-Try next: swath read --repeat 5 FILE, swath sum FILE, swath cp A B, swath demo --size 2GiB --dir DISK\n";
+bypass leaves it cold; recorded: with a timeline.
+Try next: swath study (which findings of five studies hold here, as a page), swath tune (what is faster on \
+this file system), swath read --repeat 5 FILE --timeline trace.json, swath demo --size 2GiB --dir DISK\n";
 
 impl Limit {
     const ALL: [Self; 3] = [Self::MemorySum, Self::Copy, Self::DirectRead];
