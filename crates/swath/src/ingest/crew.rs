@@ -68,6 +68,8 @@ struct Queue {
     /// Workers that may still find parts for others.
     busy: usize,
     window: Window,
+    /// Threads that were started, the first one among them.
+    started: usize,
     most_threads: usize,
 }
 
@@ -90,12 +92,15 @@ impl<'c> Crew<'c> {
         };
         // Each thread holds some descriptors.
         let most = most.min(swath_os::descriptors::limit() / 8).max(1);
+        let end = order.map_or(listing.len(), <[u32]>::len);
         let queue = Queue {
             next: 0,
-            end: order.map_or(listing.len(), <[u32]>::len),
+            end,
             parts: VecDeque::new(),
             busy: 0,
             window: Window::new(cores.min(most), most),
+            // Fewer where there is little to do, as far as numbers tell.
+            started: cores.min(most).min(end.div_ceil(8)).max(1),
             most_threads: cores.min(most),
         };
         Self {
@@ -123,10 +128,19 @@ impl<'c> Crew<'c> {
         self.order.map_or(place, |order| order[place] as usize)
     }
 
-    /// Threads to begin with: fewer where there is little to do.
+    /// Threads to begin with.
     pub(super) fn threads(&self) -> usize {
-        let queue = self.queue();
-        queue.window.threads().min(queue.end.div_ceil(8)).max(1)
+        self.queue().started
+    }
+
+    /// A thread met a file that takes longer than starting another one: whether that is to be done,
+    /// for there is more to read and a thread is missing.
+    pub(super) fn met_large(&self) -> bool {
+        let mut queue = self.queue();
+        let useful = queue.parts.len().saturating_add(self.left(&queue));
+        let is_missing = queue.started < queue.window.threads() && queue.started <= useful;
+        queue.started += usize::from(is_missing);
+        is_missing
     }
 
     /// Descriptors that one thread may hold.
@@ -221,6 +235,7 @@ impl<'c> Crew<'c> {
     pub(super) fn missed(&self) -> bool {
         let mut queue = self.queue();
         let grows = queue.window.missed();
+        queue.started += usize::from(grows);
         queue.most_threads = queue.most_threads.max(queue.window.threads());
         grows
     }
@@ -229,6 +244,7 @@ impl<'c> Crew<'c> {
     pub(super) fn not_started(&self, error: &std::io::Error) {
         let mut queue = self.queue();
         queue.window.refused();
+        queue.started = queue.started.saturating_sub(1).max(1);
         queue.most_threads = queue.most_threads.min(queue.window.threads().max(1));
         drop(queue);
         self.fell_back(format!("a thread was not started ({error})"));

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //! trees       files of all sizes in folders, made from a seed
+//! crew        how many threads take part
 //! same        the bytes of the serial reader, for every choice
 //! streams     parts in order, in bounded memory
 //! walks       folders, links, lists, patterns
@@ -12,6 +13,7 @@
 //! ```
 
 mod calls;
+mod crew;
 mod limits;
 mod same;
 mod streams;

@@ -10,7 +10,7 @@ use super::super::crew::Large;
 use super::super::hands::{Call, Wait};
 use super::super::options::Shape;
 use super::super::text;
-use super::{Place, Worker, check_text};
+use super::{Place, SMALL, Worker, check_text};
 use crate::error::Result;
 use crate::source::Identity;
 use crate::timeline::Activity;
@@ -23,7 +23,13 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
             Ok(Kind::Made(before)) => self.made(index, &file, &before),
             Ok(Kind::Sized(before)) => {
                 let part_len = self.crew.options.part_len();
-                if before.len <= part_len as u64 {
+                let is_large = before.len > part_len as u64;
+                // Of a file that is read at once this thread has enough to do: the others are for
+                // somebody else. Parts are there only when they are shared out, below.
+                if before.len > SMALL as u64 && !(is_large && P::SHARED) {
+                    self.call_for_help();
+                }
+                if !is_large {
                     self.at_once(index, &file, &before)
                 } else if P::SHARED {
                     return self.share_out(index, file, before);
@@ -131,7 +137,14 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         self.remember(index, file);
         let large = Arc::new(Large { index, before, base, left, failed });
         self.crew.share_out(&large, part_len);
+        // The thread behind the first is worth it for the second part already.
+        while self.call_for_help() {}
         Ok(())
+    }
+
+    /// Starts another thread, if one is missing; whether it did.
+    fn call_for_help(&self) -> bool {
+        self.crew.met_large() && self.start.more()
     }
 
     fn remember(&mut self, index: usize, file: OwnedFd) {
