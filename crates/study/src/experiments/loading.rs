@@ -314,14 +314,10 @@ fn judge_sizes(runs: &Selected<'_>) -> Finding {
     let gain = |x| runs.speed_up(key(PARALLEL, x), key(SEQUENTIAL, x));
     let (small, large) = (gain(least), gain(most));
     // As precise as it is printed.
-    let least = small.map_or(f64::INFINITY, |gain| (gain.upper * 100.0).ceil() / 100.0);
-    let bound = Bound::AtLeast(least);
-    all_of(&[Claim::new(
-        format!("gain at {most} MB, against that at {least} MB"),
-        large,
-        bound,
-    )])
-    .with_limit(runs.speed_up(key(SWATH, most), key(LIMIT, most)))
+    let before = small.map_or(f64::INFINITY, |gain| (gain.upper * 100.0).ceil() / 100.0);
+    let what = format!("gain at {most} MB, against the gain at {least} MB");
+    all_of(&[Claim::new(what, large, Bound::AtLeast(before))])
+        .with_limit(runs.speed_up(key(SWATH, most), key(LIMIT, most)))
 }
 
 fn by_chunk(stage: &Stage) -> Result<Entrants> {

@@ -22,6 +22,8 @@ use super::{Glance, fork};
 
 /// Files that a thread takes at one time: so few that nobody waits long at the end.
 const BATCH: usize = 32;
+/// Bytes after which it takes no more of them.
+const BATCH_BYTES: usize = 1 << 20;
 
 /// Files with everything looked up that can be before they are opened.
 #[derive(Debug)]
@@ -80,7 +82,7 @@ impl Bare {
     /// If a call fails, or a file has another length than before.
     pub fn through_buffers(&self, threads: usize) -> io::Result<Glance> {
         let largest = self.files.iter().map(|file| file.len).max().unwrap_or(0);
-        let batches = Mutex::new(self.files.chunks(BATCH));
+        let batches = Mutex::new(self.batches().into_iter());
         let next = || batches.lock().unwrap_or_else(PoisonError::into_inner).next();
         let glances = fork(threads, || {
             let mut glance = Glance::default();
@@ -109,7 +111,7 @@ impl Bare {
     pub fn into_arena(&self, arena: &mut [u8], threads: usize) -> io::Result<()> {
         let mut rest = arena;
         let mut parts = Vec::with_capacity(self.files.len().div_ceil(BATCH));
-        for batch in self.files.chunks(BATCH) {
+        for batch in self.batches() {
             let len = batch.iter().map(|file| file.len).sum();
             let (part, behind) = std::mem::take(&mut rest).split_at_mut(len);
             parts.push((batch, part));
@@ -128,6 +130,25 @@ impl Bare {
             Ok(())
         })?;
         Ok(())
+    }
+
+    /// What a thread takes at one time: few files, and of large ones fewer.
+    fn batches(&self) -> Vec<&[Known]> {
+        let mut batches = Vec::with_capacity(self.files.len().div_ceil(BATCH));
+        let mut rest = &self.files[..];
+        while !rest.is_empty() {
+            let mut bytes = 0;
+            let is_in = |file: &&Known| {
+                let is_in = bytes < BATCH_BYTES;
+                bytes += file.len;
+                is_in
+            };
+            let count = rest.iter().take(BATCH).take_while(is_in).count();
+            let (batch, behind) = rest.split_at(count);
+            batches.push(batch);
+            rest = behind;
+        }
+        batches
     }
 
     fn read(&self, known: &Known, target: &mut [u8]) -> io::Result<()> {
@@ -172,6 +193,15 @@ mod tests {
             bare.into_arena(&mut arena, threads).expect("read");
             assert!(arena == wanted, "{threads}");
         }
+    }
+
+    #[test]
+    fn a_thread_takes_few_small_files_and_fewer_large_ones() {
+        let known = |len| Known { folder: 0, name: CString::default(), len };
+        let lens = [vec![BATCH_BYTES / 2; 5], vec![3 * BATCH_BYTES], vec![0; 70]].concat();
+        let bare = Bare { folders: Vec::new(), files: lens.into_iter().map(known).collect() };
+        let counts: Vec<usize> = bare.batches().iter().map(|batch| batch.len()).collect();
+        assert_eq!(counts, [2, 2, 2, 32, 32, 6]);
     }
 
     #[test]
