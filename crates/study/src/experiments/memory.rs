@@ -74,7 +74,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     if let Err(error) = MemoryLimit::new(1 << 30).and_then(|limit| limit.enter().map(drop)) {
         return Ok(absent(error.to_string()));
     }
-    let size: u64 = stage.pick(64 << 20, 128 << 20, 512 << 20);
+    let size: u64 = stage.pick(1 << 20, 128 << 20, 512 << 20);
     let input = stage.file(Kind::Letters, size)?;
     for share in [50, 100, 200] {
         for (series, words) in WAYS {
