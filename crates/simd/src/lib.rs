@@ -25,6 +25,7 @@ mod black_scholes;
 mod cells;
 mod columns;
 mod count;
+mod crc;
 mod decimals;
 mod find;
 mod integers;
@@ -37,6 +38,7 @@ mod tokens;
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
 pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
+pub use crc::crc32c_combine;
 pub use decimals::{
     Decimal, Tokens, append_digits, decimal, nearest_double, parse_doubles, parse_doubles_at,
     parse_integers, parse_integers_at,

@@ -15,7 +15,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "formats", may: &["swath", "simd"] },
     Member { name: "remote", may: &["swath"] },
     Member { name: "study", may: &["swath", "formats", "os", "simd"] },
-    Member { name: "cli", may: &["swath", "formats", "study"] },
+    Member { name: "cli", may: &["swath", "formats", "study", "simd"] },
     Member { name: "capi", may: &["swath", "formats", "remote", "cli"] },
     Member { name: "python", may: &["swath", "formats", "remote", "cli"] },
     Member { name: "reference", may: &[] },

@@ -149,8 +149,8 @@ fn sum(input: &Input, options: &ReadOptions, engine: Engine) -> Result<Summed> {
 fn crc32c(source: Source, options: &ReadOptions) -> Result<Summed> {
     let scanned = options.scan(
         source,
-        |chunk| (crc32c::crc32c(chunk.bytes), chunk.bytes.len()),
-        |left, right| (crc32c::crc32c_combine(left.0, right.0, right.1), left.1 + right.1),
+        |chunk| (crc32c::crc32c(chunk.bytes), chunk.bytes.len() as u64),
+        |left, right| (swath_simd::crc32c_combine(left.0, right.0, right.1), left.1 + right.1),
     )?;
     let (checksum, _) = scanned.value.unwrap_or_default();
     Ok(Summed::of_scan(Value::Crc32c(format!("{checksum:08x}")), scanned.report))

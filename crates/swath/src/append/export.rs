@@ -108,11 +108,10 @@ impl Opened {
     fn compare(&self, pieces: &[Piece], crcs: &[u32]) -> Result<()> {
         let mut crc = 0;
         for (piece, &piece_crc) in pieces.iter().zip(crcs) {
-            let len = usize::try_from(piece.len).unwrap_or(usize::MAX);
             crc = if piece.skip == 0 {
                 piece_crc
             } else {
-                crc32c::crc32c_combine(crc, piece_crc, len)
+                swath_simd::crc32c_combine(crc, piece_crc, piece.len)
             };
             let extent = self.extent(piece.at);
             let is_last = piece.skip + piece.len == extent.len;

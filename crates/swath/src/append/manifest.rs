@@ -96,8 +96,7 @@ fn merged(last: &ManifestExtent, next: &ManifestExtent) -> Option<ManifestExtent
     }
     let crc32c = match (last.crc32c, next.crc32c) {
         (Some(left), Some(right)) => {
-            let len = usize::try_from(next.extent.len()).ok()?;
-            Some(crc32c::crc32c_combine(left, right, len))
+            Some(swath_simd::crc32c_combine(left, right, next.extent.len()))
         }
         (None, None) => None,
         _ => return None,

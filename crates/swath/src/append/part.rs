@@ -74,8 +74,7 @@ impl Piece for Part {
             (Self::Log { extent, crc }, Self::Log { extent: more, crc: more_crc }) => {
                 let left_over = extent.absorb(more);
                 if left_over.is_none() {
-                    let len = usize::try_from(more.len).unwrap_or(usize::MAX);
-                    *crc = crc32c::crc32c_combine(*crc, more_crc, len);
+                    *crc = swath_simd::crc32c_combine(*crc, more_crc, more.len);
                 }
                 left_over.map(|extent| Self::Log { extent, crc: more_crc })
             }

@@ -73,6 +73,8 @@ struct Queue {
     most_threads: usize,
 }
 
+/// Bytes that take a thread some times as long to read as starting another one does.
+const WORTH_A_THREAD: u64 = 2 << 20;
 /// Files of one claim at most.
 const CLAIM: usize = 32;
 
@@ -133,12 +135,15 @@ impl<'c> Crew<'c> {
         self.queue().started
     }
 
-    /// A thread met a file that takes longer than starting another one: whether that is to be done,
-    /// for there is more to read and a thread is missing.
-    pub(super) fn met_large(&self) -> bool {
+    /// A thread met a file of `len` bytes: whether another thread is to be started, for one is
+    /// missing and what is left takes longer than that, if it is as long.
+    pub(super) fn met_large(&self, len: u64) -> bool {
         let mut queue = self.queue();
-        let useful = queue.parts.len().saturating_add(self.left(&queue));
-        let is_missing = queue.started < queue.window.threads() && queue.started <= useful;
+        let left = self.left(&queue);
+        let useful = queue.parts.len().saturating_add(left);
+        let is_much = !queue.parts.is_empty() || left as u64 * len >= WORTH_A_THREAD;
+        let is_missing =
+            is_much && queue.started < queue.window.threads() && queue.started <= useful;
         queue.started += usize::from(is_missing);
         is_missing
     }

@@ -27,7 +27,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
                 // Of a file that is read at once this thread has enough to do: the others are for
                 // somebody else. Parts are there only when they are shared out, below.
                 if before.len > SMALL as u64 && !(is_large && P::SHARED) {
-                    self.call_for_help();
+                    self.call_for_help(before.len);
                 }
                 if !is_large {
                     self.at_once(index, &file, &before)
@@ -138,13 +138,13 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         let large = Arc::new(Large { index, before, base, left, failed });
         self.crew.share_out(&large, part_len);
         // The thread behind the first is worth it for the second part already.
-        while self.call_for_help() {}
+        while self.call_for_help(part_len as u64) {}
         Ok(())
     }
 
     /// Starts another thread, if one is missing; whether it did.
-    fn call_for_help(&self) -> bool {
-        self.crew.met_large() && self.start.more()
+    fn call_for_help(&self, len: u64) -> bool {
+        self.crew.met_large(len) && self.start.more()
     }
 
     fn remember(&mut self, index: usize, file: OwnedFd) {
