@@ -83,6 +83,10 @@ struct CountArgs {
     value: u64,
 }
 
+/// What every one of them begins with: by it they are known again.
+pub(crate) const BEGIN: &[u8] =
+    b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"swath ";
+
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Head<'h> {

@@ -129,6 +129,21 @@ impl Entrant {
     }
 }
 
+impl Entrants {
+    /// Leaves out those who need a state that cannot be had, and says why.
+    pub(crate) fn without(&mut self, state: State, why: &str) {
+        let before = self.here.len();
+        self.here.retain(|entrant| entrant.state != state);
+        if self.here.len() < before {
+            self.absent.push(Absent::new(&format!("{} files", state.word()), why));
+        }
+    }
+
+    pub(crate) fn need(&self, state: State) -> bool {
+        self.here.iter().any(|entrant| entrant.state == state)
+    }
+}
+
 impl std::fmt::Debug for Entrant {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { series, x, state, .. } = self;

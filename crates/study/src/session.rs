@@ -306,6 +306,11 @@ fn in_folder(
 ) -> Result<Stopped> {
     told((0, 0));
     let mut entrants = (chosen.entrants)(stage)?;
+    if entrants.need(State::Cold)
+        && let Err(error) = stage.try_cold()
+    {
+        entrants.without(State::Cold, &format!("{error:#}"));
+    }
     for absent in entrants.absent.drain(..) {
         let absent = (absent.peer, absent.reason);
         if !measured.absent.contains(&absent) {

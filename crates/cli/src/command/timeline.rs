@@ -1,8 +1,8 @@
 //! `--timeline FILE`: begun before the command, so that what cannot be written is told at once,
 //! and left behind it, also if it failed.
 
-use std::fs::{self, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::Result;
@@ -14,7 +14,7 @@ use crate::args::Verb;
 use crate::failure::Refused;
 use crate::output::complain;
 use crate::same_file::is_same_file;
-use crate::trace::Trace;
+use crate::trace::{BEGIN, Trace};
 
 /// Bytes that are handed over at one time.
 const STEP: usize = 1 << 20;
@@ -76,7 +76,25 @@ fn refuse(verb: &Verb, path: &Path) -> Result<()> {
         let why = format!("it is {}, which the command works on", other.display());
         return Err(Refused::new(what(&why), "--timeline with another name").into());
     }
+    // Files of a folder, of segments or behind a pipe are not named by anybody: so nothing is
+    // replaced but what was left here before.
+    if !is_replaceable(path) {
+        let why = "there is something else, which is no timeline";
+        return Err(Refused::new(what(why), "--timeline with another name").into());
+    }
     Ok(())
+}
+
+/// Whether there is nothing at `path`, or nothing in it, or an earlier timeline, or no file at all.
+fn is_replaceable(path: &Path) -> bool {
+    let Ok(facts) = fs::metadata(path) else { return true };
+    if !facts.is_file() || facts.len() == 0 {
+        return true;
+    }
+    let mut begin = Vec::new();
+    let read =
+        File::open(path).and_then(|file| file.take(BEGIN.len() as u64).read_to_end(&mut begin));
+    read.is_ok() && begin == BEGIN
 }
 
 /// Begins the file. What is made again in no time need not survive a power cut.

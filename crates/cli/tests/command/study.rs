@@ -86,6 +86,18 @@ fn two_studies_are_put_side_by_side() {
     assert!(
         rows.iter().any(|row| row["series"] == "all cores" && row["ratio"]["lower"].is_f64())
     );
+    // The page replaces none of the studies.
+    let study = before.join("study.json");
+    let output = swath()
+        .args(["study", "compare"])
+        .arg(&before)
+        .arg(&after)
+        .arg("--out")
+        .arg(&study)
+        .output();
+    let output = output.expect("started");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("would replace"), "{}", stderr(&output));
     // What is no study is refused, and the page stays as it was.
     fs::write(folder.path().join("other.json"), "{}").expect("room");
     let output = swath()

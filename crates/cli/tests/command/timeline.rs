@@ -336,6 +336,40 @@ fn what_cannot_be_written_is_refused_before_anything_is_done() {
 }
 
 #[test]
+fn nothing_but_an_earlier_trace_is_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let input = folder.path().join("in");
+    std::fs::create_dir(&input).expect("a folder");
+    let (one, other) = (input.join("one"), folder.path().join("data"));
+    for path in [&one, &other] {
+        std::fs::write(path, "not to be lost").expect("room");
+    }
+    for path in [&one, &other] {
+        let output = crate::child::swath()
+            .arg("ingest")
+            .arg(&input)
+            .arg("--timeline")
+            .arg(path)
+            .output();
+        let output = output.expect("started");
+        assert_eq!(code(&output), 2, "{}", stderr(&output));
+        assert!(stderr(&output).contains("no timeline"), "{}", stderr(&output));
+        assert_eq!(std::fs::read_to_string(path).expect("still there"), "not to be lost");
+    }
+    let trace = folder.path().join("trace.json");
+    for _ in 0..2 {
+        let output = crate::child::swath()
+            .arg("ingest")
+            .arg(&input)
+            .arg("--timeline")
+            .arg(&trace)
+            .output();
+        assert_eq!(code(&output.expect("started")), 0);
+        assert!(len_of(&trace) > 0);
+    }
+}
+
+#[test]
 fn a_trace_goes_to_a_pipe_or_a_device_as_it_is() {
     let stage = Stage::new();
     let line = r#""$0" sum "$1" --timeline /dev/stderr 2> "$2""#;

@@ -154,6 +154,20 @@ impl Stage {
         self.cold_by
     }
 
+    /// Whether files here can be taken out of the page cache, tried with a small one.
+    ///
+    /// # Errors
+    ///
+    /// Why not: what lies in memory has no device to be read from.
+    pub fn try_cold(&self) -> Result<()> {
+        let path = self.folder.join("cold");
+        fs::write(&path, [1; 1 << 16])
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        let tried = cache::make_cold(&path, self.cold_by);
+        fs::remove_file(&path)?;
+        tried
+    }
+
     /// Processors that may be used.
     #[must_use]
     pub fn workers(&self) -> usize {

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::results::{Folder, Measured, Results, Run, State};
+use crate::results::{Folder, LEAST_ROUNDS, Measured, Results, Run, State};
 use crate::stats::{Interval, median, ratio_of_medians};
 
 /// A series at one place, in both studies.
@@ -34,6 +34,8 @@ pub struct Compared {
     pub right: f64,
     /// How many times as fast the right one is: left seconds over right seconds.
     pub ratio: Interval,
+    /// Rounds of the side that has fewer.
+    pub rounds: usize,
 }
 
 /// Which side an interval is on.
@@ -48,10 +50,12 @@ pub enum Differs {
 }
 
 impl Compared {
-    /// Whether the right side is faster: only if the whole interval says so.
+    /// Whether the right side is faster: only if the whole interval says so, of five rounds or more.
     #[must_use]
     pub fn differs(&self) -> Differs {
-        if self.ratio.lower > 1.0 {
+        if self.rounds < LEAST_ROUNDS {
+            Differs::Undecided
+        } else if self.ratio.lower > 1.0 {
             Differs::Faster
         } else if self.ratio.upper < 1.0 {
             Differs::Slower
@@ -123,6 +127,7 @@ fn compared(
             left: median(own)?,
             right: median(theirs)?,
             ratio: ratio_of_medians(own, theirs, seed)?,
+            rounds: own.len().min(theirs.len()),
         })
     });
     rows.collect()

@@ -39,7 +39,7 @@ pub(super) fn timelines(results: &Results) -> Result<Markup> {
     Ok(html! {
         section id="timelines" {
             h2 { "Timelines" }
-            p { "Who did what, and when, in one run of each engine: lanes are workers, and reads that the kernel has in flight. `--timeline FILE` of any command leaves one of any run, for Perfetto." }
+            p { "Who did what, and when, in one run of each engine: lanes are workers, and reads that the kernel has in flight. " code { "--timeline FILE" } " of any command leaves one of any run, for Perfetto." }
             @if slots.is_empty() { p class="empty" { "None was recorded." } }
             @else {
                 article class="lanes" {

@@ -139,3 +139,20 @@ fn every_folder_has_its_limits_and_the_machine_has_them_once() {
     let sums = results.limits.iter().filter(|limit| limit.name == "memory sum").count();
     assert_eq!(sums, 1);
 }
+
+#[test]
+fn a_folder_in_memory_is_measured_without_what_would_have_to_be_cold() {
+    let Ok(data) = tempfile::tempdir_in("/dev/shm") else {
+        return swath_reference::skip("tmpfs", "/dev/shm is not to be written to");
+    };
+    let out = tempfile::tempdir().expect("a folder");
+    let settings = settings(out.path(), data.path(), &["a-engines", "a-memory"]);
+    let results = run(&settings, &CancelToken::new(), &mut |_| {}).expect("run");
+    let engines = &results.experiments[0];
+    assert_eq!(engines.state, Progress::Done);
+    assert!(
+        engines.runs.iter().all(|run| run.state == State::Warm) && !engines.runs.is_empty()
+    );
+    assert!(engines.absent.iter().any(|(who, _)| who == "cold files"), "{:?}", engines.absent);
+    assert!(!results.timelines.is_empty());
+}

@@ -28,6 +28,10 @@ pub(super) fn record(stage: &Stage) -> Result<Vec<Timeline>> {
     let mut timelines = Vec::new();
     for (name, engine) in ENGINES {
         for state in [State::Warm, State::Cold] {
+            // What lies in memory cannot be cold.
+            if state == State::Cold && stage.try_cold().is_err() {
+                continue;
+            }
             input.bring(state)?;
             let recorded = swath::Timeline::new();
             let options =

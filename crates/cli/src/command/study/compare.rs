@@ -4,12 +4,14 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use swath_study::page::{self, Compared, Differs};
 use swath_study::results::Results;
-use swath_study::session::load;
+use swath_study::session::{FILE, load};
 
 use super::table;
 use crate::args::study::Compare;
 use crate::command::Outcome;
+use crate::failure::Refused;
 use crate::output::{print, print_json};
+use crate::same_file::is_same_file;
 
 /// What is printed for programs.
 #[derive(Serialize)]
@@ -34,7 +36,20 @@ impl<'r> Side<'r> {
 }
 
 pub(super) fn run(args: &Compare) -> Result<Outcome> {
+    for input in [&args.left, &args.right] {
+        let file = if input.is_dir() { input.join(FILE) } else { input.clone() };
+        if is_same_file(&file, &args.out) {
+            let what = format!("the page would replace {}", file.display());
+            return Err(Refused::new(what, "--out with another name").into());
+        }
+    }
     let (left, right) = (load(&args.left)?, load(&args.right)?);
+    let (before, after) = (&left.method.extent, &right.method.extent);
+    if before != after {
+        let what =
+            format!("one study is {before}, the other {after}: their files differ in size");
+        return Err(Refused::new(what, "two of the same extent").into());
+    }
     let rows = page::compare(&left, &right);
     ensure!(
         !rows.is_empty(),
