@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use swath::CancelToken;
 
 use crate::cache::ColdBy;
@@ -157,7 +157,12 @@ fn earlier(settings: &Settings, now: &Results) -> Result<Option<Results>> {
     let is_same = before.method == now.method
         && before.machine == now.machine
         && before.folders == now.folders;
-    Ok(is_same.then_some(before))
+    ensure!(
+        is_same,
+        "the study in {} is of another extent, seed, machine or folder; try: another --out",
+        settings.out.display()
+    );
+    Ok(Some(before))
 }
 
 /// A folder, and a hidden one in it that goes away at the end.

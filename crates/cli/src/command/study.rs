@@ -8,7 +8,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use swath::CancelToken;
 use swath_study::experiments::chosen;
 use swath_study::results::{Measured, Progress, Results};
-use swath_study::session::{PAGE, Settings, Step, run as measure};
+use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
 
 use super::Outcome;
 use crate::args::study::{Study, With};
@@ -50,6 +50,11 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
         version: env!("CARGO_PKG_VERSION").to_owned(),
         program: std::env::current_exe().ok(),
     };
+    let study = args.out.join(FILE);
+    if study.exists() && !args.resume {
+        let what = format!("there is a study already: {}", study.display());
+        return Err(Refused::new(what, "--resume to go on with it, or another --out").into());
+    }
     let cancel = CancelToken::new();
     stop_on_signal(&cancel)?;
     let bar = Shown::new(!args.json);

@@ -59,6 +59,25 @@ fn what_is_not_there_is_refused_with_what_to_try() {
 }
 
 #[test]
+fn a_study_that_is_there_is_not_replaced() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let study = folder.path().join("study.json");
+    fs::write(&study, "somebody's").expect("room");
+    let words = ["study", "--smoke", "--only", "d-advice", "--data"];
+    let run = |more: &[&str]| {
+        let mut command = swath();
+        command.args(words).arg(folder.path()).arg("--out").arg(folder.path()).args(more);
+        command.output().expect("started")
+    };
+    for more in [&[][..], &["--resume"]] {
+        let output = run(more);
+        assert_eq!(code(&output), 2, "{more:?}");
+        assert!(stderr(&output).contains("study.json"), "{}", stderr(&output));
+        assert_eq!(fs::read_to_string(&study).expect("still there"), "somebody's");
+    }
+}
+
+#[test]
 fn two_studies_are_put_side_by_side() {
     let folder = tempfile::tempdir().expect("a folder");
     let study = |name: &str| {

@@ -73,11 +73,11 @@ fn a_study_that_was_stopped_is_resumed_where_it_was() {
     assert!(seen.iter().all(|&id| id == "a-chunk-size"), "{seen:?}");
     assert_eq!(whole.experiments[0], stopped.experiments[0]);
     assert_eq!(whole.experiments[1].state, Progress::Done);
-    // Other settings: nothing of it can be used.
+    // Other settings: nothing of it can be used, and nothing of it is lost.
     settings.seed = 2;
-    let mut seen = Vec::new();
-    run(&settings, &CancelToken::new(), &mut |step| seen.push(step.id)).expect("run");
-    assert!(seen.contains(&"a-threads"));
+    let error = run(&settings, &CancelToken::new(), &mut |_| {}).expect_err("another seed");
+    assert!(error.to_string().contains("another --out"), "{error}");
+    assert!(load(out.path()).expect("still there") == whole);
 }
 
 #[test]
