@@ -4,10 +4,10 @@
 //! folders from the process's own group up to the mount are asked. In a container the group's
 //! path may lie outside what is mounted; the mount's own folder is then all that can be asked.
 
-use std::ffi::OsString;
 use std::fs;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Component, Path, PathBuf};
+
+use crate::mounts::unescaped;
 
 /// The two generations of control groups, whose files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -102,7 +102,8 @@ struct Mounted {
 fn mounted_hierarchy(line: &str) -> Option<Mounted> {
     let (before, after) = line.split_once(" - ")?;
     let mut before = before.split(' ').skip(3);
-    let (root, mount_point) = (unescape(before.next()?), unescape(before.next()?));
+    let (root, mount_point) =
+        (unescaped(before.next()?.as_bytes()), unescaped(before.next()?.as_bytes()));
     let mut after = after.split(' ');
     let (kind, options) = (after.next()?, after.nth(1).unwrap_or_default());
     let version = match kind {
@@ -111,26 +112,6 @@ fn mounted_hierarchy(line: &str) -> Option<Mounted> {
         _ => return None,
     };
     Some(Mounted { version, root, mount_point })
-}
-
-/// Undoes the kernel's `\040` for a space and its like.
-fn unescape(field: &str) -> PathBuf {
-    let mut bytes = Vec::with_capacity(field.len());
-    let mut rest = field.as_bytes();
-    while let Some((&first, after)) = rest.split_first() {
-        let digits = after.get(..3).and_then(|three| std::str::from_utf8(three).ok());
-        match digits.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(byte) if first == b'\\' => {
-                bytes.push(byte);
-                rest = &after[3..];
-            }
-            _ => {
-                bytes.push(first);
-                rest = after;
-            }
-        }
-    }
-    PathBuf::from(OsString::from_vec(bytes))
 }
 
 /// The folder of group `path` in a mount that shows `root` and what is below it.
@@ -215,13 +196,6 @@ mod tests {
     #[test]
     fn a_path_that_climbs_out_of_the_namespace_is_the_mount_itself() {
         assert_eq!(one(V2, "0::/../../other\n").1, Path::new("/sys/fs/cgroup"));
-    }
-
-    #[test]
-    fn escaped_mount_points_are_restored() {
-        assert_eq!(unescape(r"/a\040b\134c"), Path::new(r"/a b\c"));
-        assert_eq!(unescape(r"/a\04"), Path::new(r"/a\04"));
-        assert_eq!(unescape(r"/a\999"), Path::new(r"/a\999"));
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub mod machine;
 pub mod map;
 pub mod memory;
 pub mod memory_limit;
+pub mod mounts;
 pub mod nameless;
 pub mod names;
 pub mod numa;

@@ -17,6 +17,7 @@ mod meter;
 mod rounds;
 mod stage;
 
+pub(crate) use judge::text;
 pub use judge::{Claim, all_of, any_of};
 pub use meter::{Meter, Outcome, hardware};
 pub use rounds::{CONTROL, Rounds, Stopped, control, run};

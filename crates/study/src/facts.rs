@@ -3,12 +3,12 @@
 //! Everything is read from `/proc` and `/sys`. A fact that the kernel does not tell is
 //! printed as "unknown": a record with a gap is better than no record.
 
-use std::ffi::OsString;
 use std::fs;
 use std::os::linux::fs::MetadataExt;
-use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
+
+use swath_os::mounts::unescaped;
 
 /// The machine and the file system under one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,10 +106,10 @@ impl Mount {
         let mut words = line.split(|&byte| byte == b' ');
         let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
         let device = text(words.nth(2)?);
-        let (point, options) = (path_of(words.nth(1)?), text(words.next()?));
+        let (point, options) = (unescaped(words.nth(1)?), text(words.next()?));
         words.find(|word| word == b"-")?;
         let kind = text(words.next()?);
-        let source = path_of(words.next()?);
+        let source = unescaped(words.next()?);
         Some(Self { point, kind, options, source, device })
     }
 
@@ -137,27 +137,6 @@ impl Mount {
         let facts = fs::metadata(&self.source).ok()?;
         facts.file_type().is_block_device().then(|| facts.st_rdev())
     }
-}
-
-/// A path of that table: bytes that would end a word are written in octal, as in `\040`.
-fn path_of(word: &[u8]) -> PathBuf {
-    let mut bytes = Vec::with_capacity(word.len());
-    let mut rest = word;
-    while let Some((&first, behind)) = rest.split_first() {
-        let octal = behind.get(..3).filter(|_| first == b'\\');
-        let value = octal.and_then(|digits| std::str::from_utf8(digits).ok());
-        match value.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
-            Some(value) => {
-                bytes.push(value);
-                rest = &rest[4..];
-            }
-            None => {
-                bytes.push(first);
-                rest = behind;
-            }
-        }
-    }
-    PathBuf::from(OsString::from_vec(bytes))
 }
 
 /// Describes the block device that holds `folder`.
@@ -202,7 +181,7 @@ mod tests {
         let plain = Mount::parse(b"36 35 0:5 / /a - tmpfs").map(|mount| mount.point);
         assert_eq!(plain, None, "no source");
         assert_eq!(Mount::parse(b"36 35 98:0 / /mnt"), None);
-        assert_eq!(path_of(b"\\04 \\999\\"), Path::new("\\04 \\999\\"), "no octal digits");
+        assert_eq!(unescaped(b"\\04 \\999\\"), Path::new("\\04 \\999\\"), "no octal digits");
     }
 
     #[test]

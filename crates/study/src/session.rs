@@ -136,13 +136,19 @@ fn save(results: &Results, out: &Path) -> Result<()> {
     Ok(())
 }
 
+/// The file of the study that `path` names: itself, or the one in that folder.
+#[must_use]
+pub fn file_of(path: &Path) -> PathBuf {
+    if path.is_dir() { path.join(FILE) } else { path.to_owned() }
+}
+
 /// Reads the results in a folder, or of a file.
 ///
 /// # Errors
 ///
 /// If there are none, or they cannot be understood.
 pub fn load(path: &Path) -> Result<Results> {
-    let path = if path.is_dir() { path.join(FILE) } else { path.to_owned() };
+    let path = file_of(path);
     let text =
         fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Results::parse(&text).with_context(|| format!("in {}", path.display()))
@@ -312,9 +318,9 @@ fn in_folder(
     told((0, 0));
     let mut entrants = (chosen.entrants)(stage)?;
     if entrants.need(State::Cold)
-        && let Err(error) = stage.try_cold()
+        && let Some(why) = stage.never_cold()
     {
-        entrants.without(State::Cold, &format!("{error:#}"));
+        entrants.without(State::Cold, why);
     }
     for absent in entrants.absent.drain(..) {
         let absent = (absent.peer, absent.reason);

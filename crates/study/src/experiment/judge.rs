@@ -36,14 +36,16 @@ impl Claim {
     }
 
     fn text(&self) -> String {
-        let measured = self.measured.map_or_else(
-            || String::from("not measured"),
-            |Interval { estimate, lower, upper }| {
-                format!("{estimate:.2} [{lower:.2}, {upper:.2}]")
-            },
-        );
-        format!("{}: {measured}, claimed {}", self.what, self.bound)
+        format!("{}: {}, claimed {}", self.what, text(self.measured), self.bound)
     }
+}
+
+/// What was measured, as findings tell it.
+pub(crate) fn text(measured: Option<Interval>) -> String {
+    measured.map_or_else(
+        || String::from("not measured"),
+        |Interval { estimate, lower, upper }| format!("{estimate:.2} [{lower:.2}, {upper:.2}]"),
+    )
 }
 
 /// Holds if all of `claims` do; does not if one of them does not.

@@ -149,10 +149,10 @@ impl Meter {
         &self.metrics
     }
 
-    /// Puts what was counted into a run.
-    pub(super) fn fill(self, run: &mut Run) {
+    /// What was counted, as a run that nobody has placed yet.
+    pub(super) fn into_run(self) -> Run {
         let Self { seconds, metrics, courses } = self;
-        *run = Run { seconds, metrics, courses, ..std::mem::take(run) };
+        Run { seconds, metrics, courses, ..Run::default() }
     }
 }
 

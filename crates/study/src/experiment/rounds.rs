@@ -94,7 +94,7 @@ pub fn run(
             }
             let entrant = &mut entrants[turn];
             let meter = entrant.run_once().with_context(|| format!("in round {round}"))?;
-            let mut run = Run {
+            each(Run {
                 folder: rounds.folder,
                 series: entrant.series.clone(),
                 x: entrant.x,
@@ -102,10 +102,8 @@ pub fn run(
                 round,
                 order,
                 bytes: entrant.expected.bytes,
-                ..Run::default()
-            };
-            meter.fill(&mut run);
-            each(run);
+                ..meter.into_run()
+            });
         }
     }
     Ok(Stopped::No)

@@ -1,6 +1,6 @@
 //! What an experiment finds on its stage: a folder, files in it, memory, and how much is to be done.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -99,6 +99,8 @@ pub struct Stage {
     workers: usize,
     seed: u64,
     program: Option<PathBuf>,
+    /// Why nothing here can be cold, once that was tried.
+    cold: OnceCell<Option<String>>,
     inputs: RefCell<BTreeMap<String, Rc<Input>>>,
 }
 
@@ -116,6 +118,7 @@ impl Stage {
             workers: machine::usable_cpus(),
             seed,
             program: None,
+            cold: OnceCell::new(),
             inputs: RefCell::default(),
         }
     }
@@ -154,12 +157,15 @@ impl Stage {
         self.cold_by
     }
 
-    /// Whether files here can be taken out of the page cache, tried with a small one.
-    ///
-    /// # Errors
-    ///
-    /// Why not: what lies in memory has no device to be read from.
-    pub fn try_cold(&self) -> Result<()> {
+    /// Why files here cannot be taken out of the page cache, if they cannot: what lies in memory has
+    /// no device to be read from. Tried once, with a small one.
+    #[must_use]
+    pub fn never_cold(&self) -> Option<&str> {
+        let why = || self.try_cold().err().map(|error| format!("{error:#}"));
+        self.cold.get_or_init(why).as_deref()
+    }
+
+    fn try_cold(&self) -> Result<()> {
         let path = self.folder.join("cold");
         fs::write(&path, [1; 1 << 16])
             .with_context(|| format!("cannot write {}", path.display()))?;

@@ -13,10 +13,10 @@ use super::limit::{MEMORY, memory};
 use super::shape::{chart, fastest, metric, powers_of_two};
 use crate::cache;
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of,
+    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of, text,
 };
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
-use crate::stats::{Bound, Interval};
+use crate::stats::Bound;
 use crate::workload::Generated;
 
 const BEFORE: &str = "line by line";
@@ -177,11 +177,4 @@ fn judge(runs: &Selected<'_>) -> Finding {
 /// As precise as it is printed.
 fn rounded(share: f64) -> f64 {
     (share * 100.0).floor() / 100.0
-}
-
-fn text(interval: Option<Interval>) -> String {
-    interval.map_or_else(
-        || "not measured".to_owned(),
-        |Interval { estimate, lower, upper }| format!("{estimate:.2} [{lower:.2}, {upper:.2}]"),
-    )
 }

@@ -8,7 +8,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::draw::{
-    Area, Context, Span, WIDTH, drawn, marker, measure_name, range, text_style, value_axis,
+    Area, Context, Span, WIDTH, drawn, marker, measure_name, mesh, range, text_style,
+    value_axis,
 };
 use super::number::{Unit, number, short};
 use super::points::{Point, View};
@@ -45,18 +46,7 @@ pub(super) fn names(
             .y_label_area_size(270)
             .build_cartesian_2d(Span::of(&values, short), down),
     )?;
-    drawn(
-        context
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(Ink::GRID.style())
-            .axis_style(Ink::AXIS.style())
-            .disable_y_mesh()
-            .label_style(text_style(HPos::Center, VPos::Top))
-            .x_desc(measure_name(&chart.y, unit))
-            .axis_desc_style(text_style(HPos::Center, VPos::Top))
-            .draw(),
-    )?;
+    mesh(&mut context, &measure_name(&chart.y, unit), false)?;
     drawn(area.draw(&Text::new(chart.x.as_str(), (4, 6), text_style(HPos::Left, VPos::Top))))?;
     for (x, top, bottom) in &rows.groups {
         let center = f64::midpoint(f64::from(*top), f64::from(*bottom));

@@ -148,17 +148,7 @@ pub(super) fn numbers(
             .y_label_area_size(left)
             .build_cartesian_2d(Span::of(&x, |it| place_label(chart, it)), Span::of(&y, short)),
     )?;
-    drawn(
-        context
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(Ink::GRID.style())
-            .axis_style(Ink::AXIS.style())
-            .label_style(text_style(HPos::Center, VPos::Top))
-            .x_desc(chart.x.as_str())
-            .axis_desc_style(text_style(HPos::Center, VPos::Top))
-            .draw(),
-    )?;
+    mesh(&mut context, &chart.x, true)?;
     let heading = measure_name(&chart.y, unit);
     drawn(area.draw(&Text::new(heading, (4, 6), text_style(HPos::Left, VPos::Top))))?;
     if let Some(mark) = mark {
@@ -183,6 +173,26 @@ pub(super) fn numbers(
         })?);
     }
     Ok(places)
+}
+
+/// Draws axes and the lines behind what is drawn: up from the axis called `x`, and `across` if there
+/// is anything to be read off there.
+///
+/// # Errors
+///
+/// If there is no room for them.
+pub(super) fn mesh(context: &mut Context<'_, '_>, x: &str, across: bool) -> Result<()> {
+    let mut mesh = context.configure_mesh();
+    mesh.light_line_style(TRANSPARENT)
+        .bold_line_style(Ink::GRID.style())
+        .axis_style(Ink::AXIS.style())
+        .label_style(text_style(HPos::Center, VPos::Top))
+        .x_desc(x)
+        .axis_desc_style(text_style(HPos::Center, VPos::Top));
+    if !across {
+        mesh.disable_y_mesh();
+    }
+    drawn(mesh.draw())
 }
 
 /// What stands above the value axis.

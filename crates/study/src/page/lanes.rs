@@ -8,7 +8,7 @@ use maud::{Markup, PreEscaped, html};
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
-use super::draw::{Context, Span, WIDTH, drawn, text_style};
+use super::draw::{Context, Span, WIDTH, drawn, mesh, text_style};
 use super::experiment::legend;
 use super::number::{Unit, short};
 use super::scale::Axis;
@@ -92,18 +92,7 @@ fn draw(timeline: &Timeline, slots: &[(&str, u8)]) -> Result<(u32, String)> {
             .y_label_area_size(190)
             .build_cartesian_2d(Span::of(&axis, short), down),
     )?;
-    drawn(
-        context
-            .configure_mesh()
-            .light_line_style(TRANSPARENT)
-            .bold_line_style(Ink::GRID.style())
-            .axis_style(Ink::AXIS.style())
-            .disable_y_mesh()
-            .label_style(text_style(HPos::Center, VPos::Top))
-            .x_desc(format!("time, {}", unit.name))
-            .axis_desc_style(text_style(HPos::Center, VPos::Top))
-            .draw(),
-    )?;
+    mesh(&mut context, &format!("time, {}", unit.name), false)?;
     for (lane, name) in timeline.lanes.iter().take(shown).enumerate() {
         let middle = (lane as f64 + 0.5) * f64::from(LANE);
         let (left, y) = context.backend_coord(&(axis.from, middle));

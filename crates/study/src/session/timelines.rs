@@ -29,7 +29,7 @@ pub(super) fn record(stage: &Stage) -> Result<Vec<Timeline>> {
     for (name, engine) in ENGINES {
         for state in [State::Warm, State::Cold] {
             // What lies in memory cannot be cold.
-            if state == State::Cold && stage.try_cold().is_err() {
+            if state == State::Cold && stage.never_cold().is_some() {
                 continue;
             }
             input.bring(state)?;

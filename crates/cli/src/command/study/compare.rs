@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use serde::Serialize;
 use swath_study::page::{self, Compared, Differs};
 use swath_study::results::Results;
-use swath_study::session::{FILE, load};
+use swath_study::session::{file_of, load};
 
 use super::table;
 use crate::args::study::Compare;
@@ -37,7 +37,7 @@ impl<'r> Side<'r> {
 
 pub(super) fn run(args: &Compare) -> Result<Outcome> {
     for input in [&args.left, &args.right] {
-        let file = if input.is_dir() { input.join(FILE) } else { input.clone() };
+        let file = file_of(input);
         if is_same_file(&file, &args.out) {
             let what = format!("the page would replace {}", file.display());
             return Err(Refused::new(what, "--out with another name").into());
