@@ -54,18 +54,23 @@ enum Outcome {
     NotDone,
 }
 
-impl From<Outcome> for ExitCode {
+impl From<Outcome> for u8 {
     fn from(outcome: Outcome) -> Self {
-        Self::from(match outcome {
+        match outcome {
             Outcome::Done => 0,
             Outcome::Differs => 1,
             Outcome::NotDone => 2,
-        })
+        }
     }
 }
 
 /// Runs the command that `words` say, the program's name first, and returns its exit code.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(status(words))
+}
+
+/// The same for a program that is not in Rust: returns the exit code as a number.
+pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(answer) => {

@@ -24,6 +24,12 @@ impl Refused {
         Self { text: text.into(), hint, source: None }
     }
 
+    /// The same of somebody else's error, which says what cannot be done and not what to try.
+    pub(crate) fn hinted(error: anyhow::Error, hint: &'static str) -> anyhow::Error {
+        let has_hint = error.chain().any(|cause| !hint_of(cause).is_empty());
+        if has_hint { error } else { Self::new(describe(&error), hint).into() }
+    }
+
     /// The same, with the kernel's reason.
     pub(crate) fn with_source(self, source: io::Error) -> Self {
         Self { source: Some(source), ..self }

@@ -1,6 +1,7 @@
 //! Formats on top of Swath, on its public items only: that they suffice is the point.
 //!
 //! ```text
+//! checksum     CRC-32C, XXH3 and BLAKE3 of whole inputs
 //! compressed   zstd, gzip, BGZF and bzip2: written and read in parallel, read from anywhere
 //! matrix       Matrix Market and edge lists ↔ coordinates, compressed rows and columns
 //! table        numeric CSV and TSV ↔ row-major arrays, Arrow columns
@@ -9,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod checksum;
 pub mod compressed;
 mod error;
 pub mod matrix;

@@ -34,7 +34,7 @@ mod summary;
 mod svg;
 
 pub use compare::{Compared, Differs, compare};
-pub use number::date;
+pub use number::{date, size};
 pub use side::render_comparison;
 
 use anyhow::Result;

@@ -25,6 +25,7 @@ pub use select::{Key, LEAST_ROUNDS, Selected};
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
+use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 
 use crate::stats::Interval;
@@ -332,13 +333,21 @@ impl Results {
         struct Head {
             schema: u32,
         }
-        let head: Head = serde_json::from_str(text).context("this is no study")?;
+        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+        let what = if is_json { "this is no study" } else { "this is damaged, or no study" };
+        let head: Head = serde_json::from_str(text).context(what)?;
         ensure!(
             head.schema <= SCHEMA,
             "this study has schema {}, and {SCHEMA} is the newest that is known here: update Swath",
             head.schema
         );
-        serde_json::from_str(text).context("this study is damaged")
+        let results: Self = serde_json::from_str(text).context("this study is damaged")?;
+        let mut runs = results.experiments.iter().flat_map(|one| &one.runs);
+        ensure!(
+            runs.all(|run| run.seconds >= 0.0 && run.folder < results.folders.len().max(1)),
+            "this study is damaged: it has a run of a time or a folder that cannot be"
+        );
+        Ok(results)
     }
 }
 
@@ -348,6 +357,25 @@ mod tests {
 
     fn interval(estimate: f64) -> Interval {
         Interval { estimate, lower: estimate - 0.125, upper: estimate + 0.125 }
+    }
+
+    fn measured() -> Measured {
+        Measured {
+            id: "a-threads".into(),
+            study: "A".into(),
+            figure: "figure 1".into(),
+            claim: "more is more".into(),
+            charts: Vec::new(),
+            state: Progress::Skipped("no memory".into()),
+            absent: vec![("map".into(), "not allowed".into())],
+            finding: Finding {
+                verdict: Holds::No,
+                because: "1.5 [1.4, 1.6]".into(),
+                of_limit: Some(interval(0.75)),
+            },
+            noise: Some(0.125),
+            runs: Vec::new(),
+        }
     }
 
     #[test]
@@ -371,25 +399,14 @@ mod tests {
             y_log: false,
         };
         let measured = Measured {
-            id: "a-threads".into(),
-            study: "A".into(),
-            figure: "figure 1".into(),
-            claim: "more is more".into(),
+            runs: vec![run.clone(), Run { round: 1, ..run }],
             charts: vec![
                 chart(Measure::Efficiency),
                 chart(Measure::SpeedUp { series: "serial".into(), x: None }),
                 chart(Measure::Metric { name: "major_faults".into(), unit: "".into() }),
                 chart(Measure::Course { name: "busy".into(), unit: "".into(), x: 8.0 }),
             ],
-            state: Progress::Skipped("no memory".into()),
-            absent: vec![("map".into(), "not allowed".into())],
-            finding: Finding {
-                verdict: Holds::No,
-                because: "1.5 [1.4, 1.6]".into(),
-                of_limit: Some(interval(0.75)),
-            },
-            noise: Some(0.125),
-            runs: vec![run.clone(), Run { round: 1, ..run }],
+            ..measured()
         };
         let limit = Limit {
             name: "sum".into(),
@@ -423,6 +440,27 @@ mod tests {
     fn what_is_something_else_is_an_error() {
         for text in ["", "{}", "[]", "{\"schema\": 1}", "{\"schema\": 1, \"runs\": 3}"] {
             assert!(Results::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_damaged_is_told_from_what_is_no_study() {
+        let whole = || {
+            let run = Run { seconds: 0.25, ..Run::default() };
+            let one = Measured { runs: vec![run], ..measured() };
+            Results { experiments: vec![one], ..Results::default() }
+        };
+        let text = serde_json::to_string(&whole()).expect("text");
+        assert!(Results::parse(&text).is_ok());
+        let why = |text: &str| Results::parse(text).expect_err("not whole").to_string();
+        assert_eq!(why(&text[..text.len() / 2]), "this is damaged, or no study");
+        assert_eq!(why("{\"schema\": \"x\"}"), "this is no study");
+        assert_eq!(why("{\"schema\": 1}"), "this study is damaged");
+        for (good, bad) in
+            [("\"seconds\":0.25", "\"seconds\":-1.0"), ("\"folder\":0", "\"folder\":7")]
+        {
+            let bad = text.replace(good, bad);
+            assert!(bad != text && why(&bad).contains("cannot be"), "{bad}");
         }
     }
 }

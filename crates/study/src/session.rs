@@ -12,7 +12,7 @@ mod csv;
 mod limits;
 mod timelines;
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,8 +21,10 @@ use swath::CancelToken;
 
 use crate::cache::ColdBy;
 use crate::experiment::{self, CONTROL, Experiment, Extent, Rounds, Stage, Stopped};
+use crate::experiments;
 use crate::facts::Facts;
 use crate::harness::noisy_spread;
+use crate::hidden::Hidden;
 use crate::page;
 use crate::results::{
     Finding, Folder, Holds, Key, Measured, Method, Progress, Results, Run, Selected, State,
@@ -76,7 +78,7 @@ pub fn run(
     watch: &mut dyn FnMut(Step),
 ) -> Result<Results> {
     let out = &settings.out;
-    fs::create_dir_all(out).with_context(|| format!("cannot make {}", out.display()))?;
+    let _lock = begin(out)?;
     let stages = settings
         .data
         .iter()
@@ -100,11 +102,13 @@ pub fn run(
     if let Some(place) = stages.first().filter(|_| results.timelines.is_empty()) {
         results.timelines = timelines::record(&place.stage)?;
     }
+    // What was finished before stays, and all that is not asked for now.
+    let stays = |one: &Measured| {
+        one.state == Progress::Done || settings.chosen.iter().all(|it| it.id != one.id)
+    };
+    results.experiments = known.into_iter().filter(stays).collect();
     for (number, &chosen) in settings.chosen.iter().enumerate() {
-        let is_done =
-            |known: &&Measured| known.id == chosen.id && known.state == Progress::Done;
-        if let Some(done) = known.iter().find(is_done) {
-            results.experiments.push(done.clone());
+        if results.experiments.iter().any(|one| one.id == chosen.id) {
             continue;
         }
         if cancel.is_cancelled() {
@@ -119,20 +123,34 @@ pub fn run(
         let measured = measure(chosen, &stages, settings, cancel, &mut told);
         csv::write(&out.join(format!("{}.csv", measured.id)), &measured)?;
         results.experiments.push(measured);
+        results.experiments.sort_by_key(|one| place_of(&one.id));
         save(&results, out)?;
     }
     save(&results, out)?;
-    let page = out.join(PAGE);
-    swath::write(&page, page::render(&results)?)
-        .with_context(|| format!("cannot write {}", page.display()))?;
+    swath::write(out.join(PAGE), page::render(&results)?)?;
     Ok(results)
+}
+
+/// Makes the folder of results, and keeps others out of it until what is returned is dropped.
+fn begin(out: &Path) -> Result<File> {
+    let what = || format!("cannot leave a study in {}", out.display());
+    fs::create_dir_all(out).with_context(what)?;
+    let folder = File::open(out).with_context(what)?;
+    // Where nothing can be locked, whoever asks for two at one time gets the later one.
+    let is_taken = matches!(folder.try_lock(), Err(TryLockError::WouldBlock));
+    ensure!(!is_taken, "{}: another study is on its way into it", what());
+    Ok(folder)
+}
+
+/// The place of an experiment among all; those of another version come last.
+fn place_of(id: &str) -> usize {
+    experiments::ALL.iter().position(|one| one.id == id).unwrap_or(usize::MAX)
 }
 
 /// Leaves the results whole or not at all.
 fn save(results: &Results, out: &Path) -> Result<()> {
-    let path = out.join(FILE);
     let text = serde_json::to_string(results).context("results are text")?;
-    swath::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    swath::write(out.join(FILE), text)?;
     Ok(())
 }
 
@@ -165,7 +183,7 @@ fn earlier(settings: &Settings, now: &Results) -> Result<Option<Results>> {
         && before.folders == now.folders;
     ensure!(
         is_same,
-        "the study in {} is of another extent, seed, machine or folder; try: another --out",
+        "the study in {} is of another extent, seed, machine or folder",
         settings.out.display()
     );
     Ok(Some(before))
@@ -175,33 +193,6 @@ fn earlier(settings: &Settings, now: &Results) -> Result<Option<Results>> {
 struct Place {
     stage: Stage,
     _folder: Hidden,
-}
-
-/// A folder of our own in another one. Removed when dropped, with all that is in it.
-pub(crate) struct Hidden(PathBuf);
-
-impl Hidden {
-    /// Makes it, under a name that starts with `kind`.
-    ///
-    /// # Errors
-    ///
-    /// If it cannot be made there.
-    pub(crate) fn make(parent: &Path, kind: &str) -> Result<Self> {
-        let folder = parent.join(format!("{kind}-{}", std::process::id()));
-        fs::create_dir(&folder)
-            .with_context(|| format!("cannot make a folder in {}", parent.display()))?;
-        Ok(Self(folder))
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.0
-    }
-}
-
-impl Drop for Hidden {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 impl Place {

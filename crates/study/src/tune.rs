@@ -85,6 +85,14 @@ pub struct Tuned {
     pub is_stopped: bool,
 }
 
+impl Tuned {
+    /// Whether the time was too short to compare anything: then the profile says nothing.
+    #[must_use]
+    pub fn had_no_time(&self) -> bool {
+        self.found.iter().any(is_open) && self.found.iter().all(|one| one.ratio.is_none())
+    }
+}
+
 /// Measures; `watch` is told each run.
 ///
 /// Takes at most 96 MiB and some small files on the file system, an eighth of what is free there,

@@ -15,7 +15,9 @@ Examples:
   swath study --list
   swath study --only a-threads,b --data /mnt/fast --data /mnt/large
   swath study --full --out here && swath study --full --out here --resume
-  swath study compare before/study.json after/study.json"
+  swath study compare before/study.json after/study.json
+
+Exit status: 0 all is done; 1 an experiment failed or was stopped, the others are kept; 2 not done."
 )]
 pub struct Study {
     /// Instead of measuring

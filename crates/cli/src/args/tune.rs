@@ -13,7 +13,9 @@ Examples:
   swath tune --path /mnt/fast --budget 60
   swath tune --path /mnt/fast --show
   swath tune --path /mnt/fast --clear
-  swath read --no-profile data.bin        without what was measured")]
+  swath read --no-profile data.bin        without what was measured
+
+Exit status: 0 done; 1 there is no profile to show; 2 not done, also if it was stopped.")]
 pub struct Tune {
     /// A folder of the file system; a hidden folder is made in it, and removed again
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".")]

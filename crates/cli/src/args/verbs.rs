@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
+use swath_formats::checksum::Algorithm;
 
 use super::classes::ClassArgs;
 use super::mirror::CopiesArgs;
@@ -68,8 +69,8 @@ pub struct Sum {
     pub paths: Vec<Input>,
 
     /// Print a checksum instead of the sum of all bytes
-    #[arg(long, value_name = "HASH", value_parser = words(HASHES))]
-    pub hash: Option<Hash>,
+    #[arg(long, value_name = "HASH", value_parser = words(Algorithm::WORDS))]
+    pub hash: Option<Algorithm>,
 
     /// Print a line of JSON for each file, with units in its keys
     #[arg(long)]
@@ -83,20 +84,6 @@ pub struct Sum {
     #[command(flatten)]
     pub how: ReadArgs,
 }
-
-/// A checksum that a standard tool knows too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hash {
-    /// 64 bits, as `xxhsum -H3`.
-    Xxh3,
-    /// CRC-32C (Castagnoli).
-    Crc32c,
-    /// 256 bits, as `b3sum`.
-    Blake3,
-}
-
-const HASHES: &[(&str, Hash)] =
-    &[("xxh3", Hash::Xxh3), ("crc32c", Hash::Crc32c), ("blake3", Hash::Blake3)];
 
 /// `swath scan`
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `swath study`: what the five studies measured, measured here.
 
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
@@ -40,6 +41,7 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
         notes.iter().for_each(complain);
         data.push(folder);
     }
+    refuse(&data)?;
     let settings = Settings {
         extent: args.extent(),
         chosen,
@@ -58,19 +60,41 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
     let cancel = CancelToken::new();
     stop_on_signal(&cancel)?;
     let bar = Shown::new(!args.json);
-    let results = measure(&settings, &cancel, &mut |step| bar.update(step))?;
+    let results = measure(&settings, &cancel, &mut |step| bar.update(step));
     bar.clear();
+    let results = results.map_err(|error| Refused::hinted(error, "another --out"))?;
     if args.json {
         print_json(&results)?;
     } else {
         print(text(&results, &args.out.join(PAGE).display().to_string()))?;
     }
-    let is_whole = results.experiments.len() == settings.chosen.len()
-        && results.experiments.iter().all(|one| one.state == Progress::Done);
+    let is_done = |id: &str| {
+        results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)
+    };
+    let is_whole = settings.chosen.iter().all(|one| is_done(one.id));
     if cancel.is_cancelled() {
         complain("stopped: what was finished is kept; try: --resume");
     }
     Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
+}
+
+/// Folders in which nothing can be measured, or one that is named twice.
+fn refuse(data: &[PathBuf]) -> Result<()> {
+    let mut seen = Vec::new();
+    for folder in data {
+        let what = || format!("cannot measure in {}", folder.display());
+        let hint = "--data with a folder that is there and can be written";
+        let refused = |error| Refused::new(what(), hint).with_source(error);
+        let known = folder.canonicalize().map_err(refused)?;
+        // What cannot be written is refused now, not when all else was measured.
+        tempfile::tempfile_in(&known).map_err(refused)?;
+        if seen.contains(&known) {
+            let what = format!("{}: it is given twice", what());
+            return Err(Refused::new(what, "--data once for each folder").into());
+        }
+        seen.push(known);
+    }
+    Ok(())
 }
 
 /// How far it is, on a terminal.
@@ -150,6 +174,10 @@ fn word(one: &Measured) -> &'static str {
 fn because(one: &Measured) -> String {
     match &one.state {
         Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
+        _ if one.runs.is_empty() && !one.absent.is_empty() => {
+            let absent = one.absent.iter().map(|(who, why)| format!("{who}: {why}"));
+            absent.collect::<Vec<_>>().join("; ")
+        }
         _ => one.finding.because.clone(),
     }
 }

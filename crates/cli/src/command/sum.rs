@@ -1,23 +1,22 @@
 //! `swath sum`: the sum of all bytes, or a checksum.
 
-use std::io::BufRead;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::{Activity, Engine, ReadOptions, Recorder, Report, Source};
-use xxhash_rust::xxh3::Xxh3;
+use swath::{Engine, ReadOptions, Report};
+use swath_formats::checksum::{Algorithm, Checksum, checksum};
 
 use super::Outcome;
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
-use crate::args::verbs::{self, Hash};
+use crate::args::verbs;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, hex};
+use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline};
 
 #[derive(Serialize)]
 struct Json {
@@ -111,9 +110,7 @@ pub(super) fn run(args: &verbs::Sum) -> Result<Outcome> {
                 Summed::of_scan(Value::Sum(scanned.value), scanned.report)
             }
             None => sum(input, &options, engine)?,
-            Some(Hash::Crc32c) => crc32c(source()?, &options)?,
-            Some(Hash::Xxh3) => xxh3(source()?, &options)?,
-            Some(Hash::Blake3) => blake3(source()?, &options)?,
+            Some(algorithm) => checked(checksum(source()?, algorithm, &options)?, algorithm),
         };
         drop(bar);
         if let Some(report) = &summed.report {
@@ -145,81 +142,18 @@ fn sum(input: &Input, options: &ReadOptions, engine: Engine) -> Result<Summed> {
     Ok(Summed::of_scan(Value::Sum(scanned.value), scanned.report))
 }
 
-/// Chunk by chunk in parallel: two checksums make that of what they are of together.
-fn crc32c(source: Source, options: &ReadOptions) -> Result<Summed> {
-    let scanned = options.scan(
-        source,
-        |chunk| (crc32c::crc32c(chunk.bytes), chunk.bytes.len() as u64),
-        |left, right| (swath_simd::crc32c_combine(left.0, right.0, right.1), left.1 + right.1),
-    )?;
-    let (checksum, _) = scanned.value.unwrap_or_default();
-    Ok(Summed::of_scan(Value::Crc32c(format!("{checksum:08x}")), scanned.report))
-}
-
-fn xxh3(source: Source, options: &ReadOptions) -> Result<Summed> {
-    let mut hasher = Xxh3::new();
-    let (bytes, elapsed) = feed(source, options, |block| hasher.update(block))?;
-    let value = Value::Xxh3(format!("{:016x}", hasher.digest()));
-    Ok(Summed { value, bytes, elapsed, report: None })
-}
-
-fn blake3(source: Source, options: &ReadOptions) -> Result<Summed> {
-    let mut hasher = blake3::Hasher::new();
-    let (bytes, elapsed) = feed(source, options, |block| {
-        hasher.update(block);
-    })?;
-    let value = Value::Blake3(hex(hasher.finalize().as_bytes()));
-    Ok(Summed { value, bytes, elapsed, report: None })
-}
-
-/// Gives every block to `update`, in order, while the next ones are read.
-fn feed(
-    source: Source,
-    options: &ReadOptions,
-    mut update: impl FnMut(&[u8]),
-) -> Result<(u64, Duration)> {
-    let start = Instant::now();
-    let mut reader = options.reader(source)?;
-    let mut recorder = options.timeline().map(|timeline| timeline.recorder(reader.path()));
-    let mut bytes = 0;
-    loop {
-        let block = reader.fill_buf()?;
-        if block.is_empty() {
-            return Ok((bytes, start.elapsed()));
-        }
-        let len = block.len();
-        recorder.as_mut().map(Recorder::mark);
-        update(block);
-        if let Some(recorder) = &mut recorder {
-            recorder.lap(Activity::Compute, options.offset() + bytes, len as u64);
-        }
-        bytes += len as u64;
-        reader.consume(len);
-    }
+fn checked(sum: Checksum, algorithm: Algorithm) -> Summed {
+    let value = match algorithm {
+        Algorithm::Crc32c => Value::Crc32c(sum.hex()),
+        Algorithm::Blake3 => Value::Blake3(sum.hex()),
+        _ => Value::Xxh3(sum.hex()),
+    };
+    Summed { value, bytes: sum.bytes, elapsed: sum.elapsed, report: sum.report }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn value_of(bytes: &[u8], work: fn(Source, &ReadOptions) -> Result<Summed>) -> Value {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("input");
-        std::fs::write(&path, bytes).expect("written");
-        // Small chunks, so that there is something to combine.
-        let options = ReadOptions::new().with_chunk_size(4);
-        work(Source::from(path), &options).expect("it can be read").value
-    }
-
-    #[test]
-    fn checksums_of_the_check_string_are_the_published_ones() {
-        let check = b"123456789";
-        assert_eq!(value_of(check, crc32c), Value::Crc32c("e3069283".into()));
-        assert_eq!(value_of(b"", crc32c), Value::Crc32c("00000000".into()));
-        assert_eq!(value_of(b"", xxh3), Value::Xxh3("2d06800538d394c2".into()));
-        let empty = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
-        assert_eq!(value_of(b"", blake3), Value::Blake3(empty.into()));
-    }
 
     #[test]
     fn xxh3_is_marked_as_its_tool_marks_it() {

@@ -1,5 +1,5 @@
-//! `--timeline FILE`: begun before the command, so that what cannot be written is told at once,
-//! and left behind it, also if it failed.
+//! `--timeline FILE`: what cannot be written is told before the command begins, and the file is made
+//! behind it, also if it failed. While the command works, nothing is there that it could meet.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use swath::Timeline;
 use swath::append::{Ordered, OrderedOptions, Ticket, ordered, ordered_to};
-use swath::sink::Sync;
+use swath::sink::{Fs, LocalFs, Sync};
 
 use crate::args::Verb;
 use crate::failure::Refused;
@@ -24,7 +24,8 @@ pub(super) struct Recording<'v> {
     timeline: Timeline,
     path: &'v Path,
     command: &'static str,
-    output: Ordered,
+    /// A pipe or a device, which was opened at once.
+    opened: Option<Ordered>,
 }
 
 impl<'v> Recording<'v> {
@@ -37,11 +38,24 @@ impl<'v> Recording<'v> {
             return Ok(None);
         };
         refuse(verb, path)?;
-        Ok(Some(Self { timeline, path, command: verb.word(), output: create(path)? }))
+        let opened = open(path)?;
+        if opened.is_none() {
+            try_folder(path)?;
+        }
+        Ok(Some(Self { timeline, path, command: verb.word(), opened }))
     }
 
     /// Writes what was recorded.
     pub(super) fn leave(self) -> Result<()> {
+        let output = match self.opened {
+            Some(opened) => opened,
+            None => {
+                // By then the command may have made something of that name.
+                refuse_other(self.path)?;
+                // What is made again in no time need not survive a power cut.
+                ordered(self.path, OrderedOptions::new().with_sync(Sync::None))?
+            }
+        };
         let dropped = self.timeline.dropped();
         let spans = self.timeline.take();
         if dropped > 0 {
@@ -53,21 +67,20 @@ impl<'v> Recording<'v> {
         }
         let (timeline, command) = (&self.timeline, self.command);
         let trace = Trace { timeline, spans: &spans, dropped, command };
-        let mut out = Tickets { output: &self.output, ticket: None };
+        let mut out = Tickets { output: &output, ticket: None };
         let written = trace.write(BufWriter::with_capacity(STEP, &mut out));
         written.map_err(|error| {
-            let what = format!("cannot write the timeline to {}", self.path.display());
-            Refused::new(what, "another name for it").with_source(error)
+            Refused::new(cannot_write(self.path), "another name for it").with_source(error)
         })?;
         out.done()?;
-        self.output.commit()?;
+        output.commit()?;
         Ok(())
     }
 }
 
 /// What would destroy something, or mix with it.
 fn refuse(verb: &Verb, path: &Path) -> Result<()> {
-    let what = |why: &str| format!("cannot write the timeline to {}: {why}", path.display());
+    let what = |why: &str| format!("{}: {why}", cannot_write(path));
     if path == Path::new("-") {
         let hint = "the name of a file (one of this name is ./-)";
         return Err(Refused::new(what("results go to standard output"), hint).into());
@@ -76,13 +89,21 @@ fn refuse(verb: &Verb, path: &Path) -> Result<()> {
         let why = format!("it is {}, which the command works on", other.display());
         return Err(Refused::new(what(&why), "--timeline with another name").into());
     }
-    // Files of a folder, of segments or behind a pipe are not named by anybody: so nothing is
-    // replaced but what was left here before.
-    if !is_replaceable(path) {
-        let why = "there is something else, which is no timeline";
-        return Err(Refused::new(what(why), "--timeline with another name").into());
+    refuse_other(path)
+}
+
+/// Files of a folder, of segments or behind a pipe are not named by anybody: so nothing is replaced
+/// but what was left here before.
+fn refuse_other(path: &Path) -> Result<()> {
+    if is_replaceable(path) {
+        return Ok(());
     }
-    Ok(())
+    let what = format!("{}: there is something else, which is no timeline", cannot_write(path));
+    Err(Refused::new(what, "--timeline with another name").into())
+}
+
+fn cannot_write(path: &Path) -> String {
+    format!("cannot write the timeline to {}", path.display())
 }
 
 /// Whether there is nothing at `path`, or nothing in it, or an earlier timeline, or no file at all.
@@ -97,18 +118,34 @@ fn is_replaceable(path: &Path) -> bool {
     read.is_ok() && begin == BEGIN
 }
 
-/// Begins the file. What is made again in no time need not survive a power cut.
-fn create(path: &Path) -> Result<Ordered> {
-    let options = OrderedOptions::new().with_sync(Sync::None);
-    // Pipes and devices are written as they are: nothing stands there that could be replaced.
-    if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
-        let file = OpenOptions::new().write(true).open(path).map_err(|error| {
-            Refused::new(format!("cannot open {}", path.display()), "check the path")
-                .with_source(error)
-        })?;
-        return Ok(ordered_to(file, path, options));
+/// Opens a pipe or a device: they are written as they are, for nothing stands there that could be
+/// replaced.
+fn open(path: &Path) -> Result<Option<Ordered>> {
+    if !fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+        return Ok(None);
     }
-    Ok(ordered(path, options)?)
+    let file = OpenOptions::new().write(true).open(path).map_err(|error| {
+        Refused::new(cannot_write(path), "check the path").with_source(error)
+    })?;
+    Ok(Some(ordered_to(file, path, OrderedOptions::new().with_sync(Sync::None))))
+}
+
+/// Sees to it that a file can be made where `path` is, and leaves none.
+fn try_folder(path: &Path) -> Result<()> {
+    let refused = |error| {
+        let hint = "the name of a file in a folder that is there and can be written";
+        Refused::new(cannot_write(path), hint).with_source(error)
+    };
+    if path.is_dir() {
+        return Err(refused(io::ErrorKind::IsADirectory.into()).into());
+    }
+    let target = LocalFs.resolve(path).map_err(refused)?;
+    let folder = match target.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    tempfile::tempfile_in(folder).map_err(refused)?;
+    Ok(())
 }
 
 /// Writes to one ticket after the other.

@@ -68,6 +68,13 @@ pub(super) fn run(args: &Tune) -> Result<Outcome> {
         complain("stopped: nothing is kept, and an earlier profile is as it was");
         return Ok(Outcome::NotDone);
     }
+    if tuned.had_no_time() && store.path(&key).exists() {
+        let what = format!(
+            "cannot compare anything within {} s: the earlier profile stays as it was",
+            args.budget
+        );
+        return Err(Refused::new(what, "--budget with more seconds").into());
+    }
     let kept = Kept::new(key, &tuned.profile, tuned.found.iter().map(measured).collect());
     let path = store.save(&kept)?;
     if args.json {

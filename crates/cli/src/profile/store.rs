@@ -90,7 +90,8 @@ impl Store {
             facts.is_file() && facts.len() <= MOST,
             Refused::new(format!("{}: it is no profile", what()), HINT)
         );
-        let text = fs::read_to_string(&path).with_context(what)?;
+        let text = fs::read_to_string(&path)
+            .map_err(|error| Refused::new(what(), HINT).with_source(error))?;
         let kept = Kept::parse(&text)
             .map_err(|why| Refused::new(format!("{}: {why}", what()), HINT))?;
         let unfit = kept.key.differs_from(key);
@@ -118,8 +119,7 @@ impl Store {
     pub fn save(&self, kept: &Kept) -> Result<PathBuf> {
         self.prepare()?;
         let path = self.path(&kept.key);
-        swath::write(&path, kept.text()?)
-            .with_context(|| format!("cannot keep the profile {}", path.display()))?;
+        swath::write(&path, kept.text()?)?;
         Ok(path)
     }
 
@@ -130,13 +130,7 @@ impl Store {
     /// If it cannot be removed.
     pub fn clear(&self, key: &Key) -> Result<Option<PathBuf>> {
         let path = self.path(key);
-        match remove(&path) {
-            Ok(()) => Ok(Some(path)),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => {
-                Err(error).with_context(|| format!("cannot remove {}", path.display()))
-            }
-        }
+        Ok(remove(&path)?.then_some(path))
     }
 
     /// Returns the files of all profiles, by name.
@@ -166,7 +160,7 @@ impl Store {
     pub fn clear_all(&self) -> Result<Vec<PathBuf>> {
         let paths = self.all()?;
         for path in &paths {
-            remove(path).with_context(|| format!("cannot remove {}", path.display()))?;
+            remove(path)?;
         }
         Ok(paths)
     }
@@ -174,8 +168,16 @@ impl Store {
 
 const HINT: &str = "swath tune to measure again, or swath tune --clear";
 
-fn remove(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)
+/// Removes a profile; returns whether there was one.
+fn remove(path: &Path) -> Result<bool> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => {
+            let what = format!("cannot remove {}", path.display());
+            Err(Refused::new(what, "remove it by hand").with_source(error).into())
+        }
+    }
 }
 
 #[cfg(test)]
@@ -218,6 +220,7 @@ mod tests {
         for wrong in [
             text.replace("version = 1", "version = 2"),
             text.replace("cold_workers = 7", "cold_workers = -7"),
+            text.replace("cold_workers = 7", "cold_workers = 0"),
             text.replace("cold_workers = 7", "cold_workers = \"many\""),
             text.replace("cold_workers = 7", "warmest_workers = 7"),
             text.replace("cold_workers = 7", "once = \"twice\""),

@@ -1,5 +1,6 @@
 //! A profile as the text of its file.
 
+use std::num::NonZeroU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result};
@@ -52,29 +53,29 @@ pub struct Measured {
 #[serde(deny_unknown_fields, default)]
 struct Settings {
     #[serde(skip_serializing_if = "Option::is_none")]
-    warm_workers: Option<u64>,
+    warm_workers: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    warm_chunk_size_bytes: Option<u64>,
+    warm_chunk_size_bytes: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cold_workers: Option<u64>,
+    cold_workers: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cold_chunk_size_bytes: Option<u64>,
+    cold_chunk_size_bytes: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    direct_depth: Option<u64>,
+    direct_depth: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    direct_chunk_size_bytes: Option<u64>,
+    direct_chunk_size_bytes: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     direct_engine: Option<Direct>,
     #[serde(skip_serializing_if = "Option::is_none")]
     once: Option<Once>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    small_file_bytes: Option<u64>,
+    small_file_bytes: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     single_pass: Option<SinglePass>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    files_workers: Option<u64>,
+    files_workers: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    files_depth: Option<u64>,
+    files_depth: Option<NonZeroU64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     side_by_side: Option<bool>,
 }
@@ -164,7 +165,7 @@ impl Kept {
 
 impl Settings {
     fn of(profile: &Profile) -> Self {
-        let number = |number: u64| (number > 0).then_some(number);
+        let number = NonZeroU64::new;
         Self {
             warm_workers: number(profile.warm_workers()),
             warm_chunk_size_bytes: number(profile.warm_chunk_size()),
@@ -195,7 +196,7 @@ impl Settings {
     }
 
     fn apply(&self, profile: Profile) -> Profile {
-        let number = |number: Option<u64>| number.unwrap_or(0);
+        let number = |number: Option<NonZeroU64>| number.map_or(0, NonZeroU64::get);
         // What is too large for the type is too large for anybody: the library bounds it.
         let workers = usize::try_from(number(self.files_workers)).unwrap_or(usize::MAX);
         let depth = u32::try_from(number(self.files_depth)).unwrap_or(u32::MAX);

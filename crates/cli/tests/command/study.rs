@@ -56,6 +56,28 @@ fn what_is_not_there_is_refused_with_what_to_try() {
     let output = swath().args(words).arg(out.path()).output().expect("started");
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("/nowhere"), "{}", stderr(&output));
+    let here = out.path().to_str().expect("UTF-8");
+    let file = out.path().join("file");
+    fs::write(&file, "{ }").expect("room");
+    let file = file.to_str().expect("UTF-8");
+    let only = ["study", "--smoke", "--only", "a-threads"];
+    for (more, told) in [
+        (["--data", here, "--data", here].as_slice(), "given twice"),
+        (&["--data", file], "cannot measure in"),
+        (&["--data", "/proc"], "cannot measure in"),
+        (&["--data", here, "--out", file], "cannot leave a study in"),
+    ] {
+        let output = run(only.iter().chain(more).copied());
+        let text = stderr(&output);
+        assert_eq!(code(&output), 2, "{more:?}: {text}");
+        assert!(text.contains(told) && text.contains("; try: "), "{more:?}: {text}");
+    }
+    for other in [file, "/nowhere", here] {
+        let output = run(["study", "compare", file, other]);
+        let text = stderr(&output);
+        assert_eq!(code(&output), 2, "{text}");
+        assert!(text.contains(file) && text.contains("; try: "), "{text}");
+    }
 }
 
 #[test]

@@ -370,6 +370,27 @@ fn nothing_but_an_earlier_trace_is_replaced() {
 }
 
 #[test]
+fn a_trace_is_not_there_before_the_command_has_ended() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    std::fs::write(at("one"), vec![1; 100_000]).expect("room");
+    let run = |words: &[&str]| {
+        let output = crate::child::swath().args(words).current_dir(folder.path()).output();
+        output.expect("started")
+    };
+    let output = run(&["ingest", ".", "--json", "--timeline", "trace.json"]);
+    let json: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((code(&output), json["files"].as_u64()), (0, Some(1)), "{json}");
+    // A name that the command gives by itself: what was asked for is there, and nothing else.
+    let output = run(&["compress", "one", "--timeline", "one.zst"]);
+    assert_eq!(code(&output), 2, "{}", stderr(&output));
+    assert!(stderr(&output).contains("no timeline"), "{}", stderr(&output));
+    let output = run(&["decompress", "one.zst", "two"]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    assert_eq!(std::fs::read(at("two")).expect("there"), vec![1; 100_000]);
+}
+
+#[test]
 fn a_trace_goes_to_a_pipe_or_a_device_as_it_is() {
     let stage = Stage::new();
     let line = r#""$0" sum "$1" --timeline /dev/stderr 2> "$2""#;

@@ -64,7 +64,10 @@ impl Home {
 
     /// A profile of this file system with these settings, and no others.
     fn with_settings(&self, settings: &str) -> PathBuf {
-        let (_, path) = self.tuned();
+        let kept =
+            fs::read_dir(self.config.join("swath/profiles")).into_iter().flatten().flatten();
+        // Within a second nothing may be compared, which does not replace what is there.
+        let path = kept.map(|kept| kept.path()).next().unwrap_or_else(|| self.tuned().1);
         let text = fs::read_to_string(&path).expect("kept");
         let head = text.split("[settings]").next().expect("what it is for");
         fs::write(&path, format!("{head}[settings]\n{settings}\n")).expect("written");

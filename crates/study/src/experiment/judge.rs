@@ -36,15 +36,37 @@ impl Claim {
     }
 
     fn text(&self) -> String {
-        format!("{}: {}, claimed {}", self.what, text(self.measured), self.bound)
+        let digits = self.measured.map_or(DIGITS, |measured| digits(&measured, self.bound));
+        format!("{}: {}, claimed {}", self.what, rounded(self.measured, digits), self.bound)
     }
+}
+
+/// Digits behind the point, usually.
+const DIGITS: usize = 2;
+
+/// So many that what lies on one side of a bound is not told to be on it.
+fn digits(measured: &Interval, bound: Bound) -> usize {
+    let (Bound::AtLeast(goal) | Bound::AtMost(goal)) = bound;
+    let is_told = |digits: &usize| {
+        let scale = 10_f64.powi(i32::try_from(*digits).unwrap_or(0));
+        [measured.estimate, measured.lower, measured.upper].iter().all(|value| {
+            ((value * scale).round() / scale).total_cmp(&goal) == value.total_cmp(&goal)
+        })
+    };
+    (DIGITS..5).find(is_told).unwrap_or(5)
 }
 
 /// What was measured, as findings tell it.
 pub(crate) fn text(measured: Option<Interval>) -> String {
+    rounded(measured, DIGITS)
+}
+
+fn rounded(measured: Option<Interval>, digits: usize) -> String {
     measured.map_or_else(
         || String::from("not measured"),
-        |Interval { estimate, lower, upper }| format!("{estimate:.2} [{lower:.2}, {upper:.2}]"),
+        |Interval { estimate, lower, upper }| {
+            format!("{estimate:.digits$} [{lower:.digits$}, {upper:.digits$}]")
+        },
     )
 }
 
@@ -121,5 +143,9 @@ mod tests {
     fn the_reason_has_the_numbers_and_what_was_claimed() {
         let because = all_of(&[claim(1.1, 1.3)]).because;
         assert_eq!(because, "it: 1.20 [1.10, 1.30], claimed ≥ 1");
+        let near = all_of(&[claim(0.9981, 1.3)]).because;
+        assert_eq!(near, "it: 1.149 [0.998, 1.300], claimed ≥ 1");
+        let at_it = all_of(&[claim(1.0, 1.3)]).because;
+        assert_eq!(at_it, "it: 1.15 [1.00, 1.30], claimed ≥ 1");
     }
 }

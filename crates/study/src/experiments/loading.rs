@@ -14,6 +14,7 @@ use crate::experiment::{
 };
 use crate::limits;
 use crate::loading::{Load, load};
+use crate::page::size;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 use crate::workload::Kind;
@@ -311,12 +312,10 @@ fn judge_sizes(runs: &Selected<'_>) -> Finding {
         return Finding::default();
     };
     let key = |series, x| Key { series, x, state: State::Warm };
-    let gain = |x| runs.speed_up(key(PARALLEL, x), key(SEQUENTIAL, x));
-    let (small, large) = (gain(least), gain(most));
-    // As precise as it is printed.
-    let before = small.map_or(f64::INFINITY, |gain| (gain.upper * 100.0).ceil() / 100.0);
-    let what = format!("gain at {most} MB, against the gain at {least} MB");
-    all_of(&[Claim::new(what, large, Bound::AtLeast(before))])
+    let gain = |x| (key(PARALLEL, x), key(SEQUENTIAL, x));
+    let grown = runs.growth(gain(most), gain(least));
+    let what = format!("gain at {most} MB over the gain at {least} MB");
+    all_of(&[Claim::new(what, grown, Bound::AtLeast(1.0))])
         .with_limit(runs.speed_up(key(SWATH, most), key(LIMIT, most)))
 }
 
@@ -341,7 +340,7 @@ fn judge_chunks(runs: &Selected<'_>) -> Finding {
     let small = runs.places(PARALLEL, State::Warm).into_iter().filter(|&x| x <= 1024.0);
     let small = small.fold(0.0, f64::max);
     let ratio = runs.speed_up(key(small), key(best));
-    let what = format!("speed with {small} bytes against the best, {best}");
+    let what = format!("speed with {} against the best, {}", size(small), size(best));
     all_of(&[Claim::new(what, ratio, Bound::AtLeast(0.95))]).with_limit(of_limit(
         runs,
         SWATH,

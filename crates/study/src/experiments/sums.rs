@@ -11,6 +11,7 @@ use super::shape::{chart, metric};
 use crate::experiment::{
     Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of, any_of,
 };
+use crate::page::size;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 use crate::workload::Kind;
@@ -177,7 +178,7 @@ fn judge_block(runs: &Selected<'_>) -> Finding {
     let best = best.min_by(|left, right| left.0.total_cmp(&right.0)).map(|(_, key)| key);
     let ratio = best.and_then(|best| runs.speed_up(own, best));
     let what = best.map_or_else(String::new, |best| {
-        format!("256 KiB against the best ({} bytes, {}), as fast as", best.x, best.series)
+        format!("256 KiB against the best ({}, {}), as fast as", size(best.x), best.series)
     });
     let memory = Key { series: MEMORY, x: f64::from(1 << 18), state };
     let of_limit = best.and_then(|best| runs.speed_up(best, memory));

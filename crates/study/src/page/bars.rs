@@ -8,8 +8,8 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::draw::{
-    Area, Context, Span, WIDTH, drawn, marker, measure_name, mesh, range, text_style,
-    value_axis,
+    Area, Context, Span, WIDTH, axis_name, drawn, marker, measure_name, mesh, range,
+    text_style, value_axis,
 };
 use super::number::{Unit, number, short};
 use super::points::{Point, View};
@@ -46,7 +46,8 @@ pub(super) fn names(
             .y_label_area_size(270)
             .build_cartesian_2d(Span::of(&values, short), down),
     )?;
-    mesh(&mut context, &measure_name(&chart.y, unit), false)?;
+    let name = axis_name(&measure_name(&chart.y, unit), chart.y_log);
+    mesh(&mut context, &name, false)?;
     drawn(area.draw(&Text::new(chart.x.as_str(), (4, 6), text_style(HPos::Left, VPos::Top))))?;
     for (x, top, bottom) in &rows.groups {
         let center = f64::midpoint(f64::from(*top), f64::from(*bottom));

@@ -148,8 +148,8 @@ pub(super) fn numbers(
             .y_label_area_size(left)
             .build_cartesian_2d(Span::of(&x, |it| place_label(chart, it)), Span::of(&y, short)),
     )?;
-    mesh(&mut context, &chart.x, true)?;
-    let heading = measure_name(&chart.y, unit);
+    mesh(&mut context, &axis_name(&chart.x, chart.x_log), true)?;
+    let heading = axis_name(&measure_name(&chart.y, unit), chart.y_log);
     drawn(area.draw(&Text::new(heading, (4, 6), text_style(HPos::Left, VPos::Top))))?;
     if let Some(mark) = mark {
         let at = y.place(unit.scaled(mark));
@@ -193,6 +193,11 @@ pub(super) fn mesh(context: &mut Context<'_, '_>, x: &str, across: bool) -> Resu
         mesh.disable_y_mesh();
     }
     drawn(mesh.draw())
+}
+
+/// What stands at an axis: what lies on it, and whether it is logarithmic.
+pub(super) fn axis_name(what: &str, is_log: bool) -> String {
+    if is_log { format!("{what} (log scale)") } else { what.to_owned() }
 }
 
 /// What stands above the value axis.

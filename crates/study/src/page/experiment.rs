@@ -11,6 +11,10 @@ use crate::results::{Folder, Holds, Measured, Progress, Results};
 /// Times of the control that are spread wider than this share of their median are noisy.
 const NOISY: f64 = 0.1;
 
+/// Why a share of a limit may be more than all of it.
+const BEYOND: &str = "More than all of it: the limit is one plain way of doing as much, in the \
+    same rounds, and may be beaten by another way, or by chance.";
+
 /// All experiments, by study.
 pub(super) fn experiments(results: &Results) -> Result<Markup> {
     let ranks = Ranks::of(results);
@@ -56,7 +60,7 @@ fn experiment<'r>(
                 (absent(&measured.absent))
             }
             div class="charts" {
-                @if !slots.is_empty() { (legend(&slots)) }
+                @if !slots.is_empty() { (legend(&slots, Sign::Line)) }
                 @for chart in charts? { (chart) }
                 @if measured.runs.is_empty() { p class="empty" { "There are no runs to draw." } }
             }
@@ -91,6 +95,7 @@ fn finding(measured: &Measured) -> Markup {
             p class="limit" {
                 "Swath's best reaches " b { (percent(share.estimate)) } " of the limit "
                 "(" (percent(share.lower)) " to " (percent(share.upper)) ")."
+                @if share.upper > 1.0 { " " (BEYOND) }
             }
         }
     }
@@ -134,17 +139,30 @@ fn absent(absent: &[(String, String)]) -> Markup {
     }
 }
 
+/// What stands beside a name in a legend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Sign {
+    /// A line with its marker.
+    Line,
+    /// A box of its colour.
+    Box,
+}
+
 /// Who is who. A button hides and shows a series.
-pub(super) fn legend(slots: &[(&str, u8)]) -> Markup {
+pub(super) fn legend(slots: &[(&str, u8)], sign: Sign) -> Markup {
     html! {
         div class="legend" role="group" aria-label="Series" {
             @for (name, slot) in slots {
                 button type="button" class={ "k" (slot) } data-slot=(slot) aria-pressed="true" {
                     svg viewBox="-24 -14 48 28" aria-hidden="true" {
-                        path class={ "l k" (slot) } d="M-24 0L24 0" {}
-                        @match shape(*slot) {
-                            [] => circle class={ "m k" (slot) } r=(RADIUS) {},
-                            corners => polygon class={ "m k" (slot) } points=(joined(corners)) {},
+                        @if sign == Sign::Box {
+                            rect class={ "b k" (slot) } x="-20" y="-10" width="40" height="20" {}
+                        } @else {
+                            path class={ "l k" (slot) } d="M-24 0L24 0" {}
+                            @match shape(*slot) {
+                                [] => circle class={ "m k" (slot) } r=(RADIUS) {},
+                                corners => polygon class={ "m k" (slot) } points=(joined(corners)) {},
+                            }
                         }
                     }
                     (name)

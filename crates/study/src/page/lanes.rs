@@ -9,7 +9,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
 
 use super::draw::{Context, Span, WIDTH, drawn, mesh, text_style};
-use super::experiment::legend;
+use super::experiment::{Sign, legend};
 use super::number::{Unit, short};
 use super::scale::Axis;
 use super::svg::{Canvas, Ink};
@@ -43,7 +43,7 @@ pub(super) fn timelines(results: &Results) -> Result<Markup> {
             @if slots.is_empty() { p class="empty" { "None was recorded." } }
             @else {
                 article class="lanes" {
-                    (legend(&slots))
+                    (legend(&slots, Sign::Box))
                     div class="charts" { @for figure in figures? { (figure) } }
                 }
             }

@@ -172,6 +172,12 @@ pub(super) fn interval(value: &Interval) -> String {
     format!("{} [{}, {}]", number(estimate), number(lower), number(upper))
 }
 
+/// Bytes in the unit that suits, as in `512 KiB`.
+#[must_use]
+pub fn size(bytes: f64) -> String {
+    Unit::of_bytes(bytes).text(bytes)
+}
+
 /// Seconds since 1970 as a date.
 pub fn date(seconds: u64) -> String {
     let moment =
@@ -231,6 +237,7 @@ mod tests {
         assert_eq!(chosen("peak_bytes", 3_221_225_472.0), "3 GiB");
         assert_eq!(chosen("peak_bytes", 100.0), "100 B");
         assert_eq!(metric("rss", "MiB").text(7.0), "7 MiB");
+        assert_eq!((size(524_288.0), size(512.0)), ("512 KiB".into(), "512 B".into()));
     }
 
     #[test]

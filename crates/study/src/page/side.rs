@@ -4,7 +4,7 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use super::compare::{Compared, Differs, compare};
-use super::experiment::{anchor, legend};
+use super::experiment::{Sign, anchor, legend};
 use super::figure::{figure, folder_name};
 use super::frame;
 use super::ink::Ranks;
@@ -97,7 +97,7 @@ fn summary(left: &Results, rows: &[Compared]) -> Markup {
                 div class="scroll" tabindex="0" {
                     table {
                         thead {
-                            tr { th { "experiment" } th { "B is faster" } th { "B is slower" } th { "undecided" } }
+                            tr { th { "B is" } th { "faster" } th { "slower" } th { "undecided" } }
                         }
                         tbody {
                             @for measured in &left.experiments {
@@ -137,7 +137,7 @@ fn experiment<'r>(
                 p class="claim" { (measured.claim) }
             }
             div class="charts" {
-                @if !slots.is_empty() { (legend(&slots)) }
+                @if !slots.is_empty() { (legend(&slots, Sign::Line)) }
                 div class="chart" { h4 { (chart.title) } @for figure in figures? { (figure) } }
                 (table(left, rows))
             }

@@ -73,16 +73,43 @@ impl<'r> Selected<'r> {
     /// for fewer than [`LEAST_ROUNDS`] of them.
     #[must_use]
     pub fn speed_up(&self, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
-        let (own, theirs) = (self.of(key), self.of(other));
-        let pairs = own.iter().filter_map(|run| {
-            let beside = theirs.iter().find(|beside| beside.round == run.round)?;
-            Some((beside.seconds, run.seconds))
+        let pairs = self.side_by_side(key, other).into_values();
+        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        self.ratio(&theirs, &own)
+    }
+
+    /// How many times as large one speed-up is as another one, both compared within each round;
+    /// `None` as for [`speed_up`](Self::speed_up).
+    #[must_use]
+    pub fn growth(
+        &self,
+        (key, other): (Key<'_>, Key<'_>),
+        (before, before_other): (Key<'_>, Key<'_>),
+    ) -> Option<Interval> {
+        let earlier = self.side_by_side(before, before_other);
+        let pairs = self.side_by_side(key, other).into_iter().filter_map(|(round, pair)| {
+            let (own, theirs) = earlier.get(&round)?;
+            Some((pair.1 / pair.0, theirs / own))
         });
-        let (theirs, own): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        if own.len() < LEAST_ROUNDS {
+        let (now, before): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        self.ratio(&now, &before)
+    }
+
+    /// The seconds of both in each round that has both.
+    fn side_by_side(&self, key: Key<'_>, other: Key<'_>) -> BTreeMap<usize, (f64, f64)> {
+        let theirs = self.of(other);
+        let pairs = self.of(key).into_iter().filter_map(|run| {
+            let beside = theirs.iter().find(|beside| beside.round == run.round)?;
+            Some((run.round, (run.seconds, beside.seconds)))
+        });
+        pairs.collect()
+    }
+
+    fn ratio(&self, numerators: &[f64], denominators: &[f64]) -> Option<Interval> {
+        if numerators.len() < LEAST_ROUNDS {
             return None;
         }
-        paired_ratio(&theirs, &own, self.seed)
+        paired_ratio(numerators, denominators, self.seed)
     }
 
     /// The serial share of a series by Amdahl's law, fitted in each round to its times at the places
@@ -158,6 +185,24 @@ mod tests {
         assert_eq!((ratio.estimate, ratio.lower, ratio.upper), (4.0, 4.0, 4.0));
         assert_eq!(selected.seconds(key("pool", 4.0)).len(), 10);
         assert!(selected.speed_up(key("pool", 4.0), key("map", 1.0)).is_none());
+    }
+
+    #[test]
+    fn a_gain_that_grows_is_compared_with_the_earlier_one_in_each_round() {
+        let mut runs = Vec::new();
+        for round in 0..6 {
+            let drift = 1.0 + 0.5 * f64::from(u8::try_from(round).expect("few"));
+            for (x, serial, pool) in [(4.0, 3.0, 2.0), (32.0, 24.0, 8.0)] {
+                runs.push(run("serial", x, round, serial * drift));
+                runs.push(run("pool", x, round, pool * drift * drift));
+            }
+        }
+        let gain = |x| (key("pool", x), key("serial", x));
+        let growth = Selected::new(&runs, 0, 1).growth(gain(32.0), gain(4.0)).expect("rounds");
+        assert_eq!((growth.estimate, growth.lower, growth.upper), (2.0, 2.0, 2.0));
+        let few = Selected::new(&runs[..16], 0, 1);
+        assert!(few.growth(gain(32.0), gain(4.0)).is_none(), "four rounds");
+        assert!(few.growth(gain(32.0), gain(9.0)).is_none(), "no such place");
     }
 
     #[test]

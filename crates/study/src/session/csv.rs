@@ -4,14 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use crate::results::Measured;
 
 /// One line a run, with a head; a metric that was not counted is empty.
 pub(super) fn write(path: &Path, measured: &Measured) -> Result<()> {
-    swath::write(path, text(measured))
-        .with_context(|| format!("cannot write {}", path.display()))?;
+    swath::write(path, text(measured))?;
     Ok(())
 }
 

@@ -76,8 +76,38 @@ fn a_study_that_was_stopped_is_resumed_where_it_was() {
     // Other settings: nothing of it can be used, and nothing of it is lost.
     settings.seed = 2;
     let error = run(&settings, &CancelToken::new(), &mut |_| {}).expect_err("another seed");
-    assert!(error.to_string().contains("another --out"), "{error}");
+    assert!(error.to_string().contains("another extent, seed"), "{error}");
     assert!(load(out.path()).expect("still there") == whole);
+}
+
+#[test]
+fn what_is_not_asked_for_again_is_kept() {
+    let (out, data) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let ids = |results: &Results| -> Vec<String> {
+        results.experiments.iter().map(|one| one.id.clone()).collect()
+    };
+    let first = settings(out.path(), data.path(), &["a-chunk-size"]);
+    let before = run(&first, &CancelToken::new(), &mut |_| {}).expect("run");
+    let mut more = settings(out.path(), data.path(), &["a-threads"]);
+    more.resume = true;
+    let both = run(&more, &CancelToken::new(), &mut |_| {}).expect("run");
+    assert_eq!(ids(&both), ["a-threads", "a-chunk-size"], "in the order of the studies");
+    assert_eq!(both.experiments[1], before.experiments[0]);
+}
+
+#[test]
+fn two_studies_do_not_run_into_one_folder() {
+    let (out, data) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let settings = settings(out.path(), data.path(), &["a-threads"]);
+    let mut inner = None;
+    let outer = run(&settings, &CancelToken::new(), &mut |_| {
+        inner.get_or_insert_with(|| run(&settings, &CancelToken::new(), &mut |_| {}));
+    });
+    let error = inner.expect("begun").expect_err("the first one is on its way");
+    assert!(error.to_string().contains("on its way"), "{error:#}");
+    assert!(outer.is_ok());
 }
 
 #[test]

@@ -17,9 +17,9 @@ use super::Clock;
 use super::case::{Case, SHORT, SMALL};
 use super::setting::Needs;
 use crate::cache::{self, ColdBy};
+use crate::hidden::Hidden;
 use crate::many::tree::{Spread, Tree, make};
 use crate::random::word;
-use crate::session::Hidden;
 
 /// The file is no longer: it is to be read some hundred times.
 const MOST: u64 = 96 << 20;

@@ -1,6 +1,6 @@
 //! `swath study compare`: two studies side by side.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::Result;
 use serde::Serialize;
 use swath_study::page::{self, Compared, Differs};
 use swath_study::results::Results;
@@ -43,7 +43,11 @@ pub(super) fn run(args: &Compare) -> Result<Outcome> {
             return Err(Refused::new(what, "--out with another name").into());
         }
     }
-    let (left, right) = (load(&args.left)?, load(&args.right)?);
+    let study = |path| {
+        let hint = "the study.json that swath study leaves, or the folder that it is in";
+        load(path).map_err(|error| Refused::hinted(error, hint))
+    };
+    let (left, right) = (study(&args.left)?, study(&args.right)?);
     let (before, after) = (&left.method.extent, &right.method.extent);
     if before != after {
         let what =
@@ -51,15 +55,13 @@ pub(super) fn run(args: &Compare) -> Result<Outcome> {
         return Err(Refused::new(what, "two of the same extent").into());
     }
     let rows = page::compare(&left, &right);
-    ensure!(
-        !rows.is_empty(),
-        "{} and {} have no experiment in common",
-        args.left.display(),
-        args.right.display()
-    );
+    if rows.is_empty() {
+        let (left, right) = (args.left.display(), args.right.display());
+        let what = format!("{left} and {right} have no experiment in common");
+        return Err(Refused::new(what, "two studies of the same experiments").into());
+    }
     let html = page::render_comparison(&left, &right)?;
-    swath::write(&args.out, html)
-        .with_context(|| format!("cannot write {}", args.out.display()))?;
+    swath::write(&args.out, html)?;
     if args.json {
         print_json(&Json { left: Side::of(&left), right: Side::of(&right), rows: &rows })?;
     } else {

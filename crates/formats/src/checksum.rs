@@ -1,0 +1,172 @@
+//! Checksums of whole inputs, as the standard tools print them.
+//!
+//! ```text
+//! CRC-32C          chunk by chunk, by all workers: two checksums make that of both together
+//! XXH3, BLAKE3     block after block, while the next ones are read
+//! ```
+//!
+//! ```
+//! use swath::ReadOptions;
+//! use swath_formats::checksum::{Algorithm, checksum};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("data.bin");
+//! std::fs::write(&path, "123456789")?;
+//! let sum = checksum(path.as_path(), Algorithm::Crc32c, &ReadOptions::new())?;
+//! assert_eq!((sum.hex().as_str(), sum.bytes), ("e3069283", 9));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use std::fmt::Write;
+use std::io::BufRead;
+use std::time::{Duration, Instant};
+
+use swath::{Activity, ReadOptions, Recorder, Report, Source};
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::error::{Error, Result};
+
+/// A checksum that a standard tool knows too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// 64 bits, as `xxhsum -H3`.
+    Xxh3,
+    /// CRC-32C (Castagnoli).
+    Crc32c,
+    /// 256 bits, as `b3sum`.
+    Blake3,
+}
+
+impl Algorithm {
+    /// All of them, by the names that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("xxh3", Self::Xxh3), ("crc32c", Self::Crc32c), ("blake3", Self::Blake3)];
+}
+
+/// A checksum, and how it came about.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Checksum {
+    /// Its bytes, those of a number with the most significant one first.
+    pub digest: Vec<u8>,
+    /// Bytes that it is of.
+    pub bytes: u64,
+    /// From the beginning to the end.
+    pub elapsed: Duration,
+    /// How they were read; `None` where they were read ahead of somebody who takes block after
+    /// block.
+    pub report: Option<Report>,
+}
+
+impl Checksum {
+    /// In small hexadecimal digits, as the tools print it.
+    #[must_use]
+    pub fn hex(&self) -> String {
+        let mut text = String::with_capacity(2 * self.digest.len());
+        for byte in &self.digest {
+            // A String takes everything.
+            let _ = write!(text, "{byte:02x}");
+        }
+        text
+    }
+}
+
+/// Computes the checksum of `source`, or of the part of it that `options` name. Holds no more of it
+/// in memory than the chunks on their way.
+///
+/// # Errors
+///
+/// Those of reading.
+pub fn checksum(
+    source: impl Into<Source>,
+    algorithm: Algorithm,
+    options: &ReadOptions,
+) -> Result<Checksum> {
+    let source = source.into();
+    match algorithm {
+        Algorithm::Crc32c => crc32c(source, options),
+        Algorithm::Xxh3 => {
+            let mut hasher = Xxh3::new();
+            let (bytes, elapsed) = feed(source, options, |block| hasher.update(block))?;
+            let digest = hasher.digest().to_be_bytes().to_vec();
+            Ok(Checksum { digest, bytes, elapsed, report: None })
+        }
+        Algorithm::Blake3 => {
+            let mut hasher = blake3::Hasher::new();
+            let (bytes, elapsed) = feed(source, options, |block| {
+                hasher.update(block);
+            })?;
+            let digest = hasher.finalize().as_bytes().to_vec();
+            Ok(Checksum { digest, bytes, elapsed, report: None })
+        }
+    }
+}
+
+fn crc32c(source: Source, options: &ReadOptions) -> Result<Checksum> {
+    let scanned = options.scan(
+        source,
+        |chunk| (crc32c::crc32c(chunk.bytes), chunk.bytes.len() as u64),
+        |left, right| (swath_simd::crc32c_combine(left.0, right.0, right.1), left.1 + right.1),
+    )?;
+    let (checksum, _) = scanned.value.unwrap_or_default();
+    let report = scanned.report;
+    Ok(Checksum {
+        digest: checksum.to_be_bytes().to_vec(),
+        bytes: report.bytes,
+        elapsed: report.elapsed,
+        report: Some(report),
+    })
+}
+
+/// Gives every block to `update`, in order, while the next ones are read.
+fn feed(
+    source: Source,
+    options: &ReadOptions,
+    mut update: impl FnMut(&[u8]),
+) -> Result<(u64, Duration)> {
+    let start = Instant::now();
+    let mut reader = options.reader(source)?;
+    let path = reader.path().to_owned();
+    let mut recorder = options.timeline().map(|timeline| timeline.recorder(&path));
+    let mut bytes = 0;
+    loop {
+        let block = reader.fill_buf().map_err(|error| Error::from_io(error, &path))?;
+        if block.is_empty() {
+            return Ok((bytes, start.elapsed()));
+        }
+        let len = block.len();
+        recorder.as_mut().map(Recorder::mark);
+        update(block);
+        if let Some(recorder) = &mut recorder {
+            recorder.lap(Activity::Compute, options.offset() + bytes, len as u64);
+        }
+        bytes += len as u64;
+        reader.consume(len);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hex_of(bytes: &[u8], algorithm: Algorithm) -> String {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("input");
+        std::fs::write(&path, bytes).expect("written");
+        // Small chunks, so that there is something to combine.
+        let options = ReadOptions::new().with_chunk_size(4);
+        let sum = checksum(path, algorithm, &options).expect("it can be read");
+        assert_eq!(sum.bytes, bytes.len() as u64);
+        sum.hex()
+    }
+
+    #[test]
+    fn checksums_of_the_check_string_are_the_published_ones() {
+        assert_eq!(hex_of(b"123456789", Algorithm::Crc32c), "e3069283");
+        assert_eq!(hex_of(b"", Algorithm::Crc32c), "00000000");
+        assert_eq!(hex_of(b"", Algorithm::Xxh3), "2d06800538d394c2");
+        let empty = "af1349b9f5f9a1a6a0404dea36dcc9499bcb25c9adc112b7cc9a93cae41f3262";
+        assert_eq!(hex_of(b"", Algorithm::Blake3), empty);
+    }
+}
