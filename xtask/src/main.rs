@@ -11,6 +11,7 @@
 mod manifest;
 mod prepare;
 mod process;
+mod python;
 mod record;
 mod skips;
 mod test;

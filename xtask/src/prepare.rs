@@ -1,8 +1,9 @@
 //! Brings in the peers that tests and measurements compare with.
 //!
-//! A private Python with numpy, ripgrep, and a browser for the study's page. Nothing here fails: what could not be had is
-//! noted as a skip with its reason, and the tests that need it skip themselves. Packages of
-//! the distribution are installed only by root, who runs in a container of CI.
+//! A private Python with numpy and what builds and tests the package, ripgrep, and a browser for the
+//! study's page. Nothing here fails: what could not be had is noted as a skip with its reason, and
+//! the tests that need it skip themselves. Packages of the distribution are installed only by root,
+//! who runs in a container of CI.
 
 use anyhow::{Result, bail};
 
@@ -80,7 +81,11 @@ fn install_requirements(workspace: &Workspace) -> Result<()> {
 }
 
 fn import_works(workspace: &Workspace) -> Result<()> {
-    run_quietly(workspace.command(workspace.venv_python()).args(["-c", "import numpy"]))
+    run_quietly(
+        workspace
+            .command(workspace.venv_python())
+            .args(["-c", "import numpy, pytest, maturin"]),
+    )
 }
 
 /// Installs a package of the distribution, as root only.

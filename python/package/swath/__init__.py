@@ -1,0 +1,68 @@
+"""Read files as fast as the machine can; write results in parallel, but in order.
+
+>>> import swath
+>>> data = swath.read("/etc/passwd")
+>>> bytes(data[:5])
+b'root:'
+
+Every function that moves bytes releases the interpreter's lock, is ended by Ctrl-C, and raises
+``swath.Error``, an ``OSError`` with ``errno``, ``filename`` and the bytes in its text.
+
+The promise: a file that another process writes, truncates or replaces while it is read gives an
+error in every case that ``fstat`` before and after can show; never silently short data.
+"""
+
+from swath import _progress as _progress
+from swath._arrays import read_array
+from swath._errors import (
+    CancelledError,
+    ChangedError,
+    CorruptError,
+    Error,
+    MalformedError,
+    TruncatedError,
+)
+from swath._swath import (
+    Append,
+    Buffer,
+    Files,
+    Part,
+    Place,
+    Prioritised,
+    Stream,
+    __version__,
+    append,
+    hash,
+    ingest,
+    ingest_stream,
+    read,
+    read_prioritised,
+    scan_records,
+    sum,
+)
+
+__all__ = [
+    "Append",
+    "Buffer",
+    "CancelledError",
+    "ChangedError",
+    "CorruptError",
+    "Error",
+    "Files",
+    "MalformedError",
+    "Part",
+    "Place",
+    "Prioritised",
+    "Stream",
+    "TruncatedError",
+    "__version__",
+    "append",
+    "hash",
+    "ingest",
+    "ingest_stream",
+    "read",
+    "read_array",
+    "read_prioritised",
+    "scan_records",
+    "sum",
+]

@@ -1,0 +1,252 @@
+"""What is built from Rust."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from os import PathLike
+from types import TracebackType
+from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeVar, final, overload
+
+from typing_extensions import Buffer as Bytes
+
+_R = TypeVar("_R")
+
+class _HasFileno(Protocol):
+    def fileno(self) -> int: ...
+
+_Path = str | bytes | PathLike[str] | PathLike[bytes]
+_Input = _Path | int | _HasFileno | list[_Path] | tuple[_Path, ...]
+_Engine = Literal["auto", "serial", "pool", "ring"]
+_PageCache = Literal["auto", "keep", "drop", "bypass"]
+_Progress = bool | Callable[[int, int | None], object] | None
+_Verify = Literal["vote"] | _Path | None
+_Symlinks = Literal["files", "skip", "follow"]
+
+__version__: str
+
+@final
+class Buffer:
+    @property
+    def nbytes(self) -> int: ...
+    @property
+    def readonly(self) -> bool: ...
+    def tobytes(self) -> bytes: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> int: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> memoryview: ...
+    def __setitem__(self, key: Any, value: Any, /) -> None: ...
+    def __delitem__(self, key: Any, /) -> None: ...
+    def __eq__(self, value: object, /) -> bool: ...
+    def __buffer__(self, flags: int, /) -> memoryview: ...
+    def __release_buffer__(self, buffer: memoryview, /) -> None: ...
+    __hash__: None  # type: ignore[assignment]
+
+@final
+class Files:
+    @property
+    def paths(self) -> list[str]: ...
+    @property
+    def errors(self) -> dict[int, OSError]: ...
+    @property
+    def offsets(self) -> Buffer: ...
+    @property
+    def lengths(self) -> Buffer: ...
+    @property
+    def arena(self) -> Buffer: ...
+    @property
+    def nbytes(self) -> int: ...
+    def __len__(self) -> int: ...
+    @overload
+    def __getitem__(self, key: SupportsIndex, /) -> memoryview: ...
+    @overload
+    def __getitem__(self, key: slice, /) -> list[memoryview]: ...
+    # By the sequence protocol.
+    def __iter__(self) -> Iterator[memoryview]: ...
+
+@final
+class Part:
+    @property
+    def index(self) -> int: ...
+    @property
+    def path(self) -> str: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def data(self) -> Buffer: ...
+    @property
+    def is_last(self) -> bool: ...
+
+@final
+class Stream:
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> Part: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_args: object) -> None: ...
+    def close(self) -> None: ...
+
+@final
+class Prioritised:
+    @property
+    def classes(self) -> list[int]: ...
+    def wait(self, cls: int) -> list[memoryview]: ...
+    def is_ready(self, cls: int) -> bool: ...
+    def prioritise(self, cls: int) -> bool: ...
+    def cancel(self) -> None: ...
+    def __iter__(self) -> Iterator[tuple[int, list[memoryview]]]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_args: object) -> None: ...
+
+@final
+class Place:
+    def write(self, data: Bytes) -> int: ...
+    def fork(self) -> Place: ...
+    def finish(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None: ...
+
+@final
+class Append:
+    def place(self) -> Place: ...
+    def write(self, data: Bytes) -> int: ...
+    def map_ordered(
+        self,
+        function: Callable[[Any], Bytes | None],
+        items: Iterable[Any],
+        workers: int = 0,
+    ) -> None: ...
+    def commit(self) -> int: ...
+    def abort(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        _value: BaseException | None,
+        _traceback: TracebackType | None,
+    ) -> None: ...
+
+def command(words: Sequence[str]) -> int: ...
+@overload
+def read(
+    path: _Input,
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    out: None = None,
+    readonly: bool = False,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> Buffer: ...
+@overload
+def read(
+    path: _Input,
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    out: Bytes,
+    readonly: bool = False,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> memoryview: ...
+def sum(
+    path: _Input,
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> int: ...
+def hash(
+    path: _Input,
+    algorithm: Literal["xxh3", "crc32c", "blake3"] = "xxh3",
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> str: ...
+def scan_records(
+    path: _Input,
+    function: Callable[[memoryview], _R],
+    delimiter: bytes | Literal["csv"] | int | None = None,
+    *,
+    block_size: int = 0,
+    record_limit: int = 0,
+    offset: int = 0,
+    length: int | None = None,
+    workers: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    profile: bool = True,
+) -> list[_R]: ...
+def ingest(
+    paths_or_folder: _Path | Iterable[_Path],
+    *,
+    workers: int = 0,
+    queue_depth: int = 0,
+    errors: Literal["fail", "skip", "collect"] = "fail",
+    order: Literal["given", "path", "inode", "extent"] = "given",
+    symlinks: _Symlinks = "files",
+    progress: _Progress = None,
+    profile: bool = True,
+) -> Files: ...
+def ingest_stream(
+    paths_or_folder: _Path | Iterable[_Path],
+    *,
+    workers: int = 0,
+    queue_depth: int = 0,
+    errors: Literal["fail", "skip"] = "fail",
+    symlinks: _Symlinks = "files",
+    memory: int = 0,
+    part_size: int = 0,
+    delivery: Literal["input", "completion"] = "input",
+    progress: _Progress = None,
+    profile: bool = True,
+) -> Stream: ...
+def read_prioritised(
+    path: _Input,
+    classes: int | Iterable[tuple[int, int, int]],
+    *,
+    window: int = 0,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> Prioritised: ...
+def append(
+    path: _Path,
+    *,
+    mode: Literal["ordered", "plain", "segments", "global", "local", "local-files"] = "ordered",
+    sync: Literal["full", "none"] = "full",
+    replace: bool = True,
+    window: int = 0,
+    direct: bool = False,
+) -> Append: ...

@@ -1,0 +1,130 @@
+//! Errors of the library as exceptions: `OSError`s with errno, filename and the bytes in the text.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::PyBytes;
+
+/// What a function of the library could not do.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Of the library.
+    Library(swath::Error),
+    /// Of a format.
+    Format(swath_formats::Error),
+    /// Of Python: a callback's, or `KeyboardInterrupt`.
+    Python(PyErr),
+}
+
+impl From<swath::Error> for Failure {
+    fn from(error: swath::Error) -> Self {
+        Self::Library(error)
+    }
+}
+
+impl From<swath_formats::Error> for Failure {
+    fn from(error: swath_formats::Error) -> Self {
+        Self::Format(error)
+    }
+}
+
+impl From<PyErr> for Failure {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+impl Failure {
+    /// Finds the library's error again, which the traits of the standard library wrap.
+    pub(crate) fn of_io(error: std::io::Error) -> Self {
+        match error.downcast::<swath::Error>() {
+            Ok(error) => Self::Library(error),
+            Err(error) => Self::Python(error.into()),
+        }
+    }
+
+    /// The exception for it.
+    pub(crate) fn into_exception(self, py: Python<'_>) -> PyErr {
+        let made = match self {
+            Self::Python(error) => return error,
+            Self::Library(error) => of_library(py, &error),
+            Self::Format(error) => match error.library() {
+                Some(error) => of_library(py, error),
+                None => of_format(py, &error),
+            },
+        };
+        made.unwrap_or_else(|error| error)
+    }
+}
+
+/// The exception for an error that somebody else keeps.
+pub(crate) fn exception(py: Python<'_>, error: &swath::Error) -> PyErr {
+    of_library(py, error).unwrap_or_else(|error| error)
+}
+
+fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
+    let reason = format!("{:?}", error.reason());
+    let hint = error.what_to_try();
+    let mut text = without(error.to_string(), hint);
+    if let Some(source) = std::error::Error::source(error) {
+        let source = source.to_string();
+        if !text.ends_with(&source) {
+            text = format!("{text}: {source}");
+        }
+    }
+    let text = with(text, hint);
+    let words = Words { reason: &reason, text: &text, hint };
+    build(py, words, error.raw_os_error(), error.path(), error.extent())
+}
+
+fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
+    let reason = format!("{:?}", error.reason());
+    let hint = error.what_to_try();
+    let text = with(without(error.to_string(), hint), hint);
+    let words = Words { reason: &reason, text: &text, hint };
+    build(py, words, None, error.path(), error.offset().map(|offset| (offset, 0)))
+}
+
+/// The same text without what to try at its end, where it was quoted.
+fn without(text: String, hint: &str) -> String {
+    let quoted = text.strip_suffix(hint).filter(|_| !hint.is_empty());
+    let cut =
+        quoted.and_then(|text| text.strip_suffix("; ").or_else(|| text.strip_suffix(": ")));
+    cut.map(str::to_owned).unwrap_or(text)
+}
+
+fn with(text: String, hint: &str) -> String {
+    if hint.is_empty() { text } else { format!("{text}; try: {hint}") }
+}
+
+/// What an error says.
+#[derive(Clone, Copy)]
+struct Words<'e> {
+    reason: &'e str,
+    text: &'e str,
+    hint: &'e str,
+}
+
+/// The classes are written in Python, where those who catch them read them.
+fn build(
+    py: Python<'_>,
+    words: Words<'_>,
+    errno: Option<i32>,
+    path: &Path,
+    extent: Option<(u64, u64)>,
+) -> PyResult<PyErr> {
+    static BUILD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let build = BUILD.import(py, "swath._errors", "build")?;
+    let Words { reason, text, hint } = words;
+    let args = (reason, errno, text, file_name(py, path.as_os_str())?, extent, hint);
+    Ok(PyErr::from_value(build.call1(args)?))
+}
+
+/// A name of the file system, as Python holds it.
+pub(crate) fn file_name<'py>(py: Python<'py>, name: &OsStr) -> PyResult<Bound<'py, PyAny>> {
+    static DECODE: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    DECODE.import(py, "os", "fsdecode")?.call1((PyBytes::new(py, name.as_bytes()),))
+}

@@ -1,0 +1,159 @@
+//! How to read: the keywords that all verbs have, as options of the library, and who watches.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBool;
+use swath::{CancelToken, Engine, PageCache, Progress, ReadOptions};
+use swath_cli::args::read::ProfileArgs;
+use swath_cli::profile::Profiles;
+
+use crate::error::Failure;
+use crate::input::Input;
+use crate::words::word;
+use crate::work::{self, Takes};
+
+/// What callers may say of every read.
+pub(crate) struct How<'a, 'py> {
+    pub(crate) workers: usize,
+    pub(crate) chunk_size: usize,
+    pub(crate) engine: &'a str,
+    pub(crate) page_cache: &'a str,
+    pub(crate) profile: bool,
+    pub(crate) progress: Option<Bound<'py, PyAny>>,
+}
+
+impl How<'_, '_> {
+    /// The options for `input`, and who watches.
+    pub(crate) fn options(
+        self,
+        py: Python<'_>,
+        input: &Input,
+    ) -> PyResult<(ReadOptions, Watch)> {
+        let engine = word("engine", self.engine, Engine::WORDS)?;
+        if engine == Engine::Map {
+            let text = "engine=\"map\": a map of a file that shrinks kills the interpreter; \
+                        use another engine, or the command";
+            return Err(PyValueError::new_err(text));
+        }
+        let mut options = ReadOptions::new()
+            .with_engine(engine)
+            .with_page_cache(word("page_cache", self.page_cache, PageCache::WORDS)?)
+            .with_workers(self.workers)
+            .with_chunk_size(self.chunk_size);
+        if self.profile
+            && let Some(profile) = input.path().and_then(profile)
+        {
+            options = options.with_profile(profile);
+        }
+        let watch = Watch::new(py, self.progress)?;
+        options = options.with_cancel(watch.token.clone());
+        if let Some(tell) = watch.teller(py) {
+            options = options.with_progress(tell);
+        }
+        Ok((options, watch))
+    }
+}
+
+/// What `swath tune` has measured where a file is; looked up once for each file system.
+pub(crate) fn profile(path: &std::path::Path) -> Option<Arc<swath::Profile>> {
+    static KNOWN: Mutex<Option<Profiles>> = Mutex::new(None);
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.get_or_insert_with(|| Profiles::new(ProfileArgs { no_profile: false })).of(path)
+}
+
+/// Progress, cancellation and what a callback raised.
+pub(crate) struct Watch {
+    pub(crate) token: CancelToken,
+    raised: Raised,
+    callback: Option<Py<PyAny>>,
+    /// Of a bar of our own.
+    close: Option<Py<PyAny>>,
+}
+
+/// The first exception of a callback.
+#[derive(Clone, Default)]
+pub(crate) struct Raised(Arc<Mutex<Option<PyErr>>>);
+
+impl Raised {
+    /// Keeps `error` unless there is one, and ends the work.
+    pub(crate) fn raise(&self, error: PyErr, token: &CancelToken) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        token.cancel();
+    }
+
+    /// Gives it up to be raised.
+    pub(crate) fn take(&self) -> Option<PyErr> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+impl Watch {
+    /// `progress` is `None`, `False`, `True` for a bar, or a callable.
+    pub(crate) fn new(py: Python<'_>, progress: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let mut watch = Self {
+            token: CancelToken::new(),
+            raised: Raised::default(),
+            callback: None,
+            close: None,
+        };
+        let Some(progress) = progress else { return Ok(watch) };
+        if let Ok(wanted) = progress.cast::<PyBool>() {
+            if wanted.is_true() {
+                let bar = py.import("swath._progress")?.getattr("Bar")?.call0()?;
+                watch.close = Some(bar.getattr("close")?.unbind());
+                watch.callback = Some(bar.unbind());
+            }
+        } else if progress.is_callable() {
+            watch.callback = Some(progress.unbind());
+        } else {
+            return Err(PyTypeError::new_err("progress= is a bool or a callable(done, total)"));
+        }
+        Ok(watch)
+    }
+
+    /// What workers call, if anybody wants to know.
+    pub(crate) fn teller(
+        &self,
+        py: Python<'_>,
+    ) -> Option<impl Fn(Progress) + Send + Sync + 'static> {
+        let callback = self.callback.as_ref()?.clone_ref(py);
+        let (raised, token) = (self.raised.clone(), self.token.clone());
+        Some(move |progress: Progress| {
+            Python::attach(|py| {
+                let told = callback.call1(py, (progress.bytes, progress.total));
+                if let Err(error) = told {
+                    raised.raise(error, &token);
+                }
+            });
+        })
+    }
+
+    /// Where callbacks leave what they raise.
+    pub(crate) fn raised(&self) -> Raised {
+        self.raised.clone()
+    }
+
+    /// Runs `call` without the lock; what a callback raised is raised.
+    pub(crate) fn run<T, E>(
+        &self,
+        py: Python<'_>,
+        takes: Takes,
+        call: impl FnOnce() -> Result<T, E> + Send,
+    ) -> PyResult<T>
+    where
+        T: Send,
+        E: Into<Failure> + Send,
+    {
+        let ended = work::run(py, takes, &self.token, call);
+        let raised = self.raised.take();
+        if let Some(close) = &self.close {
+            close.call0(py)?;
+        }
+        match raised {
+            Some(error) => Err(error),
+            None => ended,
+        }
+    }
+}

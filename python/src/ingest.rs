@@ -1,0 +1,442 @@
+//! Many files at once: into one memory, or one after the other within a bound.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
+use swath::{CancelToken, Delivery, Failures, FileOrder, IngestOptions, Ingested, Symlinks};
+
+use crate::error::{Failure, exception, file_name};
+use crate::how::{Raised, Watch, profile};
+use crate::input::path;
+use crate::memory::Buffer;
+use crate::words::word;
+use crate::work::{Takes, unlocked};
+
+/// What callers name: a folder or a file, or many of them.
+pub(crate) struct Named {
+    paths: Vec<PathBuf>,
+    /// One alone may be a folder, which is walked.
+    is_one: bool,
+}
+
+impl<'py> FromPyObject<'_, 'py> for Named {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let is_one = object.is_instance_of::<PyString>()
+            || object.is_instance_of::<PyBytes>()
+            || object.hasattr("__fspath__")?;
+        let paths = match is_one {
+            true => vec![path(&object)?],
+            false => object.try_iter()?.map(|one| path(&one?)).collect::<PyResult<_>>()?,
+        };
+        Ok(Self { paths, is_one })
+    }
+}
+
+impl Named {
+    fn files(self) -> swath::Files {
+        // Each may be a folder: as the words of the command.
+        match self.is_one {
+            true => swath::Files::each(self.paths),
+            false if self.paths.iter().any(|path| path.is_dir()) => {
+                swath::Files::each(self.paths)
+            }
+            false => swath::Files::paths(self.paths),
+        }
+    }
+}
+
+/// Many files in one memory: a sequence of read-only memoryviews, in input order.
+///
+/// A view keeps the whole memory; ``bytes(files[0])`` copies one out of it.
+#[pyclass(frozen, sequence, module = "swath", name = "Files")]
+pub(crate) struct Files(Arc<Ingested>);
+
+#[pymethods]
+impl Files {
+    /// The path of each file, as it was given or found.
+    #[getter]
+    fn paths<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        self.0.iter().map(|entry| file_name(py, entry.path.as_os_str())).collect()
+    }
+
+    /// What could not be read: the exception of each such file, by its index. Empty unless
+    /// ``errors="collect"``.
+    #[getter]
+    fn errors<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let errors = PyDict::new(py);
+        for (index, entry) in self.0.iter().enumerate() {
+            if let Some(error) = entry.error {
+                errors.set_item(index, exception(py, error))?;
+            }
+        }
+        Ok(errors)
+    }
+
+    /// Where each file begins in `arena`, as a Buffer of 64-bit numbers.
+    #[getter]
+    fn offsets(&self) -> PyResult<Buffer> {
+        Buffer::of_values(self.0.iter().map(|entry| entry.offset).collect::<Vec<u64>>(), None)
+    }
+
+    /// How many bytes each file has, as a Buffer of 64-bit numbers.
+    #[getter]
+    fn lengths(&self) -> PyResult<Buffer> {
+        Buffer::of_values(self.0.iter().map(|entry| entry.len).collect::<Vec<u64>>(), None)
+    }
+
+    /// The memory of all files, with gaps between them that hold anything.
+    #[getter]
+    fn arena(&self) -> PyResult<Buffer> {
+        Buffer::shared(&self.0, |files| files.bytes())
+    }
+
+    /// Bytes of all files.
+    #[getter]
+    fn nbytes(&self) -> u64 {
+        self.0.report().bytes
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    fn __getitem__<'py>(
+        &self,
+        py: Python<'py>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if let Ok(slice) = index.cast::<PySlice>() {
+            let len = isize::try_from(self.0.len()).unwrap_or(isize::MAX);
+            let wanted = slice.indices(len)?;
+            let at = |step: usize| wanted.start + wanted.step * step.cast_signed();
+            let views = (0..wanted.slicelength).map(|step| self.view(py, at(step)));
+            return views.collect::<PyResult<Vec<_>>>()?.into_pyobject(py);
+        }
+        self.view(py, index.extract()?)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<swath.Files: {} files, {} bytes>", self.0.len(), self.0.report().bytes)
+    }
+}
+
+impl Files {
+    fn view<'py>(&self, py: Python<'py>, index: isize) -> PyResult<Bound<'py, PyAny>> {
+        let len = self.0.len();
+        let place = if index < 0 { index.checked_add_unsigned(len) } else { Some(index) };
+        let place = place.and_then(|place| usize::try_from(place).ok()).filter(|&at| at < len);
+        let Some(place) = place else {
+            return Err(PyIndexError::new_err(format!("file {index} of {len}")));
+        };
+        let bytes =
+            Buffer::shared(&self.0, |files| files.get(place).map_or(&[], |it| it.bytes))?;
+        bytes.into_view(py)
+    }
+}
+
+/// Reads many files at once, small ones above all, into one memory.
+///
+/// Parameters
+/// ----------
+/// paths_or_folder : path, or iterable of paths
+///     One folder is walked, with all folders below it; of several paths each may be one.
+/// workers : int
+///     Threads; 0 chooses.
+/// queue_depth : int
+///     Files that wait for the device at one time; 0 chooses.
+/// errors : {"fail", "skip", "collect"}
+///     What happens if a file cannot be read: the first failure is raised, the file is left out, or it
+///     keeps its place, empty, and is in ``errors``.
+/// order : {"given", "path", "inode", "extent"}
+///     In which order the device is asked.
+/// symlinks : {"files", "skip", "follow"}
+///     What a walk does with symbolic links.
+/// progress : bool or callable
+///     As for `read`.
+/// profile : bool
+///     As for `read`, by the first path.
+///
+/// Returns
+/// -------
+/// Files
+///     A sequence of memoryviews, with ``paths`` and ``errors``.
+///
+/// Source: study B (many files).
+#[pyfunction]
+#[pyo3(signature = (paths_or_folder, *, workers=0, queue_depth=0, errors="fail", order="given",
+    symlinks="files", progress=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn ingest(
+    py: Python<'_>,
+    paths_or_folder: Named,
+    workers: usize,
+    queue_depth: u32,
+    errors: &str,
+    order: &str,
+    symlinks: &str,
+    progress: Option<Bound<'_, PyAny>>,
+    profile: bool,
+) -> PyResult<Files> {
+    let how = Many { workers, queue_depth, errors, symlinks, profile };
+    let watch = Watch::new(py, progress)?;
+    let options = how.options(py, &paths_or_folder, &watch)?;
+    let options = options.with_order(word("order", order, FileOrder::WORDS)?);
+    let ingested =
+        watch.run(py, Takes::Time, move || options.collect(paths_or_folder.files()))?;
+    Ok(Files(Arc::new(ingested)))
+}
+
+/// What may be said of many files.
+struct Many<'a> {
+    workers: usize,
+    queue_depth: u32,
+    errors: &'a str,
+    symlinks: &'a str,
+    profile: bool,
+}
+
+impl Many<'_> {
+    fn options(self, py: Python<'_>, named: &Named, watch: &Watch) -> PyResult<IngestOptions> {
+        let mut options = IngestOptions::new()
+            .with_workers(self.workers)
+            .with_queue_depth(self.queue_depth)
+            .with_failures(word("errors", self.errors, Failures::WORDS)?)
+            .with_symlinks(word("symlinks", self.symlinks, Symlinks::WORDS)?)
+            .with_cancel(watch.token.clone());
+        if let Some(tell) = watch.teller(py) {
+            options = options.with_progress(tell);
+        }
+        if self.profile
+            && let Some(profile) = named.paths.first().and_then(|path| profile(path))
+        {
+            options = options.with_profile(profile);
+        }
+        Ok(options)
+    }
+}
+
+/// One file, or a part of a large one.
+#[pyclass(frozen, get_all, module = "swath", name = "Part")]
+pub(crate) struct Part {
+    /// Which file, in input order.
+    index: usize,
+    /// Its path.
+    path: Py<PyAny>,
+    /// Where the bytes are in the file.
+    offset: u64,
+    /// They.
+    data: Py<Buffer>,
+    /// Whether nothing of this file follows.
+    is_last: bool,
+}
+
+/// The same on its way from the thread that reads.
+struct Item {
+    index: usize,
+    path: PathBuf,
+    offset: u64,
+    bytes: Vec<u8>,
+    is_last: bool,
+}
+
+/// Why nothing follows.
+enum End {
+    Failed(Failure),
+    /// Nobody takes it any more.
+    Closed,
+}
+
+impl From<swath::Error> for End {
+    fn from(error: swath::Error) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+type Came = Result<Item, Failure>;
+
+/// Files one after the other, within a bound of memory: an iterator of ``Part``.
+///
+/// ``close()``, or the end of a ``with`` block, ends it early.
+#[pyclass(frozen, module = "swath", name = "Stream")]
+pub(crate) struct Stream {
+    /// Gone once it is over.
+    open: Mutex<Option<Open>>,
+    token: CancelToken,
+    raised: Raised,
+}
+
+struct Open {
+    items: Receiver<Came>,
+    worker: JoinHandle<()>,
+}
+
+/// Parts that wait for the consumer.
+const AHEAD: usize = 16;
+/// How long Ctrl-C may go unheard.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+#[pymethods]
+impl Stream {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Part>> {
+        loop {
+            match py.detach(|| self.next()) {
+                Next::Item(item) => return part(py, item).map(Some),
+                Next::Nothing => py.check_signals()?,
+                Next::Failed(failure) => {
+                    self.close(py);
+                    return Err(failure.into_exception(py));
+                }
+                Next::Over => {
+                    self.close(py);
+                    return self.raised.take().map_or(Ok(None), Err);
+                }
+            }
+        }
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    /// Ends it; reads in flight are waited for.
+    fn close(&self, py: Python<'_>) {
+        self.token.cancel();
+        py.detach(|| drop(self.take()));
+    }
+}
+
+enum Next {
+    Item(Item),
+    Failed(Failure),
+    /// Not yet.
+    Nothing,
+    Over,
+}
+
+impl Stream {
+    fn next(&self) -> Next {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(open) = &*open else { return Next::Over };
+        match open.items.recv_timeout(PATIENCE) {
+            Ok(Ok(item)) => Next::Item(item),
+            Ok(Err(failure)) => Next::Failed(failure),
+            Err(RecvTimeoutError::Timeout) => Next::Nothing,
+            Err(RecvTimeoutError::Disconnected) => Next::Over,
+        }
+    }
+
+    fn take(&self) -> Option<std::thread::Result<()>> {
+        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+        // So that whoever wants to give something hears that nobody takes it.
+        drop(open.items);
+        Some(open.worker.join())
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        self.token.cancel();
+        // Its thread may want the lock, to tell how far it is.
+        unlocked(|| drop(self.take()));
+    }
+}
+
+fn part(py: Python<'_>, item: Item) -> PyResult<Part> {
+    let Item { index, path, offset, bytes, is_last } = item;
+    let data = Py::new(py, Buffer::of_values(bytes, None)?)?;
+    let path = file_name(py, path.as_os_str())?.unbind();
+    Ok(Part { index, path, offset, data, is_last })
+}
+
+/// Reads many files and hands them over one after the other, within a bound of memory.
+///
+/// Parameters as for `ingest`, and:
+///
+/// Parameters
+/// ----------
+/// memory : int
+///     Bytes that may be in memory at one time, about; 0 chooses.
+/// part_size : int
+///     Larger files come in parts of so many bytes; 0 chooses.
+/// delivery : {"input", "completion"}
+///     In input order, or as they come.
+///
+/// Yields
+/// ------
+/// Part
+///     ``index``, ``path``, ``offset``, ``data`` (bytes) and ``is_last``.
+#[pyfunction]
+#[pyo3(signature = (paths_or_folder, *, workers=0, queue_depth=0, errors="fail", symlinks="files",
+    memory=0, part_size=0, delivery="input", progress=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn ingest_stream(
+    py: Python<'_>,
+    paths_or_folder: Named,
+    workers: usize,
+    queue_depth: u32,
+    errors: &str,
+    symlinks: &str,
+    memory: u64,
+    part_size: u64,
+    delivery: &str,
+    progress: Option<Bound<'_, PyAny>>,
+    profile: bool,
+) -> PyResult<Stream> {
+    if errors == "collect" {
+        let text = "errors=\"collect\": a stream raises (\"fail\") or leaves out (\"skip\")";
+        return Err(PyValueError::new_err(text));
+    }
+    let how = Many { workers, queue_depth, errors, symlinks, profile };
+    let watch = Watch::new(py, progress)?;
+    let options = how
+        .options(py, &paths_or_folder, &watch)?
+        .with_memory_limit(memory)
+        .with_part_size(part_size)
+        .with_delivery(word("delivery", delivery, Delivery::WORDS)?);
+    let (give, items) = sync_channel(AHEAD);
+    let worker = std::thread::Builder::new()
+        .name("swath-stream".into())
+        .spawn(move || produce(&options, paths_or_folder, &give))?;
+    let open = Mutex::new(Some(Open { items, worker }));
+    Ok(Stream { open, token: watch.token.clone(), raised: watch.raised() })
+}
+
+/// Ends when all is handed over, or nobody takes it any more.
+fn produce(options: &IngestOptions, named: Named, give: &SyncSender<Came>) {
+    let ended = options.stream(named.files(), |part| -> Result<(), End> {
+        if let Some(error) = part.error {
+            // A part of it was handed over before.
+            let exception = Python::attach(|py| exception(py, error));
+            return Err(End::Failed(Failure::Python(exception)));
+        }
+        let item = Item {
+            index: part.index,
+            path: part.path.to_owned(),
+            offset: part.offset,
+            bytes: part.bytes.to_vec(),
+            is_last: part.is_last,
+        };
+        give.send(Ok(item)).map_err(|_| End::Closed)
+    });
+    if let Err(End::Failed(failure)) = ended {
+        // Nobody may be left.
+        let _ = give.send(Err(failure));
+    }
+}

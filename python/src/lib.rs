@@ -1,0 +1,54 @@
+//! Swath for Python: translates, and decides nothing.
+//!
+//! ```text
+//! input      paths, descriptors, copies → Source        how      keywords → options, and who watches
+//! memory     bytes and numbers as buffers               work     without the lock, ended by Ctrl-C
+//! read, …    a file for each group of verbs             error    errors → exceptions of swath._errors
+//! ```
+//!
+//! What needs numpy, scipy or torch is Python, in `swath/`, and asks for them when it is called.
+
+mod append;
+mod bytes;
+mod error;
+mod how;
+mod ingest;
+mod input;
+mod memory;
+mod prioritised;
+mod read;
+mod records;
+mod words;
+mod work;
+
+use std::ffi::OsString;
+
+use pyo3::prelude::*;
+
+/// Runs the command with these words, the program's name first; returns its exit status.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| swath_cli::command::status(words))
+}
+
+/// Parallel file I/O. See `swath`.
+#[pymodule(gil_used = false)]
+mod _swath {
+    #[pymodule_export]
+    use crate::append::{Append, Place, append};
+    #[pymodule_export]
+    use crate::command;
+    #[pymodule_export]
+    use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
+    #[pymodule_export]
+    use crate::memory::Buffer;
+    #[pymodule_export]
+    use crate::prioritised::{Prioritised, read_prioritised};
+    #[pymodule_export]
+    use crate::read::{hash, read, sum};
+    #[pymodule_export]
+    use crate::records::scan_records;
+    #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "how Python calls it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+}

@@ -1,0 +1,252 @@
+//! Memory that Python looks at through the buffer protocol, without a copy.
+//!
+//! ```text
+//! swath::Buffer, Array<T>, Arc<…> → Buffer: where, how many, of what → memoryview, numpy, torch
+//! ```
+//!
+//! Whoever looks at it keeps it: a view owns a reference to its [`Buffer`], and that owns the bytes.
+//! The one room with unsafe code of the package: a view is a raw address to the interpreter.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyMemoryView};
+
+/// A kind of number, as `struct` of Python writes it.
+pub(crate) trait Item: Copy + Send + Sync + 'static {
+    /// As in `c"d"`.
+    const FORMAT: &'static CStr;
+}
+
+macro_rules! items {
+    ($($kind:ty = $format:literal),+ $(,)?) => {
+        $(impl Item for $kind { const FORMAT: &'static CStr = $format; })+
+    };
+}
+
+items! { u8 = c"B", i32 = c"i", u32 = c"I", i64 = c"q", u64 = c"Q", f32 = c"f", f64 = c"d" }
+
+/// Bytes, or numbers, in memory of Swath's own: contiguous, aligned to 64 bytes or more.
+///
+/// ``memoryview(buffer)``, ``numpy.asarray(buffer)`` and ``torch.frombuffer(buffer, dtype=...)``
+/// look at the same memory. It lives as long as anything looks at it, and goes back to a pool then.
+/// Writable, for it has one owner, unless ``readonly`` was asked for.
+#[pyclass(frozen, module = "swath", name = "Buffer")]
+pub(crate) struct Buffer {
+    place: NonNull<u8>,
+    /// In items, by dimension; the last one changes fastest.
+    shape: Box<[isize]>,
+    /// In bytes, by dimension.
+    strides: Box<[isize]>,
+    item_size: isize,
+    bytes: isize,
+    format: &'static CStr,
+    readonly: bool,
+    /// Keeps the bytes where they are.
+    _owner: Box<dyn Send + Sync>,
+}
+
+// SAFETY: the owner may go to other threads, and the address means the same there. Whoever writes
+// through a view is bound by Python's rules for writers, as with a `bytearray`.
+unsafe impl Send for Buffer {}
+// SAFETY: as above; nothing here changes after it was made.
+unsafe impl Sync for Buffer {}
+
+impl Buffer {
+    /// The bytes of a file; `readonly` refuses writers.
+    pub(crate) fn of_bytes(mut bytes: swath::Buffer, readonly: bool) -> PyResult<Self> {
+        let (place, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
+        Self::new(place, &[len], (1, u8::FORMAT), readonly, Box::new(bytes))
+    }
+
+    /// Bytes that nobody writes to.
+    pub(crate) fn fixed(bytes: Vec<u8>) -> PyResult<Self> {
+        Ok(Self { readonly: true, ..Self::of_values(bytes, None)? })
+    }
+
+    /// Numbers of one dimension or more, the last one changing fastest.
+    ///
+    /// The memory of `values` must not move when `values` does: it is asked for a slice once.
+    pub(crate) fn of_values<T: Item, V>(
+        mut values: V,
+        shape: Option<&[usize]>,
+    ) -> PyResult<Self>
+    where
+        V: Stable<T> + Send + Sync + 'static,
+    {
+        let slice = values.items();
+        let (place, len) = (NonNull::from(&mut *slice).cast(), slice.len());
+        let whole = [len];
+        let shape = shape.unwrap_or(&whole);
+        Self::new(place, shape, (size_of::<T>(), T::FORMAT), false, Box::new(values))
+    }
+
+    fn new(
+        place: NonNull<u8>,
+        shape: &[usize],
+        (item_size, format): (usize, &'static CStr),
+        readonly: bool,
+        owner: Box<dyn Send + Sync>,
+    ) -> PyResult<Self> {
+        let too_large = |_| PyBufferError::new_err("more bytes than Python can count");
+        let item_size = isize::try_from(item_size).map_err(too_large)?;
+        let shape: Box<[isize]> = shape
+            .iter()
+            .map(|&len| isize::try_from(len).map_err(too_large))
+            .collect::<Result<_, _>>()?;
+        let mut strides = vec![item_size; shape.len()];
+        let mut bytes = item_size;
+        for (stride, len) in strides.iter_mut().zip(&shape).rev() {
+            *stride = bytes;
+            bytes *= len;
+        }
+        let strides = strides.into_boxed_slice();
+        Ok(Self { place, shape, strides, item_size, bytes, format, readonly, _owner: owner })
+    }
+
+    /// Bytes of something that others look at too, which therefore nobody writes to.
+    ///
+    /// What `bytes` returns must stay as it is as long as `owner` lives.
+    pub(crate) fn shared<O: Send + Sync + 'static>(
+        owner: &Arc<O>,
+        bytes: impl for<'o> FnOnce(&'o O) -> &'o [u8],
+    ) -> PyResult<Self> {
+        Self::part(owner, bytes(owner))
+    }
+
+    /// The same for many pieces.
+    pub(crate) fn all_shared<O: Send + Sync + 'static>(
+        owner: &Arc<O>,
+        pieces: impl for<'o> FnOnce(&'o O) -> Vec<&'o [u8]>,
+    ) -> PyResult<Vec<Self>> {
+        pieces(owner).into_iter().map(|piece| Self::part(owner, piece)).collect()
+    }
+
+    fn part<O: Send + Sync + 'static>(owner: &Arc<O>, bytes: &[u8]) -> PyResult<Self> {
+        let (place, len) = (NonNull::from(bytes).cast(), bytes.len());
+        Self::new(place, &[len], (1, u8::FORMAT), true, Box::new(Arc::clone(owner)))
+    }
+
+    /// A view of all of it.
+    pub(crate) fn into_view(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Ok(PyMemoryView::from(Bound::new(py, self)?.as_any())?.into_any())
+    }
+}
+
+/// A collection whose items stay where they are when it is moved.
+pub(crate) trait Stable<T> {
+    /// All of them.
+    fn items(&mut self) -> &mut [T];
+}
+
+impl<T: Item + bytemuck::Pod> Stable<T> for swath::Array<T> {
+    fn items(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+impl<T: Item> Stable<T> for Vec<T> {
+    fn items(&mut self) -> &mut [T] {
+        self
+    }
+}
+
+#[pymethods]
+impl Buffer {
+    /// How many bytes there are.
+    #[getter]
+    fn nbytes(&self) -> isize {
+        self.bytes
+    }
+
+    /// Whether it refuses writers.
+    #[getter]
+    fn readonly(&self) -> bool {
+        self.readonly
+    }
+
+    /// A copy of all bytes.
+    fn tobytes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyBytes>> {
+        let copy = PyMemoryView::from(slf.as_any())?.call_method0("tobytes")?;
+        Ok(copy.cast_into::<PyBytes>()?)
+    }
+
+    fn __len__(&self) -> usize {
+        self.shape.first().map_or(0, |len| len.unsigned_abs())
+    }
+
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        index: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        PyMemoryView::from(slf.as_any())?.get_item(index)
+    }
+
+    fn __setitem__(
+        slf: &Bound<'_, Self>,
+        index: &Bound<'_, PyAny>,
+        value: &Bound<'_, PyAny>,
+    ) -> PyResult<()> {
+        if slf.get().readonly {
+            return Err(PyTypeError::new_err("this buffer was asked for with readonly=True"));
+        }
+        PyMemoryView::from(slf.as_any())?.set_item(index, value)
+    }
+
+    fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
+        PyMemoryView::from(slf.as_any())?.eq(other)
+    }
+
+    fn __repr__(&self) -> String {
+        let kind = if self.readonly { "readonly " } else { "" };
+        format!("<swath.Buffer of {} {kind}bytes>", self.bytes)
+    }
+
+    /// Fills in a view.
+    ///
+    /// # Safety
+    ///
+    /// Called by the interpreter, with a view that may be filled in.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        // SAFETY: by the caller's promise there is one, or it is null.
+        let Some(view) = (unsafe { view.as_mut() }) else {
+            return Err(PyBufferError::new_err("there is no view to fill in"));
+        };
+        view.obj = ptr::null_mut();
+        let this = slf.get();
+        if this.readonly && flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
+            return Err(PyBufferError::new_err("this buffer was asked for with readonly=True"));
+        }
+        let asked = |flag| flags & flag == flag;
+        view.buf = this.place.as_ptr().cast::<c_void>();
+        view.len = this.bytes;
+        view.itemsize = this.item_size;
+        view.readonly = c_int::from(this.readonly);
+        view.ndim = c_int::try_from(this.shape.len()).unwrap_or(1);
+        view.format = match asked(ffi::PyBUF_FORMAT) {
+            true => this.format.as_ptr().cast_mut(),
+            false => ptr::null_mut(),
+        };
+        // The interpreter only reads what these point at, and the object below keeps it.
+        view.shape = match asked(ffi::PyBUF_ND) {
+            true => this.shape.as_ptr().cast_mut(),
+            false => ptr::null_mut(),
+        };
+        view.strides = match asked(ffi::PyBUF_STRIDES) {
+            true => this.strides.as_ptr().cast_mut(),
+            false => ptr::null_mut(),
+        };
+        view.suboffsets = ptr::null_mut();
+        view.internal = ptr::null_mut();
+        view.obj = slf.into_any().into_ptr();
+        Ok(())
+    }
+}

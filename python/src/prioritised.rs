@@ -1,0 +1,235 @@
+//! What is needed first, first: a read by classes that goes on after the call.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use swath::{ClassPlan, ReadOptions, Reason, Source};
+
+use crate::error::Failure;
+use crate::how::{How, Watch};
+use crate::input::Input;
+use crate::memory::Buffer;
+use crate::work::unlocked;
+
+/// How long Ctrl-C may go unheard.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// What reads. Views keep it, and whoever drops it last waits for its workers.
+struct Reading(Option<swath::Prioritised>);
+
+impl Reading {
+    fn get(&self) -> &swath::Prioritised {
+        self.0.as_ref().expect("it is there until it is dropped")
+    }
+}
+
+impl Drop for Reading {
+    fn drop(&mut self) {
+        // Its workers may want the lock, to tell how far they are.
+        unlocked(|| drop(self.0.take()));
+    }
+}
+
+/// A read by classes that goes on. Complete classes stay readable whatever happens.
+///
+/// Iterating waits for one class after the other, in their order, and yields ``(class, chunks)``;
+/// chunks are read-only memoryviews in the order in which they were listed.
+#[pyclass(frozen, module = "swath", name = "Prioritised")]
+pub(crate) struct Prioritised {
+    reading: Arc<Reading>,
+    /// Their numbers, most urgent first.
+    classes: Vec<u32>,
+    watch: Watch,
+}
+
+#[pymethods]
+impl Prioritised {
+    /// The numbers of the classes, most urgent first.
+    #[getter]
+    fn classes(&self) -> Vec<u32> {
+        self.classes.clone()
+    }
+
+    /// Waits until all of a class is there and checked; returns its chunks as read-only memoryviews, in
+    /// the order in which they were listed.
+    fn wait<'py>(&self, py: Python<'py>, cls: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        loop {
+            let came =
+                py.detach(|| self.reading.get().wait_for(cls, PATIENCE).map(|it| it.is_some()));
+            match came {
+                Ok(true) => return self.chunks(py, cls),
+                Ok(false) => py.check_signals()?,
+                Err(error) => {
+                    let raised = self.watch.raised().take();
+                    return Err(
+                        raised.unwrap_or_else(|| Failure::from(error).into_exception(py))
+                    );
+                }
+            }
+        }
+    }
+
+    /// Whether all of a class is there.
+    fn is_ready(&self, cls: u32) -> bool {
+        self.reading.get().class(cls).is_some()
+    }
+
+    /// Makes a class the next one to begin; returns whether it moved.
+    fn prioritise(&self, py: Python<'_>, cls: u32) -> bool {
+        py.detach(|| self.reading.get().prioritise(cls))
+    }
+
+    /// Ends the read. Complete classes stay readable.
+    fn cancel(&self, py: Python<'_>) {
+        py.detach(|| self.reading.get().cancel());
+    }
+
+    fn __iter__(slf: Bound<'_, Self>) -> Classes {
+        Classes { reading: slf.unbind(), next: 0.into() }
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) {
+        self.cancel(py);
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<swath.Prioritised: {} classes>", self.classes.len())
+    }
+}
+
+impl Prioritised {
+    fn chunks<'py>(&self, py: Python<'py>, class: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let chunks = Buffer::all_shared(&self.reading, |reading| {
+            let class = reading.get().class(class);
+            class.map_or_else(Vec::new, |it| it.chunks().map(|chunk| chunk.bytes).collect())
+        })?;
+        chunks.into_iter().map(|chunk| chunk.into_view(py)).collect()
+    }
+}
+
+impl Drop for Prioritised {
+    fn drop(&mut self) {
+        // Views may keep what was read; nobody waits for what is not there yet.
+        self.reading.get().cancel();
+    }
+}
+
+/// Goes from class to class.
+#[pyclass(module = "swath", frozen)]
+pub(crate) struct Classes {
+    reading: Py<Prioritised>,
+    next: AtomicUsize,
+}
+
+#[pymethods]
+impl Classes {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<Option<(u32, Vec<Bound<'py, PyAny>>)>> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed);
+        let reading = self.reading.get();
+        let Some(&class) = reading.classes.get(index) else { return Ok(None) };
+        Ok(Some((class, reading.wait(py, class)?)))
+    }
+}
+
+/// Starts to read parts of a file, the most urgent first, and returns at once.
+///
+/// Parameters
+/// ----------
+/// path : path, descriptor, open file, or list of copies
+///     As for `read`.
+/// classes : int, or iterable of (offset, length, class)
+///     Chunks, and the class of each: 0 is needed first. An integer stands for so many classes of
+///     neighbouring bytes, from front to back.
+/// window : int
+///     At most so many classes in flight: 1 is strictly one after the other; 0 chooses.
+/// workers, chunk_size, engine, page_cache, progress, verify, profile
+///     As for `read`.
+///
+/// Returns
+/// -------
+/// Prioritised
+///     ``wait(class)``, and iteration in the order of classes.
+///
+/// Source: study A (priorities), whose barriers between batches this does without.
+#[pyfunction]
+#[pyo3(signature = (path, classes, *, window=0, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, verify=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn read_prioritised(
+    py: Python<'_>,
+    path: Input,
+    classes: &Bound<'_, PyAny>,
+    window: usize,
+    workers: usize,
+    chunk_size: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'_, PyAny>>,
+    verify: Option<Bound<'_, PyAny>>,
+    profile: bool,
+) -> PyResult<Prioritised> {
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let (options, watch) = how.options(py, &path)?;
+    let (plan, classes) = plan(classes)?;
+    let source = path.source(verify.as_ref())?;
+    let plan = plan.with_window(window);
+    let reading = start(py, &options, source, plan)?;
+    // Whole files have as many as they have bytes for.
+    let is_there = |&class: &u32| {
+        let looked = reading.wait_for(class, Duration::ZERO);
+        !looked.is_err_and(|error| error.reason() == Reason::Invalid)
+    };
+    let classes = classes.into_iter().filter(is_there).collect();
+    Ok(Prioritised { reading: Arc::new(Reading(Some(reading))), classes, watch })
+}
+
+fn start(
+    py: Python<'_>,
+    options: &ReadOptions,
+    source: Source,
+    plan: ClassPlan,
+) -> PyResult<swath::Prioritised> {
+    let started = py.detach(|| options.read_prioritised(source, plan));
+    started.map_err(|error| Failure::from(error).into_exception(py))
+}
+
+/// The plan, and the numbers of its classes.
+fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Vec<u32>)> {
+    if let Ok(count) = classes.extract::<u32>() {
+        if count == 0 {
+            return Err(PyValueError::new_err("classes=0: there is one at least"));
+        }
+        return Ok((ClassPlan::of_whole(u64::from(count), count), (0..count).collect()));
+    }
+    let mut plan = ClassPlan::new();
+    let mut numbers = Vec::new();
+    let wrong =
+        |_| PyTypeError::new_err("classes= is a number, or (offset, length, class) each");
+    for chunk in classes.try_iter().map_err(wrong)? {
+        let (offset, length, class): (u64, u64, u32) = chunk?.extract().map_err(wrong)?;
+        let Some(end) = offset.checked_add(length) else {
+            return Err(PyValueError::new_err("a chunk that ends beyond 2^64"));
+        };
+        plan.push(offset..end, class);
+        numbers.push(class);
+    }
+    numbers.sort_unstable();
+    numbers.dedup();
+    Ok((plan, numbers))
+}

@@ -1,0 +1,206 @@
+//! One file: into memory, or looked at without keeping.
+
+use std::ptr::NonNull;
+
+use pyo3::buffer::PyUntypedBuffer;
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyMemoryView;
+use swath::ReadOptions;
+use swath_formats::checksum::{Algorithm, checksum};
+
+use crate::how::How;
+use crate::input::Input;
+use crate::memory::Buffer;
+use crate::words::word;
+
+/// Reads a file, or `length` bytes of it from `offset` on, into memory.
+///
+/// Parameters
+/// ----------
+/// path : str, bytes, os.PathLike, int, file object, or list of paths
+///     A file; a descriptor or an open file is read by position, and stays where it is. A list names
+///     copies of one file: each chunk comes from one of them, from another one if that fails.
+/// offset, length : int
+///     Which bytes. A file that ends before they do is an error; without ``length`` all to the end.
+/// workers : int
+///     Threads; 0 chooses.
+/// chunk_size : int
+///     Bytes of one read; 0 chooses.
+/// engine : {"auto", "serial", "pool", "ring"}
+///     Who moves the bytes. Files are never mapped into a host process.
+/// page_cache : {"auto", "keep", "drop", "bypass"}
+///     What the page cache keeps of it.
+/// progress : bool or callable
+///     ``True`` shows a bar (by tqdm where it is installed); a callable gets bytes done and in all
+///     (``None`` for a stream), from threads of Swath's own.
+/// out : writable buffer
+///     Where to read to, all of it. Nobody writes there any more when this returns or raises.
+/// readonly : bool
+///     Whether the result refuses writers.
+/// verify : {"vote"} or path
+///     For copies: compare them with each other, or with the manifest at that path.
+/// profile : bool
+///     Whether what ``swath tune`` has measured for the file system is used.
+///
+/// Returns
+/// -------
+/// Buffer
+///     Or, with ``out``, a memoryview of it, as bytes.
+///
+/// Raises
+/// ------
+/// swath.Error
+///     An ``OSError`` with ``errno`` and ``filename``: the file cannot be opened or read, changes
+///     meanwhile, or does not fit into memory.
+///
+/// Source: study A (parallel loading).
+#[pyfunction]
+#[pyo3(signature = (path, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, out=None, readonly=false, verify=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn read<'py>(
+    py: Python<'py>,
+    path: Input,
+    offset: u64,
+    length: Option<u64>,
+    workers: usize,
+    chunk_size: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'py, PyAny>>,
+    out: Option<Bound<'py, PyAny>>,
+    readonly: bool,
+    verify: Option<Bound<'py, PyAny>>,
+    profile: bool,
+) -> PyResult<Bound<'py, PyAny>> {
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let (options, watch) = how.options(py, &path)?;
+    let options = extent(options, offset, length);
+    let target = out.as_ref().map(Target::of).transpose()?;
+    let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
+    let takes = path.takes(wanted);
+    let source = path.source(verify.as_ref())?;
+    let Some(target) = target else {
+        let loaded = watch.run(py, takes, move || options.read(source))?;
+        return Ok(Bound::new(py, Buffer::of_bytes(loaded.buffer, readonly)?)?.into_any());
+    };
+    if readonly {
+        return Err(PyTypeError::new_err(
+            "readonly= is for memory of Swath's own, not for out=",
+        ));
+    }
+    if length.is_some_and(|length| length != target.len() as u64) {
+        let text = format!("out= takes {} bytes, and length= differs", target.len());
+        return Err(PyValueError::new_err(text));
+    }
+    let view = PyMemoryView::from(out.as_ref().expect("there is a target"))?;
+    watch.run(py, takes, move || options.read_into(source, { target }.bytes()).map(drop))?;
+    match view.getattr("nbytes")?.extract::<usize>()? {
+        // An empty view cannot be cast.
+        0 => Ok(view.into_any()),
+        _ => view.call_method1("cast", ("B",)),
+    }
+}
+
+fn extent(options: ReadOptions, offset: u64, length: Option<u64>) -> ReadOptions {
+    let options = options.with_offset(offset);
+    match length {
+        Some(length) => options.with_len(length),
+        None => options,
+    }
+}
+
+/// Memory of the caller's, which stays where it is as long as this lives.
+struct Target {
+    _held: PyUntypedBuffer,
+    place: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: the interpreter keeps the memory where it is while the buffer is held, for every thread.
+unsafe impl Send for Target {}
+
+impl Target {
+    fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let held = PyUntypedBuffer::get(object)?;
+        if held.readonly() {
+            return Err(PyBufferError::new_err("out= cannot be written to"));
+        }
+        if !held.is_c_contiguous() {
+            return Err(PyBufferError::new_err("out= has gaps: it is to be C-contiguous"));
+        }
+        let place = NonNull::new(held.buf_ptr().cast()).unwrap_or(NonNull::dangling());
+        Ok(Self { len: held.len_bytes(), place, _held: held })
+    }
+
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: the object exports so many contiguous bytes, writable, until it is released, which
+        // this prevents. Others who write there meanwhile break Python's rules for `readinto`, too.
+        unsafe { std::slice::from_raw_parts_mut(self.place.as_ptr(), self.len) }
+    }
+}
+
+/// The sum of all bytes of a file, or of `length` of them from `offset` on.
+///
+/// Takes no memory for the file. Parameters as for `read`.
+///
+/// Source: study D, whose measure of how fast a file can be looked at this is.
+#[pyfunction]
+#[pyo3(signature = (path, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, verify=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn sum<'py>(
+    py: Python<'py>,
+    path: Input,
+    offset: u64,
+    length: Option<u64>,
+    workers: usize,
+    chunk_size: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'py, PyAny>>,
+    verify: Option<Bound<'py, PyAny>>,
+    profile: bool,
+) -> PyResult<u64> {
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let (options, watch) = how.options(py, &path)?;
+    let (takes, options) = (path.takes(length), extent(options, offset, length));
+    let source = path.source(verify.as_ref())?;
+    watch.run(py, takes, move || options.sum(source).map(|scanned| scanned.value))
+}
+
+/// A checksum of a file, or of `length` bytes of it from `offset` on, as hexadecimal digits.
+///
+/// `algorithm` is "xxh3" (64 bits, as ``xxhsum -H3``), "crc32c" or "blake3" (as ``b3sum``). Takes no
+/// memory for the file. Other parameters as for `read`.
+#[pyfunction]
+#[pyo3(signature = (path, algorithm="xxh3", *, offset=0, length=None, workers=0, chunk_size=0,
+    engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn hash<'py>(
+    py: Python<'py>,
+    path: Input,
+    algorithm: &str,
+    offset: u64,
+    length: Option<u64>,
+    workers: usize,
+    chunk_size: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'py, PyAny>>,
+    verify: Option<Bound<'py, PyAny>>,
+    profile: bool,
+) -> PyResult<String> {
+    let algorithm = word("algorithm", algorithm, Algorithm::WORDS)?;
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let (options, watch) = how.options(py, &path)?;
+    let (takes, options) = (path.takes(length), extent(options, offset, length));
+    let source = path.source(verify.as_ref())?;
+    let sum = watch.run(py, takes, move || checksum(source, algorithm, &options))?;
+    Ok(sum.hex())
+}

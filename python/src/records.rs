@@ -1,0 +1,93 @@
+//! Records, block by block, given to a function of Python's.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use swath::{Block, Cut};
+
+use crate::error::Failure;
+use crate::how::How;
+use crate::input::Input;
+use crate::memory::Buffer;
+use crate::work::Takes;
+
+/// Calls ``function(block)`` for every block of whole records, and returns what it returned, in the
+/// order of the file.
+///
+/// Parameters
+/// ----------
+/// path : path, descriptor, open file, or list of copies
+///     As for `read`; pipes too.
+/// function : callable
+///     Gets a read-only memoryview of about ``block_size`` bytes: records one behind the other, each with
+///     its delimiter. Called from several threads; it runs beside others where it releases the
+///     interpreter's lock, as numpy, re2 and parsers in C do.
+/// delimiter : one byte, "csv", or int
+///     Where records end: behind this byte (a newline), behind newlines that are not in quotes, or after
+///     so many bytes each.
+/// block_size : int
+///     Bytes; 0 chooses, 1 MiB.
+/// record_limit : int
+///     Bytes of the longest record that is accepted; 0: as much as fits into memory.
+/// offset, length, workers, engine, page_cache, progress, profile
+///     As for `read`.
+///
+/// Source: study C (records in, records out).
+#[pyfunction]
+#[pyo3(signature = (path, function, delimiter=None, *, block_size=0, record_limit=0, offset=0,
+    length=None, workers=0, engine="auto", page_cache="auto", progress=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn scan_records(
+    py: Python<'_>,
+    path: Input,
+    function: Py<PyAny>,
+    delimiter: Option<Bound<'_, PyAny>>,
+    block_size: u64,
+    record_limit: u64,
+    offset: u64,
+    length: Option<u64>,
+    workers: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'_, PyAny>>,
+    profile: bool,
+) -> PyResult<Vec<Py<PyAny>>> {
+    let cut = delimiter.map_or(Ok(Cut::Byte(b'\n')), |delimiter| cut(&delimiter))?;
+    let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
+    let (options, watch) = how.options(py, &path)?;
+    let mut options = options.with_offset(offset);
+    if let Some(length) = length {
+        options = options.with_len(length);
+    }
+    let records = options
+        .records(path.source(None)?)
+        .with_cut(cut)
+        .with_block_size(block_size)
+        .with_record_limit(record_limit);
+    watch.run(py, Takes::Time, move || {
+        records.map_blocks(|block: Block<'_>| -> Result<Py<PyAny>, Failure> {
+            // A view may be kept, and the block is read over: so it is copied, without the lock.
+            let copy = block.bytes.to_vec();
+            Python::attach(|py| {
+                let view = Buffer::fixed(copy)?.into_view(py)?;
+                Ok(function.call1(py, (view,))?)
+            })
+        })
+    })
+}
+
+fn cut(delimiter: &Bound<'_, PyAny>) -> PyResult<Cut> {
+    if let Ok(bytes) = delimiter.cast::<PyBytes>()
+        && let [byte] = bytes.as_bytes()
+    {
+        return Ok(Cut::Byte(*byte));
+    }
+    if delimiter.extract::<&str>().is_ok_and(|word| word == "csv") {
+        return Ok(Cut::Quoted { quote: b'"', delimiter: b'\n' });
+    }
+    let text = "delimiter= is one byte, \"csv\", or the number of bytes of each record";
+    match delimiter.extract::<u64>() {
+        Ok(width) if width > 0 => Ok(Cut::Fixed(width)),
+        _ => Err(PyValueError::new_err(text)),
+    }
+}

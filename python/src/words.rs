@@ -1,0 +1,17 @@
+//! Choices by their words: the same ones as on the command line.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+/// Returns what `text` stands for among `words`.
+///
+/// # Errors
+///
+/// `ValueError`, with all words.
+pub(crate) fn word<T: Copy>(name: &str, text: &str, words: &[(&str, T)]) -> PyResult<T> {
+    let found = words.iter().find(|(known, _)| *known == text);
+    found.map(|&(_, choice)| choice).ok_or_else(|| {
+        let all: Vec<String> = words.iter().map(|(known, _)| format!("{known:?}")).collect();
+        PyValueError::new_err(format!("{name}={text:?}: it is one of {}", all.join(", ")))
+    })
+}

@@ -1,0 +1,108 @@
+//! Work without the interpreter's lock, which Ctrl-C ends.
+//!
+//! ```text
+//! main thread    detached ─ looks for signals 20 times a second ─┬→ result
+//! own thread     the call of the library ────────────────────────┘
+//! ```
+//!
+//! Only the main thread of a process may ask whether a signal came; so in others, and for what is
+//! over in no time, the call is made where it is.
+
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
+
+use pyo3::prelude::*;
+use swath::CancelToken;
+
+use crate::error::Failure;
+
+/// How long Ctrl-C may go unheard.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Whether a call is over before anybody can press a key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Takes {
+    /// Microseconds.
+    NoTime,
+    /// Nobody knows.
+    Time,
+}
+
+/// Runs `call` without the lock. A signal whose handler raises cancels `token`, and is raised once
+/// the call has ended: what was lent to it is never given back while it works.
+pub(crate) fn run<T, E>(
+    py: Python<'_>,
+    takes: Takes,
+    token: &CancelToken,
+    call: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<T>
+where
+    T: Send,
+    E: Into<Failure> + Send,
+{
+    let ended = match takes {
+        Takes::Time if is_main_thread() => py.detach(|| watched(token, call)),
+        _ => py.detach(call).map_err(Into::into),
+    };
+    ended.map_err(|failure| failure.into_exception(py))
+}
+
+/// Runs `call` without the lock, if this thread has it: for what waits for threads that may want it.
+pub(crate) fn unlocked(call: impl FnOnce() + Send) {
+    let mut call = Some(call);
+    // At the interpreter's end there is no lock any more.
+    let _ = Python::try_attach(|py| {
+        if let Some(call) = call.take() {
+            py.detach(call);
+        }
+    });
+    if let Some(call) = call {
+        call();
+    }
+}
+
+fn watched<T, E>(
+    token: &CancelToken,
+    call: impl FnOnce() -> Result<T, E> + Send,
+) -> Result<T, Failure>
+where
+    T: Send,
+    E: Into<Failure> + Send,
+{
+    std::thread::scope(|scope| {
+        let (over, ended) = sync_channel::<()>(1);
+        let worker =
+            std::thread::Builder::new().name("swath".into()).spawn_scoped(scope, move || {
+                let result = call();
+                // Nobody is left to hear it if the interpreter ends the process.
+                let _ = over.send(());
+                result
+            });
+        let worker = match worker {
+            Ok(worker) => worker,
+            Err(error) => return Err(Failure::Python(error.into())),
+        };
+        let mut raised = None;
+        while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+            if raised.is_none()
+                && let Err(error) = Python::attach(|py| py.check_signals())
+            {
+                token.cancel();
+                raised = Some(error);
+            }
+        }
+        let result = match worker.join() {
+            Ok(result) => result.map_err(Into::into),
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        match raised {
+            Some(error) => Err(Failure::Python(error)),
+            None => result,
+        }
+    })
+}
+
+/// As the kernel counts: the first thread of a process, also after a fork.
+fn is_main_thread() -> bool {
+    rustix::thread::gettid() == rustix::process::getpid()
+}

@@ -1,0 +1,171 @@
+"""What several threads write is the serial program's file, or is not there."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import threading
+
+import pytest
+
+import swath
+
+
+def lines(count):
+    return b"".join(b"%d\n" % (number * number) for number in range(count))
+
+
+@pytest.mark.parametrize("mode", ["ordered", "plain"])
+@pytest.mark.parametrize("workers", [0, 1, 4])
+def test_items_come_in_their_order(tmp_path, mode, workers):
+    path = tmp_path / "out"
+
+    def square(number):
+        if random.random() < 0.1:
+            os.sched_yield()
+        return b"%d\n" % (number * number)
+
+    with swath.append(path, mode=mode) as out:
+        out.map_ordered(square, range(5000), workers)
+        assert not path.exists()
+    assert path.read_bytes() == lines(5000)
+    with swath.append(path, mode=mode, sync="none") as out:
+        out.write(b"head ")
+        out.map_ordered(lambda item: item, iter([b"a", None, bytearray(b"b"), memoryview(b"c")]))
+        out.write(b" tail")
+    assert path.read_bytes() == b"head abc tail"
+
+
+def test_places_are_filled_by_threads(tmp_path):
+    path = tmp_path / "out"
+    with swath.append(path, mode="plain", sync="none") as out:
+        places = [out.place() for _ in range(20)]
+
+        def fill(number, place):
+            with place:
+                inner = place.fork()
+                place.write(b"after %d;" % number)
+                inner.write(b"%d " % number)
+                inner.finish()
+
+        threads = [
+            threading.Thread(target=fill, args=(number, place))
+            for number, place in enumerate(places)
+        ]
+        for thread in reversed(threads):
+            thread.start()
+        for thread in threads:
+            thread.join()
+        out.write(b"end")
+    expected = b"".join(b"%d after %d;" % (number, number) for number in range(20)) + b"end"
+    assert path.read_bytes() == expected
+
+
+def test_an_exception_leaves_what_was_there(tmp_path):
+    path = tmp_path / "out"
+    path.write_bytes(b"before")
+    for mode in ["ordered", "plain"]:
+        with pytest.raises(ZeroDivisionError):
+            with swath.append(path, mode=mode) as out:
+                out.map_ordered(lambda item: b"%d" % (1 // (500 - item)), range(1000), 3)
+        with pytest.raises(KeyError):
+            with swath.append(path, mode=mode) as out:
+                out.write(b"half")
+                raise KeyError
+        assert path.read_bytes() == b"before"
+        assert os.listdir(tmp_path) == ["out"]
+
+
+def test_the_first_failure_in_the_order_of_items_is_raised(tmp_path):
+    def fail(item):
+        if item >= 10:
+            raise ValueError(item)
+        return b"."
+
+    with pytest.raises(ValueError, match="^10$"):
+        with swath.append(tmp_path / "out") as out:
+            out.map_ordered(fail, range(100), 1)
+
+
+def test_a_place_that_is_given_up_keeps_the_output_from_being_committed(tmp_path):
+    for mode in ["ordered", "plain"]:
+        out = swath.append(tmp_path / "out", mode=mode)
+        place = out.place()
+        place.write(b"half")
+        with pytest.raises(KeyError), place:
+            raise KeyError
+        with pytest.raises(swath.Error) as raised:
+            out.commit()
+        assert raised.value.reason == "Poisoned"
+        with pytest.raises(RuntimeError):
+            out.write(b"more")
+    assert os.listdir(tmp_path) == []
+
+
+def test_what_is_open_is_not_committed(tmp_path):
+    out = swath.append(tmp_path / "out", mode="plain")
+    place = out.place()
+    with pytest.raises(swath.Error) as raised:
+        out.commit()
+    assert raised.value.reason == "Busy"
+    del place
+
+
+def test_segments_are_read_back_by_the_command(tmp_path):
+    from swath._swath import command
+
+    folder = tmp_path / "log"
+    with swath.append(folder, mode="segments", sync="none") as out:
+        out.map_ordered(lambda number: b"%d\n" % (number * number), range(1000), 2)
+    exported = tmp_path / "exported"
+    assert command(["swath", "export", str(folder), str(exported)]) == 0
+    assert exported.read_bytes() == lines(1000)
+
+
+def test_what_cannot_be_written_says_so(tmp_path):
+    with pytest.raises(swath.Error) as raised:
+        swath.append(tmp_path / "no" / "out")
+    assert raised.value.filename == str(tmp_path / "no" / "out")
+    path = tmp_path / "there"
+    path.write_bytes(b"x")
+    with pytest.raises(FileExistsError):
+        with swath.append(path, replace=False) as out:
+            out.write(b"y")
+    assert path.read_bytes() == b"x"
+    for wrong in [{"mode": "fast"}, {"sync": "data"}, {"mode": "plain", "window": 3}]:
+        with pytest.raises(ValueError):
+            swath.append(path, **wrong)
+    out = swath.append(path)
+    with pytest.raises((TypeError, BufferError)):
+        out.write("text")
+    out.abort()
+    out.abort()
+    with pytest.raises(TypeError):
+        with swath.append(tmp_path / "other") as out, out.place() as place:
+            place.fork()
+
+
+def test_random_trees_of_places_equal_the_serial_program(tmp_path):
+    for seed in range(20):
+        path = tmp_path / str(seed)
+        choose = random.Random(seed)
+        counter = itertools.count()
+
+        def grow(place, depth):
+            """Writes and forks; returns the serial program's bytes."""
+            expected = b""
+            for _ in range(choose.randrange(4)):
+                if depth and choose.random() < 0.5:
+                    with place.fork() as branch:
+                        expected += grow(branch, depth - 1)
+                else:
+                    text = b"%d," % next(counter)
+                    place.write(text)
+                    expected += text
+            return expected
+
+        with swath.append(path, mode="plain", sync="none") as out:
+            with out.place() as root:
+                expected = grow(root, 4)
+        assert path.read_bytes() == expected, seed

@@ -1,0 +1,65 @@
+"""The verbs can be awaited, several at one time, and end when their task is cancelled."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+import swath
+import swath.asyncio
+
+
+def test_several_at_one_time(make):
+    paths = [make(str(number), 100_000 * number) for number in range(1, 5)]
+
+    async def all_of_them():
+        return await asyncio.gather(*map(swath.asyncio.read, paths), swath.asyncio.sum(paths[0]))
+
+    *data, total = asyncio.run(all_of_them())
+    assert [bytes(one) for one in data] == [path.read_bytes() for path in paths]
+    assert total == sum(paths[0].read_bytes())
+
+
+def test_classes_hashes_and_files(make, tmp_path):
+    path = make("files/one", 3 << 20)
+
+    async def work():
+        reading = swath.read_prioritised(path, 4)
+        chunks = [await swath.asyncio.wait(reading, cls) for cls in range(4)]
+        hashed = await swath.asyncio.hash(path, "blake3")
+        return chunks, hashed, await swath.asyncio.ingest(tmp_path / "files")
+
+    chunks, hashed, files = asyncio.run(work())
+    assert b"".join(bytes(chunk) for part in chunks for chunk in part) == path.read_bytes()
+    assert hashed == swath.hash(path, "blake3") and bytes(files[0]) == path.read_bytes()
+
+
+def test_errors_are_raised_where_it_is_awaited(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        asyncio.run(swath.asyncio.read(tmp_path / "missing"))
+
+
+def test_a_cancelled_task_has_ended_its_read(make):
+    path = make("file", 128 << 20)
+    out = bytearray(128 << 20)
+
+    async def work():
+        begun = asyncio.Event()
+        loop = asyncio.get_running_loop()
+
+        def progress(done, total):
+            loop.call_soon_threadsafe(begun.set)
+
+        task = asyncio.create_task(
+            swath.asyncio.read(path, out=out, progress=progress, workers=1, chunk_size=4096)
+        )
+        await begun.wait()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        return bytes(out)
+
+    then = asyncio.run(work())
+    assert then == out, "nobody writes there any more"
+    assert then != path.read_bytes(), "it was not read to its end"

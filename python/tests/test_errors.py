@@ -1,0 +1,100 @@
+"""An error says what, where and what to try, as an OSError does and more."""
+
+from __future__ import annotations
+
+import errno
+import os
+import pickle
+import threading
+
+import pytest
+
+import swath
+
+
+def test_what_is_missing_is_a_file_not_found_error(tmp_path):
+    path = tmp_path / "missing"
+    for verb in [swath.read, swath.sum, swath.hash, swath.ingest]:
+        with pytest.raises(FileNotFoundError) as raised:
+            verb(path)
+        error = raised.value
+        assert isinstance(error, swath.Error) and isinstance(error, OSError)
+        assert (error.errno, error.filename) == (errno.ENOENT, str(path))
+        assert str(path) in str(error) and "check the path" in str(error)
+        assert "No such file" in str(error)
+        assert (error.reason, error.hint) == ("Io", "check the path")
+
+
+def test_a_folder_is_no_file(tmp_path):
+    with pytest.raises(IsADirectoryError) as raised:
+        swath.read(tmp_path)
+    assert raised.value.errno == errno.EISDIR
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_is_not_allowed(make):
+    path = make("file", 10)
+    path.chmod(0)
+    with pytest.raises(PermissionError):
+        swath.read(path)
+
+
+def test_bytes_that_are_not_there_are_named(make):
+    path = make("file", 100)
+    with pytest.raises(swath.TruncatedError) as raised:
+        swath.read(path, offset=50, length=100)
+    error = raised.value
+    assert (error.offset, error.length, error.errno) == (50, 100, errno.EIO)
+    assert "50..150" in str(error) and isinstance(error, EOFError)
+    assert error.filename == str(path)
+
+
+def test_options_that_contradict_are_value_errors(make):
+    path = make("file", 10)
+    with pytest.raises(ValueError) as raised:
+        swath.read(path, offset=2**64 - 1, length=2**64 - 1)
+    assert isinstance(raised.value, swath.Error)
+
+
+def test_a_file_that_changes_is_an_error_and_never_short(make):
+    path = make("file", 64 << 20)
+    size = 64 << 20
+
+    def shorten(done, total):
+        if done < size // 2:
+            os.truncate(path, size // 2)
+
+    with pytest.raises((swath.ChangedError, swath.TruncatedError)) as raised:
+        swath.read(path, progress=shorten, chunk_size=65536, workers=1)
+    assert raised.value.filename == str(path)
+
+
+def test_an_error_can_be_pickled(tmp_path):
+    with pytest.raises(swath.Error) as raised:
+        swath.read(tmp_path / "missing")
+    again = pickle.loads(pickle.dumps(raised.value))
+    assert type(again) is type(raised.value) and again.errno == errno.ENOENT
+    assert again.filename == raised.value.filename and str(again) == str(raised.value)
+    assert again.hint == raised.value.hint
+
+
+def test_errors_in_many_threads_are_each_their_own(tmp_path):
+    wrong = []
+
+    def work(number):
+        path = tmp_path / f"missing-{number}"
+        for _ in range(200):
+            try:
+                swath.read(path)
+            except FileNotFoundError as error:
+                if error.filename != str(path):
+                    wrong.append(error)
+            else:
+                wrong.append(number)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong

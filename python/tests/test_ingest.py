@@ -1,0 +1,116 @@
+"""Many files are a sequence of views, whatever is among them."""
+
+from __future__ import annotations
+
+import gc
+import os
+
+import pytest
+
+import swath
+
+
+@pytest.fixture
+def tree(make, tmp_path):
+    for number in range(300):
+        make(f"tree/{number % 7}/{number:03}", (number * 37) % 5000)
+    make("tree/large", 9 << 20)
+    return tmp_path / "tree"
+
+
+def found(tree):
+    return {
+        os.path.join(folder, name): open(os.path.join(folder, name), "rb").read()
+        for folder, _, names in os.walk(tree)
+        for name in names
+    }
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_a_folder_is_walked(tree, workers):
+    expected = found(tree)
+    files = swath.ingest(tree, workers=workers)
+    assert len(files) == 301 and files.nbytes == sum(map(len, expected.values()))
+    assert {path: bytes(data) for path, data in zip(files.paths, files)} == expected
+    assert files.errors == {}
+    assert "301 files" in repr(files)
+
+
+def test_it_is_a_sequence(tree):
+    paths = sorted(found(tree))
+    files = swath.ingest(paths)
+    assert files.paths == paths
+    assert bytes(files[-1]) == open(paths[-1], "rb").read()
+    assert [bytes(data) for data in files[10:2:-3]] == [
+        open(path, "rb").read() for path in paths[10:2:-3]
+    ]
+    with pytest.raises(IndexError, match="file 301 of 301"):
+        files[301]
+    with pytest.raises(IndexError):
+        files[-302]
+    offsets, lengths = memoryview(files.offsets), memoryview(files.lengths)
+    arena = memoryview(files.arena)
+    for index in (0, 7, 300):
+        begin = offsets[index]
+        assert arena[begin : begin + lengths[index]] == files[index]
+    assert files[0].readonly
+
+
+def test_views_outlive_the_files(tree):
+    expected = found(tree)
+    files = swath.ingest(sorted(expected))
+    views = dict(zip(files.paths, files))
+    del files
+    gc.collect()
+    swath.ingest(tree)
+    assert {path: bytes(view) for path, view in views.items()} == expected
+
+
+def test_what_cannot_be_read_is_raised_left_out_or_kept(tree):
+    paths = [*sorted(found(tree))[:5], str(tree / "missing")]
+    with pytest.raises(FileNotFoundError, match="missing"):
+        swath.ingest(paths)
+    assert len(swath.ingest(paths, errors="skip")) == 5
+    files = swath.ingest(paths, errors="collect")
+    assert len(files) == 6 and list(files.errors) == [5] and bytes(files[5]) == b""
+    assert isinstance(files.errors[5], FileNotFoundError)
+    assert files.errors[5].filename == paths[5]
+    assert len(swath.ingest([])) == 0
+
+
+@pytest.mark.parametrize("delivery", ["input", "completion"])
+def test_a_stream_hands_over_one_after_the_other(tree, delivery):
+    expected = found(tree)
+    got: dict[str, bytes] = {}
+    with swath.ingest_stream(tree, delivery=delivery, part_size=1 << 20, memory=8 << 20) as parts:
+        for part in parts:
+            assert len(got.get(part.path, b"")) == part.offset
+            got[part.path] = got.get(part.path, b"") + bytes(part.data)
+            assert part.is_last == (len(got[part.path]) == len(expected[part.path]))
+    assert got == expected
+
+
+def test_a_stream_ends_early(tree):
+    parts = swath.ingest_stream(tree, memory=1 << 20)
+    first = next(parts)
+    parts.close()
+    assert list(parts) == []
+    assert bytes(first.data) == open(first.path, "rb").read()[: len(first.data)]
+    del parts
+    # Never begun, and given up.
+    swath.ingest_stream(tree)
+    with pytest.raises(FileNotFoundError):
+        list(swath.ingest_stream([tree / "missing"]))
+    with pytest.raises(FileNotFoundError):
+        list(swath.ingest_stream(tree / "missing"))
+
+
+def test_a_callback_that_raises_ends_a_stream(tree):
+    class Enough(Exception):
+        pass
+
+    def stop(done, total):
+        raise Enough
+
+    with pytest.raises((Enough, swath.CancelledError)):
+        list(swath.ingest_stream(tree, progress=stop))

@@ -1,0 +1,92 @@
+"""Ctrl-C ends what takes long, and leaves nothing behind that still writes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import pytest
+
+# Each in a process of its own, which sends itself the signal as soon as the work is on its way.
+SCRIPT = """
+import os, signal, sys, threading
+import swath
+
+def interrupt():
+    os.kill(os.getpid(), signal.SIGINT)
+
+started = threading.Event()
+
+def progress(done, total):
+    if not started.is_set():
+        started.set()
+        interrupt()
+
+try:
+{body}
+except KeyboardInterrupt:
+    print("interrupted")
+else:
+    print("went on")
+"""
+
+
+def interrupted(body: str, *words: str) -> str:
+    script = SCRIPT.format(body=textwrap.indent(textwrap.dedent(body), "    "))
+    run = subprocess.run(
+        [sys.executable, "-c", script, *words],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+@pytest.mark.parametrize("verb", ["read", "sum", "hash"])
+def test_a_long_one_is_ended(make, verb):
+    path = make("file", 200 << 20)
+    body = f"""
+    for _ in range(1000):
+        swath.{verb}(sys.argv[1], progress=progress, chunk_size=65536, workers=1)
+    """
+    assert interrupted(body, str(path)) == "interrupted"
+
+
+def test_many_files(make, tmp_path):
+    for number in range(200):
+        make(f"many/{number}", 1 << 20)
+    body = """
+    for _ in range(1000):
+        swath.ingest(sys.argv[1], progress=progress)
+    """
+    assert interrupted(body, str(tmp_path / "many")) == "interrupted"
+
+
+def test_waiting_for_a_class(make):
+    path = make("file", 200 << 20)
+    body = """
+    for _ in range(1000):
+        reading = swath.read_prioritised(sys.argv[1], 1000, progress=progress)
+        for cls, chunks in reading:
+            pass
+    """
+    assert interrupted(body, str(path)) == "interrupted"
+
+
+def test_memory_that_was_lent_is_not_written_to_any_more(make):
+    path = make("file", 200 << 20)
+    body = """
+    out = bytearray(200 << 20)
+    swath.read(sys.argv[1], out=out, progress=progress, chunk_size=4096, workers=2)
+    """
+    script = SCRIPT.format(body=textwrap.indent(textwrap.dedent(body), "    "))
+    script = script.replace(
+        'print("interrupted")',
+        'before = bytes(out); import time; time.sleep(0.2); print(before == bytes(out))',
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", script, str(path)], capture_output=True, text=True
+    )
+    assert run.stdout.strip() == "True", run.stderr

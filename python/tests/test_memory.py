@@ -1,0 +1,123 @@
+"""Views outlive what they were made from, and nobody writes where it is not allowed."""
+
+from __future__ import annotations
+
+import gc
+import subprocess
+import sys
+import weakref
+
+import pytest
+
+import swath
+
+np = pytest.importorskip("numpy")
+
+
+def test_a_view_outlives_the_buffer(make):
+    path = make("file", 3 << 20)
+    expected = path.read_bytes()
+    views = []
+    for _ in range(20):
+        data = swath.read(path)
+        views.append((memoryview(data)[1:], np.asarray(data)[5:]))
+        del data
+        gc.collect()
+    # Other reads come and go in the same pool.
+    for _ in range(5):
+        swath.read(path)
+    for view, array in views:
+        assert view == expected[1:]
+        assert array.tobytes() == expected[5:]
+
+
+def test_it_is_writable_unless_it_was_asked_not_to_be(make):
+    path = make("file", 100_000)
+    data = swath.read(path)
+    array = np.asarray(data)
+    assert array.flags.writeable and not data.readonly
+    array[0] ^= 255
+    data[1] = 7
+    assert data[0] == path.read_bytes()[0] ^ 255 and memoryview(data)[1] == 7
+    again = swath.read(path)
+    assert again == path.read_bytes(), "nobody else sees it"
+    fixed = swath.read(path, readonly=True)
+    assert fixed.readonly and not np.asarray(fixed).flags.writeable
+    with pytest.raises(TypeError):
+        fixed[0] = 1
+    with pytest.raises(TypeError):
+        memoryview(fixed)[0] = 1
+    with pytest.raises(ValueError):
+        np.asarray(fixed)[0] = 1
+
+
+def test_it_is_memory_like_any_other(make):
+    path = make("file", 4096)
+    data = swath.read(path)
+    view = memoryview(data)
+    assert (view.format, view.itemsize, view.ndim, view.shape) == ("B", 1, 1, (4096,))
+    assert view.c_contiguous and view.nbytes == 4096
+    assert view.cast("Q")[0] == int.from_bytes(path.read_bytes()[:8], sys.byteorder)
+    assert data[10:12] == path.read_bytes()[10:12] and data[-1] == path.read_bytes()[-1]
+    assert data == path.read_bytes() and data != b"" and data != 3
+    assert "4096" in repr(data)
+    with pytest.raises(TypeError):
+        hash(data)
+    with pytest.raises(IndexError):
+        data[4096]
+    with pytest.raises(TypeError):
+        swath.Buffer()
+    empty = swath.read(make("empty", 0))
+    assert len(empty) == 0 and memoryview(empty).nbytes == 0 and bytes(empty) == b""
+
+
+def test_memory_is_given_back(make):
+    path = make("file", 64 << 20)
+    # In a process of its own: what others hold does not count.
+    script = f"""
+import swath
+for _ in range(40):
+    swath.read({str(path)!r})
+print(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert 64 << 10 < int(run.stdout) < 400 << 10, "forty times as much was kept"
+
+
+def test_arrays(make):
+    path = make("file", 8 * 1000)
+    expected = np.fromfile(path, np.float64)
+    for shape, order in [(None, "C"), (1000, "C"), ((10, 100), "C"), ((10, 100), "F"), ((-1, 8), "C")]:
+        array = swath.read_array(path, np.float64, shape, order)
+        wanted = expected if shape is None else expected.reshape(shape, order=order)
+        assert array.dtype == np.float64 and array.flags.writeable
+        np.testing.assert_array_equal(array, wanted)
+    np.testing.assert_array_equal(
+        swath.read_array(path, ">i4", 7, offset=40), np.fromfile(path, ">i4", 7, offset=40)
+    )
+    pair = np.dtype([("a", "<u2"), ("b", "<f8")])
+    np.testing.assert_array_equal(
+        swath.read_array(path, pair, 3)["a"], np.fromfile(path, pair, 3)["a"]
+    )
+    assert swath.read_array(make("empty", 0), np.int32).shape == (0,)
+    with pytest.raises(ValueError, match="2 of its 8000 bytes from 0 on"):
+        swath.read_array(path, "S3")
+    with pytest.raises(swath.TruncatedError):
+        swath.read_array(path, np.float64, 1001)
+    with pytest.raises(ValueError, match="objects"):
+        swath.read_array(path, object)
+    with pytest.raises(ValueError):
+        swath.read_array(path, np.float64, (-2, 3))
+
+
+def test_an_array_keeps_its_memory(make):
+    path = make("file", 1 << 20)
+    array = swath.read_array(path, np.uint8)
+    alive = weakref.ref(array)
+    part = array[100:200]
+    del array
+    gc.collect()
+    assert part.tobytes() == path.read_bytes()[100:200]
+    del part
+    gc.collect()
+    assert alive() is None

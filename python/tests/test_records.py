@@ -1,0 +1,67 @@
+"""Blocks hold whole records, in the order of the file."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+import swath
+
+
+@pytest.mark.parametrize("workers", [0, 1, 4])
+@pytest.mark.parametrize("block_size", [1, 64, 4096, 0])
+def test_every_record_is_in_one_block(make, workers, block_size):
+    path = make("file", 0)
+    text = b"".join(b"%d,%s\n" % (number, b"x" * (number % 90)) for number in range(3000)) + b"end"
+    path.write_bytes(text)
+    blocks = swath.scan_records(path, bytes, workers=workers, block_size=block_size)
+    assert b"".join(blocks) == text
+    assert all(block.endswith(b"\n") for block in blocks[:-1])
+    counts = swath.scan_records(path, lambda block: bytes(block).count(b"\n"), block_size=100)
+    assert sum(counts) == 3000
+
+
+def test_other_delimiters(make):
+    path = make("file", 0)
+    path.write_bytes(b"a;b;c;")
+    assert swath.scan_records(path, bytes, b";", block_size=1) == [b"a;", b"b;", b"c;"]
+    assert swath.scan_records(path, bytes, 2, block_size=1) == [b"a;", b"b;", b"c;"]
+    path.write_bytes(b'1,"a\nb"\n2,c\n')
+    rows = swath.scan_records(path, bytes, "csv", block_size=1)
+    assert rows == [b'1,"a\nb"\n', b"2,c\n"]
+    for wrong in [b"", b"ab", "tsv", 0, -1, 1.5]:
+        with pytest.raises(ValueError):
+            swath.scan_records(path, bytes, wrong)
+    path.write_bytes(b"12345")
+    with pytest.raises(swath.Error):
+        swath.scan_records(path, bytes, 2)
+    with pytest.raises(swath.Error):
+        swath.scan_records(path, bytes, record_limit=1, block_size=1)
+
+
+def test_a_block_may_be_kept(make):
+    path = make("file", 3 << 20)
+    blocks = swath.scan_records(path, lambda block: block, b"\x00", block_size=65536)
+    assert b"".join(blocks) == path.read_bytes()
+    assert all(block.readonly for block in blocks)
+
+
+def test_what_the_function_raises_is_raised(make):
+    path = make("file", 1 << 20)
+
+    def fail(block):
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        swath.scan_records(path, fail, b"\n", block_size=1000)
+
+
+def test_pipes_too(tmp_path):
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    thread = threading.Thread(target=lambda: fifo.write_bytes(b"line\n" * 100_000))
+    thread.start()
+    assert sum(swath.scan_records(fifo, lambda block: bytes(block).count(b"\n"))) == 100_000
+    thread.join()

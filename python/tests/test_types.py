@@ -1,0 +1,75 @@
+"""Stubs say what the built module has, and the package keeps to them."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+import swath
+
+pytest.importorskip("mypy")
+HERE = pathlib.Path(__file__).parent
+
+
+def checked(*words: str, where: pathlib.Path) -> None:
+    run = subprocess.run([sys.executable, "-m", *words], capture_output=True, text=True, cwd=where)
+    assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_the_stubs_are_those_of_the_built_module(tmp_path):
+    allowed = HERE / "stubs-allowed.txt"
+    words = ["mypy.stubtest", "swath", "--allowlist", str(allowed), "--ignore-unused-allowlist"]
+    checked(*words, where=tmp_path)
+
+
+def test_a_stub_that_lies_is_found(tmp_path):
+    stub = pathlib.Path(swath.__file__).with_name("_swath.pyi").read_text()
+    package = tmp_path / "stubs" / "swath"
+    package.mkdir(parents=True)
+    for file in pathlib.Path(swath.__file__).parent.glob("*.py*"):
+        if file.suffix in (".py", ".pyi", ".typed"):
+            (package / file.name).write_bytes(file.read_bytes())
+    (package / "_swath.pyi").write_text(stub.replace("def is_ready(", "def is_there("))
+    run = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "swath._swath"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"MYPYPATH": str(tmp_path / "stubs"), "PATH": ""},
+    )
+    assert run.returncode != 0 and "is_there" in run.stdout, run.stdout + run.stderr
+
+
+def test_the_package_keeps_to_them(tmp_path):
+    checked("mypy", "--strict", "-p", "swath", where=tmp_path)
+
+
+def test_what_users_write_is_checked(tmp_path):
+    good = tmp_path / "good.py"
+    good.write_text(
+        "import swath\n"
+        "data: swath.Buffer = swath.read('x', engine='ring', page_cache='bypass')\n"
+        "view: memoryview = swath.read('x', out=bytearray(3))\n"
+        "total: int = swath.sum(['a', 'b'], verify='vote')\n"
+        "lines = sum(swath.scan_records('x', lambda block: len(block)))\n"
+        "with swath.append('y', mode='plain') as out, out.place() as place:\n"
+        "    place.write(b'')\n"
+    )
+    checked("mypy", "--strict", str(good), where=tmp_path)
+    bad = tmp_path / "bad.py"
+    bad.write_text("import swath\nswath.read('x', engine='map')\n")
+    with pytest.raises(AssertionError, match="engine"):
+        checked("mypy", "--strict", str(bad), where=tmp_path)
+
+
+def test_everything_is_explained():
+    for name in swath.__all__:
+        thing = getattr(swath, name)
+        if callable(thing):
+            assert thing.__doc__ and len(thing.__doc__) > 20, name
+            for method in vars(thing).values() if isinstance(thing, type) else []:
+                if callable(method) and not getattr(method, "__name__", "_").startswith("_"):
+                    assert method.__doc__, (name, method)

@@ -1,0 +1,38 @@
+//! The Python package: built as a user builds it, then asked by its tests.
+
+use std::env;
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::workspace::Workspace;
+use crate::{process, skips};
+
+/// `pip install ./python`, and pytest. Without the private Python there is nothing to do: that it is
+/// missing was noted before.
+pub(crate) fn run(workspace: &Workspace) -> Result<()> {
+    if !workspace.venv_stamp().exists() {
+        return skips::note(workspace, "python-package", "there is no Python to build it for");
+    }
+    install(workspace)?;
+    let mut tests = python(workspace)?;
+    tests.args(["-m", "pytest", "--quiet"]).current_dir(workspace.root().join("python"));
+    process::run(&mut tests)
+}
+
+fn install(workspace: &Workspace) -> Result<()> {
+    let mut pip = python(workspace)?;
+    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+    // What builds it is in the requirements, and nothing else is fetched.
+    pip.args(["--no-build-isolation", "--no-deps", "--force-reinstall", "./python"]);
+    process::run(&mut pip)
+}
+
+/// The private Python, which finds its own tools first.
+fn python(workspace: &Workspace) -> Result<Command> {
+    let mut paths = vec![workspace.venv().join("bin")];
+    paths.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
+    let mut command = workspace.command(workspace.venv_python());
+    command.env("PATH", env::join_paths(paths).context("PATH has an odd folder")?);
+    Ok(command)
+}
