@@ -156,7 +156,7 @@ pub(super) fn legend(slots: &[(&str, u8)], sign: Sign) -> Markup {
                 button type="button" class={ "k" (slot) } data-slot=(slot) aria-pressed="true" {
                     svg viewBox="-24 -14 48 28" aria-hidden="true" {
                         @if sign == Sign::Box {
-                            rect class={ "b k" (slot) } x="-20" y="-10" width="40" height="20" {}
+                            rect class={ "box k" (slot) } x="-20" y="-10" width="40" height="20" {}
                         } @else {
                             path class={ "l k" (slot) } d="M-24 0L24 0" {}
                             @match shape(*slot) {
