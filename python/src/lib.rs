@@ -14,10 +14,12 @@ mod error;
 mod how;
 mod ingest;
 mod input;
+mod matrix;
 mod memory;
 mod prioritised;
 mod read;
 mod records;
+mod table;
 mod words;
 mod work;
 
@@ -41,6 +43,8 @@ mod _swath {
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
     #[pymodule_export]
+    use crate::matrix::{read_matrix, write_matrix};
+    #[pymodule_export]
     use crate::memory::Buffer;
     #[pymodule_export]
     use crate::prioritised::{Prioritised, read_prioritised};
@@ -48,6 +52,8 @@ mod _swath {
     use crate::read::{hash, read, sum};
     #[pymodule_export]
     use crate::records::scan_records;
+    #[pymodule_export]
+    use crate::table::{Table, read_table, write_columns, write_table};
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "how Python calls it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

@@ -11,6 +11,7 @@ use std::ffi::{CStr, c_int, c_void};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
+use bytes::Bytes;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
@@ -28,7 +29,10 @@ macro_rules! items {
     };
 }
 
-items! { u8 = c"B", i32 = c"i", u32 = c"I", i64 = c"q", u64 = c"Q", f32 = c"f", f64 = c"d" }
+items! {
+    u8 = c"B", i8 = c"b", u16 = c"H", i16 = c"h", u32 = c"I", i32 = c"i", u64 = c"Q", i64 = c"q",
+    f32 = c"f", f64 = c"d",
+}
 
 /// Bytes, or numbers, in memory of Swath's own: contiguous, aligned to 64 bytes or more.
 ///
@@ -66,6 +70,12 @@ impl Buffer {
     /// Bytes that nobody writes to.
     pub(crate) fn fixed(bytes: Vec<u8>) -> PyResult<Self> {
         Ok(Self { readonly: true, ..Self::of_values(bytes, None)? })
+    }
+
+    /// Numbers that others may look at too, as their bytes; nobody writes to them.
+    pub(crate) fn of_bytes_as<T: Item>(bytes: Bytes) -> PyResult<Self> {
+        let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len() / size_of::<T>());
+        Self::new(place, &[len], (size_of::<T>(), T::FORMAT), true, Box::new(bytes))
     }
 
     /// Numbers of one dimension or more, the last one changing fastest.

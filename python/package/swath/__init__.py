@@ -22,6 +22,7 @@ from swath._errors import (
     MalformedError,
     TruncatedError,
 )
+from swath._sparse import Compressed, Coo, read_edges, read_mtx, write_mtx
 from swath._swath import (
     Append,
     Buffer,
@@ -30,6 +31,7 @@ from swath._swath import (
     Place,
     Prioritised,
     Stream,
+    Table,
     __version__,
     append,
     hash,
@@ -40,12 +42,15 @@ from swath._swath import (
     scan_records,
     sum,
 )
+from swath._tables import read_csv, write_csv
 
 __all__ = [
     "Append",
     "Buffer",
     "CancelledError",
     "ChangedError",
+    "Compressed",
+    "Coo",
     "CorruptError",
     "Error",
     "Files",
@@ -54,6 +59,7 @@ __all__ = [
     "Place",
     "Prioritised",
     "Stream",
+    "Table",
     "TruncatedError",
     "__version__",
     "append",
@@ -62,7 +68,12 @@ __all__ = [
     "ingest_stream",
     "read",
     "read_array",
+    "read_csv",
+    "read_edges",
+    "read_mtx",
     "read_prioritised",
     "scan_records",
     "sum",
+    "write_csv",
+    "write_mtx",
 ]

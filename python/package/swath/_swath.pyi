@@ -97,6 +97,23 @@ class Prioritised:
     def __exit__(self, *_args: object) -> None: ...
 
 @final
+class Table:
+    @property
+    def names(self) -> list[str]: ...
+    @property
+    def num_rows(self) -> int: ...
+    @property
+    def num_columns(self) -> int: ...
+    def values(self, column: int) -> Buffer: ...
+    def validity(self, column: int) -> Buffer | None: ...
+    def __len__(self) -> int: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def __arrow_c_array__(
+        self, requested_schema: object | None = None
+    ) -> tuple[object, object]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
 class Place:
     def write(self, data: Bytes) -> int: ...
     def fork(self) -> Place: ...
@@ -250,3 +267,81 @@ def append(
     window: int = 0,
     direct: bool = False,
 ) -> Append: ...
+def read_matrix(
+    path: _Path,
+    form: Literal["coo", "csr", "csc"],
+    *,
+    format: Literal["auto", "mtx", "edges"] = "auto",
+    values: Literal["auto", "none", "int64", "float32", "float64", "complex128"] = "auto",
+    base: Literal["auto", "0", "1"] = "auto",
+    vertices: int | None = None,
+    expand: bool = True,
+    strict: bool = False,
+    sort: bool = False,
+    sum_duplicates: bool = False,
+    workers: int = 0,
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
+def write_matrix(
+    path: _Path,
+    size: tuple[int, int],
+    rows: Any,
+    columns: Any,
+    values: tuple[str, Any] | None,
+    *,
+    symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
+    format: Literal["auto", "mtx", "edges"] = "auto",
+    comment: str | None = None,
+    workers: int = 0,
+) -> int: ...
+@overload
+def read_table(
+    path: _Path,
+    dtype: None = None,
+    *,
+    delimiter: int | None = None,
+    header: Literal["auto", "present", "absent"] = "auto",
+    comment: int | None = ...,
+    quote: int | None = ...,
+    missing: float | None = None,
+    missing_words: Sequence[str] | None = None,
+    workers: int = 0,
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+) -> Table: ...
+@overload
+def read_table(
+    path: _Path,
+    dtype: str,
+    *,
+    delimiter: int | None = None,
+    header: Literal["auto", "present", "absent"] = "auto",
+    comment: int | None = ...,
+    quote: int | None = ...,
+    missing: float | None = None,
+    missing_words: Sequence[str] | None = None,
+    workers: int = 0,
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+) -> tuple[Buffer, list[str] | None]: ...
+def write_table(
+    path: _Path,
+    dtype: str,
+    values: Any,
+    columns: int,
+    *,
+    names: Sequence[str] | None = None,
+    delimiter: int = ...,
+    digits: int | None = None,
+    workers: int = 0,
+) -> int: ...
+def write_columns(
+    path: _Path,
+    columns: Sequence[tuple[bool, Any]],
+    *,
+    names: Sequence[str] | None = None,
+    delimiter: int = ...,
+    digits: int | None = None,
+    workers: int = 0,
+) -> int: ...

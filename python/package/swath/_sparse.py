@@ -1,0 +1,173 @@
+"""Matrices and graphs as scipy's sparse arrays, or as plain ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from swath._swath import read_matrix, write_matrix
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_Form = Literal["coo", "csr", "csc"]
+
+
+class Coo(NamedTuple):
+    """Entries by their coordinates: where scipy is not installed."""
+
+    shape: tuple[int, int]
+    rows: np.ndarray[Any, Any]
+    columns: np.ndarray[Any, Any]
+    values: np.ndarray[Any, Any] | None
+
+
+class Compressed(NamedTuple):
+    """Entries row by row or column by column: where scipy is not installed.
+
+    Those of row (column) ``r`` are numbers ``offsets[r]`` to ``offsets[r + 1]``.
+    """
+
+    shape: tuple[int, int]
+    offsets: np.ndarray[Any, Any]
+    indices: np.ndarray[Any, Any]
+    values: np.ndarray[Any, Any] | None
+
+
+def read_mtx(path: Any, form: _Form = "coo", **how: Any) -> Any:
+    """Reads a Matrix Market file.
+
+    Parameters
+    ----------
+    path : path
+    form : {"coo", "csr", "csc"}
+        Coordinates, compressed rows or compressed columns: parsed into at once, none is made from
+        another one.
+    values : {"auto", "none", "int64", "float32", "float64", "complex128"}
+        As the file says; anything else is converted to. A pattern has ones of ``float64`` for scipy,
+        and ``None`` without it.
+    expand : bool
+        Whether what symmetric files leave out is put in.
+    sort, sum_duplicates : bool
+        Whether entries are sorted, and equal places added up.
+    strict : bool
+        Whether what the format forbids and others accept is refused.
+    workers, page_cache, progress
+        As for `read`.
+
+    Returns
+    -------
+    scipy.sparse.coo_array, csr_array or csc_array
+        ``Coo`` or ``Compressed`` where scipy is not installed.
+
+    Raises
+    ------
+    swath.MalformedError
+        With line and byte of what is not as it should be.
+
+    Source: study D; the parser is that of ``swath convert``.
+    """
+    return _matrix(path, form, {"format": "mtx", **how})
+
+
+def read_edges(path: Any, form: _Form = "coo", **how: Any) -> Any:
+    """Reads a list of edges: two numbers a line, and a weight if there is one.
+
+    ``base`` is "0", "1" or "auto": what the first vertex is called; ``vertices`` how many there are,
+    if not as many as the greatest asks for. Otherwise as `read_mtx`.
+    """
+    return _matrix(path, form, {"format": "edges", **how})
+
+
+def _matrix(path: Any, form: _Form, how: dict[str, Any]) -> Any:
+    import numpy as np
+
+    row_count, column_count, _, first, second, raw = read_matrix(path, form, **how)
+    shape = (row_count, column_count)
+    one, other = _signed(np.asarray(first)), _signed(np.asarray(second))
+    values = None if raw is None else _values(np.asarray(raw))
+    try:
+        from scipy import sparse  # type: ignore[import-untyped, unused-ignore]
+    except ImportError:
+        made = Coo if form == "coo" else Compressed
+        return made(shape, one, other, values)
+    if values is None:
+        values = np.ones(len(other))
+    if form == "coo":
+        return sparse.coo_array((values, (one, other)), shape=shape)
+    kind = sparse.csr_array if form == "csr" else sparse.csc_array
+    return kind((values, other, one), shape=shape)
+
+
+def _signed(ids: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """The same memory with a sign, as scipy counts; what needs the last bit is not in memory."""
+    import numpy as np
+
+    if ids.dtype == np.uint32 and (not len(ids) or int(ids.max()) < 2**31):
+        return ids.view(np.int32)
+    return ids.view(np.int64) if ids.dtype == np.uint64 else ids.astype(np.int64)
+
+
+def _values(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    import numpy as np
+
+    # Pairs of doubles are complex numbers.
+    return values.view(np.complex128)[:, 0] if values.ndim == 2 else values
+
+
+def write_mtx(
+    path: Any,
+    matrix: Any,
+    *,
+    symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
+    comment: str | None = None,
+    workers: int = 0,
+) -> int:
+    """Writes a Matrix Market file: complete under its name, or not at all; returns its bytes.
+
+    Parameters
+    ----------
+    path : path
+    matrix : scipy sparse array or matrix, or Coo
+        Values are written so that reading them gives the same bits.
+    symmetry : str
+        What the matrix is, if not "general": then only its lower half is written, and the rest is not
+        compared with it.
+    comment : str, optional
+        For the head of the file.
+    workers : int
+        Threads; 0 chooses.
+    """
+    import numpy as np
+
+    if isinstance(matrix, Coo):
+        shape, rows, columns, values = matrix
+    else:
+        coo = matrix.tocoo()
+        shape, rows, columns, values = coo.shape, coo.row, coo.col, coo.data
+    if len(shape) != 2:
+        raise ValueError(f"a matrix has two dimensions, not {len(shape)}")
+    if symmetry != "general":
+        half = rows > columns if symmetry == "skew-symmetric" else rows >= columns
+        rows, columns = rows[half], columns[half]
+        values = None if values is None else values[half]
+    given = None
+    if values is not None:
+        values = np.ascontiguousarray(values)
+        if values.dtype.kind in "biu":
+            if values.dtype == np.uint64 and len(values) and int(values.max()) > 2**63 - 1:
+                raise OverflowError("a value above 2^63 - 1 does not fit")
+            values = values.astype(np.int64)
+        elif values.dtype not in (np.float32, np.float64, np.complex128):
+            values = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
+        given = (values.dtype.name, values)
+    return write_matrix(
+        path,
+        (int(shape[0]), int(shape[1])),
+        np.ascontiguousarray(rows, np.uint64),
+        np.ascontiguousarray(columns, np.uint64),
+        given,
+        symmetry=symmetry,
+        format="mtx",
+        comment=comment,
+        workers=workers,
+    )

@@ -1,0 +1,153 @@
+"""Numeric tables as arrays, or as columns that Arrow's users take without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
+
+from swath._swath import Table, read_table, write_columns, write_table
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+
+@overload
+def read_csv(path: Any, dtype: None = None, **how: Any) -> Table: ...
+@overload
+def read_csv(path: Any, dtype: npt.DTypeLike, **how: Any) -> np.ndarray[Any, Any]: ...
+def read_csv(
+    path: Any,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    delimiter: str | None = None,
+    header: Literal["auto", "present", "absent"] = "auto",
+    comment: str | None = "#",
+    quote: str | None = '"',
+    missing: float | None = None,
+    missing_words: Sequence[str] | None = None,
+    **how: Any,
+) -> Table | np.ndarray[Any, Any]:
+    """Reads a numeric CSV or TSV file.
+
+    Parameters
+    ----------
+    path : path
+    dtype : numpy dtype, optional
+        Integers of 8 to 64 bits, float32 or float64: then all of it is one array of two dimensions.
+        Without it a ``Table`` with a type for each column.
+    delimiter : str, optional
+        One byte; without it, the first of tab, ``,``, ``;``, ``|`` and space that the first line has.
+    header : {"auto", "present", "absent"}
+        Whether the first line names the columns.
+    comment, quote : str or None
+        What begins a line that is left out, and what may stand around fields.
+    missing : float, optional
+        What stands for a missing value in an array: NaN for floats; integers have nothing.
+    missing_words : sequence of str
+        Fields that are missing values: nothing at all, ``NA``, ``N/A`` and ``null``.
+    workers, page_cache, progress
+        As for `read`.
+
+    Returns
+    -------
+    Table or numpy.ndarray
+        Doubles are correctly rounded.
+
+    Raises
+    ------
+    swath.MalformedError
+        With line and byte of what is not as it should be.
+    """
+    said: dict[str, Any] = {
+        **how,
+        "header": header,
+        "delimiter": _byte("delimiter", delimiter),
+        "comment": _byte("comment", comment),
+        "quote": _byte("quote", quote),
+        "missing": missing,
+        "missing_words": None if missing_words is None else list(missing_words),
+    }
+    if dtype is None:
+        table: Table = read_table(path, **said)
+        return table
+    import numpy as np
+
+    values, _ = read_table(path, np.dtype(dtype).name, **said)
+    array: np.ndarray[Any, Any] = np.asarray(values)
+    return array
+
+
+def _byte(name: str, text: str | None) -> int | None:
+    if text is None:
+        return None
+    if len(encoded := text.encode()) != 1:
+        raise ValueError(f"{name}={text!r}: it is one byte")
+    return encoded[0]
+
+
+def write_csv(
+    path: Any,
+    data: Any,
+    *,
+    names: Sequence[str] | None = None,
+    delimiter: str = ",",
+    digits: int | None = None,
+    workers: int = 0,
+) -> int:
+    """Writes a numeric CSV file: complete under its name, or not at all; returns its bytes.
+
+    Parameters
+    ----------
+    path : path
+    data : array of one or two dimensions, or mapping of names to arrays
+        A mapping is written as columns.
+    names : sequence of str, optional
+        What the first line calls the columns; without them, of an array, there is no such line.
+    delimiter : str
+        One byte.
+    digits : int, optional
+        Behind the point, correctly rounded; without it the shortest text that is read as the same
+        number.
+    workers : int
+        Threads; 0 chooses.
+    """
+    import numpy as np
+
+    how: dict[str, Any] = {
+        "delimiter": _byte("delimiter", delimiter),
+        "digits": digits,
+        "workers": workers,
+    }
+    if isinstance(data, Mapping):
+        columns = [np.asarray(column) for column in data.values()]
+        if any(column.ndim != 1 for column in columns):
+            raise ValueError("a column has one dimension")
+        given = [
+            (column.dtype.kind in "biu", np.ascontiguousarray(column, _wide(column)))
+            for column in columns
+        ]
+        how["names"] = list(map(str, data)) if names is None else list(names)
+        return write_columns(path, given, **how)
+    array = np.asarray(data)
+    if array.ndim == 1:
+        array = array.reshape(-1, 1)
+    if array.ndim != 2:
+        raise ValueError(f"a table has two dimensions, not {array.ndim}")
+    if not array.dtype.isnative or array.dtype.kind not in "iuf" or array.dtype.itemsize < 1:
+        array = array.astype(_wide(array))
+    if array.dtype == np.float16 or array.dtype.itemsize > 8:
+        array = array.astype(np.float64)
+    array = np.ascontiguousarray(array)
+    how["names"] = None if names is None else list(names)
+    return write_table(path, array.dtype.name, array, array.shape[1], **how)
+
+
+def _wide(array: np.ndarray[Any, Any]) -> npt.DTypeLike:
+    import numpy as np
+
+    if array.dtype == np.uint64 and len(array) and int(array.max()) > 2**63 - 1:
+        raise OverflowError("a value above 2^63 - 1 does not fit")
+    if array.dtype.kind not in "biuf":
+        raise TypeError(f"values of {array.dtype} cannot be written")
+    return np.int64 if array.dtype.kind in "biu" else np.float64

@@ -1,0 +1,248 @@
+//! Matrices and graphs: files ↔ arrays of coordinates or compressed rows and columns.
+//!
+//! What becomes of the arrays, scipy's matrices or a tuple, is decided in Python.
+
+use std::path::PathBuf;
+
+use bytemuck::Pod;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use swath::Array;
+use swath_formats::matrix::{
+    self, AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, Id, MatrixFormat,
+    MatrixOptions, MatrixWriteOptions, Mirror, Order, Strictness, Symmetry, ValueKind, Values,
+};
+
+use crate::bytes::Borrowed;
+use crate::error::Failure;
+use crate::how::Watch;
+use crate::input::path;
+use crate::memory::{Buffer, Item, Stable};
+use crate::words::word;
+use crate::work::Takes;
+
+const FORMATS: &[(&str, MatrixFormat)] = &[
+    ("auto", MatrixFormat::Auto),
+    ("mtx", MatrixFormat::MatrixMarket),
+    ("edges", MatrixFormat::Edges),
+];
+const VALUES: &[(&str, ValueKind)] = &[
+    ("auto", ValueKind::Auto),
+    ("none", ValueKind::None),
+    ("int64", ValueKind::I64),
+    ("float32", ValueKind::F32),
+    ("float64", ValueKind::F64),
+    ("complex128", ValueKind::Complex),
+];
+const BASES: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
+
+/// Rows, columns, what is left out, two arrays of indices or offsets, and the values.
+type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
+
+/// What is read, as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
+#[pyfunction]
+#[pyo3(signature = (path, form, *, format="auto", values="auto", base="auto", vertices=None,
+    expand=true, strict=false, sort=false, sum_duplicates=false, workers=0, page_cache="auto",
+    progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+#[expect(clippy::fn_params_excessive_bools, reason = "as above")]
+pub(crate) fn read_matrix(
+    py: Python<'_>,
+    #[pyo3(from_py_with = path)] path: PathBuf,
+    form: &str,
+    format: &str,
+    values: &str,
+    base: &str,
+    vertices: Option<u64>,
+    expand: bool,
+    strict: bool,
+    sort: bool,
+    sum_duplicates: bool,
+    workers: usize,
+    page_cache: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Parts> {
+    let watch = Watch::new(py, progress)?;
+    let mut options = MatrixOptions::new()
+        .with_format(word("format", format, FORMATS)?)
+        .with_values(word("values", values, VALUES)?)
+        .with_base(word("base", base, BASES)?)
+        .with_mirror(if expand { Mirror::Expanded } else { Mirror::Stored })
+        .with_strictness(if strict { Strictness::Strict } else { Strictness::Permissive })
+        .with_order(if sort { Order::Sorted } else { Order::File })
+        .with_duplicates(if sum_duplicates { Duplicates::Summed } else { Duplicates::Kept })
+        .with_workers(workers)
+        .with_page_cache(word("page_cache", page_cache, swath::PageCache::WORDS)?)
+        .with_cancel(watch.token.clone());
+    if let Some(vertices) = vertices {
+        options = options.with_vertices(vertices);
+    }
+    if let Some(tell) = watch.teller(py) {
+        options = options.with_progress(tell);
+    }
+    let form =
+        word("form", form, &[("coo", Form::Coo), ("csr", Form::Csr), ("csc", Form::Csc)])?;
+    watch.run(py, Takes::Time, move || -> Result<Parts, Failure> {
+        let parts = match form {
+            Form::Coo => match matrix::read(path, &options)? {
+                AnyCoo::U32(it) => parts_of_coo(it),
+                AnyCoo::U64(it) => parts_of_coo(it),
+            },
+            Form::Csr => match matrix::read_rows(path, &options)? {
+                AnyCsr::U32(it) => parts_of_csr(it),
+                AnyCsr::U64(it) => parts_of_csr(it),
+            },
+            Form::Csc => match matrix::read_columns(path, &options)? {
+                AnyCsc::U32(it) => parts_of_csc(it),
+                AnyCsc::U64(it) => parts_of_csc(it),
+            },
+        };
+        Ok(parts?)
+    })
+}
+
+#[derive(Clone, Copy)]
+enum Form {
+    Coo,
+    Csr,
+    Csc,
+}
+
+fn parts_of_coo<I: Id + Item>(it: Coo<I>) -> PyResult<Parts> {
+    let (rows, columns) = (whole(it.rows)?, whole(it.columns)?);
+    Ok((it.row_count, it.column_count, name(it.symmetry), rows, columns, values(it.values)?))
+}
+
+fn parts_of_csr<I: Id + Item>(it: Csr<I>) -> PyResult<Parts> {
+    let (offsets, columns) = (whole(it.offsets)?, whole(it.columns)?);
+    Ok((it.row_count, it.column_count, name(it.symmetry), offsets, columns, values(it.values)?))
+}
+
+fn parts_of_csc<I: Id + Item>(it: Csc<I>) -> PyResult<Parts> {
+    let (offsets, rows) = (whole(it.offsets)?, whole(it.rows)?);
+    Ok((it.row_count, it.column_count, name(it.symmetry), offsets, rows, values(it.values)?))
+}
+
+fn whole<T: Item + Pod>(array: Array<T>) -> PyResult<Buffer>
+where
+    Array<T>: Stable<T>,
+{
+    Buffer::of_values(array, None)
+}
+
+/// Complex ones as pairs of doubles.
+fn values(values: Values) -> PyResult<Option<Buffer>> {
+    Ok(Some(match values {
+        Values::I64(values) => whole(values)?,
+        Values::F32(values) => whole(values)?,
+        Values::F64(values) => whole(values)?,
+        Values::Complex(values) => {
+            let pairs = [values.len(), 2];
+            Buffer::of_values(Pairs(values), Some(&pairs))?
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Real and imaginary parts, one after the other.
+struct Pairs(Array<[f64; 2]>);
+
+impl Stable<f64> for Pairs {
+    fn items(&mut self) -> &mut [f64] {
+        self.0.as_flattened_mut()
+    }
+}
+
+const SYMMETRIES: &[(&str, Symmetry)] = &[
+    ("general", Symmetry::General),
+    ("symmetric", Symmetry::Symmetric),
+    ("skew-symmetric", Symmetry::SkewSymmetric),
+    ("hermitian", Symmetry::Hermitian),
+];
+
+fn name(symmetry: Symmetry) -> &'static str {
+    let known = SYMMETRIES.iter().find(|(_, known)| *known == symmetry);
+    known.map_or("general", |(name, _)| name)
+}
+
+/// Writes coordinates: `swath.write_mtx` makes them of matrices.
+#[pyfunction]
+#[pyo3(signature = (path, size, rows, columns, values, *, symmetry="general", format="auto",
+    comment=None, workers=0))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn write_matrix(
+    py: Python<'_>,
+    #[pyo3(from_py_with = path)] path: PathBuf,
+    size: (u64, u64),
+    rows: Borrowed,
+    columns: Borrowed,
+    values: Option<(String, Borrowed)>,
+    symmetry: &str,
+    format: &str,
+    comment: Option<String>,
+    workers: usize,
+) -> PyResult<u64> {
+    let symmetry = word("symmetry", symmetry, SYMMETRIES)?;
+    let mut options = MatrixWriteOptions::new()
+        .with_format(word("format", format, FORMATS)?)
+        .with_workers(workers);
+    if let Some(comment) = comment {
+        options = options.with_comment(comment);
+    }
+    let written = py.detach(|| -> Result<u64, Failure> {
+        let (rows, columns) = (copied::<u64>(&rows)?, copied::<u64>(&columns)?);
+        let values = match &values {
+            None => Values::None,
+            Some((kind, values)) => match kind.as_str() {
+                "int64" => Values::I64(copied(values)?),
+                "float32" => Values::F32(copied(values)?),
+                "float64" => Values::F64(copied(values)?),
+                "complex128" => Values::Complex(copied(values)?),
+                _ => return Err(wrong(format!("values of {kind} cannot be written"))),
+            },
+        };
+        let (row_count, column_count) = size;
+        is_inside(&rows, row_count)?;
+        is_inside(&columns, column_count)?;
+        let count = match &values {
+            Values::I64(values) => values.len(),
+            Values::F32(values) => values.len(),
+            Values::F64(values) => values.len(),
+            Values::Complex(values) => values.len(),
+            _ => rows.len(),
+        };
+        if (columns.len(), count) != (rows.len(), rows.len()) {
+            let lens =
+                format!("{} rows, {} columns, {count} values", rows.len(), columns.len());
+            return Err(wrong(format!("{lens}: there is one of each for an entry")));
+        }
+        let coo = Coo { row_count, column_count, symmetry, rows, columns, values };
+        Ok(coo.write(path, &options)?.bytes)
+    });
+    written.map_err(|failure| failure.into_exception(py))
+}
+
+fn wrong(text: String) -> Failure {
+    Failure::Python(PyValueError::new_err(text))
+}
+
+fn is_inside(ids: &[u64], count: u64) -> Result<(), Failure> {
+    match ids.iter().position(|&id| id >= count) {
+        Some(entry) => {
+            Err(wrong(format!("entry {entry}: index {} of {count}", ids[entry].cast_signed())))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Numbers of the caller's, in memory of ours.
+fn copied<T: Pod>(bytes: &Borrowed) -> Result<Array<T>, Failure> {
+    let bytes = bytes.bytes();
+    if !bytes.len().is_multiple_of(size_of::<T>()) {
+        let text = format!("{} bytes are no items of {}", bytes.len(), size_of::<T>());
+        return Err(Failure::Python(PyTypeError::new_err(text)));
+    }
+    let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;
+    bytemuck::cast_slice_mut(&mut array).copy_from_slice(bytes);
+    Ok(array)
+}
