@@ -3,6 +3,7 @@
 //! ```text
 //! header   which bytes each tensor is, checked against the file      (header.rs, json.rs)
 //! read     one memory for each shard, tensors as views of it         (load.rs, layout.rs)
+//! stream   tensor after tensor, what is needed first comes first     (stream.rs)
 //! write    wide elements first, complete under its name or absent    (write.rs)
 //! ```
 //!
@@ -31,6 +32,7 @@ mod layout;
 mod load;
 mod options;
 mod shard;
+mod stream;
 mod write;
 
 use std::collections::BTreeMap;
@@ -41,8 +43,9 @@ use swath::{WriteOptions, Written};
 pub use dtype::Dtype;
 pub use header::{Header, TensorInfo};
 pub use load::{Entry, Tensor, TensorParts, TensorReport, Tensors};
-pub use options::TensorOptions;
+pub use options::{Order, TensorOptions};
 pub use shard::Shard;
+pub use stream::{StreamedTensor, TensorStream};
 
 use crate::error::Result;
 
@@ -62,6 +65,44 @@ pub fn read<P: AsRef<Path>>(
     options: &TensorOptions,
 ) -> Result<Tensors> {
     load::load(&owned(paths), options)
+}
+
+/// Starts to read the tensors of one or more files, those that are needed first before the others,
+/// and returns at once: each is handed over as soon as all its bytes are there.
+///
+/// All shards are read by the same workers. Tensors are what [`Prioritised`](swath::Prioritised)
+/// calls classes; small ones that come one after the other share one.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use swath_formats::safetensors::{self, Dtype, Order, Tensor, TensorOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let tensor = |name, bytes| Tensor { name, dtype: Dtype::U8, shape: &[2], bytes };
+/// let tensors = [tensor("layer.0", b"ab"), tensor("layer.1", b"cd"), tensor("head", b"ef")];
+/// safetensors::write(&path, tensors, &BTreeMap::new(), &swath::WriteOptions::new())?;
+///
+/// let order = Order::names(["layer.0", "layer.1"]);
+/// let mut names = Vec::new();
+/// for tensor in safetensors::stream([&path], &order, &TensorOptions::new())? {
+///     let tensor = tensor?; // others are still being read
+///     names.push((tensor.name().to_owned(), tensor.bytes()[0]));
+/// }
+/// assert_eq!(names.last(), Some(&(String::from("head"), b'e')));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`read`], as far as headers tell; and if `order` names a tensor that is not read. What fails
+/// later is told when tensors are asked for.
+pub fn stream<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+    order: &Order,
+    options: &TensorOptions,
+) -> Result<TensorStream> {
+    stream::start(&owned(paths), order, options)
 }
 
 /// Writes tensors to the file `path`, by the commit of [`WriteOptions::write`].

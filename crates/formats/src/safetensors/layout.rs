@@ -20,14 +20,25 @@ pub(super) struct Wanted {
     pub(super) alignment: u64,
 }
 
+/// A tensor in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Which of those that are wanted.
+    pub(super) index: usize,
+    /// Where it begins in memory.
+    pub(super) place: u64,
+    /// Bytes before it that are read only to shift it: less than 8.
+    pub(super) lead: u64,
+}
+
 /// Bytes that go to memory of their own, one run behind the other, its first byte at a multiple of
 /// 8 or as far behind one as in the file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Block {
     /// What is read, in order.
     pub(super) runs: Vec<Range<u64>>,
-    /// Which of the tensors are in it, and where they begin in its memory.
-    pub(super) tensors: Vec<(usize, u64)>,
+    /// The tensors that are in it, in order.
+    pub(super) members: Vec<Member>,
     /// In memory, bytes are as far behind a multiple of 8 as in the file.
     pub(super) is_as_in_file: bool,
 }
@@ -68,21 +79,15 @@ fn block(wanted: &[Wanted], members: Vec<usize>, shift: u64) -> Block {
     let mut len = 0;
     for index in members {
         let Wanted { start, end, .. } = wanted[index];
-        let last = block.runs.last_mut();
-        let earlier = (start % WIDEST + shift + WIDEST - len % WIDEST) % WIDEST;
-        match last {
-            // What is between is as short as what would be read before.
-            Some(run) if start <= run.end + earlier => {
-                len += end - run.end;
-                run.end = end;
-            }
-            _ => {
-                // Data begin behind the 8 bytes of the header's length.
-                block.runs.push(start - earlier..end);
-                len += end - (start - earlier);
-            }
+        // Data begin behind the 8 bytes of the header's length, so there are as many before it.
+        let lead = (start % WIDEST + shift + WIDEST - len % WIDEST) % WIDEST;
+        match block.runs.last_mut() {
+            // A hole that is so short is as long as the lead.
+            Some(run) if start <= run.end + lead => run.end = end,
+            _ => block.runs.push(start - lead..end),
         }
-        block.tensors.push((index, len - (end - start)));
+        block.members.push(Member { index, place: len + lead, lead });
+        len += lead + (end - start);
     }
     block
 }
@@ -103,7 +108,8 @@ mod tests {
         assert_eq!(blocks.len(), 1);
         assert_eq!((blocks[0].runs.len(), &blocks[0].runs[0]), (1, &(64..93)));
         assert!(blocks[0].is_as_in_file);
-        assert_eq!(blocks[0].tensors, [(0, 0), (1, 16), (2, 24), (4, 26)]);
+        let places = blocks[0].members.iter().map(|member| (member.index, member.place));
+        assert_eq!(places.collect::<Vec<_>>(), [(0, 0), (1, 16), (2, 24), (4, 26)]);
     }
 
     #[test]
@@ -120,7 +126,7 @@ mod tests {
         let blocks = blocks(&wanted(&[(64, 80, 8), (144, 1, 1), (145, 40, 4), (185, 8, 8)]));
         let members: Vec<Vec<usize>> = blocks
             .iter()
-            .map(|block| block.tensors.iter().map(|&(index, _)| index).collect())
+            .map(|block| block.members.iter().map(|member| member.index).collect())
             .collect();
         assert_eq!(members, [vec![0, 1], vec![2, 3]]);
     }
@@ -134,7 +140,7 @@ mod tests {
             let mut seen = vec![0; all.len()];
             for block in &blocks {
                 check(&all, block);
-                block.tensors.iter().for_each(|&(index, _)| seen[index] += 1);
+                block.members.iter().for_each(|member| seen[member.index] += 1);
             }
             for (tensor, seen) in all.iter().zip(seen) {
                 assert_eq!(seen, i32::from(tensor.start < tensor.end), "{all:?} {blocks:?}");
@@ -146,16 +152,17 @@ mod tests {
     fn check(all: &[Wanted], block: &Block) {
         let memory: Vec<u64> = block.runs.iter().cloned().flatten().collect();
         assert!(memory.is_sorted_by(|left, right| left < right), "{block:?}");
-        for &(index, place) in &block.tensors {
+        let mut listed = Vec::new();
+        for &Member { index, place, lead } in &block.members {
             let Wanted { start, end, alignment } = all[index];
+            listed.extend(start - lead..end);
             assert!(place.is_multiple_of(alignment), "{index} of {all:?}: {block:?}");
             let from = usize::try_from(place).expect("small");
             let bytes = memory[from..].iter().take_while(|&&offset| offset < end);
             assert!(bytes.copied().eq(start..end), "{index} of {all:?}: {block:?}");
         }
-        let needed: u64 = block.tensors.iter().map(|t| all[t.0].end - all[t.0].start).sum();
-        let runs = block.tensors.len() as u64;
-        assert!(memory.len() as u64 <= needed + 7 * runs, "more is read than is needed");
+        assert_eq!(memory, listed, "tensors and what leads to them are the runs: {block:?}");
+        assert!(block.members.iter().all(|member| member.lead < 8));
     }
 
     fn random(seed: &mut u64) -> Vec<Wanted> {

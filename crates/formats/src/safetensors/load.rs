@@ -8,7 +8,7 @@ use swath::{Buffer, ClassPlan, ReadOptions, Report};
 
 use super::dtype::Dtype;
 use super::header::TensorInfo;
-use super::layout::{Block, Wanted, blocks};
+use super::layout::{Block, Member, Wanted, blocks};
 use super::options::TensorOptions;
 use super::shard::{Opened, Shard, open_all};
 use crate::error::Result;
@@ -122,6 +122,11 @@ pub(super) fn by_name(entries: &[Entry]) -> Vec<usize> {
     by_name
 }
 
+pub(super) fn position(entries: &[Entry], by_name: &[usize], name: &str) -> Option<usize> {
+    let name_of = |&index: &usize| entries[index].info.name.as_str();
+    Some(by_name[by_name.binary_search_by_key(&name, name_of).ok()?])
+}
+
 /// Memories, and how they were filled.
 #[derive(Default)]
 struct Filled {
@@ -141,7 +146,7 @@ impl Filled {
         entries.iter_mut().for_each(|entry| entry.memory = first);
         for block in blocks(&wanted(entries)) {
             let memory = self.memories.len();
-            for &(index, place) in &block.tensors {
+            for &Member { index, place, .. } in &block.members {
                 let entry = &mut entries[index];
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
                 entry.memory = memory;
@@ -211,9 +216,7 @@ impl Tensors {
 
     /// Which of the entries has this name.
     pub fn position(&self, name: &str) -> Option<usize> {
-        let name_of = |&index: &usize| self.entries[index].info.name.as_str();
-        let found = self.by_name.binary_search_by_key(&name, name_of).ok()?;
-        Some(self.by_name[found])
+        position(&self.entries, &self.by_name, name)
     }
 
     /// All of them, in order.

@@ -37,3 +37,21 @@ impl TensorOptions {
         self
     }
 }
+
+/// Which tensors are needed first.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Order {
+    /// Shard by shard, each from its first byte to its last.
+    #[default]
+    File,
+    /// These, in this order; then the others, as in [`File`](Self::File).
+    Names(Vec<String>),
+}
+
+impl Order {
+    /// These first.
+    pub fn names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
+        Self::Names(names.into_iter().map(Into::into).collect())
+    }
+}

@@ -164,13 +164,15 @@ pub(super) fn open_all(paths: &[PathBuf], options: &TensorOptions) -> Result<Vec
         }
     }
     let missing = wanted.into_iter().flatten().find(|&name| !owners.contains_key(name));
-    if let Some(name) = missing {
-        let path = paths.first().map_or(Path::new("<no file>"), PathBuf::as_path);
-        let detail = format!("there is no tensor {:?}", shortened(name));
-        return Err(Error::reading(path, Reason::Invalid, detail)
-            .hint("`swath info` lists what there is"));
-    }
+    missing.map_or(Ok(()), |name| Err(not_there(paths, name)))?;
     Ok(shards)
+}
+
+/// Nothing that is read has this name.
+pub(super) fn not_there(paths: &[PathBuf], name: &str) -> Error {
+    let path = paths.first().map_or(Path::new("<no file>"), PathBuf::as_path);
+    let detail = format!("there is no tensor {:?}", shortened(name));
+    Error::reading(path, Reason::Invalid, detail).hint("`swath info` lists what there is")
 }
 
 /// Whether it is the list of a model's shards.

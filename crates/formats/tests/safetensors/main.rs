@@ -3,6 +3,7 @@
 mod headers;
 mod round_trips;
 mod several;
+mod streams;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
