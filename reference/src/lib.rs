@@ -18,11 +18,13 @@
 
 pub mod classes;
 pub mod ingest;
+pub mod json;
 pub mod matrix;
 pub mod mirror;
 pub mod number;
 pub mod options;
 pub mod records;
+pub mod safetensors;
 pub mod table;
 
 use std::fmt::Display;

@@ -6,6 +6,7 @@
 //! matrix       Matrix Market and edge lists ↔ coordinates, compressed rows and columns
 //! table        numeric CSV and TSV ↔ row-major arrays, Arrow columns
 //! options      option contracts, priced after Black and Scholes
+//! safetensors  tensors by name: shards read at once or by urgency, written deterministically
 //! ```
 
 #![forbid(unsafe_code)]
@@ -17,6 +18,7 @@ pub mod matrix;
 mod number;
 pub mod options;
 mod random;
+pub mod safetensors;
 mod share;
 mod spare;
 pub mod table;

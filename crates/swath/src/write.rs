@@ -15,6 +15,7 @@
 //! made piece by piece, in any order: [`Positional`].
 
 mod job;
+mod parts;
 mod positional;
 
 use std::num::NonZeroU64;
@@ -33,6 +34,7 @@ use crate::sink::Sync;
 use crate::sink::draft::{Draft, DraftOptions, target_setters};
 use crate::timeline::{Activity, Timeline};
 use crate::write::job::Job;
+use crate::write::parts::Parts;
 
 pub use positional::Positional;
 
@@ -149,9 +151,28 @@ impl WriteOptions {
     /// cases the target is what it was and nothing is left beside it. With
     /// [`OutcomeUnknown`](crate::Reason::OutcomeUnknown), it is new, but a power cut might undo that.
     pub fn write(&self, path: impl AsRef<Path>, bytes: impl AsRef<[u8]>) -> Result<Written> {
-        let (path, bytes) = (path.as_ref(), bytes.as_ref());
+        self.write_parts(path, &[bytes.as_ref()])
+    }
+
+    /// Makes the file `path` hold exactly `parts`, one behind the other, without putting them
+    /// together in memory first.
+    ///
+    /// ```
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("out.bin");
+    /// swath::WriteOptions::new().write_parts(&path, &[b"head", b"", b"body"])?;
+    /// # assert_eq!(std::fs::read(&path).unwrap(), b"headbody");
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`write`](Self::write).
+    pub fn write_parts(&self, path: impl AsRef<Path>, parts: &[&[u8]]) -> Result<Written> {
+        let path = path.as_ref();
         let started = Instant::now();
-        let len = bytes.len() as u64;
+        let parts = Parts::new(parts);
+        let len = parts.len();
         let chunks = self.chunks(len);
         let draft = Draft::begin(path, &self.draft)?;
         let mut fallbacks = draft.fallbacks();
@@ -162,7 +183,7 @@ impl WriteOptions {
         }
         let observer = Observer::new(self.hooks.clone(), Some(len));
         let is_eager = self.draft.sync == Sync::Full && chunks.count() > 1;
-        let job = Job::new(&draft, bytes, chunks, observer, is_eager);
+        let job = Job::new(&draft, parts, chunks, observer, is_eager);
         let workers = job.run(workers, &mut fallbacks)?;
         self.commit(draft, path, len)?;
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })

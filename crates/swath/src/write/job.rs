@@ -13,11 +13,12 @@ use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
 use crate::timeline::Activity;
+use crate::write::parts::Parts;
 
 /// Shared by the workers of one write.
 pub(super) struct Job<'w> {
     draft: &'w Draft,
-    bytes: &'w [u8],
+    parts: Parts<'w>,
     chunks: ChunkPlan,
     observer: Observer,
     /// The chunk that is given out next; beyond the last once something failed.
@@ -30,13 +31,13 @@ pub(super) struct Job<'w> {
 impl<'w> Job<'w> {
     pub(super) fn new(
         draft: &'w Draft,
-        bytes: &'w [u8],
+        parts: Parts<'w>,
         chunks: ChunkPlan,
         observer: Observer,
         is_eager: bool,
     ) -> Self {
         let next = AtomicU64::new(0);
-        Self { draft, bytes, chunks, observer, next, failure: Mutex::default(), is_eager }
+        Self { draft, parts, chunks, observer, next, failure: Mutex::default(), is_eager }
     }
 
     /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
@@ -83,12 +84,11 @@ impl<'w> Job<'w> {
                 .detail("cancelled"));
         }
         let file = self.draft.file();
-        // Chunks are cut from the length of these bytes, so both ends fit.
-        let at = |offset| usize::try_from(offset).unwrap_or(self.bytes.len());
-        let bytes = &self.bytes[at(chunk.offset())..at(chunk.end())];
-        write_all_at(&**file, bytes, chunk.offset()).map_err(|(error, done)| {
-            Error::io(Operation::Write, self.draft.path(), error)
-                .at(Extent::between(chunk.offset() + done, chunk.end()))
+        self.parts.each(chunk, |bytes, offset| {
+            write_all_at(&**file, bytes, offset).map_err(|(error, done)| {
+                Error::io(Operation::Write, self.draft.path(), error)
+                    .at(Extent::between(offset + done, chunk.end()))
+            })
         })?;
         if let (true, Some(descriptor)) = (self.is_eager, file.descriptor()) {
             // A failure shows again when the file is synced.

@@ -1,0 +1,129 @@
+//! Tensors by name: safetensors files, one or many shards of a model, read and written in parallel.
+//!
+//! ```text
+//! header   which bytes each tensor is, checked against the file      (header.rs, json.rs)
+//! read     one memory for each shard, tensors as views of it         (load.rs, layout.rs)
+//! stream   tensor after tensor, what is needed first comes first     (stream.rs)
+//! write    wide elements first, complete under its name or absent    (write.rs)
+//! ```
+//!
+//! ```
+//! use std::collections::BTreeMap;
+//! use swath_formats::safetensors::{self, Dtype, Tensor, TensorOptions};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("model.safetensors");
+//! let bytes = [1.0_f32, 2.0, 3.0].map(f32::to_le_bytes).concat();
+//! let bias = Tensor { name: "bias", dtype: Dtype::F32, shape: &[3], bytes: &bytes };
+//! safetensors::write(&path, [bias], &BTreeMap::new(), &swath::WriteOptions::new())?;
+//!
+//! let tensors = safetensors::read([&path], &TensorOptions::new())?;
+//! assert_eq!(tensors.get("bias"), Some(bias));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A header is taken at its word only where no two readers could differ: what the format's own
+//! library refuses is refused, and names that come twice as well.
+
+mod dtype;
+mod header;
+mod json;
+mod layout;
+mod load;
+mod options;
+mod shard;
+mod stream;
+mod write;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use swath::{WriteOptions, Written};
+
+pub use dtype::Dtype;
+pub use header::{Header, TensorInfo};
+pub use load::{Entry, Tensor, TensorParts, TensorReport, Tensors};
+pub use options::{Order, TensorOptions};
+pub use shard::Shard;
+pub use stream::{StreamedTensor, TensorStream};
+
+use crate::error::Result;
+
+/// Reads the tensors of one or more files into memory.
+///
+/// A path that ends in `.json` is the index of a model: its shards are found beside it. Each shard
+/// is read with all workers by what [`swath::read`] would choose; of shards of which only some
+/// tensors are wanted, only these are read, neighbours together.
+///
+/// # Errors
+///
+/// As [`Header::parse`], of any of the files; if one changes meanwhile; if a tensor is in two of
+/// them, or one that is asked for in none; [`Reason::Malformed`](crate::Reason::Malformed) if an
+/// index lists what is not there; if there is not enough memory.
+pub fn read<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+    options: &TensorOptions,
+) -> Result<Tensors> {
+    load::load(&owned(paths), options)
+}
+
+/// Starts to read the tensors of one or more files, those that are needed first before the others,
+/// and returns at once: each is handed over as soon as all its bytes are there.
+///
+/// All shards are read by the same workers. Tensors are what [`Prioritised`](swath::Prioritised)
+/// calls classes; small ones that come one after the other share one.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use swath_formats::safetensors::{self, Dtype, Order, Tensor, TensorOptions};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("model.safetensors");
+/// let tensor = |name, bytes| Tensor { name, dtype: Dtype::U8, shape: &[2], bytes };
+/// let tensors = [tensor("layer.0", b"ab"), tensor("layer.1", b"cd"), tensor("head", b"ef")];
+/// safetensors::write(&path, tensors, &BTreeMap::new(), &swath::WriteOptions::new())?;
+///
+/// let order = Order::names(["layer.0", "layer.1"]);
+/// let mut names = Vec::new();
+/// for tensor in safetensors::stream([&path], &order, &TensorOptions::new())? {
+///     let tensor = tensor?; // others are still being read
+///     names.push((tensor.name().to_owned(), tensor.bytes()[0]));
+/// }
+/// assert_eq!(names.last(), Some(&(String::from("head"), b'e')));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`read`], as far as headers tell; and if `order` names a tensor that is not read. What fails
+/// later is told when tensors are asked for.
+pub fn stream<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+    order: &Order,
+    options: &TensorOptions,
+) -> Result<TensorStream> {
+    stream::start(&owned(paths), order, options)
+}
+
+/// Writes tensors to the file `path`, by the commit of [`WriteOptions::write`].
+///
+/// They are sorted as the format's own library does, by dtype, then by name, so the same tensors
+/// give the same bytes, in whichever order they come. Without `metadata`, nothing is said of it.
+///
+/// # Errors
+///
+/// [`Reason::Invalid`](crate::Reason::Invalid) if two have one name, one is called `__metadata__`,
+/// or one has another number of bytes than its shape says; [`Reason::TooLarge`](crate::Reason::TooLarge)
+/// if the header would exceed 100 MB; what writing says. The file is then what it was.
+pub fn write<'t>(
+    path: impl AsRef<Path>,
+    tensors: impl IntoIterator<Item = Tensor<'t>>,
+    metadata: &BTreeMap<String, String>,
+    options: &WriteOptions,
+) -> Result<Written> {
+    write::write(path.as_ref(), tensors.into_iter().collect(), metadata, options)
+}
+
+fn owned<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<PathBuf> {
+    paths.into_iter().map(|path| path.as_ref().to_owned()).collect()
+}

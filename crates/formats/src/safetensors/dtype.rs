@@ -1,0 +1,160 @@
+//! What the elements of a tensor are.
+
+use std::fmt;
+
+/// The type of a tensor's elements, in the order in which the format's own library writes tensors:
+/// files begin with the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum Dtype {
+    /// A byte that is 0 or 1.
+    Bool,
+    /// 4 bits, 2 of them exponent; two elements to a byte.
+    F4,
+    /// 6 bits, 2 of them exponent; four elements to three bytes.
+    F6E2M3,
+    /// 6 bits, 3 of them exponent; four elements to three bytes.
+    F6E3M2,
+    /// An unsigned byte.
+    U8,
+    /// A signed byte.
+    I8,
+    /// 8 bits, 5 of them exponent.
+    F8E5M2,
+    /// 8 bits, 4 of them exponent.
+    F8E4M3,
+    /// 8 bits, all of them exponent: a scale.
+    F8E8M0,
+    /// 8 bits, 4 of them exponent, without infinities and negative zero.
+    F8E4M3Fnuz,
+    /// 8 bits, 5 of them exponent, without infinities and negative zero.
+    F8E5M2Fnuz,
+    /// 16 bits, signed.
+    I16,
+    /// 16 bits, unsigned.
+    U16,
+    /// IEEE 754 half precision.
+    F16,
+    /// The upper half of an [`F32`](Self::F32).
+    Bf16,
+    /// 32 bits, signed.
+    I32,
+    /// 32 bits, unsigned.
+    U32,
+    /// IEEE 754 single precision.
+    F32,
+    /// Two [`F32`](Self::F32): the real part and the imaginary part.
+    C64,
+    /// IEEE 754 double precision.
+    F64,
+    /// 64 bits, signed.
+    I64,
+    /// 64 bits, unsigned.
+    U64,
+}
+
+impl Dtype {
+    /// All of them in order, with the words of the header.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("BOOL", Self::Bool),
+        ("F4", Self::F4),
+        ("F6_E2M3", Self::F6E2M3),
+        ("F6_E3M2", Self::F6E3M2),
+        ("U8", Self::U8),
+        ("I8", Self::I8),
+        ("F8_E5M2", Self::F8E5M2),
+        ("F8_E4M3", Self::F8E4M3),
+        ("F8_E8M0", Self::F8E8M0),
+        ("F8_E4M3FNUZ", Self::F8E4M3Fnuz),
+        ("F8_E5M2FNUZ", Self::F8E5M2Fnuz),
+        ("I16", Self::I16),
+        ("U16", Self::U16),
+        ("F16", Self::F16),
+        ("BF16", Self::Bf16),
+        ("I32", Self::I32),
+        ("U32", Self::U32),
+        ("F32", Self::F32),
+        ("C64", Self::C64),
+        ("F64", Self::F64),
+        ("I64", Self::I64),
+        ("U64", Self::U64),
+    ];
+
+    /// The one with this word, as the header spells it.
+    pub fn of_word(word: &str) -> Option<Self> {
+        Self::WORDS.iter().find(|(other, _)| *other == word).map(|&(_, dtype)| dtype)
+    }
+
+    /// What the header calls it.
+    pub fn word(self) -> &'static str {
+        // The table lists them in order.
+        Self::WORDS[self as usize].0
+    }
+
+    /// Bits of one element.
+    pub fn bits(self) -> u64 {
+        match self {
+            Self::F4 => 4,
+            Self::F6E2M3 | Self::F6E3M2 => 6,
+            Self::Bool
+            | Self::U8
+            | Self::I8
+            | Self::F8E5M2
+            | Self::F8E4M3
+            | Self::F8E8M0
+            | Self::F8E4M3Fnuz
+            | Self::F8E5M2Fnuz => 8,
+            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 16,
+            Self::I32 | Self::U32 | Self::F32 => 32,
+            Self::C64 | Self::F64 | Self::I64 | Self::U64 => 64,
+        }
+    }
+
+    /// Where its elements may begin in memory: at multiples of this many bytes.
+    pub fn alignment(self) -> u64 {
+        (self.bits() / 8).max(1)
+    }
+
+    /// Bytes of a tensor of this shape; `None` if 64 bits cannot count its elements or bits, or if
+    /// they do not fill whole bytes.
+    pub fn bytes(self, shape: &[u64]) -> Option<u64> {
+        let count = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len))?;
+        let bits = count.checked_mul(self.bits())?;
+        bits.is_multiple_of(8).then_some(bits / 8)
+    }
+}
+
+impl fmt::Display for Dtype {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.word())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_lists_all_in_order() {
+        for (index, &(word, dtype)) in Dtype::WORDS.iter().enumerate() {
+            assert_eq!((dtype as usize, dtype.word()), (index, word));
+            assert_eq!(Dtype::of_word(word), Some(dtype));
+        }
+        assert_eq!(Dtype::WORDS.last(), Some(&("U64", Dtype::U64)));
+        assert_eq!(Dtype::of_word("f32"), None);
+    }
+
+    #[test]
+    fn bytes_are_counted_with_care() {
+        assert_eq!(Dtype::F32.bytes(&[]), Some(4), "a scalar");
+        assert_eq!(Dtype::F32.bytes(&[2, 3]), Some(24));
+        assert_eq!(Dtype::F32.bytes(&[0, u64::MAX]), Some(0));
+        assert_eq!(Dtype::F32.bytes(&[u64::MAX, 2, 0]), None, "overflows on its way");
+        assert_eq!(Dtype::U8.bytes(&[u64::MAX / 8]), Some(u64::MAX / 8));
+        assert_eq!(Dtype::U8.bytes(&[u64::MAX / 8 + 1]), None);
+        assert_eq!(Dtype::F4.bytes(&[3]), None, "half a byte");
+        assert_eq!(Dtype::F4.bytes(&[4]), Some(2));
+        assert_eq!(Dtype::F6E2M3.bytes(&[4]), Some(3));
+        assert_eq!(Dtype::F6E3M2.bytes(&[2]), None);
+    }
+}

@@ -1,0 +1,184 @@
+//! Where in memory the bytes of tensors go, so that their elements are aligned.
+//!
+//! Files put the data part at a multiple of 8 bytes and tensors with wide elements first, so that
+//! all are aligned where memory begins as the file does: one block, one run. Where that is not so,
+//! a block begins some bytes earlier in the file, and what fits no such shift goes to a block of
+//! its own. No byte is moved again afterwards.
+
+use std::ops::Range;
+
+/// The widest alignment there is.
+const WIDEST: u64 = 8;
+
+/// A tensor that is wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Wanted {
+    /// Where it is in the file.
+    pub(super) start: u64,
+    pub(super) end: u64,
+    /// A power of two.
+    pub(super) alignment: u64,
+}
+
+/// A tensor in a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Which of those that are wanted.
+    pub(super) index: usize,
+    /// Where it begins in memory.
+    pub(super) place: u64,
+    /// Bytes before it that are read only to shift it: less than 8.
+    pub(super) lead: u64,
+}
+
+/// Bytes that go to memory of their own, one run behind the other, its first byte at a multiple of
+/// 8 or as far behind one as in the file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Block {
+    /// What is read, in order.
+    pub(super) runs: Vec<Range<u64>>,
+    /// The tensors that are in it, in order.
+    pub(super) members: Vec<Member>,
+    /// In memory, bytes are as far behind a multiple of 8 as in the file.
+    pub(super) is_as_in_file: bool,
+}
+
+/// Puts tensors of one file, in the order of their bytes, into as few blocks as can be; those that
+/// have no bytes are in none.
+pub(super) fn blocks(wanted: &[Wanted]) -> Vec<Block> {
+    let some = |&index: &usize| wanted[index].start < wanted[index].end;
+    let mut left: Vec<usize> = (0..wanted.len()).filter(some).collect();
+    let mut blocks = Vec::new();
+    while !left.is_empty() {
+        let shift = best_shift(wanted, &left);
+        let (fits, others) = left.into_iter().partition(|&index| fits(&wanted[index], shift));
+        blocks.push(block(wanted, fits, shift));
+        left = others;
+    }
+    blocks
+}
+
+/// Whether it is aligned if memory lies `shift` bytes further than the file.
+fn fits(tensor: &Wanted, shift: u64) -> bool {
+    (tensor.start % WIDEST + shift).is_multiple_of(tensor.alignment)
+}
+
+/// The shift that aligns most bytes; where several do, the least.
+fn best_shift(wanted: &[Wanted], left: &[usize]) -> u64 {
+    let bytes = |shift: u64| {
+        let fitting = left.iter().map(|&index| &wanted[index]).filter(|one| fits(one, shift));
+        fitting.map(|one| one.end - one.start).sum::<u64>()
+    };
+    (0..WIDEST).max_by_key(|&shift| (bytes(shift), WIDEST - shift)).unwrap_or(0)
+}
+
+/// Runs of neighbours. Where a run would begin at the wrong place, it begins some bytes earlier in
+/// the file.
+fn block(wanted: &[Wanted], members: Vec<usize>, shift: u64) -> Block {
+    let mut block = Block { is_as_in_file: shift == 0, ..Block::default() };
+    let mut len = 0;
+    for index in members {
+        let Wanted { start, end, .. } = wanted[index];
+        // Data begin behind the 8 bytes of the header's length, so there are as many before it.
+        let lead = (start % WIDEST + shift + WIDEST - len % WIDEST) % WIDEST;
+        match block.runs.last_mut() {
+            // A hole that is so short is as long as the lead.
+            Some(run) if start <= run.end + lead => run.end = end,
+            _ => block.runs.push(start - lead..end),
+        }
+        block.members.push(Member { index, place: len + lead, lead });
+        len += lead + (end - start);
+    }
+    block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wanted(list: &[(u64, u64, u64)]) -> Vec<Wanted> {
+        let one = |&(start, len, alignment)| Wanted { start, end: start + len, alignment };
+        list.iter().map(one).collect()
+    }
+
+    #[test]
+    fn what_is_aligned_in_its_file_is_one_run() {
+        let all = wanted(&[(64, 16, 8), (80, 8, 4), (88, 2, 2), (90, 0, 8), (90, 3, 1)]);
+        let blocks = blocks(&all);
+        assert_eq!(blocks.len(), 1);
+        assert_eq!((blocks[0].runs.len(), &blocks[0].runs[0]), (1, &(64..93)));
+        assert!(blocks[0].is_as_in_file);
+        let places = blocks[0].members.iter().map(|member| (member.index, member.place));
+        assert_eq!(places.collect::<Vec<_>>(), [(0, 0), (1, 16), (2, 24), (4, 26)]);
+    }
+
+    #[test]
+    fn a_data_part_at_an_odd_place_is_shifted() {
+        let blocks = blocks(&wanted(&[(67, 16, 8), (83, 8, 4), (91, 1, 1)]));
+        assert_eq!(blocks.len(), 1);
+        let block = &blocks[0];
+        assert_eq!((block.runs.len(), &block.runs[0]), (1, &(67..92)));
+        assert!(!block.is_as_in_file);
+    }
+
+    #[test]
+    fn what_fits_no_shift_gets_a_block_of_its_own() {
+        let blocks = blocks(&wanted(&[(64, 80, 8), (144, 1, 1), (145, 40, 4), (185, 8, 8)]));
+        let members: Vec<Vec<usize>> = blocks
+            .iter()
+            .map(|block| block.members.iter().map(|member| member.index).collect())
+            .collect();
+        assert_eq!(members, [vec![0, 1], vec![2, 3]]);
+    }
+
+    #[test]
+    fn every_place_is_aligned_and_holds_the_bytes_of_its_tensor() {
+        let mut seed = 1;
+        for _ in 0..2000 {
+            let all = random(&mut seed);
+            let blocks = blocks(&all);
+            let mut seen = vec![0; all.len()];
+            for block in &blocks {
+                check(&all, block);
+                block.members.iter().for_each(|member| seen[member.index] += 1);
+            }
+            for (tensor, seen) in all.iter().zip(seen) {
+                assert_eq!(seen, i32::from(tensor.start < tensor.end), "{all:?} {blocks:?}");
+            }
+        }
+    }
+
+    /// Where the bytes of the file are in the memory of a block, byte by byte.
+    fn check(all: &[Wanted], block: &Block) {
+        let memory: Vec<u64> = block.runs.iter().cloned().flatten().collect();
+        assert!(memory.is_sorted_by(|left, right| left < right), "{block:?}");
+        let mut listed = Vec::new();
+        for &Member { index, place, lead } in &block.members {
+            let Wanted { start, end, alignment } = all[index];
+            listed.extend(start - lead..end);
+            assert!(place.is_multiple_of(alignment), "{index} of {all:?}: {block:?}");
+            let from = usize::try_from(place).expect("small");
+            let bytes = memory[from..].iter().take_while(|&&offset| offset < end);
+            assert!(bytes.copied().eq(start..end), "{index} of {all:?}: {block:?}");
+        }
+        assert_eq!(memory, listed, "tensors and what leads to them are the runs: {block:?}");
+        assert!(block.members.iter().all(|member| member.lead < 8));
+    }
+
+    fn random(seed: &mut u64) -> Vec<Wanted> {
+        let mut next = |below: u64| {
+            *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (*seed >> 33) % below
+        };
+        let mut start = 8 + next(100);
+        let mut all = Vec::new();
+        for _ in 0..next(12) {
+            start += [0, 0, 0, next(20)][usize::try_from(next(4)).expect("small")];
+            let alignment = 1 << next(4);
+            let len = next(6) * alignment;
+            all.push(Wanted { start, end: start + len, alignment });
+            start += len;
+        }
+        all
+    }
+}

@@ -1,0 +1,259 @@
+//! Tensors in memory: shard by shard, each as fast as its file can be read.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use swath::{Buffer, ClassPlan, ReadOptions, Report};
+
+use super::dtype::Dtype;
+use super::header::TensorInfo;
+use super::layout::{Block, Member, Wanted, blocks};
+use super::options::TensorOptions;
+use super::shard::{Opened, Shard, open_all};
+use crate::error::Result;
+
+/// A tensor: what it is called, what it is, its bytes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tensor<'t> {
+    /// Its name.
+    pub name: &'t str,
+    /// What its elements are.
+    pub dtype: Dtype,
+    /// Elements along each axis, the last one densest; none for a scalar.
+    pub shape: &'t [u64],
+    /// Its elements, little-endian. In memory that this module filled, aligned for them.
+    pub bytes: &'t [u8],
+}
+
+/// Where a tensor is: in which shard, and in which memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Entry {
+    /// What the header says of it.
+    pub info: TensorInfo,
+    /// Which of the shards.
+    pub shard: usize,
+    /// Which bytes of that file.
+    pub extent: Range<u64>,
+    /// Which of the memories.
+    pub memory: usize,
+    /// Which bytes of that memory.
+    pub place: Range<usize>,
+}
+
+/// How tensors came.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct TensorReport {
+    /// Bytes of tensors.
+    pub bytes: u64,
+    /// From the call to the last byte, headers included.
+    pub elapsed: Duration,
+    /// The reads, one for each memory that is not empty.
+    pub reads: Vec<Report>,
+}
+
+/// Tensors in memory, in the order of their shards and of their bytes there.
+#[derive(Debug)]
+pub struct Tensors {
+    entries: Vec<Entry>,
+    /// Entries by their names.
+    by_name: Vec<usize>,
+    shards: Vec<Shard>,
+    memories: Vec<Buffer>,
+    report: TensorReport,
+}
+
+/// What [`Tensors`] are made of, to be kept one without the other.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct TensorParts {
+    /// Where each tensor is.
+    pub entries: Vec<Entry>,
+    /// The files.
+    pub shards: Vec<Shard>,
+    /// The bytes: one memory for each shard, more only where no one place aligns all.
+    pub memories: Vec<Buffer>,
+    /// How they came.
+    pub report: TensorReport,
+}
+
+pub(super) fn load(paths: &[PathBuf], options: &TensorOptions) -> Result<Tensors> {
+    let started = Instant::now();
+    let opened = open_all(paths, options)?;
+    let mut entries = selected(&opened, options);
+    let mut filled = Filled::default();
+    for (shard, opened) in opened.iter().enumerate() {
+        let start = entries.partition_point(|entry| entry.shard < shard);
+        let end = entries.partition_point(|entry| entry.shard <= shard);
+        filled.fill(opened, &mut entries[start..end], &options.read)?;
+        opened.check_unchanged()?;
+    }
+    let Filled { memories, reads } = filled;
+    let bytes = entries.iter().map(|entry| entry.extent.end - entry.extent.start).sum();
+    let report = TensorReport { bytes, elapsed: started.elapsed(), reads };
+    let shards = opened.into_iter().map(|opened| opened.shard).collect();
+    Ok(Tensors { by_name: by_name(&entries), entries, shards, memories, report })
+}
+
+/// The tensors that are wanted, in order, without their places.
+pub(super) fn selected(opened: &[Opened], options: &TensorOptions) -> Vec<Entry> {
+    let names = options.names.as_ref().map(|names| {
+        let names = names.iter().map(String::as_str);
+        names.collect::<std::collections::HashSet<&str>>()
+    });
+    let mut entries = Vec::new();
+    for (shard, opened) in opened.iter().enumerate() {
+        let header = opened.shard.header();
+        for info in header.tensors() {
+            if names.as_ref().is_none_or(|names| names.contains(info.name.as_str())) {
+                let (info, extent) = (info.clone(), header.extent(info));
+                entries.push(Entry { info, shard, extent, memory: 0, place: 0..0 });
+            }
+        }
+    }
+    entries
+}
+
+pub(super) fn by_name(entries: &[Entry]) -> Vec<usize> {
+    let mut by_name: Vec<usize> = (0..entries.len()).collect();
+    by_name.sort_unstable_by_key(|&index| entries[index].info.name.as_str());
+    by_name
+}
+
+pub(super) fn position(entries: &[Entry], by_name: &[usize], name: &str) -> Option<usize> {
+    let name_of = |&index: &usize| entries[index].info.name.as_str();
+    Some(by_name[by_name.binary_search_by_key(&name, name_of).ok()?])
+}
+
+/// Memories, and how they were filled.
+#[derive(Default)]
+struct Filled {
+    memories: Vec<Buffer>,
+    reads: Vec<Report>,
+}
+
+impl Filled {
+    /// Reads the tensors of a shard, and says where they are now.
+    fn fill(
+        &mut self,
+        opened: &Opened,
+        entries: &mut [Entry],
+        options: &ReadOptions,
+    ) -> Result<()> {
+        let first = self.memories.len();
+        entries.iter_mut().for_each(|entry| entry.memory = first);
+        for block in blocks(&wanted(entries)) {
+            let memory = self.memories.len();
+            for &Member { index, place, .. } in &block.members {
+                let entry = &mut entries[index];
+                let place = usize::try_from(place).unwrap_or(usize::MAX);
+                entry.memory = memory;
+                // No longer than the memory that is about to be there, or not to be had.
+                entry.place = place..place.saturating_add(len_of(&entry.extent));
+            }
+            let (buffer, report) = read_block(opened, &block, options)?;
+            self.memories.push(buffer);
+            self.reads.push(report);
+        }
+        if self.memories.len() == first {
+            self.memories.push(Buffer::default());
+        }
+        Ok(())
+    }
+}
+
+pub(super) fn wanted(entries: &[Entry]) -> Vec<Wanted> {
+    let wanted = entries.iter().map(|entry| {
+        let (Range { start, end }, alignment) =
+            (entry.extent.clone(), entry.info.dtype.alignment());
+        Wanted { start, end, alignment }
+    });
+    wanted.collect()
+}
+
+fn len_of(extent: &Range<u64>) -> usize {
+    usize::try_from(extent.end - extent.start).unwrap_or(usize::MAX)
+}
+
+/// One run that lies in memory as in its file is the usual read; else a read by classes, of one
+/// class, puts what is read one behind the other.
+fn read_block(
+    opened: &Opened,
+    block: &Block,
+    options: &ReadOptions,
+) -> Result<(Buffer, Report)> {
+    if let (true, [run]) = (block.is_as_in_file, &block.runs[..]) {
+        let options = options.clone().with_offset(run.start).with_len(run.end - run.start);
+        let loaded = options.read(opened.source())?;
+        return Ok((loaded.buffer, loaded.report));
+    }
+    let mut plan = ClassPlan::new();
+    for run in &block.runs {
+        plan.push(run.clone(), 0);
+    }
+    let loaded = options.read_prioritised(opened.source(), plan)?.finish()?;
+    let report = loaded.report.read.clone();
+    Ok((loaded.into_buffer(), report))
+}
+
+impl Tensors {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The tensor with this name.
+    pub fn get(&self, name: &str) -> Option<Tensor<'_>> {
+        self.position(name).map(|index| self.tensor(&self.entries[index]))
+    }
+
+    /// Which of the entries has this name.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        position(&self.entries, &self.by_name, name)
+    }
+
+    /// All of them, in order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Tensor<'_>> {
+        self.entries.iter().map(|entry| self.tensor(entry))
+    }
+
+    fn tensor<'t>(&'t self, entry: &'t Entry) -> Tensor<'t> {
+        let TensorInfo { name, dtype, shape, .. } = &entry.info;
+        let bytes = &self.memories[entry.memory][entry.place.clone()];
+        Tensor { name, dtype: *dtype, shape, bytes }
+    }
+
+    /// The bytes of the tensor with this name, to be changed.
+    pub fn bytes_mut(&mut self, name: &str) -> Option<&mut [u8]> {
+        let entry = &self.entries[self.position(name)?];
+        Some(&mut self.memories[entry.memory][entry.place.clone()])
+    }
+
+    /// Where each tensor is, in order.
+    pub fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// The files that they came from.
+    pub fn shards(&self) -> &[Shard] {
+        &self.shards
+    }
+
+    /// How they came.
+    pub fn report(&self) -> &TensorReport {
+        &self.report
+    }
+
+    /// Its parts, no byte copied: a memory is freed when nobody needs it any more.
+    pub fn into_parts(self) -> TensorParts {
+        let Self { entries, shards, memories, report, .. } = self;
+        TensorParts { entries, shards, memories, report }
+    }
+}

@@ -1,0 +1,282 @@
+//! Tensors by order of urgency, each as soon as it is there.
+//!
+//! ```text
+//! order → classes → read_prioritised_files → wait(class) → tensor, in memory of the whole read
+//!          small ones share one     each block of each shard is a file of the plan
+//! ```
+
+use std::collections::HashSet;
+use std::fmt;
+use std::iter::FusedIterator;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use swath::{ClassPlan, Prioritised};
+
+use super::dtype::Dtype;
+use super::layout::{Member, blocks};
+use super::load::{Entry, by_name, position, selected, wanted};
+use super::options::{Order, TensorOptions};
+use super::shard::{Opened, Shard, not_there, open_all};
+use crate::error::{Error, Reason, Result};
+
+/// Bytes of small tensors that share a class.
+const TOGETHER: u64 = 256 << 10;
+
+/// Where the bytes of a tensor come from, and when.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    /// Which of the files of the plan.
+    file: usize,
+    /// `None` if it has no bytes.
+    class: Option<u32>,
+    lead: u64,
+}
+
+/// What the stream and its tensors share.
+struct Shared {
+    reading: Prioritised,
+    entries: Vec<Entry>,
+    parts: Vec<Part>,
+    by_name: Vec<usize>,
+    shards: Vec<Shard>,
+}
+
+/// Tensors that are being read, handed over in the order in which they are needed.
+///
+/// Ends after the first error. When it is dropped, what has not been read yet is not read any more;
+/// tensors that were handed over stay.
+pub struct TensorStream {
+    shared: Arc<Shared>,
+    /// Entries, the most urgent first.
+    order: Vec<usize>,
+    next: usize,
+}
+
+/// A tensor that is there. Keeps the memory of the whole stream.
+#[derive(Clone)]
+pub struct StreamedTensor {
+    shared: Arc<Shared>,
+    index: usize,
+}
+
+pub(super) fn start(
+    paths: &[PathBuf],
+    order: &Order,
+    options: &TensorOptions,
+) -> Result<TensorStream> {
+    let opened = open_all(paths, options)?;
+    let mut entries = selected(&opened, options);
+    let by_name = by_name(&entries);
+    let order = ordered(paths, order, &entries, &by_name)?;
+    let mut parts = vec![Part::default(); entries.len()];
+    let files = place(&mut entries, &mut parts);
+    let plan = plan(&order, &entries, &mut parts);
+    let sources = files.iter().map(|&shard| opened[shard].source());
+    let reading = options.read.read_prioritised_files(sources, plan)?;
+    // From here on the read looks itself; before, nobody did since headers were read.
+    opened.iter().try_for_each(Opened::check_unchanged)?;
+    let shards = opened.into_iter().map(|opened| opened.shard).collect();
+    let shared = Shared { reading, entries, parts, by_name, shards };
+    Ok(TensorStream { shared: Arc::new(shared), order, next: 0 })
+}
+
+/// Which entry comes when.
+fn ordered(
+    paths: &[PathBuf],
+    order: &Order,
+    entries: &[Entry],
+    by_name: &[usize],
+) -> Result<Vec<usize>> {
+    let names = match order {
+        Order::File => &[][..],
+        Order::Names(names) => names,
+    };
+    let (mut ordered, mut seen) = (Vec::with_capacity(entries.len()), HashSet::new());
+    for name in names {
+        let index = position(entries, by_name, name).ok_or_else(|| not_there(paths, name))?;
+        if seen.insert(index) {
+            ordered.push(index);
+        }
+    }
+    ordered.extend((0..entries.len()).filter(|index| !seen.contains(index)));
+    Ok(ordered)
+}
+
+/// Makes each block of each shard a file of its own, so that it begins at an aligned place; returns
+/// the shards of these files.
+fn place(entries: &mut [Entry], parts: &mut [Part]) -> Vec<usize> {
+    let mut files = Vec::new();
+    let mut first = 0;
+    for of_shard in entries.chunk_by_mut(|left, right| left.shard == right.shard) {
+        for block in blocks(&wanted(of_shard)) {
+            for &Member { index, lead, .. } in &block.members {
+                parts[first + index] = Part { file: files.len(), class: None, lead };
+            }
+            files.push(of_shard[0].shard);
+        }
+        first += of_shard.len();
+    }
+    files
+}
+
+/// A class for each tensor, in order; small neighbours share one.
+fn plan(order: &[usize], entries: &[Entry], parts: &mut [Part]) -> ClassPlan {
+    let mut plan = ClassPlan::new();
+    let (mut class, mut bytes) = (0_u32, 0_u64);
+    for &index in order {
+        let (extent, part) = (&entries[index].extent, &mut parts[index]);
+        let len = extent.end - extent.start;
+        if len == 0 {
+            continue;
+        }
+        if bytes > 0 && bytes.saturating_add(len) > TOGETHER {
+            // A header has room for some millions of tensors.
+            (class, bytes) = (class.saturating_add(1), 0);
+        }
+        bytes += len;
+        part.class = Some(class);
+        plan.push_in(part.file, extent.start - part.lead..extent.end, class);
+    }
+    plan
+}
+
+impl Shared {
+    /// Waits for a tensor.
+    fn wait(self: &Arc<Self>, index: usize) -> Result<StreamedTensor> {
+        if let Some(class) = self.parts[index].class {
+            self.reading.wait(class)?;
+        }
+        if self.bytes(index).is_none() {
+            // A fault of ours; never hand over what is not there.
+            let Entry { shard, extent, .. } = &self.entries[index];
+            let path = self.shards[*shard].path();
+            let error = Error::reading(path, Reason::Invalid, "not every byte was delivered");
+            return Err(error.at(extent.start));
+        }
+        Ok(StreamedTensor { shared: Arc::clone(self), index })
+    }
+
+    fn bytes(&self, index: usize) -> Option<&[u8]> {
+        self.reading.bytes(self.parts[index].file, self.entries[index].extent.clone())
+    }
+}
+
+impl TensorStream {
+    /// Waits for the tensor with this name, whenever its turn is; `None` if there is none.
+    ///
+    /// # Errors
+    ///
+    /// What ended the read before it was there.
+    pub fn get(&self, name: &str) -> Result<Option<StreamedTensor>> {
+        match position(&self.shared.entries, &self.shared.by_name, name) {
+            Some(index) => self.shared.wait(index).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Has the tensor with this name read next, with those that it shares a class with; returns
+    /// whether that changed anything. The order in which tensors are handed over stays.
+    pub fn prioritise(&self, name: &str) -> bool {
+        let index = position(&self.shared.entries, &self.shared.by_name, name);
+        let class = index.and_then(|index| self.shared.parts[index].class);
+        class.is_some_and(|class| self.shared.reading.prioritise(class))
+    }
+
+    /// Ends the read; what is there stays.
+    pub fn cancel(&self) {
+        self.shared.reading.cancel();
+    }
+
+    /// The files that are read.
+    pub fn shards(&self) -> &[Shard] {
+        &self.shared.shards
+    }
+}
+
+impl Iterator for TensorStream {
+    type Item = Result<StreamedTensor>;
+
+    fn next(&mut self) -> Option<Result<StreamedTensor>> {
+        let index = *self.order.get(self.next)?;
+        let tensor = self.shared.wait(index);
+        self.next = if tensor.is_ok() { self.next + 1 } else { self.order.len() };
+        Some(tensor)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.order.len() - self.next;
+        (left.min(1), Some(left))
+    }
+}
+
+impl FusedIterator for TensorStream {}
+
+impl Drop for TensorStream {
+    fn drop(&mut self) {
+        self.cancel();
+    }
+}
+
+impl fmt::Debug for TensorStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TensorStream")
+            .field("tensors", &self.order.len())
+            .field("next", &self.next)
+            .finish_non_exhaustive()
+    }
+}
+
+impl StreamedTensor {
+    fn entry(&self) -> &Entry {
+        &self.shared.entries[self.index]
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.entry().info.name
+    }
+
+    /// What its elements are.
+    pub fn dtype(&self) -> Dtype {
+        self.entry().info.dtype
+    }
+
+    /// Elements along each axis, the last one densest.
+    pub fn shape(&self) -> &[u64] {
+        &self.entry().info.shape
+    }
+
+    /// Which of the shards it is from.
+    pub fn shard(&self) -> usize {
+        self.entry().shard
+    }
+
+    /// Its elements, little-endian, aligned for them.
+    pub fn bytes(&self) -> &[u8] {
+        // Looked at before it was handed over; what is there stays.
+        self.shared.bytes(self.index).unwrap_or_default()
+    }
+
+    /// The same, to be kept and shared, not copied.
+    pub fn into_bytes(self) -> Bytes {
+        Bytes::from_owner(self)
+    }
+}
+
+impl AsRef<[u8]> for StreamedTensor {
+    fn as_ref(&self) -> &[u8] {
+        self.bytes()
+    }
+}
+
+impl fmt::Debug for StreamedTensor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StreamedTensor")
+            .field("name", &self.name())
+            .field("dtype", &self.dtype())
+            .field("shape", &self.shape())
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,118 @@
+//! Models in several files.
+
+use std::path::PathBuf;
+
+use swath_formats::Reason;
+use swath_formats::safetensors::{self, TensorOptions};
+
+use super::{in_order, tensor};
+
+/// Three shards in a folder, and an index of them.
+struct Model {
+    folder: tempfile::TempDir,
+    index: PathBuf,
+    shards: Vec<PathBuf>,
+}
+
+fn model() -> Model {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut map = Vec::new();
+    let mut shards = Vec::new();
+    for shard in 0..3 {
+        let file = format!("model-{shard}.safetensors");
+        let tensors: Vec<_> = (0..5)
+            .map(|index| tensor(&format!("{shard}.{index}"), "BF16", &[index, 3000], index))
+            .collect();
+        map.extend(tensors.iter().map(|tensor| format!("\"{}\":\"{file}\"", tensor.name)));
+        let path = folder.path().join(file);
+        std::fs::write(&path, in_order(&tensors)).expect("written");
+        shards.push(path);
+    }
+    let index = folder.path().join("model.safetensors.index.json");
+    let text =
+        format!("{{\"metadata\":{{\"total_size\":1}},\"weight_map\":{{{}}}}}", map.join(","));
+    std::fs::write(&index, text).expect("written");
+    Model { folder, index, shards }
+}
+
+#[test]
+fn shards_are_read_each_to_its_own_memory() {
+    let model = model();
+    let options = TensorOptions::new();
+    let listed = safetensors::read(&model.shards, &options).expect("valid");
+    let indexed = safetensors::read([&model.index], &options).expect("valid");
+    for read in [&listed, &indexed] {
+        assert_eq!((read.len(), read.shards().len()), (15, 3));
+        for (position, (tensor, entry)) in read.iter().zip(read.entries()).enumerate() {
+            assert_eq!(entry.shard, position / 5);
+            let right = swath_reference::read(
+                &model.shards[entry.shard],
+                entry.extent.start,
+                Some(entry.extent.end - entry.extent.start),
+            );
+            assert!(tensor.bytes == right.expect("read"), "other bytes of {}", tensor.name);
+            super::assert_aligned(tensor.bytes, tensor.dtype, tensor.name);
+            assert_eq!(read.get(tensor.name), Some(tensor));
+        }
+    }
+    assert_eq!(listed.into_parts().memories.len(), 3);
+}
+
+#[test]
+fn only_shards_that_are_needed_are_opened() {
+    let model = model();
+    std::fs::remove_file(&model.shards[1]).expect("removed");
+    let options = TensorOptions::new().with_names(["2.3", "0.1"]);
+    let read = safetensors::read([&model.index], &options).expect("two shards");
+    let names: Vec<_> = read.iter().map(|tensor| tensor.name).collect();
+    assert_eq!(names, ["0.1", "2.3"]);
+    let error = safetensors::read([&model.index], &TensorOptions::new()).expect_err("one less");
+    assert_eq!(error.path(), model.shards[1]);
+    let unknown = TensorOptions::new().with_names(["2.3", "none"]);
+    let error = safetensors::read([&model.index], &unknown).expect_err("there is none");
+    assert_eq!(error.reason(), Reason::Invalid);
+}
+
+#[test]
+fn a_name_in_two_shards_is_refused() {
+    let model = model();
+    std::fs::copy(&model.shards[0], &model.shards[1]).expect("copied");
+    let error = safetensors::read(&model.shards, &TensorOptions::new()).expect_err("twice");
+    assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*model.shards[1]));
+    assert!(error.to_string().contains("\"0.0\" is in"), "{error}");
+}
+
+#[test]
+fn an_index_that_is_wrong_is_refused() {
+    let model = model();
+    let outside = model.folder.path().join("sub/model.safetensors.index.json");
+    std::fs::create_dir(outside.parent().expect("a folder")).expect("made");
+    for (text, says) in [
+        ("", "EOF"),
+        ("[]", "weight_map"),
+        ("{}", "`weight_map` is missing"),
+        (r#"{"weight_map":{"a":1}}"#, "expected a string"),
+        (r#"{"weight_map":{"a":"x","a":"y"}}"#, "twice"),
+        (r#"{"weight_map":{},"weight_map":{}}"#, "there twice"),
+        (r#"{"weight_map":{"a":"../model-0.safetensors"}}"#, "no name of a file beside it"),
+        (r#"{"weight_map":{"a":"/etc/passwd"}}"#, "no name of a file beside it"),
+        (r#"{"weight_map":{"a":""}}"#, "no name of a file beside it"),
+    ] {
+        std::fs::write(&outside, text).expect("written");
+        let error = safetensors::read([&outside], &TensorOptions::new()).expect_err(text);
+        assert_eq!((error.reason(), error.path()), (Reason::Malformed, &*outside), "{error}");
+        assert!(error.to_string().contains(says), "{text}: {error}");
+    }
+    let text = r#"{"weight_map":{"9.9":"model-0.safetensors"}}"#;
+    std::fs::write(&model.index, text).expect("written");
+    let error =
+        safetensors::read([&model.index], &TensorOptions::new()).expect_err("not there");
+    assert!(error.to_string().contains("\"9.9\" is not in model-0.safetensors"), "{error}");
+}
+
+#[test]
+fn nothing_is_no_tensors() {
+    let read =
+        safetensors::read(Vec::<PathBuf>::new(), &TensorOptions::new()).expect("nothing");
+    assert!(read.is_empty() && read.shards().is_empty() && read.report().bytes == 0);
+}
