@@ -1,5 +1,6 @@
 //! How to read: the keywords that all verbs have, as options of the library, and who watches.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -10,7 +11,6 @@ use swath_cli::args::read::ProfileArgs;
 use swath_cli::profile::Profiles;
 
 use crate::error::Failure;
-use crate::input::Input;
 use crate::words::word;
 use crate::work::{self, Takes};
 
@@ -25,11 +25,11 @@ pub(crate) struct How<'a, 'py> {
 }
 
 impl How<'_, '_> {
-    /// The options for `input`, and who watches.
+    /// The options for what is at `path`, and who watches.
     pub(crate) fn options(
         self,
         py: Python<'_>,
-        input: &Input,
+        path: Option<&Path>,
     ) -> PyResult<(ReadOptions, Watch)> {
         let engine = word("engine", self.engine, Engine::WORDS)?;
         if engine == Engine::Map {
@@ -43,7 +43,7 @@ impl How<'_, '_> {
             .with_workers(self.workers)
             .with_chunk_size(self.chunk_size);
         if self.profile
-            && let Some(profile) = input.path().and_then(profile)
+            && let Some(profile) = path.and_then(profile)
         {
             options = options.with_profile(profile);
         }
@@ -57,7 +57,7 @@ impl How<'_, '_> {
 }
 
 /// What `swath tune` has measured where a file is; looked up once for each file system.
-pub(crate) fn profile(path: &std::path::Path) -> Option<Arc<swath::Profile>> {
+pub(crate) fn profile(path: &Path) -> Option<Arc<swath::Profile>> {
     static KNOWN: Mutex<Option<Profiles>> = Mutex::new(None);
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     known.get_or_insert_with(|| Profiles::new(ProfileArgs { no_profile: false })).of(path)

@@ -41,6 +41,11 @@ impl<'py> FromPyObject<'_, 'py> for Named {
 }
 
 impl Named {
+    /// As they were named.
+    pub(crate) fn into_paths(self) -> Vec<PathBuf> {
+        self.paths
+    }
+
     fn files(self) -> swath::Files {
         // Each may be a folder: as the words of the command.
         match self.is_one {

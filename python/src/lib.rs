@@ -20,6 +20,7 @@ mod prioritised;
 mod read;
 mod records;
 mod table;
+mod tensors;
 mod words;
 mod work;
 
@@ -54,6 +55,8 @@ mod _swath {
     use crate::records::scan_records;
     #[pymodule_export]
     use crate::table::{Table, read_table, write_columns, write_table};
+    #[pymodule_export]
+    use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "how Python calls it")]
     const __version__: &str = env!("CARGO_PKG_VERSION");

@@ -17,6 +17,8 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView};
 
+use crate::work::Unlocked;
+
 /// A kind of number, as `struct` of Python writes it.
 pub(crate) trait Item: Copy + Send + Sync + 'static {
     /// As in `c"d"`.
@@ -75,7 +77,13 @@ impl Buffer {
     /// Numbers that others may look at too, as their bytes; nobody writes to them.
     pub(crate) fn of_bytes_as<T: Item>(bytes: Bytes) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&*bytes).cast(), bytes.len() / size_of::<T>());
-        Self::new(place, &[len], (size_of::<T>(), T::FORMAT), true, Box::new(bytes))
+        Self::new(
+            place,
+            &[len],
+            (size_of::<T>(), T::FORMAT),
+            true,
+            Box::new(Unlocked::new(bytes)),
+        )
     }
 
     /// Numbers of one dimension or more, the last one changing fastest.

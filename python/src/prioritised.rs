@@ -13,26 +13,13 @@ use crate::error::Failure;
 use crate::how::{How, Watch};
 use crate::input::Input;
 use crate::memory::Buffer;
-use crate::work::unlocked;
+use crate::work::Unlocked;
 
 /// How long Ctrl-C may go unheard.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What reads. Views keep it, and whoever drops it last waits for its workers.
-struct Reading(Option<swath::Prioritised>);
-
-impl Reading {
-    fn get(&self) -> &swath::Prioritised {
-        self.0.as_ref().expect("it is there until it is dropped")
-    }
-}
-
-impl Drop for Reading {
-    fn drop(&mut self) {
-        // Its workers may want the lock, to tell how far they are.
-        unlocked(|| drop(self.0.take()));
-    }
-}
+type Reading = Unlocked<swath::Prioritised>;
 
 /// A read by classes that goes on. Complete classes stay readable whatever happens.
 ///
@@ -185,7 +172,7 @@ pub(crate) fn read_prioritised(
     profile: bool,
 ) -> PyResult<Prioritised> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, &path)?;
+    let (options, watch) = how.options(py, path.path())?;
     let (plan, classes) = plan(classes)?;
     let source = path.source(verify.as_ref())?;
     let plan = plan.with_window(window);
@@ -196,7 +183,7 @@ pub(crate) fn read_prioritised(
         !looked.is_err_and(|error| error.reason() == Reason::Invalid)
     };
     let classes = classes.into_iter().filter(is_there).collect();
-    Ok(Prioritised { reading: Arc::new(Reading(Some(reading))), classes, watch })
+    Ok(Prioritised { reading: Arc::new(Reading::new(reading)), classes, watch })
 }
 
 fn start(

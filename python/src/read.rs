@@ -75,7 +75,7 @@ pub(crate) fn read<'py>(
     profile: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, &path)?;
+    let (options, watch) = how.options(py, path.path())?;
     let options = extent(options, offset, length);
     let target = out.as_ref().map(Target::of).transpose()?;
     let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
@@ -168,7 +168,7 @@ pub(crate) fn sum<'py>(
     profile: bool,
 ) -> PyResult<u64> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, &path)?;
+    let (options, watch) = how.options(py, path.path())?;
     let (takes, options) = (path.takes(length), extent(options, offset, length));
     let source = path.source(verify.as_ref())?;
     watch.run(py, takes, move || options.sum(source).map(|scanned| scanned.value))
@@ -198,7 +198,7 @@ pub(crate) fn hash<'py>(
 ) -> PyResult<String> {
     let algorithm = word("algorithm", algorithm, Algorithm::WORDS)?;
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, &path)?;
+    let (options, watch) = how.options(py, path.path())?;
     let (takes, options) = (path.takes(length), extent(options, offset, length));
     let source = path.source(verify.as_ref())?;
     let sum = watch.run(py, takes, move || checksum(source, algorithm, &options))?;

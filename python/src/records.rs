@@ -54,7 +54,7 @@ pub(crate) fn scan_records(
 ) -> PyResult<Vec<Py<PyAny>>> {
     let cut = delimiter.map_or(Ok(Cut::Byte(b'\n')), |delimiter| cut(&delimiter))?;
     let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, &path)?;
+    let (options, watch) = how.options(py, path.path())?;
     let mut options = options.with_offset(offset);
     if let Some(length) = length {
         options = options.with_len(length);

@@ -61,6 +61,29 @@ pub(crate) fn unlocked(call: impl FnOnce() + Send) {
     }
 }
 
+/// Something whose end may wait for threads that want the lock.
+pub(crate) struct Unlocked<T: Send>(Option<T>);
+
+impl<T: Send> Unlocked<T> {
+    pub(crate) fn new(value: T) -> Self {
+        Self(Some(value))
+    }
+
+    pub(crate) fn get(&self) -> &T {
+        self.0.as_ref().expect("it is there until it is dropped")
+    }
+
+    pub(crate) fn get_mut(&mut self) -> &mut T {
+        self.0.as_mut().expect("it is there until it is dropped")
+    }
+}
+
+impl<T: Send> Drop for Unlocked<T> {
+    fn drop(&mut self) {
+        unlocked(|| drop(self.0.take()));
+    }
+}
+
 fn watched<T, E>(
     token: &CancelToken,
     call: impl FnOnce() -> Result<T, E> + Send,

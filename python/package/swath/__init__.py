@@ -22,6 +22,7 @@ from swath._errors import (
     MalformedError,
     TruncatedError,
 )
+from swath._safetensors import load_safetensors, save_safetensors, stream_safetensors
 from swath._sparse import Compressed, Coo, read_edges, read_mtx, write_mtx
 from swath._swath import (
     Append,
@@ -66,13 +67,16 @@ __all__ = [
     "hash",
     "ingest",
     "ingest_stream",
+    "load_safetensors",
     "read",
     "read_array",
     "read_csv",
     "read_edges",
     "read_mtx",
     "read_prioritised",
+    "save_safetensors",
     "scan_records",
+    "stream_safetensors",
     "sum",
     "write_csv",
     "write_mtx",

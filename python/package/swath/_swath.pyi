@@ -114,6 +114,14 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
 @final
+class Tensors:
+    def __iter__(self) -> Self: ...
+    def __next__(self) -> tuple[str, str, list[int], Buffer]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_args: object) -> None: ...
+    def close(self) -> None: ...
+
+@final
 class Place:
     def write(self, data: Bytes) -> int: ...
     def fork(self) -> Place: ...
@@ -343,5 +351,35 @@ def write_columns(
     names: Sequence[str] | None = None,
     delimiter: int = ...,
     digits: int | None = None,
+    workers: int = 0,
+) -> int: ...
+def load_tensors(
+    paths: _Path | Iterable[_Path],
+    *,
+    names: Sequence[str] | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    profile: bool = True,
+) -> tuple[list[tuple[str, str, list[int], int, int, int]], list[Buffer]]: ...
+def stream_tensors(
+    paths: _Path | Iterable[_Path],
+    order: Sequence[str] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    profile: bool = True,
+) -> Tensors: ...
+def save_tensors(
+    path: _Path,
+    tensors: Sequence[tuple[str, str, list[int], Any]],
+    metadata: dict[str, str] | None = None,
+    *,
     workers: int = 0,
 ) -> int: ...

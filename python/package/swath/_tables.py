@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal
 
-from swath._swath import Table, read_table, write_columns, write_table
+from swath._swath import read_table, write_columns, write_table
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
 
-@overload
-def read_csv(path: Any, dtype: None = None, **how: Any) -> Table: ...
-@overload
-def read_csv(path: Any, dtype: npt.DTypeLike, **how: Any) -> np.ndarray[Any, Any]: ...
 def read_csv(
     path: Any,
     dtype: npt.DTypeLike | None = None,
@@ -27,7 +23,7 @@ def read_csv(
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
     **how: Any,
-) -> Table | np.ndarray[Any, Any]:
+) -> Any:
     """Reads a numeric CSV or TSV file.
 
     Parameters
@@ -69,13 +65,11 @@ def read_csv(
         "missing_words": None if missing_words is None else list(missing_words),
     }
     if dtype is None:
-        table: Table = read_table(path, **said)
-        return table
+        return read_table(path, **said)
     import numpy as np
 
     values, _ = read_table(path, np.dtype(dtype).name, **said)
-    array: np.ndarray[Any, Any] = np.asarray(values)
-    return array
+    return np.asarray(values)
 
 
 def _byte(name: str, text: str | None) -> int | None:

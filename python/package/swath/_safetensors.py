@@ -1,0 +1,251 @@
+"""Safetensors as numpy arrays or torch tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
+
+_Framework = Literal["numpy", "torch"]
+
+# What numpy has; the rest of the format's dtypes is in ml_dtypes, by these names.
+_NUMPY = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "U16": "<u2",
+    "I16": "<i2",
+    "F16": "<f2",
+    "U32": "<u4",
+    "I32": "<i4",
+    "F32": "<f4",
+    "C64": "<c8",
+    "U64": "<u8",
+    "I64": "<i8",
+    "F64": "<f8",
+}
+_ML_DTYPES = {
+    "BF16": "bfloat16",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}
+_TORCH = {
+    "BOOL": "bool",
+    "U8": "uint8",
+    "I8": "int8",
+    "U16": "uint16",
+    "I16": "int16",
+    "F16": "float16",
+    "BF16": "bfloat16",
+    "U32": "uint32",
+    "I32": "int32",
+    "F32": "float32",
+    "C64": "complex64",
+    "U64": "uint64",
+    "I64": "int64",
+    "F64": "float64",
+    "F8_E4M3": "float8_e4m3fn",
+    "F8_E5M2": "float8_e5m2",
+    "F8_E8M0": "float8_e8m0fnu",
+    "F8_E4M3FNUZ": "float8_e4m3fnuz",
+    "F8_E5M2FNUZ": "float8_e5m2fnuz",
+}
+
+
+def load_safetensors(
+    path_or_paths: Any,
+    *,
+    order: Sequence[str] | None = None,
+    names: Sequence[str] | None = None,
+    framework: _Framework = "numpy",
+    **how: Any,
+) -> dict[str, Any]:
+    """Loads tensors by name, without a copy.
+
+    Parameters
+    ----------
+    path_or_paths : path, or iterable of paths
+        Shards of one model, or the index that lists them (a ``.json``).
+    order : sequence of str, optional
+        Names that come first in the dictionary, in this order; without it, all come as in the files.
+    names : sequence of str, optional
+        Only these tensors: of the data, nothing else is read.
+    framework : {"numpy", "torch"}
+        Whose tensors. numpy has bfloat16 and float8 from ``ml_dtypes``, if that is installed.
+    workers, chunk_size, engine, page_cache, progress, profile
+        As for `read`.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray or torch.Tensor
+        Writable. Tensors of a shard share one memory, and each keeps all of it.
+
+    Raises
+    ------
+    swath.CorruptError, swath.MalformedError
+        For headers that the format's own library refuses, and for names that come twice.
+    """
+    make = _maker(framework)
+    rows, memories = load_tensors(path_or_paths, names=_list(names), **how)
+    tensors = {
+        name: make(name, dtype, shape, memories[memory], begin, length)
+        for name, dtype, shape, memory, begin, length in rows
+    }
+    if order is None:
+        return tensors
+    missing = [name for name in order if name not in tensors]
+    if missing:
+        raise KeyError(f"order= names {missing[0]!r}, which is not among the tensors")
+    first = {name: tensors[name] for name in order}
+    return first | tensors
+
+
+def stream_safetensors(
+    paths: Any,
+    order: Literal["file"] | Sequence[str] = "file",
+    *,
+    names: Sequence[str] | None = None,
+    framework: _Framework = "numpy",
+    **how: Any,
+) -> Iterator[tuple[str, Any]]:
+    """Yields tensors as they come, the most urgent first, while the others are still being read.
+
+    Parameters
+    ----------
+    paths : path, or iterable of paths
+        As for `load_safetensors`; several shards are read at once.
+    order : "file" or sequence of str
+        What is needed first; names that are not listed come after, as in the files.
+    names, framework, workers, chunk_size, engine, page_cache, progress, profile
+        As for `load_safetensors`.
+
+    Yields
+    ------
+    (str, numpy.ndarray or torch.Tensor)
+        Read-only arrays: other tensors of the memory are still being read.
+
+    Source: study A (priorities).
+    """
+    make = _maker(framework)
+    said = None if order == "file" else _list(order)
+    stream = stream_tensors(paths, said, names=_list(names), **how)
+    return _streamed(stream, make)
+
+
+def _streamed(stream: Tensors, make: Any) -> Iterator[tuple[str, Any]]:
+    with stream:
+        for name, dtype, shape, buffer in stream:
+            yield name, make(name, dtype, shape, buffer, 0, buffer.nbytes)
+
+
+def _list(names: Sequence[str] | None) -> list[str] | None:
+    if isinstance(names, str):
+        raise TypeError(f"names are a sequence, and {names!r} is one: write [{names!r}]")
+    return None if names is None else list(names)
+
+
+def _maker(framework: str) -> Any:
+    if framework == "numpy":
+        return _numpy
+    if framework == "torch":
+        return _torch
+    raise ValueError(f'framework={framework!r}: it is one of "numpy", "torch"')
+
+
+def _dtype(name: str, word: str) -> Any:
+    import numpy as np
+
+    if word in _NUMPY:
+        return np.dtype(_NUMPY[word])
+    if word in _ML_DTYPES:
+        try:
+            import ml_dtypes
+        except ImportError:
+            raise TypeError(
+                f"tensor {name!r} is of {word}, which numpy does not have; try: pip install "
+                'ml_dtypes, framework="torch", or names= without it'
+            ) from None
+        return np.dtype(getattr(ml_dtypes, _ML_DTYPES[word]))
+    raise TypeError(
+        f"tensor {name!r} is of {word}, whose elements are no whole bytes; try: names= without it"
+    )
+
+
+def _numpy(
+    name: str, word: str, shape: list[int], memory: Any, begin: int, length: int
+) -> Any:
+    import numpy as np
+
+    dtype = _dtype(name, word)
+    if not length:
+        return np.empty(shape, dtype)
+    count = length // dtype.itemsize
+    return np.frombuffer(memory, dtype, count, begin).reshape(shape)
+
+
+def _torch(
+    name: str, word: str, shape: list[int], memory: Any, begin: int, length: int
+) -> Any:
+    import torch  # type: ignore[import-not-found, unused-ignore]
+
+    dtype = getattr(torch, _TORCH.get(word, ""), None)
+    if dtype is None:
+        raise TypeError(f"tensor {name!r} is of {word}, which this torch does not have")
+    if not length:
+        return torch.empty(shape, dtype=dtype)
+    # Of bytes: torch reads no view of some dtypes directly.
+    flat = torch.frombuffer(memory, dtype=torch.uint8, count=length, offset=begin)
+    return flat.view(dtype).reshape(shape)
+
+
+def save_safetensors(
+    path: Any,
+    tensors: Mapping[str, Any],
+    metadata: Mapping[str, str] | None = None,
+    *,
+    workers: int = 0,
+) -> int:
+    """Writes a safetensors file: complete under its name, or not at all; returns its bytes.
+
+    Parameters
+    ----------
+    path : path
+    tensors : mapping of str to numpy.ndarray or torch.Tensor
+        Of any order in memory; the same tensors give the same bytes, in whichever order they come.
+    metadata : mapping of str to str, optional
+    workers : int
+        Threads; 0 chooses.
+    """
+    rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
+    return save_tensors(
+        path, rows, None if metadata is None else dict(metadata), workers=workers
+    )
+
+
+def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:
+    import numpy as np
+
+    if type(tensor).__module__.partition(".")[0] == "torch":
+        import torch
+
+        words = {getattr(torch, kind, None): word for word, kind in _TORCH.items()}
+        if tensor.dtype not in words:
+            raise TypeError(f"tensor {name!r} is of {tensor.dtype}, which the format does not have")
+        flat = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        return words[tensor.dtype], list(tensor.shape), flat.numpy()
+    array = np.asarray(tensor)
+    kinds = {np.dtype(kind): word for word, kind in _NUMPY.items()}
+    word = kinds.get(array.dtype.newbyteorder("<"))
+    if word is None:
+        word = {kind: word for word, kind in _ML_DTYPES.items()}.get(array.dtype.name)
+    if word is None:
+        raise TypeError(f"tensor {name!r} is of {array.dtype}, which the format does not have")
+    if word in _NUMPY:
+        array = array.astype(_NUMPY[word], copy=False)
+    # One dimension of bytes: others have no buffer of every dtype.
+    flat = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    return word, list(array.shape), flat

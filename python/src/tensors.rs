@@ -1,0 +1,175 @@
+//! Safetensors: tensors as bytes of a memory, by name. What becomes of them is decided in Python.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+use swath::{CancelToken, WriteOptions};
+use swath_formats::safetensors::{
+    self, Dtype, Entry, Order, Tensor, TensorOptions, TensorStream,
+};
+
+use crate::bytes::Borrowed;
+use crate::error::Failure;
+use crate::how::{How, Raised};
+use crate::ingest::Named;
+use crate::memory::Buffer;
+use crate::work::{Takes, Unlocked};
+
+/// Name, dtype, shape, which memory, from where, how many bytes.
+type Row = (String, &'static str, Vec<u64>, usize, usize, usize);
+
+fn row(entry: Entry) -> Row {
+    let Entry { info, memory, place, .. } = entry;
+    (info.name, info.dtype.word(), info.shape, memory, place.start, place.len())
+}
+
+/// Where each tensor is, and the memories: `swath.load_safetensors` makes arrays of them.
+#[pyfunction]
+#[pyo3(signature = (paths, *, names=None, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn load_tensors(
+    py: Python<'_>,
+    paths: Named,
+    names: Option<Vec<String>>,
+    workers: usize,
+    chunk_size: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'_, PyAny>>,
+    profile: bool,
+) -> PyResult<(Vec<Row>, Vec<Buffer>)> {
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let paths = paths.into_paths();
+    let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
+    let options = tensor_options(names).with_read_options(read);
+    let parts = watch.run(py, Takes::Time, move || {
+        safetensors::read(paths, &options).map(safetensors::Tensors::into_parts)
+    })?;
+    let memories = parts.memories.into_iter().map(|memory| Buffer::of_bytes(memory, false));
+    Ok((parts.entries.into_iter().map(row).collect(), memories.collect::<PyResult<_>>()?))
+}
+
+fn tensor_options(names: Option<Vec<String>>) -> TensorOptions {
+    match names {
+        Some(names) => TensorOptions::new().with_names(names),
+        None => TensorOptions::new(),
+    }
+}
+
+/// Tensors as they come, the most urgent first: `swath.stream_safetensors` makes arrays of them.
+#[pyclass(frozen, module = "swath", name = "Tensors")]
+pub(crate) struct Tensors {
+    stream: Mutex<Unlocked<TensorStream>>,
+    token: CancelToken,
+    raised: Raised,
+}
+
+/// Name, dtype, shape, bytes.
+type Came = (String, &'static str, Vec<u64>, Buffer);
+
+#[pymethods]
+impl Tensors {
+    fn __iter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    fn __next__(&self, py: Python<'_>) -> PyResult<Option<Came>> {
+        let next = py.detach(|| {
+            let mut stream = self.stream.lock().unwrap_or_else(PoisonError::into_inner);
+            stream.get_mut().next()
+        });
+        py.check_signals()?;
+        match next {
+            None => Ok(None),
+            Some(Err(error)) => {
+                let raised = self.raised.take();
+                Err(raised.unwrap_or_else(|| Failure::from(error).into_exception(py)))
+            }
+            Some(Ok(tensor)) => {
+                let (name, dtype) = (tensor.name().to_owned(), tensor.dtype().word());
+                let shape = tensor.shape().to_vec();
+                Ok(Some((name, dtype, shape, Buffer::of_bytes_as::<u8>(tensor.into_bytes())?)))
+            }
+        }
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_args))]
+    fn __exit__(&self, py: Python<'_>, _args: &Bound<'_, PyTuple>) {
+        self.close(py);
+    }
+
+    /// Ends the read; tensors that were handed over stay.
+    fn close(&self, py: Python<'_>) {
+        self.token.cancel();
+        py.detach(|| {
+            self.stream.lock().unwrap_or_else(PoisonError::into_inner).get().cancel();
+        });
+    }
+}
+
+/// Starts to read tensors, the most urgent first.
+#[pyfunction]
+#[pyo3(signature = (paths, order=None, *, names=None, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+pub(crate) fn stream_tensors(
+    py: Python<'_>,
+    paths: Named,
+    order: Option<Vec<String>>,
+    names: Option<Vec<String>>,
+    workers: usize,
+    chunk_size: usize,
+    engine: &str,
+    page_cache: &str,
+    progress: Option<Bound<'_, PyAny>>,
+    profile: bool,
+) -> PyResult<Tensors> {
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let paths = paths.into_paths();
+    let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
+    let options = tensor_options(names).with_read_options(read);
+    let order = order.map_or(Order::File, Order::Names);
+    let stream = py.detach(|| safetensors::stream(paths, &order, &options));
+    let stream = stream.map_err(|error| Failure::from(error).into_exception(py))?;
+    Ok(Tensors {
+        stream: Mutex::new(Unlocked::new(stream)),
+        token: watch.token.clone(),
+        raised: watch.raised(),
+    })
+}
+
+/// Writes tensors: `swath.save_safetensors` makes the arguments of arrays.
+#[pyfunction]
+#[pyo3(signature = (path, tensors, metadata=None, *, workers=0))]
+pub(crate) fn save_tensors(
+    py: Python<'_>,
+    #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
+    tensors: Vec<(String, String, Vec<u64>, Borrowed)>,
+    metadata: Option<BTreeMap<String, String>>,
+    workers: usize,
+) -> PyResult<u64> {
+    let dtypes = tensors.iter().map(|(name, dtype, ..)| {
+        Dtype::of_word(dtype).ok_or_else(|| {
+            PyValueError::new_err(format!("tensor {name:?}: there is no dtype {dtype:?}"))
+        })
+    });
+    let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
+    let written = py.detach(|| {
+        let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
+            Tensor { name, dtype, shape, bytes: bytes.bytes() }
+        });
+        let options = WriteOptions::new().with_workers(workers);
+        safetensors::write(path, tensors, &metadata.unwrap_or_default(), &options)
+    });
+    let written = written.map_err(|error| Failure::from(error).into_exception(py))?;
+    Ok(written.bytes)
+}
