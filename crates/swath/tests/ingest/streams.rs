@@ -227,3 +227,45 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
         assert_eq!(files, 3000, "{workers} workers, {memory} bytes");
     }
 }
+
+/// A file in the page cache is read at once, and one that is not goes by a ring: the later one must
+/// not take all memory before the first one has come.
+#[test]
+fn large_files_in_the_page_cache_do_not_overtake_those_on_the_device() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let paths: Vec<PathBuf> =
+        (0..6).map(|index| folder.path().join(index.to_string())).collect();
+    for path in &paths {
+        std::fs::write(path, swath_reference::bytes(1, 4 << 20)).expect("written");
+        let file = std::fs::File::open(path).expect("there");
+        file.sync_all().expect("on the device");
+    }
+    for workers in [1, 2] {
+        for (index, path) in paths.iter().enumerate() {
+            let file = std::fs::File::open(path).expect("there");
+            if index % 2 == 0 {
+                let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+            } else {
+                std::fs::read(path).expect("readable");
+            }
+        }
+        let options = IngestOptions::new()
+            .with_workers(workers)
+            .with_part_size(1 << 20)
+            .with_memory_limit(2 << 20);
+        let (ended, told) = std::sync::mpsc::channel();
+        let files = Files::paths(&paths);
+        std::thread::spawn(move || {
+            let mut together = Together::default();
+            let streamed = options.stream(files, |part| -> Result<(), Error> {
+                together.take(part);
+                Ok(())
+            });
+            ended.send((streamed.map(drop), together))
+        });
+        let told = told.recv_timeout(std::time::Duration::from_secs(60));
+        let (streamed, together) = told.expect("it never ends");
+        streamed.expect("all of them can be read");
+        together.assert_same(&paths, "cached and not");
+    }
+}

@@ -18,6 +18,11 @@ use crate::timeline::Activity;
 impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     /// Reads a file that is large or out of the ordinary.
     pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
+        if !P::SHARED && (self.ring.in_flight() > 0 || !self.later.is_empty()) {
+            // Here room may be waited for, and whoever has all of it waits for the files before
+            // this one: some of them may be on their way to this worker.
+            self.drain();
+        }
         let path = self.crew.listing.path(index);
         let done = match self.hands.inspect(&file, path) {
             Ok(Kind::Made(before)) => self.made(index, &file, &before),
