@@ -4,6 +4,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     Format(swath_formats::Error),
     /// Of Python: a callback's, or `KeyboardInterrupt`.
     Python(PyErr),
+    /// The interpreter has ended meanwhile.
+    Ended,
 }
 
 impl From<swath::Error> for Failure {
@@ -50,6 +53,7 @@ impl Failure {
     pub(crate) fn into_exception(self, py: Python<'_>) -> PyErr {
         let made = match self {
             Self::Python(error) => return error,
+            Self::Ended => return PyRuntimeError::new_err("the interpreter ends"),
             Self::Library(error) => of_library(py, &error),
             Self::Format(error) => match error.library() {
                 Some(error) => of_library(py, error),

@@ -10,6 +10,7 @@ use swath::{CancelToken, Engine, PageCache, Progress, ReadOptions};
 use swath_cli::args::read::ProfileArgs;
 use swath_cli::profile::Profiles;
 
+use crate::callback::attached;
 use crate::error::Failure;
 use crate::words::word;
 use crate::work::{self, Takes};
@@ -121,12 +122,16 @@ impl Watch {
         let callback = self.callback.as_ref()?.clone_ref(py);
         let (raised, token) = (self.raised.clone(), self.token.clone());
         Some(move |progress: Progress| {
-            Python::attach(|py| {
+            let told = attached(|py| {
                 let told = callback.call1(py, (progress.bytes, progress.total));
                 if let Err(error) = told {
                     raised.raise(error, &token);
                 }
             });
+            if told.is_none() {
+                // The interpreter has ended, and nobody waits for the rest.
+                token.cancel();
+            }
         })
     }
 

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
 use swath::{CancelToken, Delivery, Failures, FileOrder, IngestOptions, Ingested, Symlinks};
 
+use crate::callback::attached;
 use crate::error::{Failure, exception, file_name};
 use crate::how::{Raised, Watch, profile};
 use crate::input::path;
@@ -428,8 +429,8 @@ fn produce(options: &IngestOptions, named: Named, give: &SyncSender<Came>) {
     let ended = options.stream(named.files(), |part| -> Result<(), End> {
         if let Some(error) = part.error {
             // A part of it was handed over before.
-            let exception = Python::attach(|py| exception(py, error));
-            return Err(End::Failed(Failure::Python(exception)));
+            let exception = attached(|py| exception(py, error));
+            return Err(End::Failed(exception.map_or(Failure::Ended, Failure::Python)));
         }
         let item = Item {
             index: part.index,

@@ -3,6 +3,7 @@
 //! ```text
 //! input      paths, descriptors, copies → Source        how      keywords → options, and who watches
 //! memory     bytes and numbers as buffers               work     without the lock, ended by Ctrl-C
+//! bytes      of the caller's, held                      callback calls from threads of our own
 //! read, …    a file for each group of verbs             error    errors → exceptions of swath._errors
 //! ```
 //!
@@ -10,6 +11,7 @@
 
 mod append;
 mod bytes;
+mod callback;
 mod error;
 mod how;
 mod ingest;
@@ -37,6 +39,11 @@ fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
 /// Parallel file I/O. See `swath`.
 #[pymodule(gil_used = false)]
 mod _swath {
+    #[pymodule_init]
+    fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
+        crate::callback::register(module)
+    }
+
     #[pymodule_export]
     use crate::append::{Append, Place, append};
     #[pymodule_export]

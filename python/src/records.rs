@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use swath::{Block, Cut};
 
+use crate::callback::attached;
 use crate::error::Failure;
 use crate::how::How;
 use crate::input::Input;
@@ -68,10 +69,11 @@ pub(crate) fn scan_records(
         records.map_blocks(|block: Block<'_>| -> Result<Py<PyAny>, Failure> {
             // A view may be kept, and the block is read over: so it is copied, without the lock.
             let copy = block.bytes.to_vec();
-            Python::attach(|py| {
+            let called = attached(|py| {
                 let view = Buffer::fixed(copy)?.into_view(py)?;
                 Ok(function.call1(py, (view,))?)
-            })
+            });
+            called.unwrap_or(Err(Failure::Ended))
         })
     })
 }

@@ -14,6 +14,7 @@ use std::time::Duration;
 use pyo3::prelude::*;
 use swath::CancelToken;
 
+use crate::callback::attached;
 use crate::error::Failure;
 
 /// How long Ctrl-C may go unheard.
@@ -108,7 +109,7 @@ where
         let mut raised = None;
         while ended.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
             if raised.is_none()
-                && let Err(error) = Python::attach(|py| py.check_signals())
+                && let Some(Err(error)) = attached(|py| py.check_signals())
             {
                 token.cancel();
                 raised = Some(error);

@@ -1,9 +1,10 @@
 //! The Python package: built as a user builds it, then asked by its tests.
 
 use std::env;
+use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 
 use crate::workspace::Workspace;
 use crate::{process, skips};
@@ -17,7 +18,25 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
     install(workspace)?;
     let mut tests = python(workspace)?;
     tests.args(["-m", "pytest", "--quiet"]).current_dir(workspace.root().join("python"));
-    process::run(&mut tests)
+    process::run(&mut tests)?;
+    examples(workspace)
+}
+
+fn examples(workspace: &Workspace) -> Result<()> {
+    let folder = workspace.root().join("python/examples");
+    let mut found = Vec::new();
+    for entry in
+        fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?
+    {
+        found.push(entry?.path());
+    }
+    found.sort();
+    ensure!(!found.is_empty(), "there is no example in {}", folder.display());
+    for example in found {
+        println!("example {}", example.display());
+        process::run(python(workspace)?.arg(example))?;
+    }
+    Ok(())
 }
 
 fn install(workspace: &Workspace) -> Result<()> {

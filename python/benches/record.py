@@ -1,0 +1,417 @@
+"""Measures the package beside what users pick today, and leaves a record.
+
+    python python/benches/record.py --data DIR --out DIR [--rounds 9] [--only read,ingest]
+
+Contestants of a case alternate in one process, in an order shuffled anew in each round; one round
+before does not count. Warm: the files are read before each run. Cold: written back and dropped from
+the page cache before each run (as root of the whole machine). Results are compared with what was
+written. Peers that are not installed are named as absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import gc
+import importlib.metadata
+import os
+import platform
+import random
+import shutil
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import swath
+
+GIB = 1 << 30
+Run = Callable[[], Any]
+
+
+class Case:
+    """Contestants that do the same work."""
+
+    def __init__(self, name: str, paths: list[Path], cold: bool = False) -> None:
+        self.name = name
+        self.paths = paths
+        self.cold = cold
+        self.runs: dict[str, Run] = {}
+        self.checks: dict[str, Callable[[Any], bool]] = {}
+        self.absent: dict[str, str] = {}
+        self.goals: list[tuple[str, str, float]] = []
+        self.repeats = 1
+
+    def add(self, name: str, run: Run, check: Callable[[Any], bool]) -> None:
+        self.runs[name] = run
+        self.checks[name] = check
+
+    def goal(self, ours: str, theirs: str, ratio: float) -> None:
+        """`ours` is to be `ratio` times as fast as `theirs`."""
+        self.goals.append((ours, theirs, ratio))
+
+    def prepare(self) -> None:
+        if self.cold:
+            os.sync()
+            try:
+                Path("/proc/sys/vm/drop_caches").write_text("3")
+            except OSError:
+                for path in self.paths:
+                    with open(path, "rb") as file:
+                        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+        else:
+            for path in self.paths[:8]:
+                swath.sum(path)
+
+    def measure(self, rounds: int, rows: list[list[Any]]) -> dict[str, list[float]]:
+        times: dict[str, list[float]] = {name: [] for name in self.runs}
+        shuffled = random.Random(1)
+        for number in range(-1, rounds):
+            order = list(self.runs)
+            shuffled.shuffle(order)
+            for name in order:
+                self.prepare()
+                gc.collect()
+                start = time.perf_counter()
+                for _ in range(self.repeats):
+                    result = self.runs[name]()
+                seconds = (time.perf_counter() - start) / self.repeats
+                assert self.checks[name](result), f"{self.name}: {name}: wrong result"
+                del result
+                if number >= 0:
+                    times[name].append(seconds)
+                    rows.append([self.name, number, name, f"{seconds:.9f}"])
+        return times
+
+
+def interval(ratios: list[float]) -> tuple[float, float, float]:
+    """Median and its 95 % bootstrap interval."""
+    drawn = random.Random(1)
+    medians = sorted(
+        statistics.median(drawn.choices(ratios, k=len(ratios))) for _ in range(10_000)
+    )
+    return statistics.median(ratios), medians[250], medians[9749]
+
+
+def big_file(data: Path, size: int) -> Path:
+    path = data / f"bytes-{size}"
+    if not path.exists() or path.stat().st_size != size:
+        block = np.random.default_rng(1).integers(0, 256, 64 << 20, "u1").tobytes()
+        with open(path, "wb") as file:
+            for _ in range(size // len(block)):
+                file.write(block)
+            file.flush()
+            os.fsync(file.fileno())
+    return path
+
+
+def plain_read(path: Path) -> bytes:
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def read_cases(data: Path, quick: bool) -> list[Case]:
+    path = big_file(data, (256 << 20) if quick else 2 * GIB)
+    size = path.stat().st_size
+    whole = swath.sum(path)
+
+    def check(result: Any) -> bool:
+        view = np.frombuffer(result, np.uint8)
+        return len(view) == size and int(view.sum(dtype=np.uint64)) == whole
+
+    cases = []
+    reused = bytearray(size)
+    case = Case("read, warm, reused", [path])
+    case.add("swath.read(out=)", lambda: swath.read(path, out=reused), check)
+
+    def readinto() -> Any:
+        with open(path, "rb", buffering=0) as file:
+            view = memoryview(reused)
+            while view:
+                view = view[file.readinto(view) :]
+        return reused
+
+    case.add("readinto", readinto, check)
+    case.add("open().read()", lambda: plain_read(path), check)
+    case.goal("swath.read(out=)", "open().read()", 5)
+    cases.append(case)
+    for cold in (False, True):
+        case = Case(f"read, {'cold' if cold else 'warm, fresh'}", [path], cold)
+        case.add("swath.read", lambda: swath.read(path), check)
+        case.add("open().read()", lambda: plain_read(path), check)
+        case.add("numpy.fromfile", lambda: np.fromfile(path, np.uint8), check)
+        case.goal("swath.read", "open().read()", 4)
+        case.goal("swath.read", "numpy.fromfile", 2.5 if cold else 1.5)
+        cases.append(case)
+    return cases
+
+
+def ingest_cases(data: Path, quick: bool) -> list[Case]:
+    count = 10_000 if quick else 100_000
+    folder = data / f"tree-{count}"
+    if not folder.exists():
+        block = random.Random(2).randbytes(10_000)
+        for number in range(count):
+            parent = folder / f"{number // 1000:03}"
+            parent.mkdir(parents=True, exist_ok=True)
+            (parent / f"{number:06}").write_bytes(block)
+        os.sync()
+    paths = [str(path) for path in sorted(folder.glob("*/*"))]
+    total = count * 10_000
+
+    def one(path: str) -> bytes:
+        with open(path, "rb") as file:
+            return file.read()
+
+    def pooled() -> list[bytes]:
+        with ThreadPoolExecutor(8) as pool:
+            return list(pool.map(one, paths))
+
+    def check(result: Any) -> bool:
+        return len(result) == count and sum(map(len, result)) == total
+
+    case = Case("ingest, warm", [])
+    swath.ingest(paths)
+    case.add("swath.ingest", lambda: swath.ingest(paths), check)
+    case.add("ThreadPoolExecutor(8)", pooled, check)
+    case.add("plain loop", lambda: [one(path) for path in paths], check)
+    case.goal("swath.ingest", "ThreadPoolExecutor(8)", 10)
+    case.goal("swath.ingest", "plain loop", 1.5)
+    return [case]
+
+
+def tensor_cases(data: Path, quick: bool) -> list[Case]:
+    size = (2 << 20) if quick else 10_000_000
+    shards = [data / f"model-{size}-{number}.safetensors" for number in range(2)]
+    generator = np.random.default_rng(3)
+    if not all(shard.exists() for shard in shards):
+        for number, shard in enumerate(shards):
+            tensors = {
+                f"layer.{layer}": generator.random(size // 4, "f4")
+                for layer in range(number, 200, 2)
+            }
+            swath.save_safetensors(shard, tensors)
+    first = "layer.150"
+    expected = swath.load_safetensors(shards, names=[first])[first].copy()
+
+    def check(result: dict[str, Any]) -> bool:
+        found = np.asarray(result[first])
+        return len(result) == 200 and found.nbytes >= size // 4 * 4 and bool(
+            (np.frombuffer(found.tobytes(), "f4")[:1000] == expected[:1000]).all()
+        )
+
+    loaders: dict[str, Run] = {"swath.load_safetensors": lambda: swath.load_safetensors(shards)}
+    absent: dict[str, str] = {}
+    try:
+        from safetensors.numpy import load, load_file
+
+        def reference() -> dict[str, Any]:
+            return {name: it for shard in shards for name, it in load_file(shard).items()}
+
+        def copying() -> dict[str, Any]:
+            return {name: it for shard in shards for name, it in load(plain_read(shard)).items()}
+
+        loaders["safetensors.numpy.load_file"] = reference
+        loaders["safetensors.numpy.load(read)"] = copying
+    except ImportError as error:
+        absent["safetensors"] = str(error)
+    try:
+        from runai_model_streamer import SafetensorsStreamer
+
+        def runai() -> dict[str, Any]:
+            tensors = {}
+            with SafetensorsStreamer() as streamer:
+                streamer.stream_files([str(shard) for shard in shards])
+                for name, tensor in streamer.get_tensors():
+                    tensors[name] = tensor.clone().numpy()
+            return tensors
+
+        loaders["runai-model-streamer"] = runai
+    except Exception as error:  # Whatever it needs and does not find.
+        absent["runai-model-streamer"] = str(error).splitlines()[0]
+    try:
+        import torch
+        from fastsafetensors import SafeTensorsFileLoader, SingleGroup
+
+        def fast() -> dict[str, Any]:
+            loader = SafeTensorsFileLoader(SingleGroup(), torch.device("cpu"), nogds=True)
+            loader.add_filenames({0: [str(shard) for shard in shards]})
+            buffer = loader.copy_files_to_device()
+            tensors = {name: buffer.get_tensor(name).clone().numpy() for name in loader.get_keys()}
+            buffer.close()
+            loader.close()
+            return tensors
+
+        loaders["fastsafetensors"] = fast
+    except Exception as error:
+        absent["fastsafetensors"] = str(error).splitlines()[0]
+    cases = []
+    for cold in (False, True):
+        case = Case(f"safetensors, {'cold' if cold else 'warm'}", shards, cold)
+        case.absent = absent
+        for name, run in loaders.items():
+            try:
+                assert check(run())
+            except Exception as error:
+                case.absent = {**case.absent, name: (str(error) or repr(error)).splitlines()[0]}
+                continue
+            case.add(name, run, check)
+        ours = "swath.load_safetensors"
+        if cold:
+            for theirs in [*case.runs][1:]:
+                case.goal(ours, theirs, 1)
+        else:
+            case.goal(ours, "runai-model-streamer", 3.5)
+            case.goal(ours, "fastsafetensors", 3.5)
+            case.goal(ours, "safetensors.numpy.load(read)", 1.5)
+        cases.append(case)
+
+        def one() -> Any:
+            for name, tensor in swath.stream_safetensors(shards, [first]):
+                return {name: tensor}
+
+        early = Case(f"first tensor, {'cold' if cold else 'warm'}", shards, cold)
+
+        def is_first(result: dict[str, Any]) -> bool:
+            return bool((result[first] == expected).all())
+
+        early.add("swath.stream_safetensors, first", one, is_first)
+        early.add(ours, lambda: swath.load_safetensors(shards), is_first)
+        early.goal("swath.stream_safetensors, first", ours, 10)
+        cases.append(early)
+    return cases
+
+
+def matrix_cases(data: Path, quick: bool) -> list[Case]:
+    import scipy.io
+    import scipy.sparse
+
+    entries = 200_000 if quick else 10_000_000
+    path = data / f"matrix-{entries}.mtx"
+    if not path.exists():
+        generator = np.random.default_rng(4)
+        size = entries // 10
+        matrix = swath.Coo(
+            (size, size),
+            generator.integers(0, size, entries),
+            generator.integers(0, size, entries),
+            generator.random(entries),
+        )
+        swath.write_mtx(path, matrix)
+    known = swath.read_mtx(path)
+
+    def check(result: Any) -> bool:
+        return result.nnz == known.nnz and bool((result.data[:1000] == known.data[:1000]).all())
+
+    case = Case("read_mtx, warm", [path])
+    case.add("swath.read_mtx", lambda: swath.read_mtx(path), check)
+    case.add("scipy.io.mmread", lambda: scipy.io.mmread(path), check)
+    case.goal("swath.read_mtx", "scipy.io.mmread", 8)
+    try:
+        import fast_matrix_market
+
+        case.add("fast_matrix_market", lambda: fast_matrix_market.mmread(path), check)
+    except ImportError as error:
+        case.absent["fast_matrix_market"] = str(error)
+    case.goal("swath.read_mtx", "fast_matrix_market", 12)
+    return [case]
+
+
+def small_cases(data: Path, quick: bool) -> list[Case]:
+    path = data / "small"
+    path.write_bytes(random.Random(5).randbytes(4096))
+    expected = path.read_bytes()
+    descriptor = os.open(path, os.O_RDONLY)
+
+    def three() -> bytes:
+        opened = os.open(path, os.O_RDONLY)
+        try:
+            return os.pread(opened, 4096, 0)
+        finally:
+            os.close(opened)
+
+    case = Case("4 KiB, warm", [path])
+    case.repeats = 1000 if quick else 20_000
+    name = str(path)
+    case.add("os.pread", lambda: os.pread(descriptor, 4096, 0), lambda it: it == expected)
+    case.add("swath.read(descriptor)", lambda: swath.read(descriptor, length=4096), expected.__eq__)
+    case.add("os.open, os.pread, os.close", three, lambda it: it == expected)
+    case.add("swath.read(path)", lambda: swath.read(name), lambda it: it == expected)
+    case.add("open().read()", lambda: plain_read(path), lambda it: it == expected)
+    case.checks["swath.read(descriptor)"] = lambda it: it == expected
+    return [case]
+
+
+CASES = {
+    "read": read_cases,
+    "ingest": ingest_cases,
+    "safetensors": tensor_cases,
+    "mtx": matrix_cases,
+    "small": small_cases,
+}
+
+
+def summary(case: Case, times: dict[str, list[float]]) -> str:
+    lines = [f"## {case.name}\n", "| Contestant | Median s | Quartiles s |", "| --- | --- | --- |"]
+    for name, own in sorted(times.items(), key=lambda item: statistics.median(item[1])):
+        low, middle, high = statistics.quantiles(own, n=4, method="inclusive")
+        lines.append(f"| {name} | {middle:.6f} | {low:.6f} … {high:.6f} |")
+    lines += [f"\nAbsent: {name}: {why}" for name, why in case.absent.items()]
+    if case.goals:
+        lines += ["", "| Goal | Reached [95 % interval] | Verdict |", "| --- | --- | --- |"]
+    for ours, theirs, wanted in case.goals:
+        what = f"{ours}: ≥ {wanted} × {theirs}"
+        if theirs not in times:
+            lines.append(f"| {what} | – | open |")
+            continue
+        middle, low, high = interval([b / a for a, b in zip(times[ours], times[theirs])])
+        verdict = "met" if low >= wanted else "missed" if high < wanted else "undecided"
+        lines.append(f"| {what} | {middle:.2f} [{low:.2f}, {high:.2f}] | {verdict} |")
+    return "\n".join(lines) + "\n"
+
+
+def version(package: str) -> str:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "absent"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--rounds", type=int, default=9)
+    parser.add_argument("--only", default=",".join(CASES))
+    parser.add_argument("--quick", action="store_true", help="small: to see it run")
+    words = parser.parse_args()
+    words.data.mkdir(parents=True, exist_ok=True)
+    words.out.mkdir(parents=True, exist_ok=True)
+    rows: list[list[Any]] = []
+    parts = []
+    for name in words.only.split(","):
+        for case in CASES[name](words.data, words.quick):
+            print(case.name, file=sys.stderr, flush=True)
+            parts.append(summary(case, case.measure(words.rounds, rows)))
+            print(parts[-1], file=sys.stderr, flush=True)
+    with open(words.out / "raw.csv", "w", newline="") as file:
+        csv.writer(file).writerows([["case", "round", "contestant", "seconds"], *rows])
+    peers = ["numpy", "scipy", "safetensors", "fast-matrix-market", "runai-model-streamer"]
+    peers += ["fastsafetensors", "torch"]
+    about = [
+        f"Python {platform.python_version()}, swath {swath.__version__}, "
+        + ", ".join(f"{peer} {version(peer)}" for peer in peers),
+        f"{os.cpu_count()} cores, Linux {platform.release()}, {words.rounds} rounds",
+        f"{shutil.disk_usage(words.data).total >> 30} GiB of disk",
+    ]
+    text = "# Summary\n\n" + "".join(f"- {line}\n" for line in about) + "\n" + "\n".join(parts)
+    (words.out / "summary.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,175 @@
+"""A dataset over many files or records, for torch's own ``DataLoader``.
+
+>>> from swath.torch import FileDataset                            # doctest: +SKIP
+>>> loader = DataLoader(FileDataset("images/"), batch_size=64)     # doctest: +SKIP
+
+Nothing here needs torch: it asks a dataset for ``__len__`` and ``__getitems__`` alone. Workers that
+are forked or spawned open files of their own.
+"""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+import swath
+
+_R = TypeVar("_R")
+
+__all__ = ["FileDataset", "RecordDataset", "ShuffledSampler"]
+
+
+def _as_it_is(data: memoryview) -> memoryview:
+    return data
+
+
+def _is_one(paths: Any) -> bool:
+    return isinstance(paths, (str, bytes, os.PathLike))
+
+
+def _listed(paths_or_folder: Any) -> list[str]:
+    """Files by name, byte by byte, a folder's own before those of the folders in it: as `ingest`."""
+    if not _is_one(paths_or_folder):
+        return [os.fsdecode(path) for path in paths_or_folder]
+    if not os.path.isdir(paths_or_folder):
+        return [os.fsdecode(paths_or_folder)]
+    found: list[str] = []
+
+    def fail(error: OSError) -> None:
+        raise error
+
+    for folder, folders, names in os.walk(os.fsdecode(paths_or_folder), onerror=fail):
+        folders.sort(key=os.fsencode)
+        paths = (os.path.join(folder, name) for name in sorted(names, key=os.fsencode))
+        found.extend(path for path in paths if os.path.isfile(path))
+    return found
+
+
+class FileDataset(Generic[_R]):
+    """A map-style dataset whose items are files.
+
+    A batch is read at once by `swath.ingest`, so a ``DataLoader`` needs few workers.
+
+    Parameters
+    ----------
+    paths_or_folder : path, or iterable of paths
+        A folder is walked once, when the dataset is made.
+    decode : callable
+        Makes an item of the bytes of a file, a read-only memoryview that it may keep.
+    """
+
+    def __init__(
+        self,
+        paths_or_folder: Any,
+        decode: Callable[[memoryview], _R] = _as_it_is,  # type: ignore[assignment]
+    ) -> None:
+        self.paths: list[str] = _listed(paths_or_folder)
+        self._decode = decode
+
+    def __len__(self) -> int:
+        """How many files there are."""
+        return len(self.paths)
+
+    def __getitem__(self, index: int) -> _R:
+        """One file."""
+        return self._decode(memoryview(swath.read(self.paths[index], readonly=True)))
+
+    def __getitems__(self, indices: Sequence[int]) -> list[_R]:
+        """A batch, read at once."""
+        files = swath.ingest([self.paths[index] for index in indices])
+        return [self._decode(file) for file in files]
+
+
+class RecordDataset(Generic[_R]):
+    """A map-style dataset whose items are records of one width, of one file or of several.
+
+    Parameters
+    ----------
+    paths : path, or iterable of paths
+    width : int
+        Bytes of each record; a file of another length than a multiple of it is an error.
+    decode : callable
+        Makes an item of a record, a read-only memoryview that it may keep.
+    """
+
+    def __init__(
+        self,
+        paths: Any,
+        width: int,
+        decode: Callable[[memoryview], _R] = _as_it_is,  # type: ignore[assignment]
+    ) -> None:
+        if width <= 0:
+            raise ValueError(f"width={width}: a record has one byte at least")
+        self.paths: list[Any] = [paths] if _is_one(paths) else list(paths)
+        self.width = width
+        self._decode = decode
+        self._ends: list[int] = []
+        total = 0
+        for path in self.paths:
+            size = os.stat(path).st_size
+            if size % width:
+                raise ValueError(f"{path}: {size} bytes are no whole records of {width}")
+            total += size // width
+            self._ends.append(total)
+
+    def __len__(self) -> int:
+        """How many records there are."""
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, index: int) -> _R:
+        """One record."""
+        return self.__getitems__([index])[0]
+
+    def __getitems__(self, indices: Sequence[int]) -> list[_R]:
+        """A batch: of each file its records at once, neighbours together."""
+        places: dict[int, list[tuple[int, int]]] = {}
+        for slot, index in enumerate(indices):
+            if not -len(self) <= index < len(self):
+                raise IndexError(f"record {index} of {len(self)}")
+            index %= len(self)
+            file = bisect.bisect_right(self._ends, index)
+            first = self._ends[file - 1] if file else 0
+            places.setdefault(file, []).append((slot, (index - first) * self.width))
+        items: list[Any] = [None] * len(indices)
+        for file, wanted in places.items():
+            plan = [(offset, self.width, 0) for _, offset in wanted]
+            reading = swath.read_prioritised(self.paths[file], plan)
+            for (slot, _), chunk in zip(wanted, reading.wait(0)):
+                items[slot] = self._decode(chunk)
+        return items
+
+
+class ShuffledSampler:
+    """The indices of a dataset in an order that a seed and an epoch decide, the same everywhere.
+
+    Call ``set_epoch`` before each epoch, as with torch's ``DistributedSampler``; ``rank`` of
+    ``replicas`` gets every ``replicas``-th index, the last ones repeated where it does not divide.
+    """
+
+    def __init__(self, dataset: Any, seed: int = 0, rank: int = 0, replicas: int = 1) -> None:
+        if not 0 <= rank < replicas:
+            raise ValueError(f"rank={rank}: it is below replicas={replicas}, and not negative")
+        self._count = len(dataset)
+        self._seed = seed
+        self._rank = rank
+        self._replicas = replicas
+        self._epoch = 0
+
+    def set_epoch(self, epoch: int) -> None:
+        """Says which epoch comes."""
+        self._epoch = epoch
+
+    def __len__(self) -> int:
+        """How many indices this rank gets."""
+        return -(-self._count // self._replicas)
+
+    def __iter__(self) -> Iterator[int]:
+        """The indices of this rank."""
+        order = list(range(self._count))
+        random.Random(f"{self._seed}-{self._epoch}").shuffle(order)
+        whole = itertools.islice(itertools.cycle(order), len(self) * self._replicas)
+        return itertools.islice(whole, self._rank, None, self._replicas)

@@ -1,0 +1,83 @@
+"""Datasets give every item once an epoch, in an order that seed and epoch decide."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import swath
+from swath.torch import FileDataset, RecordDataset, ShuffledSampler
+
+
+@pytest.fixture
+def folder(make, tmp_path):
+    for number in range(50):
+        make(f"files/{number % 3}/{number:02}", number * 10)
+    return tmp_path / "files"
+
+
+def test_files_by_index_and_by_batch(folder):
+    files = FileDataset(folder, bytes)
+    walked = swath.ingest(folder)
+    assert len(files) == 50 and files.paths == walked.paths
+    expected = [bytes(data) for data in walked]
+    assert [files[index] for index in range(50)] == expected
+    assert files.__getitems__([7, 3, 7]) == [expected[7], expected[3], expected[7]]
+    assert pickle.loads(pickle.dumps(files))[5] == expected[5]
+    assert isinstance(FileDataset(files.paths[:2])[1], memoryview)
+    assert len(FileDataset(files.paths[0])) == 1
+    with pytest.raises(FileNotFoundError):
+        FileDataset([folder / "missing"])[0]
+    with pytest.raises(IndexError):
+        files[50]
+
+
+def test_records_of_several_files(make):
+    paths = [make(name, size) for name, size in [("a", 70), ("b", 0), ("c", 7000)]]
+    whole = b"".join(path.read_bytes() for path in paths)
+    records = RecordDataset(paths, 7, bytes)
+    assert len(records) == 1010
+    expected = [whole[at : at + 7] for at in range(0, len(whole), 7)]
+    assert records.__getitems__(list(range(1010))) == expected
+    assert records.__getitems__([1009, 0, 9, 10, 0]) == [
+        expected[index] for index in (1009, 0, 9, 10, 0)
+    ]
+    assert records[-1] == expected[-1]
+    with pytest.raises(IndexError, match="record 1010 of 1010"):
+        records[1010]
+    with pytest.raises(ValueError, match="no whole records of 8"):
+        RecordDataset(paths[0], 8)
+    with pytest.raises(ValueError):
+        RecordDataset(paths, 0)
+    assert len(RecordDataset([], 3)) == 0
+
+
+def test_epochs_are_shuffled_by_seed():
+    items = range(100)
+    one, other = ShuffledSampler(items, seed=3), ShuffledSampler(items, seed=3)
+    assert list(one) == list(other) and sorted(one) == list(items) != list(one)
+    one.set_epoch(1)
+    assert sorted(one) == list(items) and list(one) != list(other)
+    assert list(ShuffledSampler(items, seed=4)) != list(other)
+    ranks = [ShuffledSampler(items, rank=rank, replicas=3) for rank in range(3)]
+    assert [len(list(rank)) for rank in ranks] == [34, 34, 34] == [len(rank) for rank in ranks]
+    assert {index for rank in ranks for index in rank} == set(items)
+    assert list(ShuffledSampler(range(1), rank=2, replicas=3)) == [0]
+    assert list(ShuffledSampler(range(0), rank=1, replicas=3)) == []
+    with pytest.raises(ValueError):
+        ShuffledSampler(items, rank=3, replicas=3)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_with_the_data_loader_of_torch(folder, workers):
+    data = pytest.importorskip("torch.utils.data")
+    files = FileDataset(folder, bytes)
+    sampler = ShuffledSampler(files, seed=1)
+    loader = data.DataLoader(
+        files, batch_size=7, sampler=sampler, num_workers=workers, collate_fn=list
+    )
+    for epoch in range(2):
+        sampler.set_epoch(epoch)
+        got = [item for batch in loader for item in batch]
+        assert got == [files[index] for index in sampler]
