@@ -116,3 +116,34 @@ fn nothing_is_no_tensors() {
         safetensors::read(Vec::<PathBuf>::new(), &TensorOptions::new()).expect("nothing");
     assert!(read.is_empty() && read.shards().is_empty() && read.report().bytes == 0);
 }
+
+#[test]
+fn progress_is_of_all_shards_together_and_every_read_is_in_the_timeline() {
+    use std::sync::{Arc, Mutex};
+
+    let model = model();
+    for workers in [1, 3] {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let timeline = swath::Timeline::new();
+        let own = Arc::clone(&calls);
+        let read = swath::ReadOptions::new()
+            .with_workers(workers)
+            .with_timeline(timeline.clone())
+            .with_progress(move |progress| own.lock().expect("alone").push(progress));
+        let options = TensorOptions::new().with_read_options(read);
+        let read = safetensors::read(&model.shards, &options).expect("valid");
+        let calls = calls.lock().expect("alone");
+        let came: u64 = read.report().reads.iter().map(|report| report.bytes).sum();
+        assert!(calls.iter().all(|call| call.total == Some(came)), "{calls:?} of {came}");
+        assert_eq!(calls.iter().map(|call| call.bytes).max(), Some(came));
+        assert_eq!(read.report().reads.len(), 3);
+        assert!(came >= read.report().bytes);
+        let spans = timeline.take();
+        let read: u64 = spans
+            .iter()
+            .filter(|span| span.activity == swath::Activity::Read)
+            .map(|span| span.bytes)
+            .sum();
+        assert!(read >= came, "{read} of {came} bytes are recorded");
+    }
+}
