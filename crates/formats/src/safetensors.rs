@@ -68,6 +68,20 @@ pub fn read<P: AsRef<Path>>(
     load::load(&owned(paths), options)
 }
 
+/// Reads the headers of one or more files, or of all that an index lists, and no data.
+///
+/// # Errors
+///
+/// As [`read`], as far as headers tell.
+pub fn shards<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+    options: &TensorOptions,
+) -> Result<Vec<Shard>> {
+    let opened = shard::open_all(&owned(paths), options)?;
+    opened.iter().try_for_each(shard::Opened::check_unchanged)?;
+    Ok(opened.into_iter().map(|opened| opened.shard).collect())
+}
+
 /// Starts to read the tensors of one or more files, those that are needed first before the others,
 /// and returns at once: each is handed over as soon as all its bytes are there.
 ///

@@ -4,6 +4,7 @@ mod headers;
 mod round_trips;
 mod several;
 mod streams;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, TensorOptions};
+use swath_formats::safetensors::{self, Shard, TensorOptions};
 
 use super::{in_order, tensor};
 
@@ -55,6 +55,9 @@ fn shards_are_read_each_to_its_own_memory() {
             assert_eq!(read.get(tensor.name), Some(tensor));
         }
     }
+    let shards = safetensors::shards([&model.index], &options).expect("valid");
+    assert_eq!(shards, listed.shards());
+    assert_eq!(shards[1], Shard::of(&model.shards[1]).expect("valid"));
     assert_eq!(listed.into_parts().memories.len(), 3);
 }
 
