@@ -4,6 +4,7 @@ mod headers;
 mod round_trips;
 mod several;
 mod streams;
+mod trouble;
 mod vectors;
 
 use std::collections::BTreeMap;

@@ -131,3 +131,16 @@ fn many_tiny_tensors_share_classes_and_nothing_is_lost() {
     }
     assert_eq!(left, 0);
 }
+
+#[test]
+fn a_stream_of_nothing_ends_at_once() {
+    let nothing = r#"{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#;
+    for (header, count) in [("{}", 0), (nothing, 1)] {
+        let made = super::made(&super::file(header, b""));
+        let options = TensorOptions::new();
+        let stream =
+            safetensors::stream([&made.path], &Order::File, &options).expect("started");
+        let lens: Vec<_> = stream.map(|tensor| tensor.expect("there").bytes().len()).collect();
+        assert_eq!(lens, vec![0; count]);
+    }
+}
