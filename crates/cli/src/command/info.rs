@@ -217,7 +217,9 @@ fn show(args: &Info, path: &Path, known: Known) -> Result<()> {
             Value::Array(items) => shortened(items),
             other => other.to_string(),
         };
-        text.push_str(&format!("  {}: {fact}\n", name.replace('_', " ")));
+        // What is a list of lines begins on a line of its own.
+        let space = if fact.starts_with('\n') { "" } else { " " };
+        text.push_str(&format!("  {}:{space}{fact}\n", name.replace('_', " ")));
     }
     Ok(print(text)?)
 }

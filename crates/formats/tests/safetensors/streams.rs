@@ -52,6 +52,7 @@ fn tensors_come_in_order_with_their_bytes_aligned() {
                 assert_eq!(tensor.dtype().word(), right.dtype);
                 assert_eq!(tensor.shape(), right.shape);
                 assert!(tensor.bytes() == right.bytes, "other bytes of {}", tensor.name());
+                assert_eq!(tensor.tensor().name, tensor.name());
                 assert!(
                     paths[tensor.shard()].ends_with(format!("{}.safetensors", tensor.shard()))
                 );
