@@ -18,6 +18,7 @@ use swath::{Cut, Failures, Files, IngestOptions, ReadOptions};
 use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::matrix::{self, Duplicates, MatrixFormat, MatrixOptions, Strictness};
 use swath_formats::options::{self, PriceOptions};
+use swath_formats::safetensors::{self as tensors, Order, TensorOptions};
 use swath_formats::table::{self, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
@@ -40,6 +41,7 @@ pub const DECODERS: &[(&str, Decode)] = &[
     ("npy", npy),
     ("npz", npz),
     ("contracts", contracts),
+    ("safetensors", safetensors),
 ];
 
 /// The manifest of a folder of segments. What is taken for valid must come out of encoding again.
@@ -204,6 +206,47 @@ pub fn contracts(bytes: &[u8]) {
         let output = ordered_to(Most(64 << 20), Path::new("nothing"), OrderedOptions::new());
         judge(PriceOptions::new().with_workers(2).with_block_size(64).price(path, output));
     });
+}
+
+/// Tensors, as they are and with a header that is as long as it says: else a change anywhere would
+/// be found there and nothing else be looked at. And the index of a model. A stream gives what a read
+/// gives, aligned.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn safetensors(bytes: &[u8]) {
+    let mut sealed = bytes.to_vec();
+    if let Some((len, rest)) = sealed.split_first_chunk_mut::<8>() {
+        let end = rest.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
+        *len = (end as u64).to_le_bytes();
+    }
+    let options = TensorOptions::new().with_read_options(ReadOptions::new().with_workers(2));
+    for bytes in [bytes, &sealed] {
+        with_file(bytes, |path| {
+            let read = tensors::read([path], &options);
+            let stream = tensors::stream([path], &Order::File, &options);
+            if let (Ok(read), Ok(stream)) = (&read, stream) {
+                let streamed: Vec<_> =
+                    stream.map(|tensor| tensor.expect("it is there")).collect();
+                assert_eq!(streamed.len(), read.len());
+                for (left, right) in read.iter().zip(&streamed) {
+                    let alike = left.name == right.name() && left.bytes == right.bytes();
+                    assert!(alike, "another tensor came from the stream: {right:?}");
+                    let alignment = usize::try_from(left.dtype.alignment()).unwrap_or(1);
+                    for bytes in [left.bytes, right.bytes()] {
+                        let is_aligned = bytes.as_ptr().addr().is_multiple_of(alignment);
+                        assert!(bytes.is_empty() || is_aligned, "{right:?} is not aligned");
+                    }
+                }
+            }
+            judge(read);
+            let index = path.with_extension("json");
+            fs::write(&index, bytes).expect("a file for temporary use");
+            judge(tensors::shards([&index], &options));
+            let _ = fs::remove_file(&index);
+        });
+    }
 }
 
 /// An error says which file it is about.

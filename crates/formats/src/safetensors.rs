@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! header   which bytes each tensor is, checked against the file      (header.rs, json.rs)
-//! read     one memory for each shard, tensors as views of it         (load.rs, layout.rs)
+//! read     one memory for each shard, tensors as views of it         (load.rs, layout.rs, job.rs)
 //! stream   tensor after tensor, what is needed first comes first     (stream.rs)
 //! write    wide elements first, complete under its name or absent    (write.rs)
 //! ```
@@ -27,6 +27,7 @@
 
 mod dtype;
 mod header;
+mod job;
 mod json;
 mod layout;
 mod load;
@@ -52,7 +53,7 @@ use crate::error::Result;
 /// Reads the tensors of one or more files into memory.
 ///
 /// A path that ends in `.json` is the index of a model: its shards are found beside it. Each shard
-/// is read with all workers by what [`swath::read`] would choose; of shards of which only some
+/// is read with all workers by what [`swath::read`] would choose, small ones side by side; of shards of which only some
 /// tensors are wanted, only these are read, neighbours together.
 ///
 /// # Errors
@@ -65,6 +66,20 @@ pub fn read<P: AsRef<Path>>(
     options: &TensorOptions,
 ) -> Result<Tensors> {
     load::load(&owned(paths), options)
+}
+
+/// Reads the headers of one or more files, or of all that an index lists, and no data.
+///
+/// # Errors
+///
+/// As [`read`], as far as headers tell.
+pub fn shards<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+    options: &TensorOptions,
+) -> Result<Vec<Shard>> {
+    let opened = shard::open_all(&owned(paths), options)?;
+    opened.iter().try_for_each(shard::Opened::check_unchanged)?;
+    Ok(opened.into_iter().map(|opened| opened.shard).collect())
 }
 
 /// Starts to read the tensors of one or more files, those that are needed first before the others,

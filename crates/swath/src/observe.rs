@@ -20,6 +20,13 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
+impl Progress {
+    /// Returns what a caller of several reads tells of all of them together.
+    pub fn new(bytes: u64, total: Option<u64>) -> Self {
+        Self { bytes, total }
+    }
+}
+
 /// A callback for progress. Called by the workers, about once for each MiB: it must be quick.
 pub(crate) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
 

@@ -305,6 +305,16 @@ impl ReadOptions {
         self.offset
     }
 
+    /// Threads that were asked for; 0 is "choose for me".
+    pub fn workers(&self) -> usize {
+        usize::try_from(self.wishes.workers).unwrap_or(usize::MAX)
+    }
+
+    /// Who is told of progress, if anybody: for whoever makes one read of several.
+    pub fn progress(&self) -> Option<Arc<dyn Fn(Progress) + Send + Sync>> {
+        self.hooks.progress.clone()
+    }
+
     /// Where it is recorded, if it is: for whoever does more with the bytes than Swath sees.
     pub fn timeline(&self) -> Option<&Timeline> {
         self.hooks.timeline.as_ref()

@@ -86,6 +86,41 @@ fn too_many_workers_are_fewer_and_it_is_said() {
 }
 
 #[test]
+fn parts_are_written_one_behind_the_other() {
+    let place = Place::new();
+    let path = place.path("out");
+    let bytes = bytes(2_000_000);
+    for lens in [&[0, 0][..], &[8, 0, 100], &[8, 700_000, 1, 1_200_000], &[999; 2000]] {
+        let mut rest = &bytes[..];
+        let cut = |&len: &usize| {
+            let (part, behind) = rest.split_at(len);
+            rest = behind;
+            part
+        };
+        let parts: Vec<&[u8]> = lens.iter().map(cut).collect();
+        for (chunk_size, workers) in [(0, 0), (4096, 3), (1 << 20, 2), (999, 1)] {
+            let last = Arc::new(AtomicU64::new(0));
+            let told = Arc::clone(&last);
+            let options = WriteOptions::new()
+                .with_sync(Sync::None)
+                .with_chunk_size(chunk_size)
+                .with_workers(workers)
+                .with_progress(move |progress| {
+                    told.fetch_max(progress.bytes, Ordering::Relaxed);
+                });
+            let written = options.write_parts(&path, &parts).expect("written");
+            let all = parts.concat();
+            assert_eq!(
+                (written.bytes, last.load(Ordering::Relaxed)),
+                (all.len() as u64, written.bytes)
+            );
+            assert!(fs::read(&path).expect("there") == all, "{lens:?} {chunk_size} {workers}");
+        }
+    }
+    assert_eq!(place.names(), ["out"]);
+}
+
+#[test]
 fn a_cancelled_write_leaves_the_old_file() {
     let place = Place::new();
     swath::write(place.path("out"), b"old").expect("written");

@@ -20,7 +20,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "python", may: &["swath", "formats", "remote", "cli"] },
     Member { name: "reference", may: &[] },
     Member { name: "benches", may: &["swath", "formats", "study", "os", "simd", "cli"] },
-    Member { name: "examples", may: &["swath"] },
+    Member { name: "examples", may: &["swath", "formats"] },
     Member { name: "fuzz", may: &["swath", "plan", "formats"] },
     Member { name: "xtask", may: &[] },
 ];

@@ -122,6 +122,7 @@ fn delimiter(word: &str) -> Result<u8, String> {
 Examples:
   swath info graph.mtx
   swath info --json table.csv
+  swath info model.safetensors
   swath info data.zst out.segments/")]
 pub struct Info {
     /// Files, or folders of segments

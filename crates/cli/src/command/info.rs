@@ -1,5 +1,7 @@
 //! `swath info`: what a file holds, by what it says itself and by counting.
 
+mod tensors;
+
 use std::fs;
 use std::path::Path;
 
@@ -95,6 +97,9 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
     }
     if let Some(count) = contracts(&head) {
         return Ok(Known::new("option contracts").with("contracts", count));
+    }
+    if tensors::are_in(path, &head) {
+        return tensors::of(path);
     }
     match Format::of(path, None) {
         // Between ids stand tabs or spaces, in tables of this name tabs alone.
@@ -208,10 +213,13 @@ fn show(args: &Info, path: &Path, known: Known) -> Result<()> {
     for (name, fact) in &known.facts {
         let fact = match fact {
             Value::String(text) => text.clone(),
+            Value::Array(items) if items.iter().any(Value::is_object) => tensors::listed(items),
             Value::Array(items) => shortened(items),
             other => other.to_string(),
         };
-        text.push_str(&format!("  {}: {fact}\n", name.replace('_', " ")));
+        // What is a list of lines begins on a line of its own.
+        let space = if fact.starts_with('\n') { "" } else { " " };
+        text.push_str(&format!("  {}:{space}{fact}\n", name.replace('_', " ")));
     }
     Ok(print(text)?)
 }

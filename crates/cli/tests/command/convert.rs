@@ -194,6 +194,47 @@ fn info_says_what_files_hold() {
 }
 
 #[test]
+fn info_lists_the_tensors_of_a_file_and_of_an_index() {
+    let setting = Setting::new();
+    let header = r#"{"__metadata__":{"format":"pt"},"a.weight":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},"\u001bb":{"dtype":"U8","shape":[],"data_offsets":[24,25]}}"#;
+    let data = [b'x'; 25];
+    let file = [&(header.len() as u64).to_le_bytes(), header.as_bytes(), &data].concat();
+    let made = |name: &str, bytes: &[u8]| {
+        let path = setting.path(name);
+        fs::write(&path, bytes).expect("written");
+        path
+    };
+    let (named, plain) = (made("model.safetensors", &file), made("plain", &file));
+    let index = r#"{"weight_map":{"a.weight":"model.safetensors"}}"#;
+    let index = setting.file("model.safetensors.index.json", index);
+    let output = run(["info", "--json", word(&named), word(&plain), word(&index)]);
+    assert_eq!(code(&output), 0, "{output:?}");
+    let facts: Vec<Value> =
+        stdout(&output).lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(facts.len(), 3);
+    for facts in &facts {
+        assert_eq!((&facts["kind"], &facts["count"]), (&"tensors".into(), &2.into()));
+        assert_eq!(
+            (&facts["data_bytes"], &facts["metadata"]["format"]),
+            (&25.into(), &"pt".into())
+        );
+        let tensor = &facts["tensors"][0];
+        assert_eq!((&tensor["name"], &tensor["dtype"]), (&"a.weight".into(), &"F32".into()));
+        assert_eq!((&tensor["shape"][1], &tensor["bytes"]), (&3.into(), &24.into()));
+        assert_eq!(tensor["offset"], 8 + header.len());
+    }
+    assert_eq!(facts[2]["tensors"][1]["shard"], "model.safetensors");
+    let output = run(["info", word(&named)]);
+    let text = stdout(&output);
+    assert!(text.contains("a.weight: F32 [2, 3], 24 bytes"), "{text}");
+    assert!(text.contains(r"\u{1b}b: U8 [], 1 byte"), "nothing that a terminal obeys: {text}");
+    let cut = made("cut.safetensors", &file[..file.len() - 1]);
+    let output = run(["info", word(&cut)]);
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("its tensors end at byte"), "{output:?}");
+}
+
+#[test]
 fn a_generated_graph_is_the_same_at_every_worker_count() {
     let setting = Setting::new();
     let made = |name: &str, workers: &str| {

@@ -77,7 +77,9 @@ impl Header {
     /// dtype that nobody knows, holes, overlaps, lengths that contradict shapes, bytes behind the
     /// last tensor.
     pub fn parse(path: &Path, start: &[u8], file_len: u64) -> Result<Self> {
-        let len = header_len(path, start, file_len.max(start.len() as u64))?;
+        // At least these bytes are there, whatever is said of the file.
+        let file_len = file_len.max(start.len() as u64);
+        let len = header_len(path, start, file_len)?;
         // The prefix is there: its length was read from it.
         let bytes = start.split_first_chunk::<8>().map_or(&[][..], |(_, bytes)| bytes);
         let bytes = usize::try_from(len).ok().and_then(|len| bytes.get(..len));
@@ -154,7 +156,7 @@ impl Header {
     /// The bytes of a tensor of this header, from the beginning of the file on.
     pub fn extent(&self, tensor: &TensorInfo) -> Range<u64> {
         let Range { start, end } = tensor.data_offsets;
-        self.data_offset + start..self.data_offset + end
+        self.data_offset.saturating_add(start)..self.data_offset.saturating_add(end)
     }
 }
 
@@ -220,5 +222,40 @@ impl std::fmt::Display for Shape<'_> {
             write!(f, "{}{len}", if axis == 0 { "" } else { ", " })?;
         }
         f.write_str(if self.0.len() > MOST { ", …]" } else { "]" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_there_count_more_than_what_is_said_of_them() {
+        let (path, bytes) = (Path::new("x"), b"\x02\0\0\0\0\0\0\0{}");
+        assert_eq!(Header::parse(path, bytes, 0).expect("nothing is wrong").data_offset(), 10);
+        let error = Header::parse(path, &bytes[..9], 10).expect_err("a byte less");
+        assert_eq!((error.reason(), error.offset()), (Reason::Truncated, Some(9)));
+    }
+
+    #[test]
+    fn messages_are_short_whatever_a_file_says() {
+        let name = "\u{e9}".repeat(1000);
+        let header = format!(
+            r#"{{"{name}":{{"dtype":"U8","shape":{:?},"data_offsets":[0,1]}}}}"#,
+            [1; 100]
+        );
+        let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
+        let error = Header::parse(Path::new("x"), &bytes, bytes.len() as u64).expect_err("cut");
+        assert_eq!(error.reason(), Reason::Truncated);
+        let error = Header::parse(Path::new("x"), &bytes, bytes.len() as u64 + 2);
+        let error = error.expect_err("a byte more").to_string();
+        assert!(error.contains("1 bytes behind"), "{error}");
+        let header = header.replace("[0,1]", "[1,2]");
+        let wrong = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
+        let error = Header::parse(Path::new("x"), &wrong, u64::MAX).expect_err("a hole");
+        assert!(
+            error.to_string().len() < 700 && error.to_string().contains('\u{e9}'),
+            "{error}"
+        );
     }
 }

@@ -1,7 +1,7 @@
 //! The text of a header, every member of it seen: a name that comes twice is no surprise later.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashSet};
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
@@ -57,14 +57,14 @@ impl<'de> Visitor<'de> for Members {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Text, M::Error> {
         let (mut text, mut has_metadata) = (Text::default(), false);
-        let mut names = HashMap::new();
+        let mut names = HashSet::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == METADATA {
                 if std::mem::replace(&mut has_metadata, true) {
                     return Err(M::Error::custom(format!("`{METADATA}` is there twice")));
                 }
                 text.metadata = members.next_value_seed(Strings(METADATA))?;
-            } else if names.insert(name.clone(), ()).is_some() {
+            } else if !names.insert(name.clone()) {
                 return Err(M::Error::custom(format!("tensor {name:?} is there twice")));
             } else {
                 let said = members.next_value_seed(Tensor(&name));

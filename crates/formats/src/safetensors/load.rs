@@ -4,10 +4,11 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use swath::{Buffer, ClassPlan, ReadOptions, Report};
+use swath::{Buffer, Report};
 
 use super::dtype::Dtype;
 use super::header::TensorInfo;
+use super::job::{Job, run};
 use super::layout::{Block, Member, Wanted, blocks};
 use super::options::TensorOptions;
 use super::shard::{Opened, Shard, open_all};
@@ -83,14 +84,9 @@ pub(super) fn load(paths: &[PathBuf], options: &TensorOptions) -> Result<Tensors
     let started = Instant::now();
     let opened = open_all(paths, options)?;
     let mut entries = selected(&opened, options);
-    let mut filled = Filled::default();
-    for (shard, opened) in opened.iter().enumerate() {
-        let start = entries.partition_point(|entry| entry.shard < shard);
-        let end = entries.partition_point(|entry| entry.shard <= shard);
-        filled.fill(opened, &mut entries[start..end], &options.read)?;
-        opened.check_unchanged()?;
-    }
-    let Filled { memories, reads } = filled;
+    let jobs = place(&opened, &mut entries);
+    let (memories, reads) = run(&jobs, &options.read)?;
+    opened.iter().try_for_each(Opened::check_unchanged)?;
     let bytes = entries.iter().map(|entry| entry.extent.end - entry.extent.start).sum();
     let report = TensorReport { bytes, elapsed: started.elapsed(), reads };
     let shards = opened.into_iter().map(|opened| opened.shard).collect();
@@ -127,41 +123,32 @@ pub(super) fn position(entries: &[Entry], by_name: &[usize], name: &str) -> Opti
     Some(by_name[by_name.binary_search_by_key(&name, name_of).ok()?])
 }
 
-/// Memories, and how they were filled.
-#[derive(Default)]
-struct Filled {
-    memories: Vec<Buffer>,
-    reads: Vec<Report>,
-}
-
-impl Filled {
-    /// Reads the tensors of a shard, and says where they are now.
-    fn fill(
-        &mut self,
-        opened: &Opened,
-        entries: &mut [Entry],
-        options: &ReadOptions,
-    ) -> Result<()> {
-        let first = self.memories.len();
-        entries.iter_mut().for_each(|entry| entry.memory = first);
-        for block in blocks(&wanted(entries)) {
-            let memory = self.memories.len();
+/// Says where each tensor will be, and makes a job of each memory: at least one for each shard, so
+/// that tensors without bytes have a place as well.
+fn place<'o>(opened: &'o [Opened], entries: &mut [Entry]) -> Vec<Job<'o>> {
+    let mut jobs = Vec::new();
+    let mut first = 0;
+    for (shard, opened) in opened.iter().enumerate() {
+        let count = entries[first..].partition_point(|entry| entry.shard == shard);
+        let of_shard = &mut entries[first..first + count];
+        of_shard.iter_mut().for_each(|entry| entry.memory = jobs.len());
+        let mut blocks = blocks(&wanted(of_shard));
+        if blocks.is_empty() {
+            blocks.push(Block::default());
+        }
+        for block in blocks {
             for &Member { index, place, .. } in &block.members {
-                let entry = &mut entries[index];
+                let entry = &mut of_shard[index];
                 let place = usize::try_from(place).unwrap_or(usize::MAX);
-                entry.memory = memory;
+                entry.memory = jobs.len();
                 // No longer than the memory that is about to be there, or not to be had.
                 entry.place = place..place.saturating_add(len_of(&entry.extent));
             }
-            let (buffer, report) = read_block(opened, &block, options)?;
-            self.memories.push(buffer);
-            self.reads.push(report);
+            jobs.push(Job { opened, block });
         }
-        if self.memories.len() == first {
-            self.memories.push(Buffer::default());
-        }
-        Ok(())
+        first += count;
     }
+    jobs
 }
 
 pub(super) fn wanted(entries: &[Entry]) -> Vec<Wanted> {
@@ -175,27 +162,6 @@ pub(super) fn wanted(entries: &[Entry]) -> Vec<Wanted> {
 
 fn len_of(extent: &Range<u64>) -> usize {
     usize::try_from(extent.end - extent.start).unwrap_or(usize::MAX)
-}
-
-/// One run that lies in memory as in its file is the usual read; else a read by classes, of one
-/// class, puts what is read one behind the other.
-fn read_block(
-    opened: &Opened,
-    block: &Block,
-    options: &ReadOptions,
-) -> Result<(Buffer, Report)> {
-    if let (true, [run]) = (block.is_as_in_file, &block.runs[..]) {
-        let options = options.clone().with_offset(run.start).with_len(run.end - run.start);
-        let loaded = options.read(opened.source())?;
-        return Ok((loaded.buffer, loaded.report));
-    }
-    let mut plan = ClassPlan::new();
-    for run in &block.runs {
-        plan.push(run.clone(), 0);
-    }
-    let loaded = options.read_prioritised(opened.source(), plan)?.finish()?;
-    let report = loaded.report.read.clone();
-    Ok((loaded.into_buffer(), report))
 }
 
 impl Tensors {

@@ -16,7 +16,7 @@ use swath::{ClassPlan, Prioritised};
 
 use super::dtype::Dtype;
 use super::layout::{Member, blocks};
-use super::load::{Entry, by_name, position, selected, wanted};
+use super::load::{Entry, Tensor, by_name, position, selected, wanted};
 use super::options::{Order, TensorOptions};
 use super::shard::{Opened, Shard, not_there, open_all};
 use crate::error::{Error, Reason, Result};
@@ -259,7 +259,13 @@ impl StreamedTensor {
         self.shared.bytes(self.index).unwrap_or_default()
     }
 
-    /// The same, to be kept and shared, not copied.
+    /// All that is known of it, for [`write`](super::write) say.
+    pub fn tensor(&self) -> Tensor<'_> {
+        let (name, dtype, shape) = (self.name(), self.dtype(), self.shape());
+        Tensor { name, dtype, shape, bytes: self.bytes() }
+    }
+
+    /// Its bytes, to be kept and shared, not copied.
     pub fn into_bytes(self) -> Bytes {
         Bytes::from_owner(self)
     }

@@ -218,3 +218,64 @@ fn what_is_no_file_is_refused_without_waiting() {
     let missing = read(&folder.path().join("missing"));
     assert_eq!(missing.library().and_then(swath::Error::raw_os_error), Some(2), "{missing}");
 }
+
+/// Changes of a header that keep most of it: members, numbers and marks, put in, left out, repeated.
+fn mutate(header: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
+    const TOKENS: [&[u8]; 19] = [
+        b"0",
+        b"1",
+        b"-1",
+        b"4294967296",
+        b"9223372036854775808",
+        b"18446744073709551616",
+        b"1e0",
+        b"1.0",
+        b"null",
+        b"[]",
+        b"{}",
+        b",",
+        b"\"",
+        b"\\u0061",
+        b"\\ud800",
+        b" ",
+        b"\n",
+        b"\"shape\":[2],",
+        b"\"x\":[[{}]],",
+    ];
+    let mut below = |len: usize| usize::try_from(next() % (len as u64 + 1)).expect("small");
+    for _ in 0..=below(2) {
+        let at = below(header.len());
+        let until = (at + below(8)).min(header.len());
+        match below(4) {
+            0 => drop(header.splice(at..at, TOKENS[below(18)].iter().copied())),
+            1 => drop(header.splice(at..until, TOKENS[below(18)].iter().copied())),
+            2 => drop(header.drain(at..until)),
+            3 => header.extend_from_within(at..until),
+            _ if at < header.len() => header[at] ^= 1 << below(7),
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn mutated_headers_are_judged_as_the_reference_judges_them() {
+    let metadata = r#""__metadata__":{"format":"pt","é":"\\n"}"#;
+    let tensors = [
+        r#""a":{"dtype":"F32","shape":[1,2],"data_offsets":[0,8]}"#,
+        r#""b\u00e9":{"dtype":"U8","shape":[],"data_offsets":[8,9]}"#,
+        r#""c":{"data_offsets":[9,9],"shape":[0,4],"dtype":"F64","x":{"y":[1.5,true]}}"#,
+        r#""d":{"dtype":"F4","shape":[4],"data_offsets":[9,11]}"#,
+    ];
+    let valid = format!("{{{metadata},{}}}", tensors.join(","));
+    let mut taken = 0;
+    for seed in 0..3000 {
+        let mut next = swath_reference::splitmix(seed);
+        let mut header = valid.clone().into_bytes();
+        mutate(&mut header, &mut next);
+        println!("seed {seed}: {}", header.escape_ascii());
+        let len = (header.len() as u64).to_le_bytes();
+        // `judged` compares.
+        taken += usize::from(judged(&[&len, &header[..], b"12345678901"].concat()).is_ok());
+    }
+    assert!((1..2500).contains(&taken), "{taken} of 3000 are still valid");
+}

@@ -4,6 +4,8 @@ mod headers;
 mod round_trips;
 mod several;
 mod streams;
+mod trouble;
+mod vectors;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

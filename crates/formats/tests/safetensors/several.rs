@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, TensorOptions};
+use swath_formats::safetensors::{self, Shard, TensorOptions};
 
 use super::{in_order, tensor};
 
@@ -55,6 +55,9 @@ fn shards_are_read_each_to_its_own_memory() {
             assert_eq!(read.get(tensor.name), Some(tensor));
         }
     }
+    let shards = safetensors::shards([&model.index], &options).expect("valid");
+    assert_eq!(shards, listed.shards());
+    assert_eq!(shards[1], Shard::of(&model.shards[1]).expect("valid"));
     assert_eq!(listed.into_parts().memories.len(), 3);
 }
 
@@ -115,4 +118,41 @@ fn nothing_is_no_tensors() {
     let read =
         safetensors::read(Vec::<PathBuf>::new(), &TensorOptions::new()).expect("nothing");
     assert!(read.is_empty() && read.shards().is_empty() && read.report().bytes == 0);
+}
+
+#[test]
+fn progress_is_of_all_shards_together_and_every_read_is_in_the_timeline() {
+    use std::sync::{Arc, Mutex};
+
+    let mut model = model();
+    // One that is read in several steps, each of which tells.
+    let large = model.folder.path().join("large");
+    std::fs::write(&large, in_order(&[tensor("large", "F64", &[700_000], 9)]))
+        .expect("written");
+    model.shards.push(large);
+    for workers in [1, 3] {
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let timeline = swath::Timeline::new();
+        let own = Arc::clone(&calls);
+        let read = swath::ReadOptions::new()
+            .with_workers(workers)
+            .with_timeline(timeline.clone())
+            .with_progress(move |progress| own.lock().expect("alone").push(progress));
+        let options = TensorOptions::new().with_read_options(read);
+        let read = safetensors::read(&model.shards, &options).expect("valid");
+        let calls = calls.lock().expect("alone");
+        let came: u64 = read.report().reads.iter().map(|report| report.bytes).sum();
+        assert!(calls.iter().all(|call| call.total == Some(came)), "{calls:?} of {came}");
+        assert_eq!(calls.iter().map(|call| call.bytes).max(), Some(came));
+        assert!(calls.len() > 4, "{calls:?}");
+        assert_eq!(read.report().reads.len(), 4);
+        assert!(came >= read.report().bytes);
+        let spans = timeline.take();
+        let read: u64 = spans
+            .iter()
+            .filter(|span| span.activity == swath::Activity::Read)
+            .map(|span| span.bytes)
+            .sum();
+        assert!(read >= came, "{read} of {came} bytes are recorded");
+    }
 }

@@ -52,6 +52,7 @@ fn tensors_come_in_order_with_their_bytes_aligned() {
                 assert_eq!(tensor.dtype().word(), right.dtype);
                 assert_eq!(tensor.shape(), right.shape);
                 assert!(tensor.bytes() == right.bytes, "other bytes of {}", tensor.name());
+                assert_eq!(tensor.tensor().name, tensor.name());
                 assert!(
                     paths[tensor.shard()].ends_with(format!("{}.safetensors", tensor.shard()))
                 );
@@ -130,4 +131,17 @@ fn many_tiny_tensors_share_classes_and_nothing_is_lost() {
         assert!(tensor.bytes() == tensors[left].bytes);
     }
     assert_eq!(left, 0);
+}
+
+#[test]
+fn a_stream_of_nothing_ends_at_once() {
+    let nothing = r#"{"a":{"dtype":"F32","shape":[0],"data_offsets":[0,0]}}"#;
+    for (header, count) in [("{}", 0), (nothing, 1)] {
+        let made = super::made(&super::file(header, b""));
+        let options = TensorOptions::new();
+        let stream =
+            safetensors::stream([&made.path], &Order::File, &options).expect("started");
+        let lens: Vec<_> = stream.map(|tensor| tensor.expect("there").bytes().len()).collect();
+        assert_eq!(lens, vec![0; count]);
+    }
 }

@@ -1,0 +1,104 @@
+//! Reads of whole memories: large ones one after the other, each with all workers, small ones side
+//! by side. Together they have one progress.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use swath::{Buffer, ClassPlan, Progress, ReadOptions, Report};
+
+use super::layout::Block;
+use super::shard::Opened;
+use crate::error::Result;
+use crate::share::{share, workers};
+
+/// Reads that are shorter gain nothing from several workers.
+const SMALL: u64 = 4 << 20;
+
+/// A memory that is to be filled.
+pub(super) struct Job<'o> {
+    pub(super) opened: &'o Opened,
+    pub(super) block: Block,
+}
+
+/// Fills all memories, in the order of the jobs; the reports are of those that are not empty.
+pub(super) fn run(
+    jobs: &[Job<'_>],
+    options: &ReadOptions,
+) -> Result<(Vec<Buffer>, Vec<Report>)> {
+    let total = jobs.iter().map(Job::len).sum();
+    let options = Alike { read: options.clone(), total, done: Arc::default() };
+    let (small, large): (Vec<_>, Vec<_>) =
+        jobs.iter().enumerate().partition(|(_, job)| jobs.len() > 1 && job.len() < SMALL);
+    let mut done = Vec::with_capacity(jobs.len());
+    for (index, job) in large {
+        done.push((index, job.read(&options.next())?));
+    }
+    let threads = workers(options.read.workers());
+    for (index, read) in
+        share(small, threads, |(index, job)| (index, job.read(&options.next().with_workers(1))))
+    {
+        done.push((index, read?));
+    }
+    done.sort_by_key(|&(index, _)| index);
+    let (mut memories, mut reports) = (Vec::with_capacity(jobs.len()), Vec::new());
+    for (_, (buffer, report)) in done {
+        memories.push(buffer);
+        reports.extend(report);
+    }
+    Ok((memories, reports))
+}
+
+impl Job<'_> {
+    /// Bytes that are read.
+    fn len(&self) -> u64 {
+        self.block.runs.iter().map(|run| run.end - run.start).sum()
+    }
+
+    /// One run that lies in memory as in its file is the usual read; else a read by classes, of
+    /// one class, puts what is read one behind the other.
+    fn read(&self, options: &ReadOptions) -> Result<(Buffer, Option<Report>)> {
+        let source = self.opened.source();
+        match &self.block.runs[..] {
+            [] => Ok((Buffer::default(), None)),
+            [run] if self.block.is_as_in_file => {
+                let options =
+                    options.clone().with_offset(run.start).with_len(run.end - run.start);
+                let loaded = options.read(source)?;
+                Ok((loaded.buffer, Some(loaded.report)))
+            }
+            runs => {
+                let mut plan = ClassPlan::new();
+                for run in runs {
+                    plan.push(run.clone(), 0);
+                }
+                let loaded = options.read_prioritised(source, plan)?.finish()?;
+                let report = loaded.report.read.clone();
+                Ok((loaded.into_buffer(), Some(report)))
+            }
+        }
+    }
+}
+
+/// Options of reads that count their progress together.
+struct Alike {
+    read: ReadOptions,
+    total: u64,
+    done: Arc<AtomicU64>,
+}
+
+impl Alike {
+    /// The options of the next read.
+    fn next(&self) -> ReadOptions {
+        let options = self.read.clone();
+        let Some(told) = self.read.progress() else { return options };
+        let (done, total, last) = (Arc::clone(&self.done), self.total, AtomicU64::new(0));
+        options.with_progress(move |progress| {
+            // Relaxed: counters for people. Calls of one read may overtake each other, so each
+            // tells of what is beyond the furthest before it.
+            let before = last.fetch_max(progress.bytes, Ordering::Relaxed);
+            let more = progress.bytes.saturating_sub(before);
+            let all = done.fetch_add(more, Ordering::Relaxed) + more;
+            told(Progress::new(all, Some(total)));
+        })
+    }
+}

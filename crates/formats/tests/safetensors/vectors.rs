@@ -1,0 +1,80 @@
+//! The committed files have their committed answers.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use swath_formats::safetensors::{self, TensorOptions, Tensors};
+use swath_reference::safetensors as reference;
+
+fn vectors(folder: &str) -> Vec<(PathBuf, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/safetensors");
+    let mut found = Vec::new();
+    for entry in fs::read_dir(root.join(folder)).expect("the folder is committed") {
+        let answer = entry.expect("readable").path();
+        if answer.extension().is_some_and(|it| it == "answer") {
+            found.push((answer.with_extension(""), fs::read_to_string(&answer).expect("text")));
+        }
+    }
+    found.sort();
+    found
+}
+
+fn answer(tensors: &Tensors) -> String {
+    let mut text = String::new();
+    for (key, value) in tensors.shards()[0].header().metadata() {
+        let (key, value) = (reference::quoted(key), reference::quoted(value));
+        writeln!(text, "metadata {key} {value}").expect("memory");
+    }
+    for (tensor, entry) in tensors.iter().zip(tensors.entries()) {
+        let (name, offset) = (reference::quoted(tensor.name), entry.extent.start);
+        write!(text, "tensor {name} {} {:?} {offset} ", tensor.dtype, tensor.shape)
+            .expect("memory");
+        tensor.bytes.iter().for_each(|byte| write!(text, "{byte:02x}").expect("memory"));
+        text.push('\n');
+    }
+    text
+}
+
+#[test]
+fn valid_and_permissive_files_have_their_tensors() {
+    let all = [vectors("valid"), vectors("permissive")].concat();
+    assert!(all.len() >= 12, "{} files", all.len());
+    for (path, right) in all {
+        let read = safetensors::read([&path], &TensorOptions::new());
+        let read = read.unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(answer(&read), right, "{}", path.display());
+        super::assert_same(&read, &super::decoded(&path).tensors);
+    }
+}
+
+#[test]
+fn invalid_files_are_refused_for_their_reason() {
+    let all = vectors("invalid");
+    assert!(all.len() >= 24, "{} files", all.len());
+    for (path, right) in all {
+        let error = safetensors::read([&path], &TensorOptions::new()).expect_err("invalid");
+        let (place, words) = right.split_once('\n').expect("two lines");
+        let offset = error.offset().expect("a place").to_string();
+        let offset = if place.ends_with(" -") { "-" } else { &offset };
+        assert_eq!(format!("{:?} {offset}", error.reason()), place, "{error}");
+        assert!(error.to_string().contains(words.trim_end()), "{error}");
+        assert!(reference::read(&path).expect("read").is_err(), "{}", path.display());
+    }
+}
+
+#[test]
+fn what_the_format_s_own_library_wrote_is_written_alike() {
+    let all = vectors("valid");
+    let alike = all.iter().filter(|(path, _)| !path.ends_with("no_elements.safetensors"));
+    for (path, _) in alike {
+        let read = safetensors::read([path], &TensorOptions::new()).expect("valid");
+        let folder = tempfile::tempdir().expect("a folder");
+        let copy = folder.path().join("copy");
+        let metadata = read.shards()[0].header().metadata();
+        let options = swath::WriteOptions::new();
+        safetensors::write(&copy, read.iter(), metadata, &options).expect("written");
+        let (left, right) = (fs::read(path).expect("there"), fs::read(&copy).expect("there"));
+        assert!(left == right, "{}", path.display());
+    }
+}
