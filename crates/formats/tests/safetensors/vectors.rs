@@ -64,7 +64,7 @@ fn invalid_files_are_refused_for_their_reason() {
 }
 
 #[test]
-fn what_the_format_s_own_library_wrote_is_written_alike() {
+fn what_is_padded_as_the_format_s_own_library_does_is_written_alike() {
     let all = vectors("valid");
     let alike = all.iter().filter(|(path, _)| !path.ends_with("no_elements.safetensors"));
     for (path, _) in alike {
