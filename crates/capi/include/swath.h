@@ -44,6 +44,11 @@
 #define SWATH_TO_END 18446744073709551615ull
 
 /**
+ * As a number of milliseconds: however long it takes.
+ */
+#define SWATH_FOREVER 18446744073709551615ull
+
+/**
  * What became of a call. Numbers keep their meaning; new ones may be added, so treat one that you
  * do not know as a failure.
  */
@@ -116,6 +121,112 @@ typedef enum {
 } swath_status;
 
 /**
+ * Where the bytes of parallel strands are left.
+ */
+enum swath_mode
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * One ordinary file, byte for byte the one that the serial program would leave.
+     */
+    SWATH_MODE_PLAIN = 0,
+    /**
+     * A folder of segments and a manifest with their serial order: nothing is moved at commit.
+     * `swath_appended_open`, `swath cat` and `swath export` read it.
+     */
+    SWATH_MODE_SEGMENTS = 1,
+    /**
+     * One file in the order of arrival: what one call writes stays in one piece.
+     */
+    SWATH_MODE_GLOBAL = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_mode swath_mode;
+#else
+typedef uint32_t swath_mode;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How sure to be, at commit, that a power cut does not undo it.
+ */
+enum swath_sync
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The device has bytes and name when commit returns.
+     */
+    SWATH_SYNC_FULL = 0,
+    /**
+     * The kernel has them, and will write them when it likes: readers see all or nothing, but
+     * after a power cut the target may be old, empty or damaged.
+     */
+    SWATH_SYNC_NONE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_sync swath_sync;
+#else
+typedef uint32_t swath_sync;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whether the bytes of segments are checksummed.
+ */
+enum swath_checksums
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Each extent has one (CRC-32C), for `swath_appended_verify`.
+     */
+    SWATH_CHECKSUMS_EXTENTS = 0,
+    /**
+     * None.
+     */
+    SWATH_CHECKSUMS_NONE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_checksums swath_checksums;
+#else
+typedef uint32_t swath_checksums;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whether ordered writes go past the page cache.
+ */
+enum swath_direct_writes
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Through it.
+     */
+    SWATH_DIRECT_WRITES_NO = 0,
+    /**
+     * Past it (O_DIRECT), where the file system allows it.
+     */
+    SWATH_DIRECT_WRITES_YES = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_direct_writes swath_direct_writes;
+#else
+typedef uint32_t swath_direct_writes;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * A checksum that a standard tool knows too.
  */
 enum swath_hash_kind
@@ -141,6 +252,91 @@ enum swath_hash_kind
 typedef enum swath_hash_kind swath_hash_kind;
 #else
 typedef uint32_t swath_hash_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What happens when a file cannot be read.
+ */
+enum swath_failures
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The call fails, with the first failure in input order.
+     */
+    SWATH_FAILURES_FAIL = 0,
+    /**
+     * The file is left out, and counted.
+     */
+    SWATH_FAILURES_SKIP = 1,
+    /**
+     * The file keeps its place, with its error.
+     */
+    SWATH_FAILURES_COLLECT = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_failures swath_failures;
+#else
+typedef uint32_t swath_failures;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a walk through folders does with symbolic links. What is named is always followed.
+ */
+enum swath_symlinks
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Reads the files that links lead to, and enters no folder through a link.
+     */
+    SWATH_SYMLINKS_FILES = 0,
+    /**
+     * Leaves them out.
+     */
+    SWATH_SYMLINKS_SKIP = 1,
+    /**
+     * Reads files and enters folders; a link to a folder that it is in is an error.
+     */
+    SWATH_SYMLINKS_FOLLOW = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_symlinks swath_symlinks;
+#else
+typedef uint32_t swath_symlinks;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Whose measurements count.
+ */
+enum swath_profile
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Nobody's: the defaults.
+     */
+    SWATH_PROFILE_NONE = 0,
+    /**
+     * The user's: what `swath tune` has kept for the file system that the file is on, if it has.
+     * It is looked for with every call, and one that is damaged is told on stderr in a line and
+     * left aside. It changes how bytes come, never which.
+     */
+    SWATH_PROFILE_OF_USER = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_profile swath_profile;
+#else
+typedef uint32_t swath_profile;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -265,33 +461,6 @@ typedef uint32_t swath_growth;
 #endif // __cplusplus
 
 /**
- * Whose measurements count.
- */
-enum swath_profile
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Nobody's: the defaults.
-     */
-    SWATH_PROFILE_NONE = 0,
-    /**
-     * The user's: what `swath tune` has kept for the file system that the file is on, if it has.
-     * It is looked for with every call, and one that is damaged is told on stderr in a line and
-     * left aside. It changes how bytes come, never which.
-     */
-    SWATH_PROFILE_OF_USER = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_profile swath_profile;
-#else
-typedef uint32_t swath_profile;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
  * What each chunk of a copy is compared with before it is taken.
  */
 enum swath_verification
@@ -350,6 +519,30 @@ typedef uint32_t swath_mirror_state;
 #endif // __cplusplus
 
 /**
+ * An output that is being written; nothing of it is visible before the commit. Freed before that,
+ * it leaves nothing behind.
+ */
+typedef struct swath_append swath_append;
+
+/**
+ * How to write. One thread sets at a time; a call takes what is set when it begins. Wherever it is
+ * wanted, NULL stands for defaults.
+ */
+typedef struct swath_append_options swath_append_options;
+
+/**
+ * A committed output: a plain file, or a folder of segments that is read as one stream. Used by
+ * any number of threads at one time.
+ */
+typedef struct swath_appended swath_appended;
+
+/**
+ * Some neighbouring records, each whole: valid until the callback returns, for the thread that it
+ * was called by.
+ */
+typedef struct swath_block swath_block;
+
+/**
  * Bytes that were read: the caller's, who may change them. One thread writes at a time.
  */
 typedef struct swath_buffer swath_buffer;
@@ -362,6 +555,55 @@ typedef struct swath_buffer swath_buffer;
 typedef struct swath_cancel_token swath_cancel_token;
 
 /**
+ * A class that is complete: its chunks, in the order in which the plan lists them. Used by any
+ * number of threads at one time.
+ */
+typedef struct swath_class swath_class;
+
+/**
+ * A list of chunks, each with the class of bytes that it belongs to: class 0 is needed first.
+ * Chunks may come in any order, leave holes, overlap, and be of several files. One thread changes
+ * it at a time.
+ */
+typedef struct swath_class_plan swath_class_plan;
+
+/**
+ * Which files to read, in which order: a list of files, folders and patterns, nothing of which is
+ * looked at before a call uses it. One thread adds at a time.
+ */
+typedef struct swath_files swath_files;
+
+/**
+ * A place in the serial order of an output. May go to any thread; one uses it at a time, another
+ * one gets SWATH_STATUS_BUSY.
+ */
+typedef struct swath_fork swath_fork;
+
+/**
+ * How to read many files. One thread sets at a time, and none while a call reads with it. Wherever
+ * it is wanted, NULL stands for defaults.
+ */
+typedef struct swath_ingest_options swath_ingest_options;
+
+/**
+ * Many files, read into one memory. Used by any number of threads at one time.
+ */
+typedef struct swath_ingested swath_ingested;
+
+/**
+ * A file that threads write chunk by chunk in serial order, in bounded memory; nothing of it is
+ * visible before the commit. Freed before that, it leaves nothing behind.
+ */
+typedef struct swath_ordered swath_ordered;
+
+/**
+ * A read by classes that goes on, and later the memory with all of it. Used by any number of
+ * threads at one time, but for `swath_prioritised_finish` and `swath_prioritised_free`, during and
+ * after which no other thread uses it.
+ */
+typedef struct swath_prioritised swath_prioritised;
+
+/**
  * How to read. Every setter can be called again, the last call counts; a call that reads takes
  * what is set when it begins. One thread sets at a time, and none while a call reads with it;
  * any number of calls may read with it at one time. Wherever it is wanted, NULL stands for
@@ -370,9 +612,21 @@ typedef struct swath_cancel_token swath_cancel_token;
 typedef struct swath_read_options swath_read_options;
 
 /**
+ * Where records end, and how long they may be. One thread sets at a time, and none while a call
+ * uses it. Wherever it is wanted, NULL stands for defaults: lines.
+ */
+typedef struct swath_record_options swath_record_options;
+
+/**
  * How a read went: plain facts, which never change. Used by any number of threads at one time.
  */
 typedef struct swath_report swath_report;
+
+/**
+ * A place in the serial order, and the chunk that goes there. May go to any thread; one uses it at
+ * a time, another one gets SWATH_STATUS_BUSY.
+ */
+typedef struct swath_ticket swath_ticket;
 
 /**
  * Is told how far a call is: bytes so far, and how many there will be, or SWATH_TO_END where that
@@ -381,6 +635,122 @@ typedef struct swath_report swath_report;
  * `longjmp`, and must not free what the call uses.
  */
 typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
+
+/**
+ * Some bytes of one file of many: valid until the callback returns. Fields may be added at the
+ * end.
+ */
+typedef struct {
+    /**
+     * Which file, in input order.
+     */
+    size_t index;
+    /**
+     * Its path, as it was given or found.
+     */
+    const char *path;
+    /**
+     * Where the bytes are in the file.
+     */
+    uint64_t offset;
+    /**
+     * The bytes; of an empty file, and of one that failed, none.
+     */
+    const uint8_t *data;
+    /**
+     * How many.
+     */
+    size_t len;
+    /**
+     * Whether nothing of this file follows.
+     */
+    bool is_last;
+    /**
+     * Whether it can be read to here.
+     */
+    swath_status status;
+} swath_file_part;
+
+/**
+ * Looks at a part of a file; 0 to go on, anything else to stop. Called by the calling thread
+ * alone. It must not throw or `longjmp`.
+ */
+typedef int32_t (*swath_file_part_fn)(const swath_file_part *part, void *user_data);
+
+/**
+ * One file of many. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * Its path, as it was given or found.
+     */
+    const char *path;
+    /**
+     * Its bytes; none if it could not be read.
+     */
+    const uint8_t *data;
+    /**
+     * How many.
+     */
+    size_t len;
+    /**
+     * Where `data` is in the bytes of all files.
+     */
+    uint64_t offset;
+    /**
+     * Whether it was read; else see `swath_ingested_error`.
+     */
+    swath_status status;
+} swath_file;
+
+/**
+ * A chunk of a plan that is there. Fields may be added at the end.
+ */
+typedef struct {
+    /**
+     * Which line of the plan it is, from 0.
+     */
+    size_t index;
+    /**
+     * Which file.
+     */
+    size_t file;
+    /**
+     * Where in the file.
+     */
+    uint64_t offset;
+    /**
+     * Its bytes.
+     */
+    const uint8_t *data;
+    /**
+     * How many.
+     */
+    size_t len;
+    /**
+     * The number of the class that the plan puts it in.
+     */
+    uint32_t class_number;
+} swath_class_chunk;
+
+/**
+ * Is told that a class is complete: by a thread of the library, one call at a time, in the order
+ * in which classes are completed. `complete` is valid until it returns. It must be quick, must not
+ * wait for another class, and must not throw or `longjmp`.
+ */
+typedef void (*swath_class_fn)(const swath_class *complete, void *user_data);
+
+/**
+ * Is told that a chunk is complete, before its class is: by threads of the library, several at a
+ * time. `chunk` is valid until it returns. It must not throw or `longjmp`.
+ */
+typedef void (*swath_class_chunk_fn)(const swath_class_chunk *chunk, void *user_data);
+
+/**
+ * Looks at a block; 0 to go on, anything else to stop. Called by several threads at one time, in
+ * any order, one of which is the calling one. It must not throw or `longjmp`.
+ */
+typedef int32_t (*swath_block_fn)(swath_block *block, void *user_data);
 
 /**
  * What one copy of a file did. Fields may be added at the end.
@@ -458,6 +828,285 @@ extern "C" {
 #endif // __cplusplus
 
 /**
+ * Begins an output that replaces what is at `path`, if anything, when it is committed. To be freed
+ * by `swath_append_free`, also after the commit.
+ *
+ * SWATH_STATUS_BUSY if somebody else is writing it; SWATH_STATUS_IO and others if the folder
+ * cannot be written, or `path` names something that cannot be replaced.
+ */
+swath_status swath_append_create(const char *path,
+                                 const swath_append_options *options,
+                                 swath_append **append);
+
+/**
+ * Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
+ * Until the commit `path` stays what it is. Without anything there, as `swath_append_create`.
+ */
+swath_status swath_append_to_existing(const char *path,
+                                      const swath_append_options *options,
+                                      swath_append **append);
+
+/**
+ * Writes behind everything that was written to this handle before, forks included. Copies the
+ * bytes.
+ *
+ * SWATH_STATUS_BUSY if another thread is just writing to this handle: let each thread write to a
+ * fork of its own. What leaving bytes somewhere fails with may be told by a later call.
+ */
+swath_status swath_append_write(const swath_append *append,
+                                const void *data,
+                                size_t len);
+
+/**
+ * Takes a place in the output, here: what is written to the fork comes behind everything that was
+ * written to `append` before this call, and before everything written to it after, whenever that
+ * happens. The fork may go to any thread. To be freed by `swath_fork_free`, also after
+ * `swath_fork_finish`.
+ */
+swath_status swath_append_fork(const swath_append *append,
+                               swath_fork **fork);
+
+/**
+ * Makes everything written so far durable under the output's name, and goes on behind it. All
+ * forks must be finished.
+ *
+ * SWATH_STATUS_BUSY if one is not. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
+ */
+swath_status swath_append_checkpoint(const swath_append *append);
+
+/**
+ * Ends writing: the output is complete under its name, and durable unless the options say
+ * otherwise; or, after a failure, what was there before is still there and what was written is
+ * given up. `bytes`, which may be NULL, is how long the output is. The handle is still to be
+ * freed; everything else that is done with it is SWATH_STATUS_INVALID_ARGUMENT.
+ *
+ * SWATH_STATUS_BUSY if a fork is not finished, or another call with the handle is running: the
+ * latter leaves everything as it is. SWATH_STATUS_POISONED if a fork was freed before it was
+ * finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
+ * did not confirm it.
+ */
+swath_status swath_append_commit(const swath_append *append,
+                                 uint64_t *bytes);
+
+/**
+ * Gives up what was written; what was at the path before is still there. The handle is still to be
+ * freed.
+ */
+swath_status swath_append_abort(const swath_append *append);
+
+/**
+ * Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
+ * Forks of it stay valid, and are still to be freed.
+ */
+void swath_append_free(swath_append *append);
+
+/**
+ * Writes `len` bytes to `path` in place of what is there, if anything: complete under its name, and
+ * durable unless the options say otherwise, or, after a failure, as before. Of `options` only the
+ * sync counts; NULL for defaults.
+ */
+swath_status swath_write(const char *path,
+                         const swath_append_options *options,
+                         const void *data,
+                         size_t len);
+
+/**
+ * Opens a committed output. To be freed by `swath_appended_free`.
+ *
+ * SWATH_STATUS_NOT_FOUND if there is none, SWATH_STATUS_CORRUPT for a manifest that is damaged,
+ * SWATH_STATUS_TRUNCATED for a segment that is shorter than the manifest says.
+ */
+swath_status swath_appended_open(const char *path, swath_appended **appended);
+
+/**
+ * Returns the bytes of the output.
+ */
+uint64_t swath_appended_len(const swath_appended *appended);
+
+/**
+ * Returns how many extents it consists of; 1 for a file.
+ */
+size_t swath_appended_extents(const swath_appended *appended);
+
+/**
+ * Reads up to `len` bytes at `offset` into memory of the caller and sets `count` to how many there
+ * were: fewer than `len` at the end only, and none from there on.
+ */
+swath_status swath_appended_pread(const swath_appended *appended,
+                                  void *target,
+                                  size_t len,
+                                  uint64_t offset,
+                                  size_t *count);
+
+/**
+ * Compares every extent with its checksum. Reads a plain file, which has none, to its end.
+ *
+ * SWATH_STATUS_CORRUPT with the segment and the bytes of an extent that does not match.
+ */
+swath_status swath_appended_verify(const swath_appended *appended);
+
+/**
+ * Frees the handle; NULL is nothing to free.
+ */
+void swath_appended_free(swath_appended *appended);
+
+/**
+ * Writes behind everything that was written to this fork before. Copies the bytes, and never waits
+ * for another strand.
+ */
+swath_status swath_fork_write(const swath_fork *fork,
+                              const void *data,
+                              size_t len);
+
+/**
+ * Takes a place in this fork's own order, as `swath_append_fork` does in the output's.
+ */
+swath_status swath_fork_fork(const swath_fork *fork, swath_fork **child);
+
+/**
+ * Says that everything is written: the join. The handle is still to be freed; everything else that
+ * is done with it is SWATH_STATUS_INVALID_ARGUMENT.
+ *
+ * SWATH_STATUS_BUSY if a fork of it is not finished, SWATH_STATUS_POISONED if one was freed before
+ * that: the output cannot be committed then.
+ */
+swath_status swath_fork_finish(const swath_fork *fork);
+
+/**
+ * Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what
+ * follows it has no place, so the commit fails.
+ */
+void swath_fork_free(swath_fork *fork);
+
+/**
+ * Makes options with everything as it is best for most. To be freed by `swath_append_options_free`.
+ */
+swath_status swath_append_options_new(swath_append_options **options);
+
+/**
+ * Frees options; NULL is nothing to free.
+ */
+void swath_append_options_free(swath_append_options *options);
+
+/**
+ * Sets where bytes are left. Default: SWATH_MODE_PLAIN. Not for `swath_ordered_create`.
+ */
+swath_status swath_append_options_set_mode(swath_append_options *options, swath_mode mode);
+
+/**
+ * Sets whether a commit waits for the device. Default: SWATH_SYNC_FULL.
+ */
+swath_status swath_append_options_set_sync(swath_append_options *options, swath_sync sync);
+
+/**
+ * Sets the bytes of forks that may wait in memory for their place before they are spilled.
+ * Default 0: an eighth of the memory at hand, at most 2 GiB.
+ */
+swath_status swath_append_options_set_memory(swath_append_options *options, uint64_t bytes);
+
+/**
+ * Sets the bytes that a strand collects before it leaves them somewhere; for tickets, what a chunk
+ * usually holds. Default 0: 256 KiB; for tickets, as the longest chunk so far.
+ */
+swath_status swath_append_options_set_buffer_size(swath_append_options *options,
+                                                  size_t bytes);
+
+/**
+ * Sets whether segments are checksummed. Default: SWATH_CHECKSUMS_EXTENTS.
+ */
+swath_status swath_append_options_set_checksums(swath_append_options *options,
+                                                swath_checksums checksums);
+
+/**
+ * For `swath_ordered_create`: sets how many chunks may exist at one time, open tickets and chunks
+ * not written yet. Default 0: two for each core.
+ */
+swath_status swath_append_options_set_window(swath_append_options *options,
+                                             size_t window);
+
+/**
+ * For `swath_ordered_create`: sets whether writes go past the page cache. Default:
+ * SWATH_DIRECT_WRITES_NO.
+ */
+swath_status swath_append_options_set_direct(swath_append_options *options,
+                                             swath_direct_writes direct);
+
+/**
+ * For `swath_ordered_create`: sets the token that cancels writing; NULL: none, which is the
+ * default.
+ */
+swath_status swath_append_options_set_cancel(swath_append_options *options,
+                                             const swath_cancel_token *token);
+
+/**
+ * Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
+ * after the commit.
+ *
+ * As `swath_append_create`.
+ */
+swath_status swath_ordered_create(const char *path,
+                                  const swath_append_options *options,
+                                  swath_ordered **ordered);
+
+/**
+ * Takes the next place in serial order; waits while the window is full. The waiting thread must
+ * not be the one that has to finish the open tickets. To be freed by `swath_ticket_free`, also
+ * after `swath_ticket_done`.
+ *
+ * SWATH_STATUS_POISONED once a ticket was freed before it was done; the first failed write, again
+ * for everybody; SWATH_STATUS_CANCELLED.
+ */
+swath_status swath_ordered_ticket(const swath_ordered *ordered,
+                                  swath_ticket **ticket);
+
+/**
+ * Writes what is left and gives the file its name. `bytes`, which may be NULL, is how long it is.
+ * The handle is still to be freed.
+ *
+ * SWATH_STATUS_BUSY if tickets are open, whose bytes would be missing: what was written is given
+ * up then; or, which leaves everything as it is, if another call with the handle is running.
+ */
+swath_status swath_ordered_commit(const swath_ordered *ordered,
+                                  uint64_t *bytes);
+
+/**
+ * Gives up what was written. The handle is still to be freed.
+ */
+swath_status swath_ordered_abort(const swath_ordered *ordered);
+
+/**
+ * Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
+ * Tickets of it stay valid, and are still to be freed.
+ */
+void swath_ordered_free(swath_ordered *ordered);
+
+/**
+ * Returns the number of a ticket in serial order, from 0.
+ */
+uint64_t swath_ticket_index(const swath_ticket *ticket);
+
+/**
+ * Writes behind everything that was written to this ticket before. Copies the bytes into memory.
+ */
+swath_status swath_ticket_write(const swath_ticket *ticket,
+                                const void *data,
+                                size_t len);
+
+/**
+ * Gives the chunk back to be written; never waits for another ticket. The handle is still to be
+ * freed.
+ *
+ * As `swath_ordered_ticket`.
+ */
+swath_status swath_ticket_done(const swath_ticket *ticket);
+
+/**
+ * Frees the handle; NULL is nothing to free. One that was not done poisons the file: what follows
+ * it has no place.
+ */
+void swath_ticket_free(swath_ticket *ticket);
+
+/**
  * Returns the first byte of a buffer, NULL for NULL. Never NULL else, but not to be followed if
  * the buffer is empty. Valid until the buffer is freed.
  *
@@ -526,6 +1175,41 @@ const char *swath_last_error_path(void);
 bool swath_last_error_extent(uint64_t *offset, uint64_t *len);
 
 /**
+ * Makes a list without files. To be freed by `swath_files_free`.
+ */
+swath_status swath_files_new(swath_files **files);
+
+/**
+ * Frees a list; NULL is nothing to free.
+ */
+void swath_files_free(swath_files *files);
+
+/**
+ * Adds one file: a folder is an error of that file.
+ */
+swath_status swath_files_add_path(swath_files *files, const char *path);
+
+/**
+ * Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
+ * many there are already. None is added if one of the pointers is NULL.
+ */
+swath_status swath_files_add_paths(swath_files *files,
+                                   const char *const *paths,
+                                   size_t count);
+
+/**
+ * Adds every file in a folder and in the folders below it, in the order of their names, a
+ * folder's own files before those of the folders in it.
+ */
+swath_status swath_files_add_folder(swath_files *files, const char *path);
+
+/**
+ * Adds the files that a pattern matches: `*`, `?`, `[a-c]`, `{jpg,png}`, `**` for any number of
+ * folders. The pattern is UTF-8. One that is wrong is an error of the call that reads.
+ */
+swath_status swath_files_add_glob(swath_files *files, const char *pattern);
+
+/**
  * Returns how many bytes a digest of this kind has; 0 for a number that is no kind.
  */
 size_t swath_hash_len(swath_hash_kind kind);
@@ -542,6 +1226,147 @@ swath_status swath_hash(const char *path,
                         swath_hash_kind kind,
                         uint8_t *digest,
                         size_t size);
+
+/**
+ * Makes options that leave everything to the library. To be freed by `swath_ingest_options_free`.
+ */
+swath_status swath_ingest_options_new(swath_ingest_options **options);
+
+/**
+ * Frees options; NULL is nothing to free.
+ */
+void swath_ingest_options_free(swath_ingest_options *options);
+
+/**
+ * Sets how many threads read; at most 1024. Default 0: one for each core, and where files are not
+ * in the page cache as many as keep the device busy.
+ */
+swath_status swath_ingest_options_set_workers(swath_ingest_options *options,
+                                              size_t workers);
+
+/**
+ * Sets how many files wait for the device at one time; at most 1024. Default 0: 128 in rings, 64
+ * threads.
+ */
+swath_status swath_ingest_options_set_queue_depth(swath_ingest_options *options,
+                                                  uint32_t queue_depth);
+
+/**
+ * Sets what happens when a file cannot be read. Default: SWATH_FAILURES_FAIL.
+ */
+swath_status swath_ingest_options_set_failures(swath_ingest_options *options,
+                                               swath_failures failures);
+
+/**
+ * Sets what a walk does with symbolic links. Default: SWATH_SYMLINKS_FILES.
+ */
+swath_status swath_ingest_options_set_symlinks(swath_ingest_options *options,
+                                               swath_symlinks symlinks);
+
+/**
+ * Sets the bytes that `swath_ingest` may keep, or `swath_ingest_each` hold at one time. Default 0:
+ * what memory is at hand; one after the other 64 MiB.
+ */
+swath_status swath_ingest_options_set_memory_limit(swath_ingest_options *options,
+                                                   uint64_t bytes);
+
+/**
+ * Sets the bytes that one worker reads of a large file at one time, and the most that
+ * `swath_ingest_each` hands over at once; at least 4096. Default 0: 1 MiB.
+ */
+swath_status swath_ingest_options_set_part_size(swath_ingest_options *options, uint64_t bytes);
+
+/**
+ * Sets a function that is told now and then, on the calling thread, how many bytes were read; the
+ * total is not known. NULL: none, which is the default.
+ */
+swath_status swath_ingest_options_set_progress(swath_ingest_options *options,
+                                               swath_progress_fn progress,
+                                               void *user_data);
+
+/**
+ * Sets the token that cancels calls with these options; NULL: none, which is the default. The
+ * options keep what they need of it.
+ */
+swath_status swath_ingest_options_set_cancel(swath_ingest_options *options,
+                                             const swath_cancel_token *token);
+
+/**
+ * Says whether calls go by what `swath tune` has measured for the file system of the first file
+ * that is named. Default: SWATH_PROFILE_NONE.
+ */
+swath_status swath_ingest_options_set_profile(swath_ingest_options *options,
+                                              swath_profile profile);
+
+/**
+ * Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;
+ * after a failure it is NULL.
+ *
+ * The first failure in input order, unless `options` say otherwise: as `swath_read` for each file,
+ * and SWATH_STATUS_OUT_OF_MEMORY if there is none for all of them.
+ */
+swath_status swath_ingest(const swath_files *files,
+                          const swath_ingest_options *options,
+                          swath_ingested **ingested);
+
+/**
+ * Reads the files of a list and hands them over one after the other, on the calling thread, in
+ * bounded memory and in input order: small files whole, larger ones in parts.
+ *
+ * If a call returns something else than 0, nothing is handed over any more, and this returns
+ * SWATH_STATUS_STOPPED. A file of which parts have been handed over may still fail: then its last
+ * part has no bytes and a status that is not SWATH_STATUS_OK.
+ *
+ * As `swath_ingest`.
+ */
+swath_status swath_ingest_each(const swath_files *files,
+                               const swath_ingest_options *options,
+                               swath_file_part_fn callback,
+                               void *user_data);
+
+/**
+ * Returns how many files there are, those with an error included.
+ */
+size_t swath_ingested_count(const swath_ingested *ingested);
+
+/**
+ * Returns a file by its place in input order; NULL from the count on. Valid until `ingested` is
+ * freed.
+ */
+const swath_file *swath_ingested_file(const swath_ingested *ingested, size_t index);
+
+/**
+ * Returns why a file was not read, as if the call for it had failed just now: message, errno and
+ * path are those of the last failure. SWATH_STATUS_OK for a file that was read.
+ */
+swath_status swath_ingested_error(const swath_ingested *ingested,
+                                  size_t index);
+
+/**
+ * Returns the bytes of all files, one behind the other in input order; NULL for NULL only.
+ * Between them may be bytes that belong to none.
+ */
+const uint8_t *swath_ingested_data(const swath_ingested *ingested);
+
+/**
+ * Returns how many bytes `swath_ingested_data` has.
+ */
+size_t swath_ingested_len(const swath_ingested *ingested);
+
+/**
+ * Returns how many files could not be read and kept their place, with an error.
+ */
+uint64_t swath_ingested_failed(const swath_ingested *ingested);
+
+/**
+ * Returns how many files could not be read and were left out.
+ */
+uint64_t swath_ingested_skipped(const swath_ingested *ingested);
+
+/**
+ * Frees what was read; NULL is nothing to free.
+ */
+void swath_ingested_free(swath_ingested *ingested);
 
 /**
  * Makes options that leave everything to the library. To be freed by `swath_read_options_free`.
@@ -634,16 +1459,15 @@ swath_status swath_read_options_set_cancel(swath_read_options *options,
 swath_status swath_read_options_set_profile(swath_read_options *options, swath_profile profile);
 
 /**
- * Promises, or takes it back, that until a call with these options has returned nobody, in any
- * process, writes to the file or makes it shorter. Then it may be mapped: by `swath_read` with
- * SWATH_ENGINE_MAP, and by `swath_sum`, `swath_count` and `swath_records` wherever that is
- * faster. Default: no promise.
+ * Promises that until a call with these options has returned nobody, in any process, writes to the
+ * file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
+ * `swath_sum`, `swath_count` and `swath_records` wherever that is faster.
  *
  * A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
  * process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls
  * that read one file without mirrors; the others read.
  */
-swath_status swath_read_options_promise_frozen(swath_read_options *options, bool frozen);
+swath_status swath_read_options_promise_frozen(swath_read_options *options);
 
 /**
  * Adds a copy of the file: it is read beside the file, and in place of it where the file cannot
@@ -678,6 +1502,165 @@ swath_status swath_read_options_set_manifest(swath_read_options *options, const 
 swath_status swath_read_options_set_hedging(swath_read_options *options, uint32_t permille);
 
 /**
+ * Starts to read what `plan` lists of some files, the most urgent class first, and returns at
+ * once; threads of the library go on. The plan calls the files by their index in `paths`. The read
+ * is to be freed by `swath_prioritised_free`. The plan may be freed at once, or used again.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not there, or the options have an
+ * offset or a length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before the plan
+ * does; as `swath_read`. What fails later is told by `swath_prioritised_wait` and
+ * `swath_prioritised_finish`.
+ */
+swath_status swath_read_prioritised(const char *const *paths,
+                                    size_t count,
+                                    const swath_read_options *options,
+                                    const swath_class_plan *plan,
+                                    swath_prioritised **reading);
+
+/**
+ * Waits until all of a class is there and checked, for `timeout_ms` at most (SWATH_FOREVER: however
+ * long it takes), and returns it. It is to be freed by `swath_class_free`; its bytes are valid as
+ * those of the read. `number` is the one that the plan gives the class.
+ *
+ * SWATH_STATUS_TIMED_OUT if it takes longer; what ended the read before; SWATH_STATUS_BUSY from a
+ * callback; SWATH_STATUS_INVALID_ARGUMENT if the plan has no such class.
+ */
+swath_status swath_prioritised_wait(const swath_prioritised *reading,
+                                    uint32_t number,
+                                    uint64_t timeout_ms,
+                                    swath_class **complete);
+
+/**
+ * Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
+ * file has changed is only known of complete classes.
+ *
+ * SWATH_STATUS_TIMED_OUT if not all of them are there yet, or the plan does not list all.
+ */
+swath_status swath_prioritised_bytes(const swath_prioritised *reading,
+                                     size_t file,
+                                     uint64_t offset,
+                                     uint64_t len,
+                                     const uint8_t **data);
+
+/**
+ * Makes a class the next one to begin. Classes that have begun are read to their end first. One
+ * that has begun, or that the plan does not have, changes nothing. To bring several forward, name
+ * the most urgent last.
+ */
+swath_status swath_prioritised_prioritise(const swath_prioritised *reading,
+                                          uint32_t number);
+
+/**
+ * Ends the read; what is in flight is not waited for here. Complete classes stay readable.
+ */
+swath_status swath_prioritised_cancel(const swath_prioritised *reading);
+
+/**
+ * Waits for everything. The bytes stay where they are, until the read is freed; after a failure
+ * they are gone, those of complete classes too. `report` may be NULL.
+ *
+ * The first thing that went wrong, and SWATH_STATUS_CHANGED if a file changed while it was read;
+ * SWATH_STATUS_INVALID_ARGUMENT if it was finished before.
+ */
+swath_status swath_prioritised_finish(swath_prioritised *reading,
+                                      swath_report **report);
+
+/**
+ * Frees a read; NULL is nothing to free. One that goes on is cancelled and waited for.
+ */
+void swath_prioritised_free(swath_prioritised *reading);
+
+/**
+ * Returns the number that the plan gives a class.
+ */
+uint32_t swath_class_number(const swath_class *complete);
+
+/**
+ * Returns the nanoseconds from the start of the read until all of the class was there and checked.
+ */
+uint64_t swath_class_elapsed_ns(const swath_class *complete);
+
+/**
+ * Returns the bytes of the file in a class, each counted once.
+ */
+uint64_t swath_class_len(const swath_class *complete);
+
+/**
+ * Returns how many chunks a class has.
+ */
+size_t swath_class_chunk_count(const swath_class *complete);
+
+/**
+ * Returns a chunk; NULL from the count on. The structure is valid until the class is freed, its
+ * bytes until the read is, or `swath_prioritised_finish` has failed.
+ */
+const swath_class_chunk *swath_class_chunk_at(const swath_class *complete, size_t index);
+
+/**
+ * Frees a class that `swath_prioritised_wait` has returned, not its bytes; NULL is nothing to free.
+ * To be freed before or after the read.
+ */
+void swath_class_free(swath_class *complete);
+
+/**
+ * Makes a plan without chunks. To be freed by `swath_class_plan_free`.
+ */
+swath_status swath_class_plan_new(swath_class_plan **plan);
+
+/**
+ * Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
+ * of one size, the last one with what is left over, in `classes` classes of neighbouring chunks,
+ * from front to back. At most one chunk for each byte, and one class for each chunk.
+ */
+swath_status swath_class_plan_of_whole(uint64_t chunks,
+                                       uint32_t classes,
+                                       swath_class_plan **plan);
+
+/**
+ * Adds `len` bytes from `offset` on of the file with this index among those that are read.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64.
+ */
+swath_status swath_class_plan_push(swath_class_plan *plan,
+                                   size_t file,
+                                   uint64_t offset,
+                                   uint64_t len,
+                                   uint32_t class_number);
+
+/**
+ * Returns how many chunks a plan lists.
+ */
+size_t swath_class_plan_len(const swath_class_plan *plan);
+
+/**
+ * Sets how many classes may be in flight: a class begins only when the one `window` before it is
+ * complete. 1: one after the other. Default 0: as many as keep all workers busy, at least 2.
+ */
+swath_status swath_class_plan_set_window(swath_class_plan *plan,
+                                         size_t window);
+
+/**
+ * Sets a function that is told of each class that is complete. It cannot be taken back: NULL is
+ * SWATH_STATUS_INVALID_ARGUMENT.
+ */
+swath_status swath_class_plan_set_class_callback(swath_class_plan *plan,
+                                                 swath_class_fn callback,
+                                                 void *user_data);
+
+/**
+ * Sets a function that is told of each chunk that is complete and not empty. It cannot be taken
+ * back: NULL is SWATH_STATUS_INVALID_ARGUMENT.
+ */
+swath_status swath_class_plan_set_chunk_callback(swath_class_plan *plan,
+                                                 swath_class_chunk_fn callback,
+                                                 void *user_data);
+
+/**
+ * Frees a plan; NULL is nothing to free. Reads that were started with it go on.
+ */
+void swath_class_plan_free(swath_class_plan *plan);
+
+/**
  * Reads a file, or the part of it that `options` name, into new memory by the best way there is
  * for it right now. `buffer` is to be freed by `swath_buffer_free`; `report`, which may be NULL,
  * says how it went and is to be freed by `swath_report_free`. After a failure both are NULL.
@@ -704,6 +1687,98 @@ swath_status swath_read_into(const char *path,
                              void *target,
                              size_t len,
                              swath_report **report);
+
+/**
+ * Makes options for lines. To be freed by `swath_record_options_free`.
+ */
+swath_status swath_record_options_new(swath_record_options **options);
+
+/**
+ * Frees options; NULL is nothing to free.
+ */
+void swath_record_options_free(swath_record_options *options);
+
+/**
+ * Ends records behind each byte of this value. What follows the last one is a record too, if it
+ * is not empty. Default: a newline.
+ */
+swath_status swath_record_options_set_delimiter(swath_record_options *options,
+                                                uint8_t delimiter);
+
+/**
+ * Ends records every `width` bytes. A last record that is shorter is an error of the call that
+ * reads, and so is a width of 0.
+ */
+swath_status swath_record_options_set_fixed(swath_record_options *options, uint64_t width);
+
+/**
+ * Ends records behind each `delimiter` that is not between two quotes: CSV, where a newline may
+ * stand in a field. A quote inside quotes is doubled. A quote that is never closed is an error of
+ * the call that reads.
+ */
+swath_status swath_record_options_set_quoted(swath_record_options *options,
+                                             uint8_t quote,
+                                             uint8_t delimiter);
+
+/**
+ * Sets the bytes of a block. Default 0: the chunk size of the options, or 1 MiB.
+ */
+swath_status swath_record_options_set_block_size(swath_record_options *options, uint64_t bytes);
+
+/**
+ * Sets the bytes of the longest record that is accepted; a longer one is an error of the call
+ * that reads. Default 0: as much as fits into the memory at hand.
+ */
+swath_status swath_record_options_set_record_limit(swath_record_options *options,
+                                                   uint64_t bytes);
+
+/**
+ * Takes a file, or the part of it that `options` name, apart into records and calls `callback`
+ * for each block of them. No record is ever split. `records` says where records end, NULL: lines.
+ *
+ * If a call returns something else than 0, no further block is begun, and this returns
+ * SWATH_STATUS_STOPPED once those that are running have ended. Blocks behind that one may have
+ * been given out before.
+ *
+ * As `swath_read`; SWATH_STATUS_INVALID_ARGUMENT for records that cannot be, and with the bytes
+ * of the record if the last one has no end or one is too long.
+ */
+swath_status swath_records(const char *path,
+                           const swath_read_options *options,
+                           const swath_record_options *records,
+                           swath_block_fn callback,
+                           void *user_data,
+                           swath_report **report);
+
+/**
+ * Returns the number of a block, counted from where the read began: the same in every run with
+ * the same block size. Numbers in which no record begins are left out.
+ */
+uint64_t swath_block_index(const swath_block *block);
+
+/**
+ * Returns where in the file a block begins.
+ */
+uint64_t swath_block_offset(const swath_block *block);
+
+/**
+ * Returns the first byte of a block: whole records, each with its delimiter, if it has one.
+ */
+const uint8_t *swath_block_data(const swath_block *block);
+
+/**
+ * Returns how many bytes are in a block.
+ */
+size_t swath_block_len(const swath_block *block);
+
+/**
+ * Goes on to the next record of a block, the first one at first: leads `record` to its first
+ * byte and sets `len` to its length, the delimiter not counted. Returns false, and sets neither,
+ * when there is none left, or a pointer is NULL.
+ */
+bool swath_block_next(swath_block *block,
+                      const uint8_t **record,
+                      size_t *len);
 
 /**
  * Returns the bytes that were delivered.

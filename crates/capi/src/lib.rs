@@ -24,15 +24,20 @@
     reason = "the contract of every pointer is that of the header, said at its top once"
 )]
 
+pub mod append;
 pub mod buffer;
 pub mod cancel;
 pub mod failure;
+pub mod files;
 mod guard;
 pub mod hash;
+pub mod ingest;
 mod number;
 pub mod options;
 mod pointer;
+pub mod priority;
 pub mod read;
+pub mod records;
 pub mod report;
 pub mod scan;
 pub mod status;

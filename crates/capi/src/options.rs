@@ -234,10 +234,9 @@ pub extern "C" fn swath_read_options_set_profile(
     })
 }
 
-/// Promises, or takes it back, that until a call with these options has returned nobody, in any
-/// process, writes to the file or makes it shorter. Then it may be mapped: by `swath_read` with
-/// SWATH_ENGINE_MAP, and by `swath_sum`, `swath_count` and `swath_records` wherever that is
-/// faster. Default: no promise.
+/// Promises that until a call with these options has returned nobody, in any process, writes to the
+/// file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
+/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster.
 ///
 /// A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
 /// process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls
@@ -245,10 +244,9 @@ pub extern "C" fn swath_read_options_set_profile(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_promise_frozen(
     options: Option<&mut ReadOptions>,
-    frozen: bool,
 ) -> Status {
     change(options, |options| {
-        options.frozen = frozen;
+        options.frozen = true;
         Ok(())
     })
 }

@@ -96,7 +96,7 @@ static void mapped_if_promised(const char *path) {
     OK(swath_read_options_set_engine(options, SWATH_ENGINE_MAP));
     FAILS(swath_read(path, options, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     SAYS("promise");
-    OK(swath_read_options_promise_frozen(options, true));
+    OK(swath_read_options_promise_frozen(options));
     OK(swath_read(path, options, &buffer, &report));
     CHECK(swath_report_engine(report) == SWATH_ENGINE_MAP);
     CHECK(swath_buffer_len(buffer) == len);
