@@ -103,7 +103,7 @@ typedef enum {
      */
     SWATH_STATUS_OUTCOME_UNKNOWN = 11,
     /**
-     * A manifest, a segment or a file of checksums is damaged, or was made to harm.
+     * A manifest, a segment, a file of checksums or a record is damaged, or was made to harm.
      */
     SWATH_STATUS_CORRUPT = 12,
     /**
@@ -1740,8 +1740,8 @@ swath_status swath_record_options_set_record_limit(swath_record_options *options
  * SWATH_STATUS_STOPPED once those that are running have ended. Blocks behind that one may have
  * been given out before.
  *
- * As `swath_read`; SWATH_STATUS_INVALID_ARGUMENT for records that cannot be, and with the bytes
- * of the record if the last one has no end or one is too long.
+ * As `swath_read`; SWATH_STATUS_CORRUPT with the bytes of the record if the last one has no end;
+ * SWATH_STATUS_INVALID_ARGUMENT if one is longer than the limit, and for records that cannot be.
  */
 swath_status swath_records(const char *path,
                            const swath_read_options *options,

@@ -122,8 +122,8 @@ pub type BlockFn = Option<extern "C" fn(block: *mut Block<'_>, user_data: *mut c
 /// SWATH_STATUS_STOPPED once those that are running have ended. Blocks behind that one may have
 /// been given out before.
 ///
-/// As `swath_read`; SWATH_STATUS_INVALID_ARGUMENT for records that cannot be, and with the bytes
-/// of the record if the last one has no end or one is too long.
+/// As `swath_read`; SWATH_STATUS_CORRUPT with the bytes of the record if the last one has no end;
+/// SWATH_STATUS_INVALID_ARGUMENT if one is longer than the limit, and for records that cannot be.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_records(
     path: *const c_char,

@@ -38,7 +38,7 @@ pub enum Status {
     Poisoned = 10,
     /// The name was changed, but whether that survives a power cut is not known.
     OutcomeUnknown = 11,
-    /// A manifest, a segment or a file of checksums is damaged, or was made to harm.
+    /// A manifest, a segment, a file of checksums or a record is damaged, or was made to harm.
     Corrupt = 12,
     /// A callback returned something else than 0.
     Stopped = 13,

@@ -52,7 +52,6 @@ int main(void) {
     damage("a", 17);
     damage("b", (long)len - 5);
     read_is_right(options, "a");
-    read_is_right(options, "b");
     uint64_t sum = 0, should = 0;
     for (size_t index = 0; index < len; index++) {
         should += expected[index];
@@ -60,8 +59,8 @@ int main(void) {
     OK(swath_sum("a", options, &sum, NULL));
     CHECK(sum == should);
 
-    /* All are wrong at one place. */
-    damage("c", 17);
+    /* No two agree on the first chunk any more. */
+    damage("c", 18);
     CHECK(swath_read("a", options, &buffer, NULL) != SWATH_STATUS_OK && buffer == NULL);
     CHECK(*swath_last_error_message() != 0);
 

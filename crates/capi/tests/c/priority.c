@@ -128,10 +128,15 @@ static void a_callback_that_waits_is_refused(void) {
     struct seen seen = {0};
     swath_class_plan *plan = NULL;
     swath_prioritised *reading = NULL;
+    swath_read_options *options = NULL;
+    OK(swath_read_options_new(&options));
+    /* Another worker might have brought the other class already. */
+    OK(swath_read_options_set_workers(options, 1));
     OK(swath_class_plan_of_whole(4, 2, &plan));
     OK(swath_class_plan_set_window(plan, 1));
     OK(swath_class_plan_set_class_callback(plan, wait_within, &seen));
-    OK(swath_read_prioritised(large_file, 1, NULL, plan, &reading));
+    OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
+    swath_read_options_free(options);
     atomic_store(&seen.reading, reading);
     swath_class *complete = NULL;
     OK(swath_prioritised_wait(reading, 1, SWATH_FOREVER, &complete));
