@@ -1,7 +1,8 @@
 //! The step `c`: the C library as C and C++ programs see it.
 //!
 //! ```text
-//! header current? → install into a prefix → header alone: C11, C++17, each compiler
+//! header current? → each of its functions exported, and called by a test?
+//!                 → install into a prefix → header alone: C11, C++17, each compiler
 //! tests/c/*.c     plain; with address and undefined-behaviour sanitizers; under valgrind
 //! consumer/       found by CMake: shared, static, C++        by pkg-config: everything else
 //! examples/c/*.c  compiled and run
@@ -9,6 +10,7 @@
 //!
 //! Everything is built with the debug build of the library, whose assertions are on.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +44,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     if !bench.has("cc") || !bench.has("pkg-config") {
         return skips::note(workspace, "c-compiler", "no `cc`, or no `pkg-config`");
     }
+    bench.every_function()?;
     bench.compile_header()?;
     let tests = bench.tests()?;
     bench.plain(&tests)?;
@@ -58,6 +61,34 @@ impl Bench<'_> {
 
     fn root(&self, path: &str) -> PathBuf {
         self.workspace.root().join(path)
+    }
+
+    /// What the header declares is what the library exports, and no test leaves one out.
+    fn every_function(&self) -> Result<()> {
+        let header = self.workspace.read("crates/capi/include/swath.h")?;
+        let declared = declared(&header);
+        let mut called = String::new();
+        for source in self.tests()? {
+            called.push_str(&fs::read_to_string(source)?);
+        }
+        let untested: Vec<_> = declared.iter().filter(|it| !calls(&called, it)).collect();
+        if !untested.is_empty() {
+            bail!("no test in crates/capi/tests/c calls {untested:?}");
+        }
+        if !self.has("nm") {
+            return skips::note(self.workspace, "nm", "not installed");
+        }
+        let library = self.prefix.join("lib/libswath.so.0");
+        let mut command = self.workspace.command("nm");
+        let said = output(command.args(["--dynamic", "--defined-only"]).arg(library))?;
+        let exported: BTreeSet<&str> =
+            said.lines().filter_map(|line| line.split_whitespace().last()).collect();
+        let differing: Vec<_> = declared.symmetric_difference(&exported).collect();
+        if differing.is_empty() {
+            Ok(())
+        } else {
+            bail!("declared or exported, but not both: {differing:?}")
+        }
     }
 
     /// The header alone, as the first thing that a program includes.
@@ -203,6 +234,24 @@ impl Bench<'_> {
     }
 }
 
+/// The functions that a header declares: names behind which a parenthesis opens, in what is no
+/// comment.
+fn declared(header: &str) -> BTreeSet<&str> {
+    let is_comment = |line: &&str| !line.trim_start().starts_with(['/', '*']);
+    let code = header.lines().filter(is_comment);
+    let opening = code.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    opening.filter(|name| name.starts_with("swath_")).collect()
+}
+
+/// Whether `name` is there as a whole word.
+fn calls(text: &str, name: &str) -> bool {
+    let is_part = |byte: Option<char>| byte.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    text.match_indices(name).any(|(at, _)| {
+        !is_part(text[..at].chars().next_back())
+            && !is_part(text[at + name.len()..].chars().next())
+    })
+}
+
 /// The C files of a folder, by name.
 fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
@@ -222,6 +271,20 @@ fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn functions_are_found_and_callbacks_and_comments_are_none() {
+        let header = "/**\n * See `swath_a(x)`.\n */\nconst char *swath_b(void);\n\
+                      swath_status swath_c(int x,\n                     int y);\n\
+                      typedef int32_t (*swath_d)(int);\n";
+        assert_eq!(declared(header), BTreeSet::from(["swath_b", "swath_c"]));
+    }
+
+    #[test]
+    fn a_longer_name_is_no_call_of_a_shorter_one() {
+        assert!(calls("OK(swath_read(path))", "swath_read"));
+        assert!(!calls("OK(swath_read_into(path)); my_swath_read()", "swath_read"));
+    }
 
     #[test]
     fn a_folder_without_c_files_is_told_and_not_passed_over() {
