@@ -3,11 +3,16 @@
 //! ```text
 //! cargo xtask test    every check, in order, until one fails
 //! cargo xtask tidy    the rules that no compiler knows
+//! cargo xtask header  the header of the C library, from its Rust
+//! cargo xtask install-c  the C library, into a prefix
 //! cargo xtask record  the measurements, prepared the same way
 //! ```
 //!
 //! This file turns words into a command; everything else leaves to a module of its own.
 
+mod c;
+mod header;
+mod install_c;
 mod manifest;
 mod prepare;
 mod process;
@@ -27,6 +32,10 @@ usage: cargo xtask COMMAND
 
   test [--fast]   everything that CI checks; --fast leaves the release build out
   tidy            arrows between modules, sizes, dead files, links, forbidden words
+  c               the step `c` of the test: the C library as C and C++ programs see it
+  header          crates/capi/include/swath.h, from the crate
+  install-c --prefix DIR [--profile NAME]
+                  libswath, swath.h, and what pkg-config and CMake want to know
   record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
 ";
 
@@ -36,6 +45,9 @@ enum Task {
     Usage,
     Test(test::Extent),
     Tidy,
+    C,
+    Header,
+    InstallC(install_c::Wish),
     Record(Vec<String>),
     Unknown(String),
 }
@@ -53,6 +65,9 @@ fn main() -> ExitCode {
         }
         Task::Test(extent) => Workspace::find().and_then(|it| test::run(&it, extent)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
+        Task::C => Workspace::find().and_then(|it| c::check(&it)),
+        Task::Header => Workspace::find().and_then(|it| header::write(&it)),
+        Task::InstallC(wish) => Workspace::find().and_then(|it| install_c::run(&it, &wish)),
         Task::Record(words) => Workspace::find().and_then(|it| record::run(&it, &words)),
     };
     match outcome {
@@ -68,16 +83,20 @@ fn parse(words: &[String]) -> Task {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
-        ["test" | "tidy", "-h" | "--help"] => Task::Usage,
+        ["test" | "tidy" | "c" | "header" | "install-c", "-h" | "--help"] => Task::Usage,
         ["test"] => Task::Test(test::Extent::Whole),
         ["test", "--fast"] => Task::Test(test::Extent::Fast),
         ["tidy"] => Task::Tidy,
+        ["c"] => Task::C,
+        ["header"] => Task::Header,
+        ["install-c", rest @ ..] => install_c::Wish::parse(rest)
+            .map_or_else(|| Task::Unknown(rest.join(" ")), Task::InstallC),
         ["record", rest @ ..] => {
             Task::Record(rest.iter().map(|word| (*word).to_owned()).collect())
         }
-        ["test", "--fast", word, ..] | ["test" | "tidy", word, ..] | [word, ..] => {
-            Task::Unknown((*word).to_owned())
-        }
+        ["test", "--fast", word, ..]
+        | ["test" | "tidy" | "c" | "header", word, ..]
+        | [word, ..] => Task::Unknown((*word).to_owned()),
     }
 }
 
@@ -102,6 +121,8 @@ mod tests {
         assert_eq!(parsed("test"), Task::Test(test::Extent::Whole));
         assert_eq!(parsed("test --fast"), Task::Test(test::Extent::Fast));
         assert_eq!(parsed("tidy"), Task::Tidy);
+        assert_eq!(parsed("c"), Task::C);
+        assert_eq!(parsed("header"), Task::Header);
         assert_eq!(parsed("record --small"), Task::Record(vec!["--small".to_owned()]));
     }
 
@@ -110,6 +131,7 @@ mod tests {
         for (line, word) in [("tset", "tset"), ("test --fats", "--fats"), ("tidy now", "now")] {
             assert_eq!(parsed(line), Task::Unknown(word.to_owned()), "{line}");
         }
+        assert_eq!(parsed("install-c --prefix"), Task::Unknown("--prefix".to_owned()));
         assert_eq!(parsed("test --fast now"), Task::Unknown("now".to_owned()));
     }
 }

@@ -1,9 +1,9 @@
 //! Brings in the peers that tests and measurements compare with.
 //!
-//! A private Python with numpy and what builds and tests the package, ripgrep, and a browser for the
-//! study's page. Nothing here fails: what could not be had is noted as a skip with its reason, and
-//! the tests that need it skip themselves. Packages of the distribution are installed only by root,
-//! who runs in a container of CI.
+//! A private Python with numpy and what builds and tests the package, ripgrep, a browser for the
+//! study's page, and valgrind and CMake for the C library. Nothing here fails: what could not be had
+//! is noted as a skip with its reason, and the tests that need it skip themselves. Packages of the
+//! distribution are installed only by root, who runs in a container of CI.
 
 use anyhow::{Result, bail};
 
@@ -24,7 +24,19 @@ pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
     if let Err(error) = chromium(workspace) {
         skips::note(workspace, "chromium", &format!("{error:#}"))?;
     }
+    // The step `c` says what it lacks.
+    for program in ["valgrind", "cmake", "pkg-config"] {
+        let _ = program_of_package(workspace, program);
+    }
     Ok(())
+}
+
+/// Installs the package of a program that has its name.
+fn program_of_package(workspace: &Workspace, program: &str) -> Result<()> {
+    if run_quietly(workspace.command(program).arg("--version")).is_ok() {
+        return Ok(());
+    }
+    install(workspace, program)
 }
 
 fn ripgrep(workspace: &Workspace) -> Result<()> {

@@ -41,6 +41,11 @@ impl Workspace {
         &self.root
     }
 
+    /// Where everything is built.
+    pub(crate) fn target(&self) -> &Path {
+        &self.target
+    }
+
     pub(crate) fn venv(&self) -> PathBuf {
         self.target.join("venv")
     }

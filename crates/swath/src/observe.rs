@@ -45,7 +45,11 @@ pub(crate) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
 /// assert_eq!(error.reason(), swath::Reason::Cancelled);
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct CancelToken(Arc<AtomicBool>);
+pub struct CancelToken {
+    cancelled: Arc<AtomicBool>,
+    /// Those of the tokens that this one is a child of.
+    above: Arc<[Arc<AtomicBool>]>,
+}
 
 impl CancelToken {
     /// Returns a token that nobody has cancelled.
@@ -53,15 +57,31 @@ impl CancelToken {
         Self::default()
     }
 
-    /// Cancels every read that has this token or a clone of it.
+    /// A token that is cancelled when this one is, and may be cancelled alone: for whoever ends
+    /// one read early and leaves the others of the caller's token as they are.
+    ///
+    /// ```
+    /// let all = swath::CancelToken::new();
+    /// let one = all.child();
+    /// one.cancel();
+    /// assert!(one.is_cancelled() && !all.is_cancelled());
+    /// ```
+    #[must_use]
+    pub fn child(&self) -> Self {
+        let above = std::iter::once(&self.cancelled).chain(&*self.above).cloned();
+        Self { cancelled: Arc::default(), above: above.collect() }
+    }
+
+    /// Cancels every read that has this token, a clone of it or a child.
     pub fn cancel(&self) {
         // Relaxed: a flag that publishes nothing else.
-        self.0.store(true, Ordering::Relaxed);
+        self.cancelled.store(true, Ordering::Relaxed);
     }
 
     /// Whether somebody cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        let is_set = |flag: &Arc<AtomicBool>| flag.load(Ordering::Relaxed);
+        is_set(&self.cancelled) || self.above.iter().any(is_set)
     }
 }
 
@@ -141,5 +161,22 @@ impl Observer {
 
     pub(crate) fn is_cancelled(&self) -> bool {
         self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_cancelled_with_all_above_it_and_never_cancels_them() {
+        let top = CancelToken::new();
+        let (middle, other) = (top.child(), top.child());
+        let low = middle.child();
+        middle.cancel();
+        assert!(low.is_cancelled() && low.child().is_cancelled());
+        assert!(!top.is_cancelled() && !other.is_cancelled());
+        top.clone().cancel();
+        assert!(other.is_cancelled());
     }
 }

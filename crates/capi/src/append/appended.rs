@@ -1,0 +1,79 @@
+//! What was committed, read back.
+
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+
+use crate::guard::{guard, quietly};
+use crate::pointer::{self, given, handle};
+use crate::status::Status;
+
+/// A committed output: a plain file, or a folder of segments that is read as one stream. Used by
+/// any number of threads at one time.
+#[derive(Debug)]
+pub struct Appended {
+    opened: swath::append::Opened,
+}
+
+/// Opens a committed output. To be freed by `swath_appended_free`.
+///
+/// SWATH_STATUS_NOT_FOUND if there is none, SWATH_STATUS_CORRUPT for a manifest that is damaged,
+/// SWATH_STATUS_TRUNCATED for a segment that is shorter than the manifest says.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_appended_open(
+    path: *const c_char,
+    appended: Option<&mut MaybeUninit<Option<Box<Appended>>>>,
+) -> Status {
+    guard(|| {
+        let appended = handle(appended, "appended")?;
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        *appended = Some(Box::new(Appended { opened: swath::append::open(path)? }));
+        Ok(())
+    })
+}
+
+/// Returns the bytes of the output.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_appended_len(appended: Option<&Appended>) -> u64 {
+    appended.map_or(0, |it| it.opened.len())
+}
+
+/// Returns how many extents it consists of; 1 for a file.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_appended_extents(appended: Option<&Appended>) -> usize {
+    appended.map_or(0, |it| it.opened.extents())
+}
+
+/// Reads up to `len` bytes at `offset` into memory of the caller and sets `count` to how many there
+/// were: fewer than `len` at the end only, and none from there on.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_appended_pread(
+    appended: Option<&Appended>,
+    target: *mut c_void,
+    len: usize,
+    offset: u64,
+    count: Option<&mut MaybeUninit<usize>>,
+) -> Status {
+    guard(|| {
+        let appended = given(appended, "appended")?;
+        let count = given(count, "count")?.write(0);
+        // SAFETY: the contract of the header.
+        let target = unsafe { pointer::bytes_mut(target.cast(), len, "target") }?;
+        *count = appended.opened.read_at(target, offset)?;
+        Ok(())
+    })
+}
+
+/// Compares every extent with its checksum. Reads a plain file, which has none, to its end.
+///
+/// SWATH_STATUS_CORRUPT with the segment and the bytes of an extent that does not match.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_appended_verify(appended: Option<&Appended>) -> Status {
+    guard(|| Ok(given(appended, "appended")?.opened.verify()?))
+}
+
+/// Frees the handle; NULL is nothing to free.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_appended_free(appended: Option<Box<Appended>>) {
+    quietly(|| drop(appended));
+}

@@ -1,0 +1,70 @@
+//! A place in the output, for a thread of the caller's.
+
+use std::ffi::c_void;
+use std::io::Write;
+use std::mem::MaybeUninit;
+
+use crate::append::owned::Exclusive;
+use crate::guard::{guard, quietly};
+use crate::pointer::{self, given, handle};
+use crate::status::Status;
+
+/// A place in the serial order of an output. May go to any thread; one uses it at a time, another
+/// one gets SWATH_STATUS_BUSY.
+#[derive(Debug)]
+pub struct Fork {
+    strand: Exclusive<swath::append::Fork>,
+}
+
+impl Fork {
+    pub(super) fn new(fork: swath::append::Fork) -> Self {
+        Self { strand: Exclusive::new(fork, "strand") }
+    }
+}
+
+/// Writes behind everything that was written to this fork before. Copies the bytes, and never waits
+/// for another strand.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_fork_write(
+    fork: Option<&Fork>,
+    data: *const c_void,
+    len: usize,
+) -> Status {
+    guard(|| {
+        let fork = given(fork, "fork")?;
+        // SAFETY: the contract of the header.
+        let bytes = unsafe { pointer::items(data.cast::<u8>(), len, "data") }?;
+        fork.strand.with(|strand| Ok(strand.write_all(bytes)?))
+    })
+}
+
+/// Takes a place in this fork's own order, as `swath_append_fork` does in the output's.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_fork_fork(
+    fork: Option<&Fork>,
+    child: Option<&mut MaybeUninit<Option<Box<Fork>>>>,
+) -> Status {
+    guard(|| {
+        let child = handle(child, "child")?;
+        let fork = given(fork, "fork")?;
+        *child = Some(Box::new(Fork::new(fork.strand.with(|strand| Ok(strand.fork()))?)));
+        Ok(())
+    })
+}
+
+/// Says that everything is written: the join. The handle is still to be freed; everything else that
+/// is done with it is SWATH_STATUS_INVALID_ARGUMENT.
+///
+/// SWATH_STATUS_BUSY if a fork of it is not finished, SWATH_STATUS_POISONED if one was freed before
+/// that: the output cannot be committed then.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
+    guard(|| Ok(given(fork, "fork")?.strand.take()?.finish()?))
+}
+
+/// Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what
+/// follows it has no place, so the commit fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_fork_free(fork: Option<Box<Fork>>) {
+    quietly(|| drop(fork));
+}

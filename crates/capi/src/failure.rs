@@ -1,0 +1,227 @@
+//! What went wrong last, on each thread.
+
+use std::cell::RefCell;
+use std::error::Error;
+use std::ffi::{CString, c_char};
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::status::Status;
+
+/// Why a call was not done, with everything that C may ask about it.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    status: Status,
+    message: String,
+    errno: i32,
+    path: Vec<u8>,
+    extent: Option<(u64, u64)>,
+}
+
+/// The result of everything that a C function does.
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
+        Self { status, message: message.into(), errno: 0, path: Vec::new(), extent: None }
+    }
+
+    /// Something that the caller may not hand over.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(Status::InvalidArgument, message)
+    }
+
+    /// A failure of a file that is known.
+    pub(crate) fn of(error: &swath::Error) -> Self {
+        Self {
+            status: Status::of(error.reason(), error.io_kind()),
+            message: told(error, error.what_to_try()),
+            errno: error.raw_os_error().unwrap_or(0),
+            path: bytes_of(error.path()),
+            extent: error.extent(),
+        }
+    }
+
+    /// A callback did not return 0.
+    pub(crate) fn stopped(value: i32, path: &Path) -> Self {
+        let message = format!("stopped {}: the callback returned {value}", path.display());
+        Self { path: bytes_of(path), ..Self::new(Status::Stopped, message) }
+    }
+
+    pub(crate) fn at_path(self, path: &Path) -> Self {
+        Self { path: bytes_of(path), ..self }
+    }
+
+    pub(crate) fn saying(self, message: String) -> Self {
+        Self { message, ..self }
+    }
+}
+
+fn bytes_of(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// An error, its causes and what to try, in one line.
+fn told(error: &(dyn Error + 'static), hint: &str) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let part = cause.to_string();
+        // What has been quoted is not said twice.
+        if !text.ends_with(&part) {
+            text = format!("{text}: {part}");
+        }
+        next = cause.source();
+    }
+    if hint.is_empty() || text.contains(hint) { text } else { format!("{text}; {hint}") }
+}
+
+impl From<swath::Error> for Failure {
+    fn from(error: swath::Error) -> Self {
+        Self::of(&error)
+    }
+}
+
+impl From<swath_formats::Error> for Failure {
+    fn from(error: swath_formats::Error) -> Self {
+        use swath_formats::Reason;
+        if let Some(error) = error.library() {
+            return Self::of(error);
+        }
+        let status = match error.reason() {
+            Reason::Truncated => Status::Truncated,
+            Reason::Invalid => Status::InvalidArgument,
+            Reason::TooLarge => Status::OutOfMemory,
+            Reason::Library => Status::Io,
+            _ => Status::Corrupt,
+        };
+        Self::new(status, told(&error, error.what_to_try())).at_path(error.path())
+    }
+}
+
+/// Writers hand out errors of the library as those of `std`.
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        if let Some(inner) = error.get_ref().and_then(|it| it.downcast_ref::<swath::Error>()) {
+            return Self::of(inner);
+        }
+        let errno = error.raw_os_error().unwrap_or(0);
+        Self { errno, ..Self::new(Status::of_kind(error.kind()), error.to_string()) }
+    }
+}
+
+/// The last failure as C asks for it.
+struct Kept {
+    message: CString,
+    path: CString,
+    errno: i32,
+    extent: Option<(u64, u64)>,
+}
+
+thread_local! {
+    static LAST: RefCell<Option<Kept>> = const { RefCell::new(None) };
+}
+
+/// Up to a NUL byte, which no path has and a message only if a name in it was forged.
+fn c_string(mut bytes: Vec<u8>) -> CString {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    bytes.truncate(end);
+    CString::new(bytes).unwrap_or_default()
+}
+
+/// Forgets the last failure. A thread that is just ending has none.
+pub(crate) fn forget() {
+    let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.take()));
+}
+
+/// Keeps `failure` for the calling thread and returns its status.
+pub(crate) fn keep(failure: Failure) -> Status {
+    let Failure { status, message, errno, path, extent } = failure;
+    let kept =
+        Kept { message: c_string(message.into_bytes()), path: c_string(path), errno, extent };
+    let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.replace(kept)));
+    status
+}
+
+/// What `get` finds in the last failure of this thread, if there is one.
+fn look<T>(get: impl FnOnce(&Kept) -> T) -> Option<T> {
+    let looked = LAST.try_with(|last| last.try_borrow().ok()?.as_ref().map(get));
+    looked.ok().flatten()
+}
+
+/// Returns what the last call of a Swath function on this thread could not do, to which file, at
+/// which bytes, why, and what to try: one line of UTF-8, bytes of names that are none replaced.
+/// Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
+/// `swath_status` on this thread, or the thread's end: copy it to keep it.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_last_error_message() -> *const c_char {
+    look(|kept| kept.message.as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// Returns the `errno` of the kernel behind the last failure on this thread, or 0 if there was no
+/// failure, or it was not the kernel's.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_last_error_errno() -> i32 {
+    look(|kept| kept.errno).unwrap_or(0)
+}
+
+/// Returns the path that the last failure on this thread is about, byte for byte as it was given.
+/// Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_last_error_path() -> *const c_char {
+    look(|kept| kept.path.as_ptr()).unwrap_or(c"".as_ptr())
+}
+
+/// Returns whether the last failure on this thread is about certain bytes of the file, and if so
+/// which: `offset` and `len` in bytes, each of which may be NULL. Else both stay as they are.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_last_error_extent(
+    offset: Option<&mut MaybeUninit<u64>>,
+    len: Option<&mut MaybeUninit<u64>>,
+) -> bool {
+    let Some((first, bytes)) = look(|kept| kept.extent).flatten() else { return false };
+    offset.map(|it| it.write(first));
+    len.map(|it| it.write(bytes));
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    fn message() -> String {
+        // SAFETY: a C string that lives until the next call on this thread.
+        let text = unsafe { CStr::from_ptr(swath_last_error_message()) };
+        text.to_str().expect("UTF-8").to_owned()
+    }
+
+    #[test]
+    fn the_kernels_words_and_what_to_try_are_in_the_message() {
+        let error = swath::read("/no such folder/file").expect_err("it is not there");
+        assert_eq!(keep(error.into()), Status::NotFound);
+        assert_eq!(
+            message(),
+            "cannot open /no such folder/file: No such file or directory (os error 2); check the path"
+        );
+        assert_eq!(swath_last_error_errno(), 2);
+        forget();
+        assert_eq!((message().as_str(), swath_last_error_errno()), ("", 0));
+    }
+
+    #[test]
+    fn an_error_of_a_writer_is_that_of_the_library() {
+        let error = swath::read("/etc").expect_err("a folder");
+        let (status, told) = (Failure::of(&error).status, Failure::of(&error).message);
+        let failure = Failure::from(io::Error::from(error));
+        assert_eq!((failure.status, failure.message), (status, told));
+    }
+
+    #[test]
+    fn a_name_with_a_nul_in_a_message_ends_it() {
+        keep(Failure::invalid("a\0b"));
+        assert_eq!(message(), "a");
+    }
+}

@@ -1,0 +1,115 @@
+//! Which files to ingest.
+
+use std::ffi::c_char;
+use std::mem::{self, MaybeUninit};
+use std::path::{Path, PathBuf};
+
+use crate::failure::{Failure, Result};
+use crate::guard::{guard, quietly};
+use crate::pointer::{self, given, handle};
+use crate::status::Status;
+
+/// Which files to read, in which order: a list of files, folders and patterns, nothing of which is
+/// looked at before a call uses it. One thread adds at a time.
+#[derive(Debug, Default)]
+pub struct Files {
+    pub(crate) files: swath::Files,
+    /// Whose profile is looked for.
+    pub(crate) first: Option<PathBuf>,
+}
+
+/// Makes a list without files. To be freed by `swath_files_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_files_new(
+    files: Option<&mut MaybeUninit<Option<Box<Files>>>>,
+) -> Status {
+    guard(|| {
+        *handle(files, "files")? = Some(Box::default());
+        Ok(())
+    })
+}
+
+/// Frees a list; NULL is nothing to free.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_files_free(files: Option<Box<Files>>) {
+    quietly(|| drop(files));
+}
+
+impl Files {
+    fn add(&mut self, more: swath::Files, first: Option<&Path>) {
+        self.files = mem::take(&mut self.files).and(more);
+        if self.first.is_none() {
+            self.first = first.map(Path::to_owned);
+        }
+    }
+}
+
+fn add(
+    files: Option<&mut Files>,
+    path: Result<&Path>,
+    more: impl FnOnce(&Path) -> swath::Files,
+) -> Status {
+    guard(|| {
+        let (files, path) = (given(files, "files")?, path?);
+        files.add(more(path), Some(path));
+        Ok(())
+    })
+}
+
+/// Adds one file: a folder is an error of that file.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_files_add_path(
+    files: Option<&mut Files>,
+    path: *const c_char,
+) -> Status {
+    // SAFETY: the contract of the header.
+    let path = unsafe { pointer::path(path, "path") };
+    add(files, path, |path| swath::Files::paths([path]))
+}
+
+/// Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
+/// many there are already. None is added if one of the pointers is NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_files_add_paths(
+    files: Option<&mut Files>,
+    paths: *const *const c_char,
+    count: usize,
+) -> Status {
+    guard(|| {
+        let files = given(files, "files")?;
+        // SAFETY: the contract of the header.
+        let paths = unsafe { pointer::paths(paths, count, "paths") }?;
+        files.add(swath::Files::paths(&paths), paths.first().copied());
+        Ok(())
+    })
+}
+
+/// Adds every file in a folder and in the folders below it, in the order of their names, a
+/// folder's own files before those of the folders in it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_files_add_folder(
+    files: Option<&mut Files>,
+    path: *const c_char,
+) -> Status {
+    // SAFETY: the contract of the header.
+    let path = unsafe { pointer::path(path, "path") };
+    add(files, path, |path| swath::Files::folder(path))
+}
+
+/// Adds the files that a pattern matches: `*`, `?`, `[a-c]`, `{jpg,png}`, `**` for any number of
+/// folders. The pattern is UTF-8. One that is wrong is an error of the call that reads.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_files_add_glob(
+    files: Option<&mut Files>,
+    pattern: *const c_char,
+) -> Status {
+    guard(|| {
+        let files = given(files, "files")?;
+        // SAFETY: the contract of the header.
+        let pattern = unsafe { pointer::text(pattern, "pattern") }?;
+        let pattern = str::from_utf8(pattern)
+            .map_err(|error| Failure::invalid(format!("`pattern` is no UTF-8: {error}")))?;
+        files.add(swath::Files::glob(pattern), None);
+        Ok(())
+    })
+}

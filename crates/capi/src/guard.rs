@@ -1,0 +1,75 @@
+//! No panic crosses into C, and every failure is kept.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::failure::{self, Failure, Result};
+use crate::status::Status;
+
+/// Does the work of a C function.
+pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
+    failure::forget();
+    // What the work has changed is behind handles, whose types stay whole when they unwind.
+    match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => Status::Ok,
+        Ok(Err(failure)) => failure::keep(failure),
+        Err(panic) => failure::keep(Failure::new(Status::Panic, words(&*panic))),
+    }
+}
+
+/// Does work that cannot fail, such as freeing; what was kept stays.
+pub(crate) fn quietly(work: impl FnOnce()) {
+    // Whoever frees something is not told: the panic has been printed, and nothing depends on it.
+    let _ = catch_unwind(AssertUnwindSafe(work));
+}
+
+fn words(panic: &(dyn Any + Send)) -> String {
+    let said = panic.downcast_ref::<&str>().copied();
+    let said = said.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    format!(
+        "a fault in Swath: {}; please report it with what was called",
+        said.unwrap_or("no message")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    /// As an exported function would be: a panic that left it would end the process.
+    extern "C" fn planted(panics: bool) -> Status {
+        guard(|| if panics { panic!("planted in {}", "a call") } else { Ok(()) })
+    }
+
+    fn message() -> String {
+        // SAFETY: a C string that lives until the next call on this thread.
+        let text = unsafe { CStr::from_ptr(failure::swath_last_error_message()) };
+        text.to_str().expect("UTF-8").to_owned()
+    }
+
+    #[test]
+    fn a_planted_panic_is_a_status_with_its_words() {
+        assert_eq!(planted(true), Status::Panic);
+        assert!(message().contains("planted in a call"), "{}", message());
+        assert_eq!(planted(false), Status::Ok);
+        assert_eq!(message(), "");
+    }
+
+    #[test]
+    fn a_panic_of_another_worker_is_a_status_too() {
+        let options = swath::ReadOptions::new().with_workers(2).with_chunk_size(1);
+        let status = guard(|| {
+            let fold =
+                |chunk: swath::Chunk<'_>| assert!(chunk.index < 3, "planted in a worker");
+            options.scan("/etc/passwd", fold, |(), ()| ())?;
+            Ok(())
+        });
+        assert_eq!(status, Status::Panic);
+    }
+
+    #[test]
+    fn a_panic_while_something_is_freed_goes_no_further() {
+        quietly(|| panic!("planted in a drop"));
+    }
+}

@@ -1,0 +1,85 @@
+//! Checksums of whole files.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+
+use swath_formats::checksum::{self, checksum};
+
+use crate::failure::Failure;
+use crate::guard::guard;
+use crate::number::{Number, numbers};
+use crate::options::{ReadOptions, resolve};
+use crate::pointer::{self, given, value};
+use crate::status::Status;
+
+/// A checksum that a standard tool knows too.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hash {
+    /// 8 bytes, as `xxhsum -H3`.
+    Xxh3 = 0,
+    /// 4 bytes: CRC-32C (Castagnoli), by all workers.
+    Crc32c = 1,
+    /// 32 bytes, as `b3sum`.
+    Blake3 = 2,
+}
+numbers!(Hash, "swath_hash_kind", [Xxh3, Crc32c, Blake3]);
+
+/// Bytes of the longest digest.
+pub const SWATH_HASH_MAX_LEN: usize = 32;
+
+impl Hash {
+    fn len(self) -> usize {
+        match self {
+            Self::Xxh3 => 8,
+            Self::Crc32c => 4,
+            Self::Blake3 => SWATH_HASH_MAX_LEN,
+        }
+    }
+}
+
+/// Returns how many bytes a digest of this kind has; 0 for a number that is no kind.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_hash_len(kind: MaybeUninit<Hash>) -> usize {
+    value(kind).map_or(0, Hash::len)
+}
+
+/// Computes the checksum of a file, or of the part of it that `options` name, and writes it to
+/// `digest`, the most significant byte of a number first, as tools print it. `size` is how many
+/// bytes `digest` has room for: at least `swath_hash_len(kind)`.
+///
+/// As `swath_read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_hash(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    kind: MaybeUninit<Hash>,
+    digest: *mut u8,
+    size: usize,
+) -> Status {
+    guard(|| {
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        let kind = value(kind)?;
+        given((!digest.is_null()).then_some(()), "digest")?;
+        // SAFETY: as above.
+        let target = unsafe { pointer::bytes_mut(digest, size.min(kind.len()), "digest") }?;
+        if target.len() < kind.len() {
+            let text = format!("`size` is {size}, and the digest has {} bytes", kind.len());
+            return Err(Failure::invalid(text));
+        }
+        let algorithm = match kind {
+            Hash::Xxh3 => checksum::Algorithm::Xxh3,
+            Hash::Crc32c => checksum::Algorithm::Crc32c,
+            Hash::Blake3 => checksum::Algorithm::Blake3,
+        };
+        let call = resolve(options, path)?;
+        let sum = checksum(call.source, algorithm, &call.options)?;
+        if sum.digest.len() != target.len() {
+            let text = format!("{} gave {} bytes", Hash::NAME, sum.digest.len());
+            return Err(Failure::new(Status::Panic, text));
+        }
+        target.copy_from_slice(&sum.digest);
+        Ok(())
+    })
+}

@@ -1,0 +1,45 @@
+//! The C library: what `swath.h` declares.
+//!
+//! ```text
+//! C program → pointers checked → handles and options → one call of the library → status
+//!                                                       panic, error → last_error
+//! ```
+//!
+//! It translates and decides nothing. `include/swath.h` is generated from the comments and
+//! signatures in here by `cargo xtask header`, and is what a user reads: so comments on exported
+//! items say what a C programmer needs. How the rooms share the work:
+//!
+//! - `status` and `failure`: what went wrong, as a number and in words;
+//! - `guard`: no panic crosses;
+//! - `pointer` and `number`: what a C program may hand over, and what it must not;
+//! - one room for each verb.
+//!
+//! A handle is a `Box` in C's hands: made by one function, freed by exactly one other. Shared
+//! handles are `&T` here, so their types are `Sync`; what one thread uses at a time is `&mut T`.
+//! A parameter `Option<&T>` is a pointer that may be `NULL`, and `Option<&mut MaybeUninit<T>>` one
+//! to where a result goes.
+
+#![expect(
+    clippy::missing_safety_doc,
+    reason = "the contract of every pointer is that of the header, said at its top once"
+)]
+
+pub mod append;
+pub mod buffer;
+pub mod cancel;
+pub mod failure;
+pub mod files;
+mod guard;
+pub mod hash;
+pub mod ingest;
+mod number;
+pub mod options;
+mod pointer;
+pub mod priority;
+pub mod read;
+pub mod records;
+pub mod report;
+pub mod scan;
+pub mod status;
+pub mod sum;
+mod user;

@@ -1,0 +1,46 @@
+//! Numbers that C calls values of an enumeration, whatever they are.
+//!
+//! In C any number may be passed where an enumeration is wanted; in Rust such a value must not
+//! exist. So parameters are `MaybeUninit<Enum>`, which the header shows as the enumeration, and
+//! are looked at as what they are.
+
+use std::mem::MaybeUninit;
+
+/// An enumeration of the header.
+///
+/// # Safety
+///
+/// It is `repr(u32)`, or `repr(C)` with values that fit into so many bits.
+pub(crate) unsafe trait Number: Copy + 'static {
+    /// What messages call it.
+    const NAME: &'static str;
+    /// All its values.
+    const ALL: &'static [Self];
+
+    /// Its number.
+    fn number(self) -> u32;
+}
+
+/// Declares what [`Number`] wants to know.
+macro_rules! numbers {
+    ($type:ty, $name:literal, [$($value:ident),+ $(,)?]) => {
+        // SAFETY: each of them is declared so; a cast that would lose bits is refused below.
+        unsafe impl $crate::number::Number for $type {
+            const NAME: &'static str = $name;
+            const ALL: &'static [Self] = &[$(Self::$value),+];
+
+            fn number(self) -> u32 {
+                self as u32
+            }
+        }
+    };
+}
+pub(crate) use numbers;
+
+/// The value that was given, or the number that is none.
+pub(crate) fn known<T: Number>(given: MaybeUninit<T>) -> Result<T, u32> {
+    const { assert!(size_of::<T>() == size_of::<u32>()) };
+    // SAFETY: C has passed a number of so many bytes, and each of their values is a `u32`.
+    let number = unsafe { std::mem::transmute_copy::<MaybeUninit<T>, u32>(&given) };
+    T::ALL.iter().copied().find(|value| value.number() == number).ok_or(number)
+}

@@ -1,0 +1,252 @@
+//! How to read, as an opaque object, so that it can grow without a new ABI.
+
+pub mod choices;
+pub mod copies;
+pub mod hooks;
+mod resolve;
+
+use std::mem::{self, MaybeUninit};
+use std::path::PathBuf;
+
+use swath::Verify;
+
+use crate::failure::Result;
+use crate::guard::{guard, quietly};
+use crate::pointer::{given, handle, value};
+use crate::status::Status;
+use crate::user::UserData;
+
+pub use choices::{Engine, Growth, PageCache, Profile, Reuse};
+pub use copies::Verification;
+pub(crate) use hooks::Hooks;
+pub use hooks::ProgressFn;
+pub(crate) use resolve::{Call, resolve, resolve_several};
+
+/// How to read. Every setter can be called again, the last call counts; a call that reads takes
+/// what is set when it begins. One thread sets at a time, and none while a call reads with it;
+/// any number of calls may read with it at one time. Wherever it is wanted, NULL stands for
+/// defaults.
+#[derive(Debug, Default)]
+pub struct ReadOptions {
+    options: swath::ReadOptions,
+    /// The library's setter has no getter.
+    engine: swath::Engine,
+    len: Option<u64>,
+    hooks: Hooks,
+    profile: Profile,
+    frozen: bool,
+    mirrors: Vec<PathBuf>,
+    verify: Verify,
+    hedging: u32,
+}
+
+/// Makes options that leave everything to the library. To be freed by `swath_read_options_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_new(
+    options: Option<&mut MaybeUninit<Option<Box<ReadOptions>>>>,
+) -> Status {
+    guard(|| {
+        *handle(options, "options")? = Some(Box::default());
+        Ok(())
+    })
+}
+
+/// Frees options; NULL is nothing to free.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_free(options: Option<Box<ReadOptions>>) {
+    quietly(|| drop(options));
+}
+
+fn change(
+    options: Option<&mut ReadOptions>,
+    change: impl FnOnce(&mut ReadOptions) -> Result<()>,
+) -> Status {
+    guard(|| change(given(options, "options")?))
+}
+
+/// As [`change`], of what the library has a setter for.
+fn set(
+    options: Option<&mut ReadOptions>,
+    setter: impl FnOnce(swath::ReadOptions) -> Result<swath::ReadOptions>,
+) -> Status {
+    change(options, |options| {
+        options.options = setter(mem::take(&mut options.options))?;
+        Ok(())
+    })
+}
+
+/// Sets how many threads read, the calling one included; at most 1024. Default 0: one for each
+/// core, or more where the device wants more reads in flight.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_workers(
+    options: Option<&mut ReadOptions>,
+    workers: usize,
+) -> Status {
+    set(options, |options| Ok(options.with_workers(workers)))
+}
+
+/// Sets the bytes of one read; for `swath_scan`, of one chunk. Default 0: 1 MiB; for a scan
+/// 512 KiB.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_chunk_size(
+    options: Option<&mut ReadOptions>,
+    chunk_size: usize,
+) -> Status {
+    set(options, |options| Ok(options.with_chunk_size(chunk_size)))
+}
+
+/// Sets how many direct reads are in flight; at most 1024. Default 0: 16, on spinning disks and
+/// networks 2.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_queue_depth(
+    options: Option<&mut ReadOptions>,
+    queue_depth: usize,
+) -> Status {
+    set(options, |options| Ok(options.with_queue_depth(queue_depth)))
+}
+
+/// Sets who moves the bytes. Default: SWATH_ENGINE_AUTO. SWATH_ENGINE_MAP also needs
+/// `swath_read_options_promise_frozen`.
+///
+/// SWATH_STATUS_INVALID_ARGUMENT for a number that is no engine; the options stay as they are.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_engine(
+    options: Option<&mut ReadOptions>,
+    engine: MaybeUninit<Engine>,
+) -> Status {
+    change(options, |options| {
+        options.engine = value(engine)?.into();
+        options.options = mem::take(&mut options.options).with_engine(options.engine);
+        Ok(())
+    })
+}
+
+/// Sets what happens to the page cache. Default: SWATH_PAGE_CACHE_AUTO.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_page_cache(
+    options: Option<&mut ReadOptions>,
+    page_cache: MaybeUninit<PageCache>,
+) -> Status {
+    change(options, |options| {
+        let page_cache = value(page_cache)?.into();
+        options.options = mem::take(&mut options.options).with_page_cache(page_cache);
+        Ok(())
+    })
+}
+
+/// Says whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_reuse(
+    options: Option<&mut ReadOptions>,
+    reuse: MaybeUninit<Reuse>,
+) -> Status {
+    change(options, |options| {
+        let reuse = value(reuse)?.into();
+        options.options = mem::take(&mut options.options).with_reuse(reuse);
+        Ok(())
+    })
+}
+
+/// Sets what the file may do while it is read. Default: SWATH_GROWTH_REFUSED.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_growth(
+    options: Option<&mut ReadOptions>,
+    growth: MaybeUninit<Growth>,
+) -> Status {
+    change(options, |options| {
+        let growth = value(growth)?.into();
+        options.options = mem::take(&mut options.options).with_growth(growth);
+        Ok(())
+    })
+}
+
+/// Sets the most bytes a second, all workers together. Default 0: no limit.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_rate(
+    options: Option<&mut ReadOptions>,
+    bytes_per_s: u64,
+) -> Status {
+    set(options, |options| Ok(options.with_rate_bytes_per_s(bytes_per_s)))
+}
+
+/// Sets where in the file to begin, in bytes. Default 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_offset(
+    options: Option<&mut ReadOptions>,
+    offset: u64,
+) -> Status {
+    set(options, |options| Ok(options.with_offset(offset)))
+}
+
+/// Sets how many bytes to read. A file that has fewer behind the offset is an error,
+/// SWATH_STATUS_TRUNCATED. Default SWATH_TO_END: all of them.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_len(
+    options: Option<&mut ReadOptions>,
+    len: u64,
+) -> Status {
+    change(options, |options| {
+        options.len = (len != SWATH_TO_END).then_some(len);
+        Ok(())
+    })
+}
+
+/// As a length: to the end of the file. As a total: not known.
+pub const SWATH_TO_END: u64 = 0xFFFF_FFFF_FFFF_FFFF;
+
+/// Sets a function that is told how far a read is, and what it is given with every call. NULL:
+/// none, which is the default.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_progress(
+    options: Option<&mut ReadOptions>,
+    progress: ProgressFn,
+    user_data: *mut std::ffi::c_void,
+) -> Status {
+    change(options, |options| {
+        options.hooks.progress = progress.map(|called| (called, UserData(user_data)));
+        Ok(())
+    })
+}
+
+/// Sets the token that cancels calls with these options; NULL: none, which is the default. The
+/// options keep what they need of it.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_cancel(
+    options: Option<&mut ReadOptions>,
+    token: Option<&crate::cancel::CancelToken>,
+) -> Status {
+    change(options, |options| {
+        options.hooks.cancel = token.map(|token| token.0.clone());
+        Ok(())
+    })
+}
+
+/// Says whether SWATH_ENGINE_AUTO goes by what `swath tune` has measured for the file system.
+/// Default: SWATH_PROFILE_NONE.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_profile(
+    options: Option<&mut ReadOptions>,
+    profile: MaybeUninit<Profile>,
+) -> Status {
+    change(options, |options| {
+        options.profile = value(profile)?;
+        Ok(())
+    })
+}
+
+/// Promises that until a call with these options has returned nobody, in any process, writes to the
+/// file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
+/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster.
+///
+/// A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
+/// process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls
+/// that read one file without mirrors; the others read.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_promise_frozen(
+    options: Option<&mut ReadOptions>,
+) -> Status {
+    change(options, |options| {
+        options.frozen = true;
+        Ok(())
+    })
+}

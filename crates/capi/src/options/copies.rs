@@ -1,0 +1,122 @@
+//! Several copies of a file, read as one.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::Arc;
+
+use swath::{Hedging, Mirrored, Source, Verify};
+use swath_cli::profile::Profiles;
+
+use crate::number::numbers;
+use crate::options::{ReadOptions, change};
+use crate::pointer::{self, value};
+use crate::status::Status;
+
+/// What each chunk of a copy is compared with before it is taken.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verification {
+    /// Nothing: for copies that are known to be equal.
+    None = 0,
+    /// The other copies: more than half of all must have the same bytes.
+    Vote = 1,
+}
+numbers!(Verification, "swath_verification", [None, Vote]);
+
+/// Adds a copy of the file: it is read beside the file, and in place of it where the file cannot
+/// be read, chunk by chunk. At most 63. The path is copied.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_read_options_add_mirror(
+    options: Option<&mut ReadOptions>,
+    path: *const c_char,
+) -> Status {
+    change(options, |options| {
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        options.mirrors.push(path.to_owned());
+        Ok(())
+    })
+}
+
+/// Forgets all mirrors.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_clear_mirrors(
+    options: Option<&mut ReadOptions>,
+) -> Status {
+    change(options, |options| {
+        options.mirrors.clear();
+        Ok(())
+    })
+}
+
+/// Sets what each chunk of the file and its mirrors is compared with. Default:
+/// SWATH_VERIFICATION_NONE. Takes the place of what `swath_read_options_set_manifest` has set.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_verification(
+    options: Option<&mut ReadOptions>,
+    verification: MaybeUninit<Verification>,
+) -> Status {
+    change(options, |options| {
+        options.verify = match value(verification)? {
+            Verification::None => Verify::None,
+            Verification::Vote => Verify::Vote,
+        };
+        Ok(())
+    })
+}
+
+/// Compares each chunk with the checksums that `swath manifest` has kept at `path`: of the file
+/// alone, and of its mirrors. The manifest is read now.
+///
+/// SWATH_STATUS_CORRUPT if it is damaged, or something else.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_read_options_set_manifest(
+    options: Option<&mut ReadOptions>,
+    path: *const c_char,
+) -> Status {
+    change(options, |options| {
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        options.verify = Verify::Manifest(Arc::new(swath::manifest::load(path)?));
+        Ok(())
+    })
+}
+
+/// Sets how many of 1000 reads may be made again from another copy because they take long;
+/// whichever comes first is taken. Default 0: none.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_read_options_set_hedging(
+    options: Option<&mut ReadOptions>,
+    permille: u32,
+) -> Status {
+    change(options, |options| {
+        options.hedging = permille;
+        Ok(())
+    })
+}
+
+impl ReadOptions {
+    /// What to read for `path`.
+    pub(super) fn source(&self, path: &Path, profiles: Option<&Profiles>) -> Source {
+        if !self.has_copies() {
+            return Source::from(path);
+        }
+        let paths = || std::iter::once(path).chain(self.mirrors.iter().map(|it| it.as_path()));
+        let worth = |profiles: &Profiles| {
+            paths().all(|path| profiles.of(path).is_some_and(|it| it.side_by_side()))
+        };
+        let copies = Mirrored::new(paths())
+            .with_verify(self.verify.clone())
+            .with_side_by_side(profiles.is_some_and(worth));
+        Source::from(match self.hedging {
+            0 => copies,
+            permille => copies.with_hedging(Hedging::permille(permille)),
+        })
+    }
+
+    /// Whether there is more to it than one file.
+    pub(super) fn has_copies(&self) -> bool {
+        !self.mirrors.is_empty() || !matches!(self.verify, Verify::None)
+    }
+}

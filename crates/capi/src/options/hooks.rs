@@ -1,0 +1,31 @@
+//! What hangs on a call: progress, and cancelling.
+
+use std::ffi::c_void;
+
+use swath::CancelToken;
+
+use crate::options::SWATH_TO_END;
+use crate::user::UserData;
+
+/// Is told how far a call is: bytes so far, and how many there will be, or SWATH_TO_END where that
+/// is not known. Called about once for each MiB, by whichever thread has read it, several at one
+/// time; calls of different threads may overtake each other. It must be quick, must not throw or
+/// `longjmp`, and must not free what the call uses.
+pub type ProgressFn = Option<extern "C" fn(bytes: u64, total: u64, user_data: *mut c_void)>;
+
+/// What hangs on a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hooks {
+    pub(crate) progress: Option<(extern "C" fn(u64, u64, *mut c_void), UserData)>,
+    pub(crate) cancel: Option<CancelToken>,
+}
+
+impl Hooks {
+    /// What the library calls for progress.
+    pub(crate) fn progress(&self) -> Option<impl Fn(swath::Progress) + Send + Sync + 'static> {
+        let (called, user_data) = self.progress?;
+        Some(move |at: swath::Progress| {
+            called(at.bytes, at.total.unwrap_or(SWATH_TO_END), user_data.get());
+        })
+    }
+}

@@ -1,0 +1,100 @@
+//! From what C has set to what the library is called with.
+
+use std::fs::File;
+use std::path::Path;
+
+use swath::{Frozen, Source};
+use swath_cli::args::read::ProfileArgs;
+use swath_cli::profile::Profiles;
+
+use crate::failure::{Failure, Result};
+use crate::options::{Profile, ReadOptions};
+
+/// One call of the library on one file.
+pub(crate) struct Call {
+    pub(crate) options: swath::ReadOptions,
+    pub(crate) source: Source,
+    /// The file, if C has promised that it may be mapped.
+    frozen: Option<File>,
+}
+
+impl Call {
+    /// The promise of C, if it has given one.
+    pub(crate) fn frozen(&self) -> Option<Frozen<'_>> {
+        // SAFETY: C has called `swath_read_options_promise_frozen`, whose comment says so much.
+        self.frozen.as_ref().map(|file| unsafe { Frozen::promise(file) })
+    }
+}
+
+/// What `options`, or the defaults, make of a call that reads `path`.
+pub(crate) fn resolve(options: Option<&ReadOptions>, path: &Path) -> Result<Call> {
+    let Some(set) = options else {
+        let options = swath::ReadOptions::new();
+        return Ok(Call { options, source: Source::from(path), frozen: None });
+    };
+    let profiles = set.profiles();
+    let source = set.source(path, profiles.as_ref());
+    let frozen = match set.frozen && !set.has_copies() {
+        true => Some(File::open(path).map_err(|error| {
+            let text = format!("cannot open {}: {error}", path.display());
+            Failure::from(error).saying(text).at_path(path)
+        })?),
+        false => None,
+    };
+    Ok(Call { options: set.tuned(path, profiles.as_ref()), source, frozen })
+}
+
+/// The same for several files, of which none may have mirrors.
+pub(crate) fn resolve_several(
+    options: Option<&ReadOptions>,
+    paths: &[&Path],
+) -> Result<(swath::ReadOptions, Vec<Source>)> {
+    if let ([path], Some(set)) = (paths, options) {
+        let profiles = set.profiles();
+        let source = set.source(path, profiles.as_ref());
+        return Ok((set.tuned(path, profiles.as_ref()), vec![source]));
+    }
+    if options.is_some_and(ReadOptions::has_copies) {
+        return Err(Failure::invalid("mirrors and checks are for calls that read one file"));
+    }
+    let resolved = options.zip(paths.first()).map(|(set, path)| {
+        let profiles = set.profiles();
+        set.tuned(path, profiles.as_ref())
+    });
+    Ok((resolved.unwrap_or_default(), paths.iter().map(|&path| Source::from(path)).collect()))
+}
+
+impl ReadOptions {
+    fn profiles(&self) -> Option<Profiles> {
+        let wanted = self.profile == Profile::OfUser;
+        wanted.then(|| Profiles::new(ProfileArgs { no_profile: false }))
+    }
+
+    /// All that was set, but for the source.
+    fn tuned(&self, path: &Path, profiles: Option<&Profiles>) -> swath::ReadOptions {
+        let mut options = self.options.clone();
+        if let Some(len) = self.len {
+            options = options.with_len(len);
+        }
+        if let Some(progress) = self.hooks.progress() {
+            options = options.with_progress(progress);
+        }
+        if let Some(token) = &self.hooks.cancel {
+            options = options.with_cancel(token.clone());
+        }
+        match profiles.and_then(|profiles| profiles.of(path)) {
+            Some(profile) => options.with_profile(profile),
+            None => options,
+        }
+    }
+
+    /// Whether a read is to copy from a map.
+    pub(crate) fn maps(options: Option<&Self>) -> bool {
+        options.is_some_and(|it| it.engine == swath::Engine::Map)
+    }
+
+    /// The token that C has set, or one that nobody cancels.
+    pub(crate) fn cancel(options: Option<&Self>) -> swath::CancelToken {
+        options.and_then(|it| it.hooks.cancel.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,185 @@
+//! Pointers as C hands them over: checked, and turned into what Rust may look at.
+//!
+//! What cannot be checked, such as whether a pointer leads anywhere, is the contract at the top of
+//! the header, and of the functions here that are `unsafe`.
+
+use std::ffi::{CStr, OsStr, c_char};
+use std::mem::MaybeUninit;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use crate::failure::{Failure, Result};
+use crate::number::{Number, known};
+
+/// Where a result goes, if C wants it.
+pub(crate) type Place<'p, T> = Option<&'p mut MaybeUninit<T>>;
+
+/// A pointer that must lead somewhere.
+pub(crate) fn given<T>(pointer: Option<T>, name: &str) -> Result<T> {
+    pointer.ok_or_else(|| null(name))
+}
+
+/// A value of an enumeration, or an error that says which number it was.
+pub(crate) fn value<T: Number>(given: MaybeUninit<T>) -> Result<T> {
+    known(given).map_err(|number| Failure::invalid(format!("{number} is no `{}`", T::NAME)))
+}
+
+fn null(name: &str) -> Failure {
+    Failure::invalid(format!("`{name}` is NULL"))
+}
+
+/// Where a handle goes; until there is one, `NULL` is there, so that freeing it does no harm.
+pub(crate) fn handle<'p, T>(
+    place: Place<'p, Option<Box<T>>>,
+    name: &str,
+) -> Result<&'p mut Option<Box<T>>> {
+    Ok(given(place, name)?.write(None))
+}
+
+/// The same of one that is only filled if it is wanted.
+pub(crate) fn wanted<'p, T>(
+    place: Place<'p, Option<Box<T>>>,
+) -> Option<&'p mut Option<Box<T>>> {
+    place.map(|place| place.write(None))
+}
+
+/// A path: bytes that end with NUL, in no encoding.
+///
+/// # Safety
+///
+/// `pointer` is NULL, or leads to a string that ends with NUL and outlives `'p`.
+pub(crate) unsafe fn path<'p>(pointer: *const c_char, name: &str) -> Result<&'p Path> {
+    // SAFETY: as above.
+    let text = unsafe { text(pointer, name) }?;
+    if text.is_empty() {
+        return Err(Failure::invalid(format!("`{name}` is an empty path")));
+    }
+    Ok(Path::new(OsStr::from_bytes(text)))
+}
+
+/// A string that ends with NUL, without it.
+///
+/// # Safety
+///
+/// As [`path`].
+pub(crate) unsafe fn text<'p>(pointer: *const c_char, name: &str) -> Result<&'p [u8]> {
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    // SAFETY: not NULL, and the caller says that it ends with NUL.
+    Ok(unsafe { CStr::from_ptr(pointer) }.to_bytes())
+}
+
+/// Several paths.
+///
+/// # Safety
+///
+/// `pointer` is NULL, or leads to `count` pointers as in [`path`].
+pub(crate) unsafe fn paths<'p>(
+    pointer: *const *const c_char,
+    count: usize,
+    name: &str,
+) -> Result<Vec<&'p Path>> {
+    // SAFETY: as above.
+    let pointers = unsafe { items(pointer, count, name) }?;
+    let each = |(index, &pointer): (usize, &*const c_char)| {
+        // SAFETY: as above.
+        unsafe { path(pointer, &format!("{name}[{index}]")) }
+    };
+    pointers.iter().enumerate().map(each).collect()
+}
+
+/// Items to look at; where there are none the pointer may be NULL.
+///
+/// # Safety
+///
+/// `pointer` is NULL, or leads to `count` items that outlive `'p` and that nobody changes.
+pub(crate) unsafe fn items<'p, T>(
+    pointer: *const T,
+    count: usize,
+    name: &str,
+) -> Result<&'p [T]> {
+    if fits::<T>(pointer, count, name)? {
+        // SAFETY: not NULL, aligned, no longer than an address can be; the rest says the caller.
+        Ok(unsafe { std::slice::from_raw_parts(pointer, count) })
+    } else {
+        Ok(&[])
+    }
+}
+
+/// Bytes to be written to; where there are none the pointer may be NULL.
+///
+/// # Safety
+///
+/// `pointer` is NULL, or leads to `len` bytes that outlive `'p` and that nobody else uses
+/// meanwhile.
+pub(crate) unsafe fn bytes_mut<'p>(
+    pointer: *mut u8,
+    len: usize,
+    name: &str,
+) -> Result<&'p mut [u8]> {
+    if fits(pointer.cast_const(), len, name)? {
+        // SAFETY: as above. What C has not written yet are bytes all the same: memory that Rust
+        // did not make has some value.
+        Ok(unsafe { std::slice::from_raw_parts_mut(pointer, len) })
+    } else {
+        Ok(&mut [])
+    }
+}
+
+/// Whether there is anything; an error for what cannot be memory.
+fn fits<T>(pointer: *const T, count: usize, name: &str) -> Result<bool> {
+    if count == 0 {
+        return Ok(false);
+    }
+    if pointer.is_null() {
+        return Err(null(name));
+    }
+    if !pointer.is_aligned() {
+        return Err(Failure::invalid(format!("`{name}` is not aligned")));
+    }
+    let bytes =
+        count.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
+    // Memory cannot go on behind the last address.
+    let end = bytes.and_then(|bytes| pointer.addr().checked_add(bytes));
+    match end {
+        Some(_) => Ok(true),
+        None => Err(Failure::invalid(format!("`{name}` cannot have {count} items"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ptr;
+
+    #[test]
+    fn what_cannot_be_memory_is_refused() {
+        let one = [1_u64, 2];
+        let first = one.as_ptr();
+        assert!(fits(first, 2, "it").expect("two are there"));
+        assert!(!fits(ptr::null::<u64>(), 0, "it").expect("none is wanted"));
+        assert!(fits(ptr::null::<u64>(), 1, "it").is_err());
+        assert!(fits(first.wrapping_byte_add(1), 1, "it").is_err());
+        let most = isize::MAX.unsigned_abs();
+        for count in [usize::MAX, most / 8 + 1] {
+            assert!(fits(first, count, "it").is_err(), "{count}");
+        }
+        let last = ptr::without_provenance::<u8>(usize::MAX - 9);
+        assert!(fits(last, 9, "it").expect("up to the last address"));
+        assert!(fits(last, 10, "it").is_err());
+    }
+
+    #[test]
+    fn paths_are_bytes_and_must_be_there() {
+        let named = [c"a\xff".as_ptr(), ptr::null()];
+        // SAFETY: one string that ends with NUL.
+        let one = unsafe { paths(named.as_ptr(), 1, "paths") };
+        // SAFETY: the same, and NULL.
+        let both = unsafe { paths(named.as_ptr(), 2, "paths") };
+        assert_eq!(one.expect("it is there")[0].as_os_str().as_bytes(), b"a\xff");
+        assert!(format!("{:?}", both.expect_err("NULL")).contains("`paths[1]` is NULL"));
+        // SAFETY: a string that ends with NUL.
+        assert!(unsafe { path(c"".as_ptr(), "path") }.is_err());
+    }
+}

@@ -1,0 +1,200 @@
+//! The verb `read_prioritised`: first what is needed first.
+
+pub mod class;
+pub mod plan;
+
+use std::ffi::{c_char, c_void};
+use std::mem::{self, MaybeUninit};
+use std::time::Duration;
+
+use swath::LoadedPlan;
+
+use crate::failure::{Failure, Result};
+use crate::guard::{guard, quietly};
+use crate::options::{ReadOptions, resolve_several};
+use crate::pointer::{self, given, handle, wanted};
+use crate::report::{Report, tell};
+use crate::status::Status;
+
+use class::Class;
+use plan::ClassPlan;
+
+/// As a number of milliseconds: however long it takes.
+pub const SWATH_FOREVER: u64 = 0xFFFF_FFFF_FFFF_FFFF;
+
+/// A read by classes that goes on, and later the memory with all of it. Used by any number of
+/// threads at one time, but for `swath_prioritised_finish` and `swath_prioritised_free`, during and
+/// after which no other thread uses it.
+#[derive(Debug)]
+pub struct Prioritised {
+    state: State,
+}
+
+#[derive(Debug)]
+enum State {
+    Reading(swath::Prioritised),
+    Loaded(LoadedPlan),
+    Failed,
+}
+
+impl Prioritised {
+    fn reading(&self) -> Result<&swath::Prioritised> {
+        match &self.state {
+            State::Reading(reading) => Ok(reading),
+            State::Loaded(_) => Err(Failure::invalid("the read is finished")),
+            State::Failed => Err(Failure::invalid("the read has failed, and was finished")),
+        }
+    }
+}
+
+/// Starts to read what `plan` lists of some files, the most urgent class first, and returns at
+/// once; threads of the library go on. The plan calls the files by their index in `paths`. The read
+/// is to be freed by `swath_prioritised_free`. The plan may be freed at once, or used again.
+///
+/// SWATH_STATUS_INVALID_ARGUMENT if the plan names a file that is not there, or the options have an
+/// offset or a length that does not fit it; SWATH_STATUS_TRUNCATED if a file ends before the plan
+/// does; as `swath_read`. What fails later is told by `swath_prioritised_wait` and
+/// `swath_prioritised_finish`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_read_prioritised(
+    paths: *const *const c_char,
+    count: usize,
+    options: Option<&ReadOptions>,
+    plan: Option<&ClassPlan>,
+    reading: Option<&mut MaybeUninit<Option<Box<Prioritised>>>>,
+) -> Status {
+    guard(|| {
+        let reading = handle(reading, "reading")?;
+        let plan = given(plan, "plan")?;
+        // SAFETY: the contract of the header.
+        let paths = unsafe { pointer::paths(paths, count, "paths") }?;
+        let (options, sources) = resolve_several(options, &paths)?;
+        let started = options.read_prioritised_files(sources, plan.plan.clone())?;
+        *reading = Some(Box::new(Prioritised { state: State::Reading(started) }));
+        Ok(())
+    })
+}
+
+/// Waits until all of a class is there and checked, for `timeout_ms` at most (SWATH_FOREVER: however
+/// long it takes), and returns it. It is to be freed by `swath_class_free`; its bytes are valid as
+/// those of the read. `number` is the one that the plan gives the class.
+///
+/// SWATH_STATUS_TIMED_OUT if it takes longer; what ended the read before; SWATH_STATUS_BUSY from a
+/// callback; SWATH_STATUS_INVALID_ARGUMENT if the plan has no such class.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_prioritised_wait(
+    reading: Option<&Prioritised>,
+    number: u32,
+    timeout_ms: u64,
+    complete: Option<&mut MaybeUninit<Option<Box<Class>>>>,
+) -> Status {
+    guard(|| {
+        let complete = handle(complete, "complete")?;
+        let bytes = match &given(reading, "reading")?.state {
+            State::Reading(reading) if timeout_ms == SWATH_FOREVER => reading.wait(number)?,
+            State::Reading(reading) => {
+                let most = Duration::from_millis(timeout_ms);
+                reading.wait_for(number, most)?.ok_or_else(|| {
+                    let text = format!("class {number} is not there after {timeout_ms} ms");
+                    Failure::new(Status::TimedOut, text)
+                })?
+            }
+            State::Loaded(loaded) => loaded
+                .class(number)
+                .ok_or_else(|| Failure::invalid(format!("the plan has no class {number}")))?,
+            State::Failed => {
+                return Err(Failure::invalid("the read has failed, and was finished"));
+            }
+        };
+        *complete = Some(Box::new(Class::new(&bytes)));
+        Ok(())
+    })
+}
+
+/// Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
+/// file has changed is only known of complete classes.
+///
+/// SWATH_STATUS_TIMED_OUT if not all of them are there yet, or the plan does not list all.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_prioritised_bytes(
+    reading: Option<&Prioritised>,
+    file: usize,
+    offset: u64,
+    len: u64,
+    data: Option<&mut MaybeUninit<*const u8>>,
+) -> Status {
+    guard(|| {
+        let data = given(data, "data")?.write(std::ptr::null());
+        let state = &given(reading, "reading")?.state;
+        let range = offset..plan::end(offset, len)?;
+        let bytes = match state {
+            State::Reading(reading) => reading.bytes(file, range),
+            State::Loaded(loaded) => loaded.bytes(file, range),
+            State::Failed => None,
+        };
+        *data = bytes
+            .ok_or_else(|| {
+                let text = format!("bytes {offset} to {} are not all there", offset + len);
+                Failure::new(Status::TimedOut, text)
+            })?
+            .as_ptr();
+        Ok(())
+    })
+}
+
+/// Makes a class the next one to begin. Classes that have begun are read to their end first. One
+/// that has begun, or that the plan does not have, changes nothing. To bring several forward, name
+/// the most urgent last.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_prioritised_prioritise(
+    reading: Option<&Prioritised>,
+    number: u32,
+) -> Status {
+    guard(|| {
+        given(reading, "reading")?.reading()?.prioritise(number);
+        Ok(())
+    })
+}
+
+/// Ends the read; what is in flight is not waited for here. Complete classes stay readable.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_prioritised_cancel(reading: Option<&Prioritised>) -> Status {
+    guard(|| {
+        given(reading, "reading")?.reading()?.cancel();
+        Ok(())
+    })
+}
+
+/// Waits for everything. The bytes stay where they are, until the read is freed; after a failure
+/// they are gone, those of complete classes too. `report` may be NULL.
+///
+/// The first thing that went wrong, and SWATH_STATUS_CHANGED if a file changed while it was read;
+/// SWATH_STATUS_INVALID_ARGUMENT if it was finished before.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_prioritised_finish(
+    reading: Option<&mut Prioritised>,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        let report = wanted(report);
+        let reading = given(reading, "reading")?;
+        reading.reading()?;
+        if let State::Reading(read) = mem::replace(&mut reading.state, State::Failed) {
+            let loaded = read.finish()?;
+            tell(report, loaded.report.read.clone());
+            reading.state = State::Loaded(loaded);
+        }
+        Ok(())
+    })
+}
+
+/// Frees a read; NULL is nothing to free. One that goes on is cancelled and waited for.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_prioritised_free(reading: Option<Box<Prioritised>>) {
+    quietly(|| drop(reading));
+}
+
+/// Is told that a class is complete: by a thread of the library, one call at a time, in the order
+/// in which classes are completed. `complete` is valid until it returns. It must be quick, must not
+/// wait for another class, and must not throw or `longjmp`.
+pub type ClassFn = Option<extern "C" fn(complete: *const Class, user_data: *mut c_void)>;

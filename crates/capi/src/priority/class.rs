@@ -1,0 +1,106 @@
+//! A class that is complete.
+
+use std::ptr;
+
+use swath::{ChunkBytes, ClassBytes};
+
+use crate::guard::quietly;
+
+/// A class that is complete: its chunks, in the order in which the plan lists them. Used by any
+/// number of threads at one time.
+#[derive(Debug)]
+pub struct Class {
+    number: u32,
+    elapsed_ns: u64,
+    len: u64,
+    chunks: Vec<ClassChunk>,
+}
+
+// SAFETY: the pointers in it lead to complete bytes, which nobody changes.
+unsafe impl Send for Class {}
+// SAFETY: as above.
+unsafe impl Sync for Class {}
+
+/// A chunk of a plan that is there. Fields may be added at the end.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ClassChunk {
+    /// Which line of the plan it is, from 0.
+    pub index: usize,
+    /// Which file.
+    pub file: usize,
+    /// Where in the file.
+    pub offset: u64,
+    /// Its bytes.
+    pub data: *const u8,
+    /// How many.
+    pub len: usize,
+    /// The number of the class that the plan puts it in.
+    pub class_number: u32,
+}
+
+impl ClassChunk {
+    pub(super) fn new(chunk: &ChunkBytes<'_>) -> Self {
+        Self {
+            index: chunk.index,
+            file: chunk.file,
+            offset: chunk.range.start,
+            data: chunk.bytes.as_ptr(),
+            len: chunk.bytes.len(),
+            class_number: chunk.class,
+        }
+    }
+}
+
+impl Class {
+    pub(super) fn new(bytes: &ClassBytes<'_>) -> Self {
+        Self {
+            number: bytes.class(),
+            elapsed_ns: u64::try_from(bytes.elapsed().as_nanos()).unwrap_or(u64::MAX),
+            len: bytes.len(),
+            chunks: bytes.chunks().map(|chunk| ClassChunk::new(&chunk)).collect(),
+        }
+    }
+}
+
+/// Returns the number that the plan gives a class.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_class_number(complete: Option<&Class>) -> u32 {
+    complete.map_or(0, |it| it.number)
+}
+
+/// Returns the nanoseconds from the start of the read until all of the class was there and checked.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_class_elapsed_ns(complete: Option<&Class>) -> u64 {
+    complete.map_or(0, |it| it.elapsed_ns)
+}
+
+/// Returns the bytes of the file in a class, each counted once.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_class_len(complete: Option<&Class>) -> u64 {
+    complete.map_or(0, |it| it.len)
+}
+
+/// Returns how many chunks a class has.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_class_chunk_count(complete: Option<&Class>) -> usize {
+    complete.map_or(0, |it| it.chunks.len())
+}
+
+/// Returns a chunk; NULL from the count on. The structure is valid until the class is freed, its
+/// bytes until the read is, or `swath_prioritised_finish` has failed.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_class_chunk_at(
+    complete: Option<&Class>,
+    index: usize,
+) -> *const ClassChunk {
+    let chunk = complete.and_then(|it| it.chunks.get(index));
+    chunk.map_or(ptr::null(), ptr::from_ref)
+}
+
+/// Frees a class that `swath_prioritised_wait` has returned, not its bytes; NULL is nothing to free.
+/// To be freed before or after the read.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_class_free(complete: Option<Box<Class>>) {
+    quietly(|| drop(complete));
+}

@@ -1,0 +1,68 @@
+//! The verb `read`.
+
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+
+use crate::buffer::Buffer;
+use crate::guard::guard;
+use crate::options::{ReadOptions, resolve};
+use crate::pointer::{self, handle, wanted};
+use crate::report::{Report, tell};
+use crate::status::Status;
+
+/// Reads a file, or the part of it that `options` name, into new memory by the best way there is
+/// for it right now. `buffer` is to be freed by `swath_buffer_free`; `report`, which may be NULL,
+/// says how it went and is to be freed by `swath_report_free`. After a failure both are NULL.
+///
+/// SWATH_STATUS_NOT_FOUND, SWATH_STATUS_PERMISSION_DENIED, SWATH_STATUS_IO if it cannot be read;
+/// SWATH_STATUS_CHANGED if it changed while it was read, SWATH_STATUS_TRUNCATED if it has fewer
+/// bytes than the options say, SWATH_STATUS_OUT_OF_MEMORY, SWATH_STATUS_CANCELLED,
+/// SWATH_STATUS_INVALID_ARGUMENT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_read(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    buffer: Option<&mut MaybeUninit<Option<Box<Buffer>>>>,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        let (report, buffer) = (wanted(report), handle(buffer, "buffer")?);
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        let call = resolve(options, path)?;
+        let loaded = match call.frozen() {
+            Some(frozen) if ReadOptions::maps(options) => {
+                call.options.read_mapped(frozen, path)?
+            }
+            _ => call.options.read(call.source)?,
+        };
+        *buffer = Some(Box::new(Buffer { bytes: loaded.buffer }));
+        tell(report, loaded.report);
+        Ok(())
+    })
+}
+
+/// Reads `len` bytes of a file, from the offset of `options` on, into memory of the caller. The
+/// length of the options does not count. Whatever happens, nothing writes to `target` any more
+/// when this returns; after a failure its contents are unspecified.
+///
+/// As `swath_read`; SWATH_STATUS_TRUNCATED if the file has fewer bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_read_into(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    target: *mut c_void,
+    len: usize,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        let report = wanted(report);
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        // SAFETY: as above.
+        let target = unsafe { pointer::bytes_mut(target.cast(), len, "target") }?;
+        let call = resolve(options, path)?;
+        tell(report, call.options.read_into(call.source, target)?);
+        Ok(())
+    })
+}

@@ -1,0 +1,205 @@
+//! The verb `records`: blocks of whole records, on several threads.
+
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+
+use swath::{BlockRecords, Cut};
+
+use crate::failure::{Failure, Result};
+use crate::guard::{guard, quietly};
+use crate::options::{ReadOptions, resolve};
+use crate::pointer::{self, given, handle, wanted};
+use crate::report::{Report, tell};
+use crate::status::Status;
+use crate::user::UserData;
+
+/// Where records end, and how long they may be. One thread sets at a time, and none while a call
+/// uses it. Wherever it is wanted, NULL stands for defaults: lines.
+#[derive(Debug)]
+pub struct RecordOptions {
+    cut: Cut,
+    block_size: u64,
+    record_limit: u64,
+}
+
+impl Default for RecordOptions {
+    fn default() -> Self {
+        Self { cut: Cut::Byte(b'\n'), block_size: 0, record_limit: 0 }
+    }
+}
+
+/// Makes options for lines. To be freed by `swath_record_options_free`.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_new(
+    options: Option<&mut MaybeUninit<Option<Box<RecordOptions>>>>,
+) -> Status {
+    guard(|| {
+        *handle(options, "options")? = Some(Box::default());
+        Ok(())
+    })
+}
+
+/// Frees options; NULL is nothing to free.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_free(options: Option<Box<RecordOptions>>) {
+    quietly(|| drop(options));
+}
+
+fn set(options: Option<&mut RecordOptions>, set: impl FnOnce(&mut RecordOptions)) -> Status {
+    guard(|| {
+        set(given(options, "options")?);
+        Ok(())
+    })
+}
+
+/// Ends records behind each byte of this value. What follows the last one is a record too, if it
+/// is not empty. Default: a newline.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_set_delimiter(
+    options: Option<&mut RecordOptions>,
+    delimiter: u8,
+) -> Status {
+    set(options, |options| options.cut = Cut::Byte(delimiter))
+}
+
+/// Ends records every `width` bytes. A last record that is shorter is an error of the call that
+/// reads, and so is a width of 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_set_fixed(
+    options: Option<&mut RecordOptions>,
+    width: u64,
+) -> Status {
+    set(options, |options| options.cut = Cut::Fixed(width))
+}
+
+/// Ends records behind each `delimiter` that is not between two quotes: CSV, where a newline may
+/// stand in a field. A quote inside quotes is doubled. A quote that is never closed is an error of
+/// the call that reads.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_set_quoted(
+    options: Option<&mut RecordOptions>,
+    quote: u8,
+    delimiter: u8,
+) -> Status {
+    set(options, |options| options.cut = Cut::Quoted { quote, delimiter })
+}
+
+/// Sets the bytes of a block. Default 0: the chunk size of the options, or 1 MiB.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_set_block_size(
+    options: Option<&mut RecordOptions>,
+    bytes: u64,
+) -> Status {
+    set(options, |options| options.block_size = bytes)
+}
+
+/// Sets the bytes of the longest record that is accepted; a longer one is an error of the call
+/// that reads. Default 0: as much as fits into the memory at hand.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_set_record_limit(
+    options: Option<&mut RecordOptions>,
+    bytes: u64,
+) -> Status {
+    set(options, |options| options.record_limit = bytes)
+}
+
+/// Some neighbouring records, each whole: valid until the callback returns, for the thread that it
+/// was called by.
+#[derive(Debug)]
+pub struct Block<'b> {
+    block: swath::Block<'b>,
+    records: BlockRecords<'b>,
+}
+
+/// Looks at a block; 0 to go on, anything else to stop. Called by several threads at one time, in
+/// any order, one of which is the calling one. It must not throw or `longjmp`.
+pub type BlockFn = Option<extern "C" fn(block: *mut Block<'_>, user_data: *mut c_void) -> i32>;
+
+/// Takes a file, or the part of it that `options` name, apart into records and calls `callback`
+/// for each block of them. No record is ever split. `records` says where records end, NULL: lines.
+///
+/// If a call returns something else than 0, no further block is begun, and this returns
+/// SWATH_STATUS_STOPPED once those that are running have ended. Blocks behind that one may have
+/// been given out before.
+///
+/// As `swath_read`; SWATH_STATUS_CORRUPT with the bytes of the record if the last one has no end;
+/// SWATH_STATUS_INVALID_ARGUMENT if one is longer than the limit, and for records that cannot be.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_records(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    records: Option<&RecordOptions>,
+    callback: BlockFn,
+    user_data: *mut c_void,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        let report = wanted(report);
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        let (callback, user_data) = (given(callback, "callback")?, UserData(user_data));
+        let defaults = RecordOptions::default();
+        let wish = records.unwrap_or(&defaults);
+        let call = resolve(options, path)?;
+        let records = match call.frozen() {
+            Some(frozen) => call.options.records_mapped(frozen, path),
+            None => call.options.records(call.source.clone()),
+        };
+        let records = records
+            .with_cut(wish.cut)
+            .with_block_size(wish.block_size)
+            .with_record_limit(wish.record_limit);
+        let each = |block: swath::Block<'_>| -> Result<()> {
+            let mut block = Block { block, records: block.records() };
+            match callback(&raw mut block, user_data.get()) {
+                0 => Ok(()),
+                value => Err(Failure::stopped(value, path)),
+            }
+        };
+        tell(report, records.for_each_block(each)?);
+        Ok(())
+    })
+}
+
+/// Returns the number of a block, counted from where the read began: the same in every run with
+/// the same block size. Numbers in which no record begins are left out.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_block_index(block: Option<&Block<'_>>) -> u64 {
+    block.map_or(0, |block| block.block.index)
+}
+
+/// Returns where in the file a block begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_block_offset(block: Option<&Block<'_>>) -> u64 {
+    block.map_or(0, |block| block.block.offset)
+}
+
+/// Returns the first byte of a block: whole records, each with its delimiter, if it has one.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_block_data(block: Option<&Block<'_>>) -> *const u8 {
+    block.map_or(std::ptr::null(), |block| block.block.bytes.as_ptr())
+}
+
+/// Returns how many bytes are in a block.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_block_len(block: Option<&Block<'_>>) -> usize {
+    block.map_or(0, |block| block.block.bytes.len())
+}
+
+/// Goes on to the next record of a block, the first one at first: leads `record` to its first
+/// byte and sets `len` to its length, the delimiter not counted. Returns false, and sets neither,
+/// when there is none left, or a pointer is NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_block_next(
+    block: Option<&mut Block<'_>>,
+    record: Option<&mut MaybeUninit<*const u8>>,
+    len: Option<&mut MaybeUninit<usize>>,
+) -> bool {
+    let (Some(block), Some(record), Some(len)) = (block, record, len) else { return false };
+    let next = block.records.next();
+    if let Some(bytes) = next {
+        record.write(bytes.as_ptr());
+        len.write(bytes.len());
+    }
+    next.is_some()
+}

@@ -1,0 +1,221 @@
+//! How a read went.
+
+use std::ffi::{CString, c_char};
+use std::os::unix::ffi::OsStrExt;
+use std::ptr;
+
+use crate::guard::quietly;
+use crate::options::{Engine, PageCache};
+
+/// How a read went: plain facts, which never change. Used by any number of threads at one time.
+#[derive(Debug)]
+pub struct Report {
+    report: swath::Report,
+    reason: CString,
+    profile: Option<CString>,
+    fallbacks: Vec<CString>,
+    mirrors: Vec<MirrorReport>,
+    /// What `mirrors` points to.
+    _names: Vec<CString>,
+}
+
+// SAFETY: the pointers in it lead to strings of its own, which nobody changes.
+unsafe impl Send for Report {}
+// SAFETY: as above.
+unsafe impl Sync for Report {}
+
+/// What became of a copy of a file.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MirrorState {
+    /// It was read.
+    Read = 0,
+    /// Another copy of its device was read instead.
+    Spare = 1,
+    /// It failed several times in a row, and was asked only for what no other copy had.
+    GivenUp = 2,
+    /// It could not be read, or is not the file any more that was opened.
+    Unusable = 3,
+}
+
+/// What one copy of a file did. Fields may be added at the end.
+#[repr(C)]
+#[derive(Debug)]
+pub struct MirrorReport {
+    /// Its path.
+    pub path: *const c_char,
+    /// What became of it.
+    pub state: MirrorState,
+    /// What was last wrong with it, or NULL.
+    pub trouble: *const c_char,
+    /// Bytes that were taken from it.
+    pub bytes: u64,
+    /// Chunks that were taken from it.
+    pub chunks: u64,
+    /// Chunks that it failed at.
+    pub errors: u64,
+    /// Of these, those that another copy had.
+    pub fail_overs: u64,
+    /// Second reads of it that came first, and were taken.
+    pub hedges_won: u64,
+    /// Second reads of it that were not needed.
+    pub hedges_lost: u64,
+}
+
+/// Leaves a report where C wants it.
+pub(crate) fn tell(place: Option<&mut Option<Box<Report>>>, report: swath::Report) {
+    if let Some(place) = place {
+        *place = Some(Box::new(Report::new(report)));
+    }
+}
+
+fn c_string(text: &[u8]) -> CString {
+    let end = text.iter().position(|&byte| byte == 0).unwrap_or(text.len());
+    CString::new(&text[..end]).unwrap_or_default()
+}
+
+impl Report {
+    pub(crate) fn new(report: swath::Report) -> Self {
+        let mut names = Vec::new();
+        let mut kept = |text: &[u8]| {
+            let text = c_string(text);
+            let first = text.as_ptr();
+            names.push(text);
+            first
+        };
+        let mirror = |it: &swath::MirrorReport| MirrorReport {
+            path: kept(it.path.as_os_str().as_bytes()),
+            state: match it.state {
+                swath::MirrorState::Read => MirrorState::Read,
+                swath::MirrorState::Spare => MirrorState::Spare,
+                swath::MirrorState::GivenUp => MirrorState::GivenUp,
+                // It may grow.
+                _ => MirrorState::Unusable,
+            },
+            trouble: it.trouble.as_ref().map_or(ptr::null(), |text| kept(text.as_bytes())),
+            bytes: it.bytes,
+            chunks: it.chunks,
+            errors: it.errors,
+            fail_overs: it.fail_overs,
+            hedges_won: it.hedges_won,
+            hedges_lost: it.hedges_lost,
+        };
+        let mirrors = report.mirrors.iter().map(mirror).collect();
+        let text = |text: &String| c_string(text.as_bytes());
+        let (reason, profile) = (text(&report.reason), report.profile.as_ref().map(text));
+        let fallbacks = report.fallbacks.iter().map(text).collect();
+        Self { report, reason, profile, fallbacks, mirrors, _names: names }
+    }
+}
+
+/// Returns the bytes that were delivered.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_bytes(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.bytes)
+}
+
+/// Returns the nanoseconds from the call to the last byte, opening and checking included.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_elapsed_ns(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| u64::try_from(it.report.elapsed.as_nanos()).unwrap_or(u64::MAX))
+}
+
+/// Returns the engine that ran; SWATH_ENGINE_AUTO for NULL only.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_engine(report: Option<&Report>) -> Engine {
+    report.map_or(Engine::Auto, |it| it.report.engine.into())
+}
+
+/// Returns the way through or past the page cache; SWATH_PAGE_CACHE_AUTO for NULL only.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_page_cache(report: Option<&Report>) -> PageCache {
+    report.map_or(PageCache::Auto, |it| it.report.page_cache.into())
+}
+
+/// Returns how many threads read, the calling one included.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_workers(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.workers)
+}
+
+/// Returns how many places for reads in flight there were.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_queue_depth(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.queue_depth)
+}
+
+/// Returns the bytes of one chunk.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_chunk_size(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.chunk_size)
+}
+
+/// Returns how many read calls were made, or ring entries submitted.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_calls(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.calls)
+}
+
+/// Returns how many reads were made again: after a passing failure, an interrupt, a short answer.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_retries(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.retries)
+}
+
+/// Returns the bytes that were read past the page cache.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_direct_bytes(report: Option<&Report>) -> u64 {
+    report.map_or(0, |it| it.report.direct_bytes)
+}
+
+/// Returns why this engine and way, in one sentence; NULL for NULL only. Texts and structures of a
+/// report are valid until it is freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_reason(report: Option<&Report>) -> *const c_char {
+    report.map_or(ptr::null(), |it| it.reason.as_ptr())
+}
+
+/// Returns the name of the profile that this was decided by, or NULL if there was none.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_profile(report: Option<&Report>) -> *const c_char {
+    let profile = report.and_then(|it| it.profile.as_ref());
+    profile.map_or(ptr::null(), |name| name.as_ptr())
+}
+
+/// Returns how many wishes could not be granted.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_fallback_count(report: Option<&Report>) -> usize {
+    report.map_or(0, |it| it.fallbacks.len())
+}
+
+/// Returns a wish that could not be granted, and what was done instead; NULL from the count on.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_fallback(
+    report: Option<&Report>,
+    index: usize,
+) -> *const c_char {
+    let fallback = report.and_then(|it| it.fallbacks.get(index));
+    fallback.map_or(ptr::null(), |text| text.as_ptr())
+}
+
+/// Returns how many copies the file had that was read; 0 for one without mirrors.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_mirror_count(report: Option<&Report>) -> usize {
+    report.map_or(0, |it| it.mirrors.len())
+}
+
+/// Returns what a copy did, the file itself being the first; NULL from the count on.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_mirror(
+    report: Option<&Report>,
+    index: usize,
+) -> *const MirrorReport {
+    let mirror = report.and_then(|it| it.mirrors.get(index));
+    mirror.map_or(ptr::null(), ptr::from_ref)
+}
+
+/// Frees a report; NULL is nothing to free.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_report_free(report: Option<Box<Report>>) {
+    quietly(|| drop(report));
+}

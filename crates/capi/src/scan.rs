@@ -1,0 +1,111 @@
+//! The verb `scan`: chunks as they pass, on several threads.
+
+use std::ffi::{c_char, c_void};
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+
+use swath::CancelToken;
+
+use crate::failure::{Failure, Result};
+use crate::guard::guard;
+use crate::options::{ReadOptions, resolve};
+use crate::pointer::{self, given, wanted};
+use crate::report::{Report, tell};
+use crate::status::Status;
+use crate::user::UserData;
+
+/// Some neighbouring bytes of a file, as they pass: valid until the callback returns. Fields may
+/// be added at the end.
+#[repr(C)]
+#[derive(Debug)]
+pub struct Chunk {
+    /// Counted from where the read began.
+    pub index: u64,
+    /// Of the first byte, in the file.
+    pub offset: u64,
+    /// The bytes.
+    pub data: *const u8,
+    /// How many: a chunk's size; the last chunk may have fewer.
+    pub len: usize,
+}
+
+/// Looks at a chunk; 0 to go on, anything else to stop. Called by several threads at one time, in
+/// any order, one of which is the calling one. It must not throw or `longjmp`.
+pub type ChunkFn = Option<extern "C" fn(chunk: *const Chunk, user_data: *mut c_void) -> i32>;
+
+/// Reads a file, or the part of it that `options` name, chunk by chunk, in bounded memory, and
+/// calls `callback` for each. Chunks are cut from where the read begins, whoever reads them.
+///
+/// If a call returns something else than 0, no further call begins, and this returns
+/// SWATH_STATUS_STOPPED once those that are running have ended. Chunks behind that one may have
+/// been given out before. Whether the file changed is found out at the end.
+///
+/// As `swath_read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_scan(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    callback: ChunkFn,
+    user_data: *mut c_void,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        let report = wanted(report);
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        let callback = given(callback, "callback")?;
+        let call = resolve(options, path)?;
+        let (user_data, stop) = (UserData(user_data), Stop::new(options));
+        let options = call.options.with_cancel(stop.token.clone());
+        let fold = |chunk: swath::Chunk<'_>| {
+            let (data, len) = (chunk.bytes.as_ptr(), chunk.bytes.len());
+            let chunk = Chunk { index: chunk.index, offset: chunk.offset, data, len };
+            stop.call(|| callback(&raw const chunk, user_data.get()));
+        };
+        let scanned = options.scan(call.source, fold, |(), ()| ());
+        stop.judge(path, ())?;
+        tell(report, scanned?.report);
+        Ok(())
+    })
+}
+
+/// What a callback returned, and the end of what called it.
+pub(crate) struct Stop {
+    pub(crate) token: CancelToken,
+    is_stopped: AtomicBool,
+    returned: AtomicI32,
+}
+
+impl Stop {
+    /// Whoever cancels by the token of `options` cancels this too, but not the other way round.
+    pub(crate) fn new(options: Option<&ReadOptions>) -> Self {
+        Self::below(&ReadOptions::cancel(options))
+    }
+
+    pub(crate) fn below(token: &CancelToken) -> Self {
+        let (is_stopped, returned) = (AtomicBool::new(false), AtomicI32::new(0));
+        Self { token: token.child(), is_stopped, returned }
+    }
+
+    /// Calls, unless it is over; a value other than 0 ends it.
+    pub(crate) fn call(&self, callback: impl FnOnce() -> i32) {
+        if self.is_stopped.load(Ordering::SeqCst) {
+            return;
+        }
+        let value = callback();
+        if value != 0 && !self.is_stopped.swap(true, Ordering::SeqCst) {
+            self.returned.store(value, Ordering::SeqCst);
+            self.token.cancel();
+        }
+    }
+
+    /// The failure of a callback that ended it, if one did.
+    pub(crate) fn judge<T>(&self, path: &Path, value: T) -> Result<T> {
+        if self.is_stopped.load(Ordering::SeqCst) {
+            Err(Failure::stopped(self.returned.load(Ordering::SeqCst), path))
+        } else {
+            Ok(value)
+        }
+    }
+}

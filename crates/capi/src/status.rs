@@ -1,0 +1,155 @@
+//! What became of a call, as a number that never changes its meaning.
+
+use std::ffi::{CStr, c_char};
+use std::io;
+use std::mem::MaybeUninit;
+
+use swath::Reason;
+
+use crate::number::{known, numbers};
+
+/// What became of a call. Numbers keep their meaning; new ones may be added, so treat one that you
+/// do not know as a failure.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// Done.
+    Ok = 0,
+    /// A pointer was NULL that must not be, a number means nothing, options contradict each other
+    /// or the file, or a handle was used after its end.
+    InvalidArgument = 1,
+    /// There is no such file or folder.
+    NotFound = 2,
+    /// It may not be read or written by this user.
+    PermissionDenied = 3,
+    /// The kernel or the device said so; see `swath_last_error_errno`.
+    Io = 4,
+    /// The file ended before the bytes that were to be read.
+    Truncated = 5,
+    /// The file changed, or was replaced, while it was read.
+    Changed = 6,
+    /// A token cancelled it.
+    Cancelled = 7,
+    /// Not enough memory at hand.
+    OutOfMemory = 8,
+    /// Somebody else is writing the same target, or another thread is using the same handle.
+    Busy = 9,
+    /// Part of the output was abandoned, so what follows it has no place.
+    Poisoned = 10,
+    /// The name was changed, but whether that survives a power cut is not known.
+    OutcomeUnknown = 11,
+    /// A manifest, a segment, a file of checksums or a record is damaged, or was made to harm.
+    Corrupt = 12,
+    /// A callback returned something else than 0.
+    Stopped = 13,
+    /// It was not there in time. Nothing is wrong, and it goes on.
+    TimedOut = 14,
+    /// A fault in the library, which has been caught. Please report it, with its message.
+    Panic = 15,
+}
+
+impl Status {
+    /// The status for an error of the library.
+    pub(crate) fn of(reason: Reason, kind: io::ErrorKind) -> Self {
+        match reason {
+            Reason::Truncated => Self::Truncated,
+            Reason::Changed => Self::Changed,
+            Reason::Cancelled => Self::Cancelled,
+            Reason::OutOfMemory => Self::OutOfMemory,
+            Reason::Invalid => Self::InvalidArgument,
+            Reason::Busy => Self::Busy,
+            Reason::Poisoned => Self::Poisoned,
+            Reason::OutcomeUnknown => Self::OutcomeUnknown,
+            Reason::Corrupt => Self::Corrupt,
+            // `Reason` may grow.
+            _ => Self::of_kind(kind),
+        }
+    }
+
+    /// The status for an error of the kernel.
+    pub(crate) fn of_kind(kind: io::ErrorKind) -> Self {
+        match kind {
+            io::ErrorKind::NotFound => Self::NotFound,
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied,
+            io::ErrorKind::OutOfMemory => Self::OutOfMemory,
+            _ => Self::Io,
+        }
+    }
+
+    fn text(self) -> &'static CStr {
+        match self {
+            Self::Ok => c"done",
+            Self::InvalidArgument => c"invalid argument",
+            Self::NotFound => c"not found",
+            Self::PermissionDenied => c"permission denied",
+            Self::Io => c"input or output failed",
+            Self::Truncated => c"the file ended early",
+            Self::Changed => c"the file changed while it was read",
+            Self::Cancelled => c"cancelled",
+            Self::OutOfMemory => c"out of memory",
+            Self::Busy => c"in use",
+            Self::Poisoned => c"part of the output was abandoned",
+            Self::OutcomeUnknown => c"the outcome is not known",
+            Self::Corrupt => c"damaged",
+            Self::Stopped => c"stopped by a callback",
+            Self::TimedOut => c"not there in time",
+            Self::Panic => c"a fault in the library",
+        }
+    }
+}
+
+numbers!(
+    Status,
+    "swath_status",
+    [
+        Ok,
+        InvalidArgument,
+        NotFound,
+        PermissionDenied,
+        Io,
+        Truncated,
+        Changed,
+        Cancelled,
+        OutOfMemory,
+        Busy,
+        Poisoned,
+        OutcomeUnknown,
+        Corrupt,
+        Stopped,
+        TimedOut,
+        Panic,
+    ]
+);
+
+/// Returns the meaning of `status` in few words, never NULL: for a number that is none,
+/// "unknown status". The text lives as long as the program. For what went wrong with which file
+/// see `swath_last_error_message`.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_status_text(status: MaybeUninit<Status>) -> *const c_char {
+    known(status).map_or(c"unknown status", Status::text).as_ptr()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::number::Number;
+
+    #[test]
+    fn every_status_has_its_number_and_a_text_of_its_own() {
+        for (number, &status) in (0..).zip(Status::ALL) {
+            assert_eq!(status.number(), number);
+            assert!(!status.text().is_empty());
+            let same = Status::ALL.iter().filter(|it| it.text() == status.text());
+            assert_eq!(same.count(), 1, "{status:?}");
+        }
+    }
+
+    #[test]
+    fn reasons_and_kinds_have_a_status() {
+        use io::ErrorKind::{NotFound, Other, PermissionDenied};
+        assert_eq!(Status::of(Reason::Io, NotFound), Status::NotFound);
+        assert_eq!(Status::of(Reason::Io, PermissionDenied), Status::PermissionDenied);
+        assert_eq!(Status::of(Reason::Io, Other), Status::Io);
+        assert_eq!(Status::of(Reason::Changed, NotFound), Status::Changed);
+    }
+}

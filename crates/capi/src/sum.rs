@@ -1,0 +1,77 @@
+//! What can be known of a file in one pass without keeping it.
+
+use std::ffi::c_char;
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+use swath::Scanned;
+
+use crate::failure::Result;
+use crate::guard::guard;
+use crate::options::{Call, ReadOptions, resolve};
+use crate::pointer::{self, Place, given, wanted};
+use crate::report::{Report, tell};
+use crate::status::Status;
+
+/// Computes the sum of all bytes of a file, or of the part of it that `options` name, each from 0
+/// to 255, modulo 2^64.
+///
+/// As `swath_read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_sum(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    sum: Option<&mut MaybeUninit<u64>>,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") };
+        one_pass(path, options, (sum, "sum"), report, |call, path| {
+            Ok(match call.frozen() {
+                Some(frozen) => call.options.sum_mapped(frozen, path)?,
+                None => call.options.sum(call.source.clone())?,
+            })
+        })
+    })
+}
+
+/// Counts how often `byte` occurs in a file, or in the part of it that `options` name: newlines,
+/// for example.
+///
+/// As `swath_read`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn swath_count(
+    path: *const c_char,
+    options: Option<&ReadOptions>,
+    byte: u8,
+    count: Option<&mut MaybeUninit<u64>>,
+    report: Option<&mut MaybeUninit<Option<Box<Report>>>>,
+) -> Status {
+    guard(|| {
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") };
+        one_pass(path, options, (count, "count"), report, |call, path| {
+            Ok(match call.frozen() {
+                Some(frozen) => call.options.count_mapped(frozen, path, byte)?,
+                None => call.options.count(call.source.clone(), byte)?,
+            })
+        })
+    })
+}
+
+fn one_pass(
+    path: Result<&Path>,
+    options: Option<&ReadOptions>,
+    (place, name): (Place<'_, u64>, &str),
+    report: Place<'_, Option<Box<Report>>>,
+    pass: impl FnOnce(&Call, &Path) -> Result<Scanned<u64>>,
+) -> Result<()> {
+    let report = wanted(report);
+    let place = given(place, name)?;
+    let path = path?;
+    let scanned = pass(&resolve(options, path)?, path)?;
+    place.write(scanned.value);
+    tell(report, scanned.report);
+    Ok(())
+}

@@ -1,0 +1,287 @@
+/* Appending: forks and tickets leave the file of the serial program, or nothing. */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "check.h"
+
+#define WRITE(function, handle, text) OK(function((handle), (text), strlen(text)))
+
+static swath_append_options *unsynced(swath_mode mode) {
+    swath_append_options *options = NULL;
+    OK(swath_append_options_new(&options));
+    OK(swath_append_options_set_mode(options, mode));
+    OK(swath_append_options_set_sync(options, SWATH_SYNC_NONE));
+    return options;
+}
+
+static void *write_right(void *fork) {
+    for (int index = 0; index < 1000; index++) {
+        WRITE(swath_fork_write, fork, "right ");
+    }
+    OK(swath_fork_finish(fork));
+    return NULL;
+}
+
+/* head, a fork per thread, tail: in the order of the program, not of time. */
+static void forks_keep_their_order(swath_mode mode, const char *path) {
+    swath_append_options *options = unsynced(mode);
+    swath_append *append = NULL;
+    swath_fork *left = NULL, *right = NULL, *inner = NULL;
+    pthread_t thread;
+    uint64_t bytes = 0;
+    OK(swath_append_create(path, options, &append));
+    WRITE(swath_append_write, append, "head ");
+    OK(swath_append_fork(append, &left));
+    OK(swath_append_fork(append, &right));
+    WRITE(swath_append_write, append, "tail");
+    CHECK(pthread_create(&thread, NULL, write_right, right) == 0);
+    WRITE(swath_fork_write, left, "left ");
+    OK(swath_fork_fork(left, &inner));
+    WRITE(swath_fork_write, left, "after ");
+    WRITE(swath_fork_write, inner, "inner ");
+    OK(swath_fork_write(inner, NULL, 0));
+    OK(swath_fork_finish(inner));
+    OK(swath_fork_finish(left));
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(access(path, F_OK) != 0 || mode == SWATH_MODE_SEGMENTS);
+    OK(swath_append_commit(append, &bytes));
+    CHECK(bytes == 5 + 5 + 6 + 6 + 6000 + 4);
+    FAILS(swath_fork_write(left, "x", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_fork_finish(left), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_write(append, "x", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_commit(append, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_abort(append), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_fork_free(left);
+    swath_fork_free(right);
+    swath_fork_free(inner);
+    swath_append_free(append);
+    swath_append_options_free(options);
+
+    char *should = malloc(7000), *got = malloc(7000);
+    CHECK(should != NULL && got != NULL);
+    strcpy(should, "head left inner after ");
+    for (int index = 0; index < 1000; index++) {
+        strcpy(should + 22 + 6 * index, "right ");
+    }
+    strcpy(should + 6022, "tail");
+    swath_appended *appended = NULL;
+    size_t count = 0;
+    OK(swath_appended_open(path, &appended));
+    CHECK(swath_appended_len(appended) == bytes && swath_appended_extents(appended) >= 1);
+    OK(swath_appended_pread(appended, got, 7000, 0, &count));
+    CHECK(count == bytes && memcmp(got, should, bytes) == 0);
+    OK(swath_appended_pread(appended, got, 4, 10, &count));
+    CHECK(count == 4 && memcmp(got, "inne", 4) == 0);
+    OK(swath_appended_pread(appended, got, 4, bytes - 1, &count));
+    CHECK(count == 1 && got[0] == 'l');
+    OK(swath_appended_pread(appended, got, 4, UINT64_MAX, &count));
+    CHECK(count == 0);
+    OK(swath_appended_verify(appended));
+    FAILS(swath_appended_pread(appended, NULL, 4, 0, &count), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_appended_pread(appended, got, 4, 0, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_appended_free(appended);
+    if (mode == SWATH_MODE_PLAIN) {
+        check_text(path, should);
+    }
+    free(should);
+    free(got);
+}
+
+static void nothing_is_left_without_a_commit(void) {
+    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_append *append = NULL;
+    swath_fork *fork = NULL;
+    make_text("old", "old");
+    OK(swath_append_create("old", options, &append));
+    WRITE(swath_append_write, append, "new");
+    swath_append_free(append);
+    check_text("old", "old");
+    OK(swath_append_create("old", options, &append));
+    FAILS(swath_append_create("old", options, &(swath_append *){NULL}), SWATH_STATUS_BUSY);
+    OK(swath_append_abort(append));
+    swath_append_free(append);
+    check_text("old", "old");
+    /* A fork that is freed before it is finished poisons the output. */
+    OK(swath_append_create("old", options, &append));
+    OK(swath_append_fork(append, &fork));
+    WRITE(swath_fork_write, fork, "half");
+    swath_fork_free(fork);
+    FAILS(swath_append_commit(append, NULL), SWATH_STATUS_POISONED);
+    SAYS("old");
+    swath_append_free(append);
+    check_text("old", "old");
+    /* And so does one that is still open. */
+    OK(swath_append_create("old", options, &append));
+    OK(swath_append_fork(append, &fork));
+    FAILS(swath_append_commit(append, NULL), SWATH_STATUS_BUSY);
+    swath_append_free(append);
+    swath_fork_free(fork);
+    check_text("old", "old");
+    swath_append_options_free(options);
+}
+
+static void existing_and_checkpoints(void) {
+    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_append *append = NULL;
+    uint64_t bytes = 0;
+    make_text("log", "one ");
+    OK(swath_append_options_set_memory(options, 1 << 20));
+    OK(swath_append_options_set_buffer_size(options, 4096));
+    OK(swath_append_options_set_checksums(options, SWATH_CHECKSUMS_NONE));
+    OK(swath_append_to_existing("log", options, &append));
+    WRITE(swath_append_write, append, "two ");
+    OK(swath_append_checkpoint(append));
+    check_text("log", "one two ");
+    WRITE(swath_append_write, append, "three");
+    OK(swath_append_commit(append, &bytes));
+    CHECK(bytes == 13);
+    check_text("log", "one two three");
+    swath_append_free(append);
+    OK(swath_append_options_set_mode(options, SWATH_MODE_GLOBAL));
+    OK(swath_append_create("global", options, &append));
+    WRITE(swath_append_write, append, "record");
+    FAILS(swath_append_checkpoint(append), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_append_commit(append, NULL));
+    swath_append_free(append);
+    check_text("global", "record");
+    OK(swath_write("whole", options, "bytes", 5));
+    check_text("whole", "bytes");
+    OK(swath_write("whole", NULL, NULL, 0));
+    check_text("whole", "");
+    swath_append_options_free(options);
+}
+
+struct work {
+    swath_ordered *ordered;
+    int last;
+};
+
+static void *take_tickets(void *data) {
+    struct work *work = data;
+    for (;;) {
+        swath_ticket *ticket = NULL;
+        char text[32];
+        OK(swath_ordered_ticket(work->ordered, &ticket));
+        snprintf(text, sizeof text, "%d\n", (int)swath_ticket_index(ticket));
+        int over = (int)swath_ticket_index(ticket) >= work->last;
+        if (!over) {
+            WRITE(swath_ticket_write, ticket, text);
+        }
+        OK(swath_ticket_done(ticket));
+        FAILS(swath_ticket_done(ticket), SWATH_STATUS_INVALID_ARGUMENT);
+        FAILS(swath_ticket_write(ticket, "x", 1), SWATH_STATUS_INVALID_ARGUMENT);
+        swath_ticket_free(ticket);
+        if (over) {
+            return NULL;
+        }
+    }
+}
+
+static void tickets(void) {
+    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    struct work work = {.last = 500};
+    pthread_t threads[3];
+    uint64_t bytes = 0;
+    OK(swath_append_options_set_window(options, 4));
+    OK(swath_append_options_set_direct(options, SWATH_DIRECT_WRITES_NO));
+    OK(swath_append_options_set_cancel(options, NULL));
+    OK(swath_ordered_create("ordered", options, &work.ordered));
+    for (size_t index = 0; index < 3; index++) {
+        CHECK(pthread_create(&threads[index], NULL, take_tickets, &work) == 0);
+    }
+    for (size_t index = 0; index < 3; index++) {
+        CHECK(pthread_join(threads[index], NULL) == 0);
+    }
+    OK(swath_ordered_commit(work.ordered, &bytes));
+    FAILS(swath_ordered_ticket(work.ordered, &(swath_ticket *){NULL}),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    swath_ordered_free(work.ordered);
+    char *should = calloc(1, 8192);
+    CHECK(should != NULL);
+    for (int number = 0; number < work.last; number++) {
+        sprintf(should + strlen(should), "%d\n", number);
+    }
+    CHECK(bytes == strlen(should));
+    check_text("ordered", should);
+    free(should);
+
+    swath_ticket *ticket = NULL;
+    OK(swath_ordered_create("poisoned", options, &work.ordered));
+    OK(swath_ordered_ticket(work.ordered, &ticket));
+    swath_ticket_free(ticket);
+    FAILS(swath_ordered_ticket(work.ordered, &ticket), SWATH_STATUS_POISONED);
+    FAILS(swath_ordered_commit(work.ordered, NULL), SWATH_STATUS_POISONED);
+    swath_ordered_free(work.ordered);
+    CHECK(access("poisoned", F_OK) != 0);
+    OK(swath_ordered_create("open", options, &work.ordered));
+    OK(swath_ordered_ticket(work.ordered, &ticket));
+    FAILS(swath_ordered_commit(work.ordered, NULL), SWATH_STATUS_BUSY);
+    swath_ticket_free(ticket);
+    swath_ordered_free(work.ordered);
+    OK(swath_ordered_create("open", options, &work.ordered));
+    OK(swath_ordered_abort(work.ordered));
+    swath_ordered_free(work.ordered);
+    CHECK(access("open", F_OK) != 0);
+    swath_append_options_free(options);
+}
+
+static void errors(void) {
+    swath_append *append = NULL;
+    swath_append_options *options = NULL;
+    swath_appended *appended = NULL;
+    FAILS(swath_append_create("no folder/out", NULL, &append), SWATH_STATUS_NOT_FOUND);
+    SAYS("no folder");
+    CHECK(append == NULL);
+    FAILS(swath_append_create(NULL, NULL, &append), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_create("a", NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_to_existing(NULL, NULL, &append), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_write(NULL, "a", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_fork(NULL, &(swath_fork *){NULL}), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_commit(NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_abort(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_checkpoint(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_fork_write(NULL, "a", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_fork_finish(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_fork_fork(NULL, &(swath_fork *){NULL}), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_create(NULL, NULL, &(swath_ordered *){NULL}),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_ticket(NULL, &(swath_ticket *){NULL}), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_commit(NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_abort(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ticket_write(NULL, "a", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ticket_done(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_appended_open("missing", &appended), SWATH_STATUS_NOT_FOUND);
+    FAILS(swath_appended_open("missing", NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_appended_verify(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_write(NULL, NULL, "a", 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_write("a", NULL, NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_write("a", NULL, "a", SIZE_MAX), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_append_options_new(&options));
+    FAILS(swath_append_options_set_mode(options, (swath_mode)3), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_options_set_sync(options, (swath_sync)2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_options_set_checksums(options, (swath_checksums)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_options_set_direct(options, (swath_direct_writes)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_append_options_set_mode(NULL, SWATH_MODE_PLAIN), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_append_options_free(options);
+    swath_append_options_free(NULL);
+    swath_append_free(NULL);
+    swath_fork_free(NULL);
+    swath_ordered_free(NULL);
+    swath_ticket_free(NULL);
+    swath_appended_free(NULL);
+    CHECK(swath_appended_len(NULL) == 0 && swath_appended_extents(NULL) == 0);
+    CHECK(swath_ticket_index(NULL) == 0);
+}
+
+int main(void) {
+    forks_keep_their_order(SWATH_MODE_PLAIN, "plain");
+    forks_keep_their_order(SWATH_MODE_SEGMENTS, "segments");
+    nothing_is_left_without_a_commit();
+    existing_and_checkpoints();
+    tickets();
+    errors();
+    return 0;
+}

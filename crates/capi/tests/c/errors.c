@@ -1,0 +1,157 @@
+/* Errors are of one thread, say what, to what, where and why; wrong arguments do no harm. */
+#include <errno.h>
+#include <pthread.h>
+
+#include "check.h"
+
+static void *other_thread(void *path) {
+    CHECK(*swath_last_error_message() == '\0');
+    CHECK(swath_last_error_errno() == 0);
+    swath_buffer *buffer = NULL;
+    FAILS(swath_read(path, NULL, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
+    SAYS("of the other");
+    return NULL;
+}
+
+static void messages(void) {
+    uint64_t offset = 7, len = 8;
+    CHECK(strcmp(swath_last_error_message(), "") == 0);
+    CHECK(strcmp(swath_last_error_path(), "") == 0);
+    CHECK(!swath_last_error_extent(&offset, &len) && offset == 7 && len == 8);
+
+    swath_buffer *buffer = (swath_buffer *)&offset;
+    FAILS(swath_read("missing", NULL, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
+    CHECK(buffer == NULL);
+    CHECK(swath_last_error_errno() == ENOENT);
+    CHECK(strcmp(swath_last_error_path(), "missing") == 0);
+    SAYS("cannot open missing: No such file or directory");
+    SAYS("check the path");
+
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, other_thread, "missing of the other") == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    SAYS("cannot open missing:");
+
+    make_text("short", "0123456789");
+    swath_read_options *options = NULL;
+    OK(swath_read_options_new(&options));
+    CHECK(strcmp(swath_last_error_path(), "") == 0 && swath_last_error_errno() == 0);
+    OK(swath_read_options_set_offset(options, 4));
+    OK(swath_read_options_set_len(options, 100));
+    FAILS(swath_read("short", options, &buffer, NULL), SWATH_STATUS_TRUNCATED);
+    SAYS("short at bytes 4..104");
+    CHECK(swath_last_error_extent(&offset, &len) && offset == 4 && len == 100);
+    CHECK(swath_last_error_extent(NULL, NULL));
+    CHECK(swath_last_error_errno() == 0);
+    OK(swath_read_options_set_len(options, SWATH_TO_END));
+    OK(swath_read("short", options, &buffer, NULL));
+    CHECK(swath_buffer_len(buffer) == 6);
+    swath_buffer_free(buffer);
+    FAILS(swath_read(".", options, &buffer, NULL), SWATH_STATUS_IO);
+    CHECK(swath_last_error_errno() == EISDIR);
+    swath_read_options_free(options);
+}
+
+/* A name that is no text in any encoding. */
+static void names_are_bytes(void) {
+    const char *name = "n\xff\xfe m\xc3";
+    make_text(name, "bytes");
+    swath_buffer *buffer = NULL;
+    OK(swath_read(name, NULL, &buffer, NULL));
+    CHECK(swath_buffer_len(buffer) == 5);
+    swath_buffer_free(buffer);
+    CHECK(remove(name) == 0);
+    FAILS(swath_read(name, NULL, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
+    CHECK(strcmp(swath_last_error_path(), name) == 0);
+}
+
+static void null_is_told(void) {
+    swath_buffer *buffer = NULL;
+    swath_read_options *options = NULL;
+    uint64_t sum = 0;
+    FAILS(swath_read(NULL, NULL, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`path` is NULL");
+    FAILS(swath_read("", NULL, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read("short", NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`buffer` is NULL");
+    FAILS(swath_read_into("short", NULL, NULL, 1, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_into("short", NULL, &sum, SIZE_MAX, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_scan("short", NULL, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("`callback` is NULL");
+    FAILS(swath_sum("short", NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_sum(NULL, NULL, &sum, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_count("short", NULL, 10, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_hash("short", NULL, SWATH_HASH_KIND_XXH3, NULL, 8), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_workers(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_engine(NULL, SWATH_ENGINE_POOL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_add_mirror(NULL, "a"), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_read_options_new(&options));
+    FAILS(swath_read_options_add_mirror(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_manifest(options, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_read_options_set_progress(options, NULL, NULL));
+    OK(swath_read_options_set_cancel(options, NULL));
+    swath_read_options_free(options);
+    FAILS(swath_cancel_token_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_cancel_token_cancel(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(!swath_cancel_token_is_cancelled(NULL));
+    CHECK(swath_buffer_data(NULL) == NULL && swath_buffer_len(NULL) == 0);
+    CHECK(swath_report_bytes(NULL) == 0 && swath_report_elapsed_ns(NULL) == 0);
+    CHECK(swath_report_engine(NULL) == SWATH_ENGINE_AUTO);
+    CHECK(swath_report_page_cache(NULL) == SWATH_PAGE_CACHE_AUTO);
+    CHECK(swath_report_workers(NULL) == 0 && swath_report_queue_depth(NULL) == 0);
+    CHECK(swath_report_chunk_size(NULL) == 0 && swath_report_calls(NULL) == 0);
+    CHECK(swath_report_retries(NULL) == 0 && swath_report_direct_bytes(NULL) == 0);
+    CHECK(swath_report_reason(NULL) == NULL && swath_report_profile(NULL) == NULL);
+    CHECK(swath_report_fallback_count(NULL) == 0 && swath_report_fallback(NULL, 0) == NULL);
+    CHECK(swath_report_mirror_count(NULL) == 0 && swath_report_mirror(NULL, 0) == NULL);
+    swath_buffer_free(NULL);
+    swath_report_free(NULL);
+    swath_read_options_free(NULL);
+    swath_cancel_token_free(NULL);
+}
+
+/* Numbers that are no value, as a newer program may pass them to an older library. */
+static void wrong_values_change_nothing(void) {
+    swath_read_options *options = NULL;
+    OK(swath_read_options_new(&options));
+    FAILS(swath_read_options_set_engine(options, (swath_engine)99), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("99 is no `swath_engine`");
+    FAILS(swath_read_options_set_page_cache(options, (swath_page_cache)4),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_reuse(options, (swath_reuse)2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_growth(options, (swath_growth)2), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_profile(options, (swath_profile)UINT32_MAX),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_read_options_set_verification(options, (swath_verification)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_read_options_set_workers(options, SIZE_MAX));
+    OK(swath_read_options_set_chunk_size(options, SIZE_MAX));
+    OK(swath_read_options_set_queue_depth(options, SIZE_MAX));
+    swath_buffer *buffer = NULL;
+    OK(swath_read("short", options, &buffer, NULL));
+    swath_buffer_free(buffer);
+    OK(swath_read_options_set_offset(options, UINT64_MAX));
+    OK(swath_read_options_set_len(options, 2));
+    FAILS(swath_read("short", options, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_read_options_set_len(options, SWATH_TO_END));
+    FAILS(swath_read("short", options, &buffer, NULL), SWATH_STATUS_TRUNCATED);
+    uint8_t digest[SWATH_HASH_MAX_LEN];
+    FAILS(swath_hash("short", NULL, (swath_hash_kind)3, digest, sizeof digest),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    CHECK(swath_hash_len((swath_hash_kind)3) == 0);
+    swath_read_options_free(options);
+    CHECK(strcmp(swath_status_text((swath_status)77), "unknown status") == 0);
+    CHECK(strcmp(swath_status_text(SWATH_STATUS_OK), "done") == 0);
+    for (int status = 0; status <= SWATH_STATUS_PANIC; status++) {
+        CHECK(strcmp(swath_status_text((swath_status)status), "unknown status") != 0);
+    }
+}
+
+int main(void) {
+    messages();
+    names_are_bytes();
+    null_is_told();
+    wrong_values_change_nothing();
+    return 0;
+}

@@ -1,0 +1,178 @@
+/* Reading gives the bytes that stdio gives, whoever reads, and takes care of the caller's memory. */
+#include <pthread.h>
+
+#include "check.h"
+
+static size_t len;
+static uint8_t *expected;
+
+static void whole(const char *path) {
+    const swath_engine engines[] = {SWATH_ENGINE_AUTO, SWATH_ENGINE_SERIAL, SWATH_ENGINE_POOL,
+                                    SWATH_ENGINE_RING};
+    for (size_t index = 0; index < 4; index++) {
+        swath_read_options *options = NULL;
+        swath_buffer *buffer = NULL;
+        swath_report *report = NULL;
+        OK(swath_read_options_new(&options));
+        OK(swath_read_options_set_engine(options, engines[index]));
+        OK(swath_read_options_set_workers(options, 3));
+        OK(swath_read_options_set_chunk_size(options, 64 << 10));
+        OK(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_KEEP));
+        OK(swath_read(path, options, &buffer, &report));
+        CHECK(swath_buffer_len(buffer) == len);
+        CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
+        CHECK((uintptr_t)swath_buffer_data(buffer) % 4096 == 0);
+        CHECK(swath_report_bytes(report) == len);
+        CHECK(swath_report_elapsed_ns(report) > 0 && swath_report_calls(report) > 0);
+        CHECK(swath_report_chunk_size(report) == 64 << 10);
+        CHECK(swath_report_workers(report) >= 1 && swath_report_queue_depth(report) >= 1);
+        CHECK(swath_report_engine(report) != SWATH_ENGINE_AUTO);
+        CHECK(swath_report_page_cache(report) == SWATH_PAGE_CACHE_KEEP);
+        CHECK(strlen(swath_report_reason(report)) > 0);
+        CHECK(swath_report_profile(report) == NULL);
+        CHECK(swath_report_mirror_count(report) == 0);
+        size_t fallbacks = swath_report_fallback_count(report);
+        CHECK(swath_report_fallback(report, fallbacks) == NULL);
+        CHECK(fallbacks == 0 || strlen(swath_report_fallback(report, 0)) > 0);
+        /* The caller may write to it, and frees it in any order. */
+        swath_buffer_data(buffer)[len - 1] ^= 1;
+        swath_read_options_free(options);
+        swath_report_free(report);
+        swath_buffer_free(buffer);
+    }
+}
+
+static void parts(const char *path) {
+    swath_read_options *options = NULL;
+    OK(swath_read_options_new(&options));
+    const size_t offsets[] = {0, 1, 4095, 4096, len / 2, len - 1, len};
+    for (size_t index = 0; index < 7; index++) {
+        swath_buffer *buffer = NULL;
+        size_t offset = offsets[index];
+        OK(swath_read_options_set_offset(options, offset));
+        OK(swath_read_options_set_len(options, SWATH_TO_END));
+        OK(swath_read(path, options, &buffer, NULL));
+        CHECK(swath_buffer_len(buffer) == len - offset);
+        CHECK(memcmp(swath_buffer_data(buffer), expected + offset, len - offset) == 0);
+        swath_buffer_free(buffer);
+        OK(swath_read_options_set_len(options, 0));
+        OK(swath_read(path, options, &buffer, NULL));
+        CHECK(swath_buffer_len(buffer) == 0 && swath_buffer_data(buffer) != NULL);
+        swath_buffer_free(buffer);
+    }
+    swath_read_options_free(options);
+}
+
+static void into(const char *path) {
+    /* Of the very size, so that a byte too much is seen. */
+    uint8_t *target = malloc(len);
+    CHECK(target != NULL);
+    memset(target, 0, len);
+    swath_report *report = NULL;
+    OK(swath_read_into(path, NULL, target, len, &report));
+    CHECK(memcmp(target, expected, len) == 0);
+    CHECK(swath_report_bytes(report) == len);
+    swath_report_free(report);
+    swath_read_options *options = NULL;
+    OK(swath_read_options_new(&options));
+    OK(swath_read_options_set_offset(options, 77));
+    OK(swath_read_options_set_len(options, 3));
+    memset(target, 0xee, len);
+    OK(swath_read_into(path, options, target + 1, 1000, NULL));
+    CHECK(target[0] == 0xee && target[1001] == 0xee);
+    CHECK(memcmp(target + 1, expected + 77, 1000) == 0);
+    OK(swath_read_into(path, options, NULL, 0, NULL));
+    FAILS(swath_read_into(path, options, target, len, &report), SWATH_STATUS_TRUNCATED);
+    CHECK(report == NULL);
+    swath_read_options_free(options);
+    free(target);
+}
+
+static void mapped_if_promised(const char *path) {
+    swath_read_options *options = NULL;
+    swath_buffer *buffer = NULL;
+    swath_report *report = NULL;
+    OK(swath_read_options_new(&options));
+    OK(swath_read_options_set_engine(options, SWATH_ENGINE_MAP));
+    FAILS(swath_read(path, options, &buffer, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("promise");
+    OK(swath_read_options_promise_frozen(options));
+    OK(swath_read(path, options, &buffer, &report));
+    CHECK(swath_report_engine(report) == SWATH_ENGINE_MAP);
+    CHECK(swath_buffer_len(buffer) == len);
+    CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
+    swath_buffer_free(buffer);
+    swath_report_free(report);
+    uint64_t sum = 0, should = 0;
+    for (size_t index = 0; index < len; index++) {
+        should += expected[index];
+    }
+    OK(swath_sum(path, options, &sum, &report));
+    CHECK(sum == should && swath_report_engine(report) == SWATH_ENGINE_MAP);
+    swath_report_free(report);
+    FAILS(swath_read("missing", options, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
+    SAYS("missing");
+    swath_read_options_free(options);
+}
+
+static void *read_with(void *options) {
+    for (int round = 0; round < 5; round++) {
+        swath_buffer *buffer = NULL;
+        OK(swath_read("large", options, &buffer, NULL));
+        CHECK(swath_buffer_len(buffer) == len);
+        CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
+        swath_buffer_free(buffer);
+    }
+    return NULL;
+}
+
+/* One set of options, many threads. */
+static void options_are_shared(void) {
+    swath_read_options *options = NULL;
+    pthread_t threads[4];
+    OK(swath_read_options_new(&options));
+    OK(swath_read_options_set_workers(options, 2));
+    for (size_t index = 0; index < 4; index++) {
+        CHECK(pthread_create(&threads[index], NULL, read_with, options) == 0);
+    }
+    for (size_t index = 0; index < 4; index++) {
+        CHECK(pthread_join(threads[index], NULL) == 0);
+    }
+    swath_read_options_free(options);
+}
+
+static void the_other_setters(const char *path) {
+    swath_read_options *options = NULL;
+    swath_buffer *buffer = NULL;
+    OK(swath_read_options_new(&options));
+    OK(swath_read_options_set_reuse(options, SWATH_REUSE_ONCE));
+    OK(swath_read_options_set_growth(options, SWATH_GROWTH_IGNORED));
+    OK(swath_read_options_set_queue_depth(options, 4));
+    OK(swath_read_options_set_rate(options, (uint64_t)1 << 40));
+    OK(swath_read_options_set_profile(options, SWATH_PROFILE_OF_USER));
+    OK(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_DROP));
+    OK(swath_read(path, options, &buffer, NULL));
+    CHECK(swath_buffer_len(buffer) == len);
+    CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
+    swath_buffer_free(buffer);
+    swath_read_options_free(options);
+}
+
+int main(void) {
+    make_file("large", large() + 123);
+    make_file("empty", 0);
+    expected = stdio_read("large", &len);
+    CHECK(len == large() + 123);
+    whole("large");
+    parts("large");
+    into("large");
+    mapped_if_promised("large");
+    options_are_shared();
+    the_other_setters("large");
+    swath_buffer *buffer = NULL;
+    OK(swath_read("empty", NULL, &buffer, NULL));
+    CHECK(swath_buffer_len(buffer) == 0);
+    swath_buffer_free(buffer);
+    free(expected);
+    return 0;
+}

@@ -1,0 +1,296 @@
+//! The step `c`: the C library as C and C++ programs see it.
+//!
+//! ```text
+//! header current? → each of its functions exported, and called by a test?
+//!                 → install into a prefix → header alone: C11, C++17, each compiler
+//! tests/c/*.c     plain; with address and undefined-behaviour sanitizers; under valgrind
+//! consumer/       found by CMake: shared, static, C++        by pkg-config: everything else
+//! examples/c/*.c  compiled and run
+//! ```
+//!
+//! Everything is built with the debug build of the library, whose assertions are on.
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+
+use crate::install_c::{self, Wish};
+use crate::process::{output, run, run_quietly};
+use crate::workspace::Workspace;
+use crate::{header, skips};
+
+const WARNINGS: [&str; 5] = ["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Werror"];
+const SANITIZERS: &str = "-fsanitize=address,undefined";
+
+/// A C library installed for tests, and where they are built.
+struct Bench<'w> {
+    workspace: &'w Workspace,
+    prefix: PathBuf,
+    folder: PathBuf,
+}
+
+/// Checks all of it.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    header::check(workspace)?;
+    let folder = workspace.target().join("c");
+    let prefix = folder.join("prefix");
+    let profile = String::from("dev");
+    install_c::run(workspace, &Wish { prefix: prefix.clone(), profile, link: true })?;
+    let bench = Bench { workspace, prefix, folder };
+    if !bench.has("cc") || !bench.has("pkg-config") {
+        return skips::note(workspace, "c-compiler", "no `cc`, or no `pkg-config`");
+    }
+    bench.every_function()?;
+    bench.compile_header()?;
+    let tests = bench.tests()?;
+    bench.plain(&tests)?;
+    bench.sanitized(&tests)?;
+    bench.under_valgrind(&tests)?;
+    bench.by_cmake()?;
+    bench.examples()
+}
+
+impl Bench<'_> {
+    fn has(&self, program: &str) -> bool {
+        run_quietly(self.workspace.command(program).arg("--version")).is_ok()
+    }
+
+    fn root(&self, path: &str) -> PathBuf {
+        self.workspace.root().join(path)
+    }
+
+    /// What the header declares is what the library exports, and no test leaves one out.
+    fn every_function(&self) -> Result<()> {
+        let header = self.workspace.read("crates/capi/include/swath.h")?;
+        let declared = declared(&header);
+        let mut called = String::new();
+        for source in self.tests()? {
+            called.push_str(&fs::read_to_string(source)?);
+        }
+        let untested: Vec<_> = declared.iter().filter(|it| !calls(&called, it)).collect();
+        if !untested.is_empty() {
+            bail!("no test in crates/capi/tests/c calls {untested:?}");
+        }
+        if !self.has("nm") {
+            return skips::note(self.workspace, "nm", "not installed");
+        }
+        let library = self.prefix.join("lib/libswath.so.0");
+        let mut command = self.workspace.command("nm");
+        let said = output(command.args(["--dynamic", "--defined-only"]).arg(library))?;
+        let exported: BTreeSet<&str> =
+            said.lines().filter_map(|line| line.split_whitespace().last()).collect();
+        let differing: Vec<_> = declared.symmetric_difference(&exported).collect();
+        if differing.is_empty() {
+            Ok(())
+        } else {
+            bail!("declared or exported, but not both: {differing:?}")
+        }
+    }
+
+    /// The header alone, as the first thing that a program includes.
+    fn compile_header(&self) -> Result<()> {
+        let header = self.prefix.join("include/swath.h");
+        let compilers = [("cc", "c11", "c"), ("gcc", "c11", "c"), ("clang", "c11", "c")];
+        let plus =
+            [("c++", "c++17", "c++"), ("g++", "c++17", "c++"), ("clang++", "c++17", "c++")];
+        for (compiler, standard, language) in compilers.into_iter().chain(plus) {
+            if !self.has(compiler) {
+                skips::note(self.workspace, compiler, "not installed")?;
+                continue;
+            }
+            println!("header: {compiler}, {standard}");
+            let mut command = self.workspace.command(compiler);
+            command.args(WARNINGS).arg(format!("-std={standard}"));
+            command.args(["-fsyntax-only", "-x", language]);
+            // As a file of its own it would be warned of for `#pragma once` and the like.
+            run(command.arg("-include").arg(&header).arg("/dev/null"))?;
+        }
+        Ok(())
+    }
+
+    /// The sources of the tests.
+    fn tests(&self) -> Result<Vec<PathBuf>> {
+        sources(&self.root("crates/capi/tests/c"))
+    }
+
+    /// What `pkg-config` says of the library.
+    fn flags(&self) -> Result<Vec<String>> {
+        let mut command = self.workspace.command("pkg-config");
+        command.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
+        let said = output(command.args(["--cflags", "--libs", "swath"]))?;
+        Ok(said.split_whitespace().map(str::to_owned).collect())
+    }
+
+    /// Compiles `source` as C11 into the folder `kind`.
+    fn compile(&self, source: &Path, kind: &str, more: &[&str]) -> Result<PathBuf> {
+        let stem = source.file_stem().context("a source without a name")?;
+        let folder = self.folder.join(kind);
+        fs::create_dir_all(&folder)?;
+        let program = folder.join(stem);
+        let mut command = self.workspace.command("cc");
+        command.args(["-std=c11", "-g", "-O1", "-D_GNU_SOURCE"]).args(WARNINGS).args(more);
+        command.arg(source).arg("-o").arg(&program).args(self.flags()?).arg("-lpthread");
+        run(&mut command)?;
+        Ok(program)
+    }
+
+    /// Runs a program that finds the library, in a folder of its own that is empty.
+    fn run(&self, program: &Path, prepare: impl FnOnce(Command) -> Command) -> Result<()> {
+        let scratch = self.folder.join("scratch");
+        if scratch.exists() {
+            fs::remove_dir_all(&scratch)?;
+        }
+        fs::create_dir_all(&scratch)?;
+        let mut command = prepare(self.workspace.command(program));
+        command.current_dir(&scratch).env("LD_LIBRARY_PATH", self.prefix.join("lib"));
+        // What this user has tuned does not belong to what is checked.
+        command.env("XDG_CONFIG_HOME", scratch.join("config"));
+        run(&mut command)?;
+        fs::remove_dir_all(&scratch)?;
+        Ok(())
+    }
+
+    fn plain(&self, tests: &[PathBuf]) -> Result<()> {
+        for test in tests {
+            self.run(&self.compile(test, "plain", &[])?, |command| command)?;
+        }
+        Ok(())
+    }
+
+    fn sanitized(&self, tests: &[PathBuf]) -> Result<()> {
+        for test in tests {
+            let program =
+                self.compile(test, "sanitized", &[SANITIZERS, "-fno-sanitize-recover=all"])?;
+            self.run(&program, |command| command)?;
+        }
+        Ok(())
+    }
+
+    /// valgrind knows no `io_uring` and would have to take for given what the kernel writes behind
+    /// its back. It answers those calls with `ENOSYS`, and the library falls back to threads; so it
+    /// does for `cachestat`, with a warning of valgrind's that cannot be turned off.
+    fn under_valgrind(&self, tests: &[PathBuf]) -> Result<()> {
+        if !self.has("valgrind") {
+            return skips::note(self.workspace, "valgrind", "not installed");
+        }
+        for test in tests {
+            let program = self.folder.join("plain").join(test.file_stem().unwrap_or_default());
+            let mut words: Vec<OsString> = [
+                "--quiet",
+                "--error-exitcode=9",
+                "--leak-check=full",
+                "--errors-for-leak-kinds=definite",
+                "--show-leak-kinds=definite",
+                "--fair-sched=yes",
+            ]
+            .map(OsString::from)
+            .to_vec();
+            words.push(program.into());
+            println!("valgrind {}", test.display());
+            self.run(Path::new("valgrind"), |mut command| {
+                command.args(words).env("SWATH_TEST_SMALL", "1");
+                command
+            })?;
+        }
+        Ok(())
+    }
+
+    /// A project that knows no more than `find_package(Swath)`.
+    fn by_cmake(&self) -> Result<()> {
+        if !self.has("cmake") {
+            return skips::note(self.workspace, "cmake", "not installed");
+        }
+        let build = self.folder.join("cmake");
+        if build.exists() {
+            fs::remove_dir_all(&build)?;
+        }
+        let mut configure = self.workspace.command("cmake");
+        configure.arg("-S").arg(self.root("crates/capi/tests/consumer")).arg("-B").arg(&build);
+        configure.arg(format!("-DCMAKE_PREFIX_PATH={}", self.prefix.display()));
+        run_quietly(&mut configure)?;
+        run_quietly(self.workspace.command("cmake").arg("--build").arg(&build))?;
+        for program in ["shared", "static", "plus"] {
+            self.run(&build.join(program), |mut command| {
+                if program == "static" {
+                    command.env_remove("LD_LIBRARY_PATH");
+                }
+                command
+            })?;
+        }
+        Ok(())
+    }
+
+    fn examples(&self) -> Result<()> {
+        for source in sources(&self.root("examples/c"))? {
+            let program = self.compile(&source, "examples", &["-fopenmp"])?;
+            println!("example {}", source.display());
+            self.run(&program, |command| command)?;
+        }
+        Ok(())
+    }
+}
+
+/// The functions that a header declares: names behind which a parenthesis opens, in what is no
+/// comment.
+fn declared(header: &str) -> BTreeSet<&str> {
+    let is_comment = |line: &&str| !line.trim_start().starts_with(['/', '*']);
+    let code = header.lines().filter(is_comment);
+    let opening = code.filter_map(|line| line.split_once('(')?.0.rsplit([' ', '*']).next());
+    opening.filter(|name| name.starts_with("swath_")).collect()
+}
+
+/// Whether `name` is there as a whole word.
+fn calls(text: &str, name: &str) -> bool {
+    let is_part = |byte: Option<char>| byte.is_some_and(|it| it.is_alphanumeric() || it == '_');
+    text.match_indices(name).any(|(at, _)| {
+        !is_part(text[..at].chars().next_back())
+            && !is_part(text[at + name.len()..].chars().next())
+    })
+}
+
+/// The C files of a folder, by name.
+fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|it| it == "c") {
+            found.push(path);
+        }
+    }
+    if found.is_empty() {
+        bail!("no C file in {}", folder.display());
+    }
+    found.sort();
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn functions_are_found_and_callbacks_and_comments_are_none() {
+        let header = "/**\n * See `swath_a(x)`.\n */\nconst char *swath_b(void);\n\
+                      swath_status swath_c(int x,\n                     int y);\n\
+                      typedef int32_t (*swath_d)(int);\n";
+        assert_eq!(declared(header), BTreeSet::from(["swath_b", "swath_c"]));
+    }
+
+    #[test]
+    fn a_longer_name_is_no_call_of_a_shorter_one() {
+        assert!(calls("OK(swath_read(path))", "swath_read"));
+        assert!(!calls("OK(swath_read_into(path)); my_swath_read()", "swath_read"));
+    }
+
+    #[test]
+    fn a_folder_without_c_files_is_told_and_not_passed_over() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        assert!(sources(root).is_err());
+        let tests = sources(&root.join("../crates/capi/tests/c")).expect("tests are there");
+        assert!(tests.iter().all(|it| it.extension().is_some_and(|it| it == "c")));
+    }
+}

@@ -1,0 +1,77 @@
+//! `swath.h`: made from the crate `capi`, committed, and compared with what is made.
+//!
+//! ```text
+//! crates/capi/src, cbindgen.toml → cbindgen → text → crates/capi/include/swath.h
+//!                                   cargo xtask test: equal to the committed one?
+//! ```
+
+use anyhow::{Context, Result, bail};
+
+use crate::workspace::Workspace;
+
+const CRATE: &str = "crates/capi";
+const HEADER: &str = "crates/capi/include/swath.h";
+
+/// Writes the header.
+pub(crate) fn write(workspace: &Workspace) -> Result<()> {
+    let text = generate(workspace)?;
+    let path = workspace.root().join(HEADER);
+    std::fs::write(&path, text).with_context(|| format!("cannot write {HEADER}"))?;
+    println!("{HEADER}");
+    Ok(())
+}
+
+/// Fails if the committed header is not what the crate would make now.
+pub(crate) fn check(workspace: &Workspace) -> Result<()> {
+    compare(&workspace.read(HEADER)?, &generate(workspace)?)
+}
+
+fn compare(committed: &str, made: &str) -> Result<()> {
+    if committed == made {
+        return Ok(());
+    }
+    let line = committed.lines().zip(made.lines()).take_while(|(a, b)| a == b).count() + 1;
+    bail!("{HEADER} is not what the crate says from line {line} on: run `cargo xtask header`")
+}
+
+fn generate(workspace: &Workspace) -> Result<String> {
+    let root = workspace.root().join(CRATE);
+    let config = cbindgen::Config::from_file(root.join("cbindgen.toml"))
+        .map_err(|error| anyhow::anyhow!("{CRATE}/cbindgen.toml: {error}"))?;
+    let introduction = std::fs::read_to_string(root.join("introduction.txt"))
+        .with_context(|| format!("cannot read {CRATE}/introduction.txt"))?;
+    let config = cbindgen::Config { header: Some(introduction), ..config };
+    let bindings = cbindgen::Builder::new().with_crate(&root).with_config(config).generate();
+    let mut text = Vec::new();
+    bindings.with_context(|| format!("cannot make {HEADER}"))?.write(&mut text);
+    Ok(tidied(&String::from_utf8(text)?))
+}
+
+/// White space as the rest of the repository has it.
+fn tidied(text: &str) -> String {
+    let mut tidied: String = text.lines().flat_map(|line| [line.trim_end(), "\n"]).collect();
+    tidied.truncate(tidied.trim_end().len());
+    tidied.push('\n');
+    tidied
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stale_header_is_told_with_its_first_line_and_how_to_renew_it() {
+        compare("a\nb\n", "a\nb\n").expect("the same");
+        let error = compare("a\nb\n", "a\nc\n").expect_err("line 2 differs").to_string();
+        assert!(
+            error.contains("line 2") && error.ends_with("run `cargo xtask header`"),
+            "{error}"
+        );
+        assert!(compare("a\n", "a\nb\n").is_err(), "one line is missing");
+    }
+
+    #[test]
+    fn white_space_at_the_ends_goes() {
+        assert_eq!(tidied("a \n\nb\n\n\n"), "a\n\nb\n");
+    }
+}

@@ -1,0 +1,149 @@
+//! `cargo xtask install-c`: the C library where C programs look for it.
+//!
+//! ```text
+//! PREFIX/include/swath.h
+//! PREFIX/lib/libswath.so → libswath.so.0 → libswath.so.VERSION, libswath.a
+//! PREFIX/lib/pkgconfig/swath.pc           pkg-config --cflags --libs swath
+//! PREFIX/lib/cmake/Swath/SwathConfig.cmake   find_package(Swath), Swath::swath
+//! ```
+//!
+//! Everything may be moved together: the files for `pkg-config` and CMake find the prefix from
+//! where they are themselves.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::manifest;
+use crate::process;
+use crate::workspace::Workspace;
+
+/// What the words after `install-c` ask for.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Wish {
+    pub(crate) prefix: PathBuf,
+    pub(crate) profile: String,
+    /// Share the files with the build, where that is possible: for tests, whose libraries have
+    /// hundreds of MiB of debugging information.
+    pub(crate) link: bool,
+}
+
+impl Wish {
+    /// Understands `--prefix DIR` and `--profile NAME`; `None` for anything else.
+    pub(crate) fn parse(words: &[&str]) -> Option<Wish> {
+        let (mut prefix, mut profile) = (None, String::from("release"));
+        for pair in words.chunks(2) {
+            match pair {
+                ["--prefix", folder] => prefix = Some(PathBuf::from(folder)),
+                ["--profile", name] => profile = (*name).to_owned(),
+                _ => return None,
+            }
+        }
+        Some(Wish { prefix: prefix?, profile, link: false })
+    }
+}
+
+/// Builds and installs.
+pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
+    let words = ["build", "--quiet", "--package", "swath-capi", "--profile", &wish.profile];
+    process::run(&mut workspace.cargo(&words))?;
+    let version = version(workspace)?;
+    let prefix = std::path::absolute(&wish.prefix)?;
+    let built = workspace.target().join(match wish.profile.as_str() {
+        "dev" => "debug",
+        profile => profile,
+    });
+    let header = workspace.root().join("crates/capi/include/swath.h");
+    put(&header, &prefix.join("include/swath.h"), false)?;
+    let lib = prefix.join("lib");
+    let shared = format!("libswath.so.{version}");
+    put(&built.join("libswath_capi.so"), &lib.join(&shared), wish.link)?;
+    point(&lib.join("libswath.so.0"), &shared)?;
+    point(&lib.join("libswath.so"), "libswath.so.0")?;
+    put(&built.join("libswath_capi.a"), &lib.join("libswath.a"), wish.link)?;
+    let texts = [
+        ("swath.pc.in", "lib/pkgconfig/swath.pc"),
+        ("SwathConfig.cmake.in", "lib/cmake/Swath/SwathConfig.cmake"),
+        ("SwathConfigVersion.cmake.in", "lib/cmake/Swath/SwathConfigVersion.cmake"),
+    ];
+    for (from, to) in texts {
+        let text = workspace.read(&format!("crates/capi/install/{from}"))?;
+        let text = text.replace("@VERSION@", &version).replace("@LIBRARIES@", LIBRARIES);
+        replace(&prefix.join(to), |path| fs::write(path, &text))?;
+    }
+    Ok(())
+}
+
+/// What a program needs beside the archive: `rustc --print native-static-libs`.
+const LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
+
+fn version(workspace: &Workspace) -> Result<String> {
+    let text = workspace.read("Cargo.toml")?;
+    let sections = manifest::sections(&text);
+    let package = sections.iter().find(|it| it.head == "workspace.package");
+    let version = package.and_then(|it| it.string("version"));
+    Ok(version.context("Cargo.toml: no version")?.to_owned())
+}
+
+fn put(from: &Path, to: &Path, link: bool) -> Result<()> {
+    if !from.is_file() {
+        bail!("cannot install {}: it is not there", from.display());
+    }
+    replace(to, |path| match link && fs::hard_link(from, path).is_ok() {
+        true => Ok(()),
+        false => fs::copy(from, path).map(drop),
+    })
+}
+
+fn point(link: &Path, target: &str) -> Result<()> {
+    replace(link, |path| symlink(target, path))
+}
+
+/// Makes a new file and gives it its name in one step: programs that run with an older library
+/// keep that one.
+fn replace(path: &Path, make: impl FnOnce(&Path) -> std::io::Result<()>) -> Result<()> {
+    let failed = || format!("cannot install {}", path.display());
+    let folder = path.parent().with_context(failed)?;
+    let name = path.file_name().with_context(failed)?.to_string_lossy().into_owned();
+    fs::create_dir_all(folder).with_context(failed)?;
+    let new = folder.join(format!(".{name}.{}", std::process::id()));
+    // Left behind by a killed run that had the same process id.
+    let _ = fs::remove_file(&new);
+    make(&new).and_then(|()| fs::rename(&new, path)).with_context(failed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prefix_is_needed_and_the_profile_is_release_unless_said() {
+        let wish = |words: &[&str]| Wish::parse(words);
+        assert_eq!(wish(&["--prefix", "/p"]).expect("enough").profile, "release");
+        let both = wish(&["--profile", "dev", "--prefix", "p"]).expect("enough");
+        assert_eq!((both.profile.as_str(), both.prefix), ("dev", PathBuf::from("p")));
+        for words in [&[][..], &["--prefix"], &["--profile", "dev"], &["--prefix", "p", "more"]]
+        {
+            assert_eq!(wish(words), None, "{words:?}");
+        }
+    }
+
+    #[test]
+    fn a_file_that_is_in_use_is_replaced_and_not_written_to() {
+        let folder = std::env::temp_dir().join(format!("swath-install-{}", std::process::id()));
+        fs::create_dir_all(&folder).expect("the temporary folder is writable");
+        let path = folder.join("lib");
+        fs::write(&path, "old").expect("room");
+        let mut open = fs::File::open(&path).expect("it is there");
+        replace(&path, |path| fs::write(path, "new")).expect("room");
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut open, &mut text).expect("still there");
+        assert_eq!(
+            (text.as_str(), fs::read_to_string(&path).expect("there").as_str()),
+            ("old", "new")
+        );
+        fs::remove_dir_all(&folder).expect("nobody else uses it");
+    }
+}
