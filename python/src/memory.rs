@@ -36,7 +36,8 @@ items! {
     f32 = c"f", f64 = c"d",
 }
 
-/// Bytes, or numbers, in memory of Swath's own: contiguous, aligned to 64 bytes or more.
+/// Bytes, or numbers, in memory of Swath's own: contiguous; a whole file is aligned to 64 bytes or
+/// more.
 ///
 /// ``memoryview(buffer)``, ``numpy.asarray(buffer)`` and ``torch.frombuffer(buffer, dtype=...)``
 /// look at the same memory. It lives as long as anything looks at it, and goes back to a pool then.

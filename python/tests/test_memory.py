@@ -99,6 +99,9 @@ def test_arrays(make):
     np.testing.assert_array_equal(
         swath.read_array(path, pair, 3)["a"], np.fromfile(path, pair, 3)["a"]
     )
+    odd = swath.read_array(make("odd", 1_000_003), "f8", offset=3)
+    assert odd.flags.aligned and odd.flags.writeable
+    np.testing.assert_array_equal(odd, np.fromfile(make("odd", 1_000_003), "f8", offset=3))
     assert swath.read_array(make("empty", 0), np.int32).shape == (0,)
     with pytest.raises(ValueError, match="2 of its 8000 bytes from 0 on"):
         swath.read_array(path, "S3")

@@ -19,8 +19,8 @@ const ALIGNMENT: usize = 64;
 
 /// The bytes of a file, or of a part of one.
 ///
-/// Dereferences to `&[u8]` and `&mut [u8]`. Starts at a multiple of 64 bytes; above 64 KiB, at a
-/// page if the extent began at a multiple of the page size in the file.
+/// Dereferences to `&[u8]` and `&mut [u8]`. Up to 64 KiB it starts at a multiple of 64 bytes; above,
+/// where in a page the extent began in the file: at a page for a whole file.
 ///
 /// ```
 /// let mut buffer = swath::read("/etc/passwd")?;

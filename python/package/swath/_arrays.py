@@ -21,7 +21,7 @@ def read_array(
     offset: int = 0,
     **how: Any,
 ) -> np.ndarray[Any, Any]:
-    """Reads a file of plain numbers as an array, without a copy.
+    """Reads a file of plain numbers as an array, without a copy if its items begin where such items may.
 
     Parameters
     ----------
@@ -66,4 +66,7 @@ def read_array(
             f"are left behind {whole} items of {dtype.itemsize}; try: length by shape=, or offset="
         )
     array = np.frombuffer(buffer, dtype) if buffer.nbytes else np.empty(0, dtype)
+    if not array.flags.aligned:
+        # Items that began at an odd place in the file: what takes arrays wants them aligned.
+        array = array.copy()
     return array if dimensions is None else array.reshape(dimensions, order=order)
