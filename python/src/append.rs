@@ -14,6 +14,7 @@ use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
 use crate::words::word;
+use crate::work::detached;
 
 /// An output: forks, or tickets.
 enum Output {
@@ -51,20 +52,12 @@ fn closed() -> PyErr {
     PyRuntimeError::new_err("it was finished, committed or given up before")
 }
 
-/// Without the lock: it may wait for other threads.
-fn unlocked<T: Send>(
-    py: Python<'_>,
-    call: impl FnOnce() -> Result<T, Failure> + Send,
-) -> PyResult<T> {
-    py.detach(call).map_err(|failure| failure.into_exception(py))
-}
-
 #[pymethods]
 impl Append {
     /// Takes the next place in the serial order. With ``mode="ordered"`` it waits while too many are
     /// open.
     fn place(&self, py: Python<'_>) -> PyResult<Place> {
-        let taken = unlocked(py, || match &*lock(&self.output) {
+        let taken = detached(py, || match &*lock(&self.output) {
             None => Err(Failure::Python(closed())),
             Some(Output::Forked(output)) => Ok(Taken::Fork(output.fork()?)),
             Some(Output::Ordered(output)) => Ok(Taken::Ticket(output.ticket()?)),
@@ -74,7 +67,7 @@ impl Append {
 
     /// Writes bytes at the end of what was written so far, as a serial program does.
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
-        unlocked(py, || {
+        detached(py, || {
             let output = lock(&self.output);
             let bytes = data.bytes();
             match &*output {
@@ -110,7 +103,7 @@ impl Append {
 
     /// Gives the file its name: complete, and durable as ``sync`` says; returns its bytes.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
-        unlocked(py, || match lock(&self.output).take() {
+        detached(py, || match lock(&self.output).take() {
             None => Err(Failure::Python(closed())),
             Some(Output::Forked(output)) => Ok(output.commit()?.bytes),
             Some(Output::Ordered(output)) => Ok(output.commit()?.bytes),
@@ -147,7 +140,7 @@ impl Append {
 impl Place {
     /// Writes bytes here; returns how many.
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
-        unlocked(py, || {
+        detached(py, || {
             let bytes = data.bytes();
             match &mut *lock(&self.place) {
                 None => return Err(Failure::Python(closed())),
@@ -164,7 +157,7 @@ impl Place {
 
     /// Takes a place here, in the order of this one. Not with ``mode="ordered"``.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let taken = unlocked(py, || match &mut *lock(&self.place) {
+        let taken = detached(py, || match &mut *lock(&self.place) {
             None => Err(Failure::Python(closed())),
             Some(Taken::Fork(fork)) => Ok(Taken::Fork(fork.fork())),
             Some(Taken::Ticket(_)) => {
@@ -178,7 +171,7 @@ impl Place {
 
     /// Says that everything is written here.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        unlocked(py, || match lock(&self.place).take() {
+        detached(py, || match lock(&self.place).take() {
             None => Err(Failure::Python(closed())),
             Some(Taken::Fork(fork)) => Ok(fork.finish()?),
             Some(Taken::Ticket(ticket)) => Ok(ticket.done()?),
@@ -219,7 +212,7 @@ const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 /// mode : {"ordered", "plain", "segments", "global", "local", "local-files"}
 ///     "ordered": places one behind the other, in bounded memory, for results that come item by item.
 ///     The others have places within places: "plain" leaves one file, "segments" a folder with a
-///     manifest, which ``swath.open_segments`` and ``swath cat`` read.
+///     manifest, which ``swath cat`` and ``swath export`` read.
 /// sync : {"full", "none"}
 ///     Whether a commit waits for the device.
 /// replace : bool
@@ -250,7 +243,7 @@ pub(crate) fn append(
             .with_replace(replace)
             .with_window(window)
             .with_direct(direct);
-        Output::Ordered(Box::new(unlocked(py, || Ok(ordered(path, options)?))?))
+        Output::Ordered(Box::new(detached(py, || ordered(path, options))?))
     } else {
         if window > 0 || direct {
             return Err(PyValueError::new_err("window= and direct= are for mode=\"ordered\""));
@@ -259,7 +252,7 @@ pub(crate) fn append(
         let mode = word("mode", mode, &known)?;
         let options =
             AppendOptions::new().with_mode(mode).with_sync(sync).with_replace(replace);
-        Output::Forked(Box::new(unlocked(py, || Ok(create(path, options)?))?))
+        Output::Forked(Box::new(detached(py, || create(path, options))?))
     };
     Ok(Append { output: Mutex::new(Some(output)) })
 }

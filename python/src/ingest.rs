@@ -4,7 +4,6 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
-use std::time::Duration;
 
 use pyo3::exceptions::{PyIndexError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +16,7 @@ use crate::how::{Raised, Watch, profile};
 use crate::input::path;
 use crate::memory::Buffer;
 use crate::words::word;
-use crate::work::{Takes, unlocked};
+use crate::work::{PATIENCE, Takes, unlocked};
 
 /// What callers name: a folder or a file, or many of them.
 pub(crate) struct Named {
@@ -286,8 +285,6 @@ struct Open {
 
 /// Parts that wait for the consumer.
 const AHEAD: usize = 16;
-/// How long Ctrl-C may go unheard.
-const PATIENCE: Duration = Duration::from_millis(50);
 
 #[pymethods]
 impl Stream {

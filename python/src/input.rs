@@ -12,8 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
 use swath::{Mirrored, Source, Verify};
 
-use crate::error::Failure;
-use crate::work::Takes;
+use crate::work::{Takes, detached};
 
 /// Where bytes come from.
 pub(crate) enum Input {
@@ -71,8 +70,7 @@ fn verify_by(how: &Bound<'_, PyAny>) -> PyResult<Verify> {
         return Ok(Verify::Vote);
     }
     let path = path(how)?;
-    let sums = how.py().detach(|| swath::manifest::load(path));
-    let sums = sums.map_err(|error| Failure::from(error).into_exception(how.py()))?;
+    let sums = detached(how.py(), || swath::manifest::load(path))?;
     Ok(Verify::Manifest(Arc::new(sums)))
 }
 

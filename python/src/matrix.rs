@@ -5,7 +5,7 @@
 use std::path::PathBuf;
 
 use bytemuck::Pod;
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use swath::Array;
 use swath_formats::matrix::{
@@ -19,7 +19,7 @@ use crate::how::Watch;
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
-use crate::work::Takes;
+use crate::work::{Takes, detached};
 
 const FORMATS: &[(&str, MatrixFormat)] = &[
     ("auto", MatrixFormat::Auto),
@@ -189,15 +189,15 @@ pub(crate) fn write_matrix(
     if let Some(comment) = comment {
         options = options.with_comment(comment);
     }
-    let written = py.detach(|| -> Result<u64, Failure> {
-        let (rows, columns) = (copied::<u64>(&rows)?, copied::<u64>(&columns)?);
+    detached(py, || -> Result<u64, Failure> {
+        let (rows, columns) = (rows.copied::<u64>()?, columns.copied::<u64>()?);
         let values = match &values {
             None => Values::None,
             Some((kind, values)) => match kind.as_str() {
-                "int64" => Values::I64(copied(values)?),
-                "float32" => Values::F32(copied(values)?),
-                "float64" => Values::F64(copied(values)?),
-                "complex128" => Values::Complex(copied(values)?),
+                "int64" => Values::I64(values.copied()?),
+                "float32" => Values::F32(values.copied()?),
+                "float64" => Values::F64(values.copied()?),
+                "complex128" => Values::Complex(values.copied()?),
                 _ => return Err(wrong(format!("values of {kind} cannot be written"))),
             },
         };
@@ -218,8 +218,7 @@ pub(crate) fn write_matrix(
         }
         let coo = Coo { row_count, column_count, symmetry, rows, columns, values };
         Ok(coo.write(path, &options)?.bytes)
-    });
-    written.map_err(|failure| failure.into_exception(py))
+    })
 }
 
 fn wrong(text: String) -> Failure {
@@ -233,16 +232,4 @@ fn is_inside(ids: &[u64], count: u64) -> Result<(), Failure> {
         }
         None => Ok(()),
     }
-}
-
-/// Numbers of the caller's, in memory of ours.
-fn copied<T: Pod>(bytes: &Borrowed) -> Result<Array<T>, Failure> {
-    let bytes = bytes.bytes();
-    if !bytes.len().is_multiple_of(size_of::<T>()) {
-        let text = format!("{} bytes are no items of {}", bytes.len(), size_of::<T>());
-        return Err(Failure::Python(PyTypeError::new_err(text)));
-    }
-    let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;
-    bytemuck::cast_slice_mut(&mut array).copy_from_slice(bytes);
-    Ok(array)
 }

@@ -13,10 +13,7 @@ use crate::error::Failure;
 use crate::how::{How, Watch};
 use crate::input::Input;
 use crate::memory::Buffer;
-use crate::work::Unlocked;
-
-/// How long Ctrl-C may go unheard.
-const PATIENCE: Duration = Duration::from_millis(50);
+use crate::work::{PATIENCE, Unlocked, detached};
 
 /// What reads. Views keep it, and whoever drops it last waits for its workers.
 type Reading = Unlocked<swath::Prioritised>;
@@ -192,8 +189,7 @@ fn start(
     source: Source,
     plan: ClassPlan,
 ) -> PyResult<swath::Prioritised> {
-    let started = py.detach(|| options.read_prioritised(source, plan));
-    started.map_err(|error| Failure::from(error).into_exception(py))
+    detached(py, || options.read_prioritised(source, plan))
 }
 
 /// The plan, and the numbers of its classes.

@@ -4,7 +4,6 @@ use std::path::PathBuf;
 
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
-use bytemuck::Pod;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -20,7 +19,7 @@ use crate::how::Watch;
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
-use crate::work::Takes;
+use crate::work::{Takes, detached};
 
 const HEADERS: &[(&str, Header)] =
     &[("auto", Header::Auto), ("present", Header::Present), ("absent", Header::Absent)];
@@ -255,14 +254,13 @@ fn written<T: Value>(
     columns: usize,
     values: &Borrowed,
 ) -> PyResult<u64> {
-    let done = py.detach(|| -> Result<u64, Failure> {
+    detached(py, || -> Result<u64, Failure> {
         let values = bytemuck::try_cast_slice::<u8, T>(values.bytes());
         let values = values.map_err(|error| {
             Failure::Python(PyValueError::new_err(format!("no such numbers: {error}")))
         })?;
         Ok(writer.write(path, columns, values)?)
-    });
-    done.map_err(|failure| failure.into_exception(py))
+    })
 }
 
 /// Writes columns of integers and doubles: `swath.write_csv` makes the arguments of arrays.
@@ -278,24 +276,15 @@ pub(crate) fn write_columns(
     workers: usize,
 ) -> PyResult<u64> {
     let writer = writer(names, delimiter, digits, workers);
-    let done = py.detach(|| -> Result<u64, Failure> {
+    detached(py, || -> Result<u64, Failure> {
         let column = |(is_integer, values): &(bool, Borrowed)| match is_integer {
-            true => Ok(Column::of_i64(copied(values)?)),
-            false => Ok(Column::of_f64(copied(values)?)),
+            true => Ok(Column::of_i64(values.copied()?)),
+            false => Ok(Column::of_f64(values.copied()?)),
         };
         let columns = columns.iter().map(column).collect::<Result<Vec<_>, Failure>>()?;
         let columns = Columns::new(None, columns).ok_or_else(|| {
             Failure::Python(PyValueError::new_err("columns of different lengths"))
         })?;
         Ok(writer.write_columns(path, &columns)?)
-    });
-    done.map_err(|failure| failure.into_exception(py))
-}
-
-fn copied<T: Pod>(values: &Borrowed) -> Result<Array<T>, Failure> {
-    let bytes = values.bytes();
-    let mut array = Array::zeroed(bytes.len() / size_of::<T>())?;
-    let into = bytemuck::cast_slice_mut::<T, u8>(&mut array);
-    into.copy_from_slice(&bytes[..into.len()]);
-    Ok(array)
+    })
 }

@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::how::{How, Raised};
 use crate::ingest::Named;
 use crate::memory::Buffer;
-use crate::work::{Takes, Unlocked};
+use crate::work::{Takes, Unlocked, detached};
 
 /// Name, dtype, shape, which memory, from where, how many bytes.
 type Row = (String, &'static str, Vec<u64>, usize, usize, usize);
@@ -138,8 +138,7 @@ pub(crate) fn stream_tensors(
     let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
     let options = tensor_options(names).with_read_options(read);
     let order = order.map_or(Order::File, Order::Names);
-    let stream = py.detach(|| safetensors::stream(paths, &order, &options));
-    let stream = stream.map_err(|error| Failure::from(error).into_exception(py))?;
+    let stream = detached(py, || safetensors::stream(paths, &order, &options))?;
     Ok(Tensors {
         stream: Mutex::new(Unlocked::new(stream)),
         token: watch.token.clone(),
@@ -163,13 +162,12 @@ pub(crate) fn save_tensors(
         })
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
-    let written = py.detach(|| {
+    let written = detached(py, || {
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }
         });
         let options = WriteOptions::new().with_workers(workers);
         safetensors::write(path, tensors, &metadata.unwrap_or_default(), &options)
-    });
-    let written = written.map_err(|error| Failure::from(error).into_exception(py))?;
+    })?;
     Ok(written.bytes)
 }

@@ -18,7 +18,7 @@ use crate::callback::attached;
 use crate::error::Failure;
 
 /// How long Ctrl-C may go unheard.
-const PATIENCE: Duration = Duration::from_millis(50);
+pub(crate) const PATIENCE: Duration = Duration::from_millis(50);
 
 /// Whether a call is over before anybody can press a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,6 +46,18 @@ where
         _ => py.detach(call).map_err(Into::into),
     };
     ended.map_err(|failure| failure.into_exception(py))
+}
+
+/// Runs `call` without the lock, where nothing is there to be cancelled.
+pub(crate) fn detached<T, E>(
+    py: Python<'_>,
+    call: impl FnOnce() -> Result<T, E> + Send,
+) -> PyResult<T>
+where
+    T: Send,
+    E: Into<Failure> + Send,
+{
+    py.detach(call).map_err(|error| error.into().into_exception(py))
 }
 
 /// Runs `call` without the lock, if this thread has it: for what waits for threads that may want it.
