@@ -63,6 +63,26 @@ def test_patterns_have_ones(tmp_path):
     assert matrix.dtype == np.float64 and matrix.toarray().sum() == 2 and matrix[2, 3] == 1
 
 
+@pytest.mark.parametrize(
+    "shape", [(0, 0), (0, 3), (1, 1), (2**31 - 1, 2), (2**31, 2), (2**32, 2), (2**32 + 1, 2)]
+)
+def test_coordinates_are_what_scipy_itself_would_make_of_them(tmp_path, shape):
+    path = tmp_path / "matrix.mtx"
+    last = f"{shape[0]} {shape[1]}"
+    entries = [] if 0 in shape else [f"{last} 0.5", f"{last} 0.25"]
+    kind = "%%MatrixMarket matrix coordinate real general"
+    path.write_text("\n".join([kind, f"{last} {len(entries)}", *entries, ""]))
+    matrix = swath.read_mtx(path)
+    rows, columns = [[size - 1] * len(entries) for size in shape]
+    theirs = sparse.coo_array(([0.5, 0.25][: len(entries)], (rows, columns)), shape=shape)
+    assert matrix.shape == shape and matrix.nnz == theirs.nnz
+    for mine, other in zip(matrix.coords, theirs.coords):
+        assert mine.dtype == sparse.coo_array(shape).coords[0].dtype or not entries
+        np.testing.assert_array_equal(mine, other)
+    matrix.sum_duplicates()
+    assert matrix.nnz == min(len(entries), 1) and matrix.sum() == 0.75 * matrix.nnz
+
+
 @quick
 @given(data=st.data())
 def test_what_is_written_is_read_back(tmp_path, data):
