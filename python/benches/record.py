@@ -1,17 +1,23 @@
 """Measures the package beside what users pick today, and leaves a record.
 
     python python/benches/record.py --data DIR --out DIR [--rounds 9] [--only read,ingest]
+        [--library DIR/libswath.so]
 
 Contestants of a case alternate in one process, in an order shuffled anew in each round; one round
-before does not count. As much memory as a run takes is touched before it. Warm: the files are read before each run. Cold: written back and dropped from
-the page cache before each run (as root of the whole machine). Results are compared with what was
-written. Peers that are not installed are named as absent.
+before does not count. Warm: the files are read before each run. Cold: written back and dropped from
+the page cache before each run (as root of the whole machine). Then, right before the run, more
+memory than it takes is touched and given back, so that nobody is the first to get it from a host.
+Results are compared with what was written. Peers that are not installed are named as absent.
+
+The Rust library is measured in the same process, by its C library with nothing of Python between:
+``cargo xtask install-c --prefix DIR`` makes it.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
+import ctypes
 import gc
 import importlib.metadata
 import os
@@ -21,6 +27,7 @@ import shutil
 import statistics
 import sys
 import time
+import weakref
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -45,10 +52,10 @@ class Case:
         self.checks: dict[str, Callable[[Any], bool]] = {}
         self.absent: dict[str, str] = {}
         self.goals: list[tuple[str, str, float]] = []
+        self.costs: list[tuple[str, str, float]] = []
         self.repeats = 1
-        # Bytes of memory that are touched and given back before each run, so that nobody is the first
-        # to get them from the host.
-        self.fresh = 0
+        # Bytes of memory that are touched and given back before each run.
+        self.touched = 4 * GIB
 
     def add(self, name: str, run: Run, check: Callable[[Any], bool]) -> None:
         self.runs[name] = run
@@ -57,6 +64,10 @@ class Case:
     def goal(self, ours: str, theirs: str, ratio: float) -> None:
         """`ours` is to be `ratio` times as fast as `theirs`."""
         self.goals.append((ours, theirs, ratio))
+
+    def cost(self, ours: str, theirs: str, seconds: float) -> None:
+        """`ours` is to take at most `seconds` more than `theirs`."""
+        self.costs.append((ours, theirs, seconds))
 
     def prepare(self) -> None:
         if self.cold:
@@ -70,6 +81,8 @@ class Case:
         else:
             for path in self.paths[:8]:
                 swath.sum(path)
+        # A byte of each page; the page cache of a cold run is memory as well.
+        np.empty(self.touched, np.uint8)[::4096] = 1
 
     def measure(self, rounds: int, rows: list[list[Any]]) -> dict[str, list[float]]:
         times: dict[str, list[float]] = {name: [] for name in self.runs}
@@ -79,8 +92,6 @@ class Case:
             shuffled.shuffle(order)
             for name in order:
                 self.prepare()
-                if self.fresh:
-                    np.empty(self.fresh, np.uint8).fill(1)
                 gc.collect()
                 start = time.perf_counter()
                 for _ in range(self.repeats):
@@ -120,7 +131,34 @@ def plain_read(path: Path) -> bytes:
         return file.read()
 
 
-def read_cases(data: Path, quick: bool) -> list[Case]:
+class Library:
+    """The Rust library by its C functions: no Python between the call and the bytes."""
+
+    def __init__(self, path: Path) -> None:
+        self.library = ctypes.CDLL(str(path))
+        for name in ("swath_buffer_data", "swath_buffer_len"):
+            getattr(self.library, name).argtypes = [ctypes.c_void_p]
+        self.library.swath_buffer_data.restype = ctypes.c_void_p
+        self.library.swath_buffer_len.restype = ctypes.c_size_t
+        self.library.swath_buffer_free.argtypes = [ctypes.c_void_p]
+
+    def read(self, path: Path) -> Any:
+        buffer = ctypes.c_void_p()
+        status = self.library.swath_read(bytes(path), None, ctypes.byref(buffer), None)
+        assert status == 0, status
+        data = self.library.swath_buffer_data(buffer)
+        view = (ctypes.c_ubyte * self.library.swath_buffer_len(buffer)).from_address(data)
+        weakref.finalize(view, self.library.swath_buffer_free, buffer.value)
+        return view
+
+    def read_into(self, path: Path, target: bytearray) -> Any:
+        view = (ctypes.c_ubyte * len(target)).from_buffer(target)
+        status = self.library.swath_read_into(bytes(path), None, view, len(target), None)
+        assert status == 0, status
+        return target
+
+
+def read_cases(data: Path, quick: bool, library: Library | None) -> list[Case]:
     path = big_file(data, (256 << 20) if quick else 2 * GIB)
     size = path.stat().st_size
     whole = swath.sum(path)
@@ -131,6 +169,14 @@ def read_cases(data: Path, quick: bool) -> list[Case]:
 
     cases = []
     reused = bytearray(size)
+
+    def add_library(case: Case, ours: str, read: Callable[[Library], Any], check: Any) -> None:
+        if library is None:
+            case.absent["the Rust library"] = "no --library"
+            return
+        case.add("the Rust library", lambda: read(library), check)
+        case.goal(ours, "the Rust library", 0.97)
+
     case = Case("read, warm, reused", [path])
     case.add("swath.read(out=)", lambda: swath.read(path, out=reused), check)
 
@@ -144,13 +190,15 @@ def read_cases(data: Path, quick: bool) -> list[Case]:
     case.add("readinto", readinto, check)
     case.add("open().read()", lambda: plain_read(path), check)
     case.goal("swath.read(out=)", "open().read()", 5)
+    add_library(case, "swath.read(out=)", lambda it: it.read_into(path, reused), check)
     cases.append(case)
     for cold in (False, True):
         case = Case(f"read, {'cold' if cold else 'warm, fresh'}", [path], cold)
         case.add("swath.read", lambda: swath.read(path), check)
         case.add("open().read()", lambda: plain_read(path), check)
         case.add("numpy.fromfile", lambda: np.fromfile(path, np.uint8), check)
-        case.fresh = size
+        add_library(case, "swath.read", lambda it: it.read(path), check)
+        case.touched = 4 * size
         if not cold:
             case.goal("swath.read", "open().read()", 4)
         case.goal("swath.read", "numpy.fromfile", 2.5 if cold else 1.5)
@@ -158,7 +206,7 @@ def read_cases(data: Path, quick: bool) -> list[Case]:
     return cases
 
 
-def ingest_cases(data: Path, quick: bool) -> list[Case]:
+def ingest_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
     count = 10_000 if quick else 100_000
     folder = data / f"tree-{count}"
     if not folder.exists():
@@ -192,7 +240,7 @@ def ingest_cases(data: Path, quick: bool) -> list[Case]:
     return [case]
 
 
-def tensor_cases(data: Path, quick: bool) -> list[Case]:
+def tensor_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
     size = (2 << 20) if quick else 10_000_000
     shards = [data / f"model-{size}-{number}.safetensors" for number in range(2)]
     generator = np.random.default_rng(3)
@@ -260,7 +308,7 @@ def tensor_cases(data: Path, quick: bool) -> list[Case]:
     cases = []
     for cold in (False, True):
         case = Case(f"safetensors, {'cold' if cold else 'warm'}", shards, cold)
-        case.fresh = 200 * size
+        case.touched = 800 * size
         case.absent = absent
         for name, run in loaders.items():
             try:
@@ -295,42 +343,45 @@ def tensor_cases(data: Path, quick: bool) -> list[Case]:
     return cases
 
 
-def matrix_cases(data: Path, quick: bool) -> list[Case]:
+def matrix_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
     import scipy.io
     import scipy.sparse
 
-    entries = 200_000 if quick else 10_000_000
-    path = data / f"matrix-{entries}.mtx"
-    if not path.exists():
-        generator = np.random.default_rng(4)
-        size = entries // 10
-        matrix = swath.Coo(
-            (size, size),
-            generator.integers(0, size, entries),
-            generator.integers(0, size, entries),
-            generator.random(entries),
-        )
-        swath.write_mtx(path, matrix)
-    known = swath.read_mtx(path)
+    cases = []
+    for kind, entries in (("real", 10_000_000), ("pattern", 67_100_000)):
+        entries = entries // 50 if quick else entries
+        path = data / f"{kind}-{entries}.mtx"
+        if not path.exists():
+            generator = np.random.default_rng(4)
+            size = entries // 10
+            rows, columns = (generator.integers(0, size, entries, np.uint32) for _ in range(2))
+            values = generator.random(entries) if kind == "real" else None
+            swath.write_mtx(path, swath.Coo((size, size), rows, columns, values))
+        known = swath.read_mtx(path)
+        picked = np.random.default_rng(5).integers(0, entries, 1000)
 
-    def check(result: Any) -> bool:
-        return result.nnz == known.nnz and bool((result.data[:1000] == known.data[:1000]).all())
+        def check(result: Any, known: Any = known, picked: Any = picked) -> bool:
+            return result.nnz == known.nnz and all(
+                bool((mine[picked] == its[picked]).all())
+                for mine, its in zip((result.row, result.col, result.data), (known.row, known.col, known.data))
+            )
 
-    case = Case("read_mtx, warm", [path])
-    case.add("swath.read_mtx", lambda: swath.read_mtx(path), check)
-    case.add("scipy.io.mmread", lambda: scipy.io.mmread(path), check)
-    case.goal("swath.read_mtx", "scipy.io.mmread", 8)
-    try:
-        import fast_matrix_market
+        case = Case(f"read_mtx, {kind}, warm", [path])
+        case.add("swath.read_mtx", lambda path=path: swath.read_mtx(path), check)
+        case.add("scipy.io.mmread", lambda path=path: scipy.io.mmread(path), check)
+        case.goal("swath.read_mtx", "scipy.io.mmread", 8)
+        try:
+            import fast_matrix_market
 
-        case.add("fast_matrix_market", lambda: fast_matrix_market.mmread(path), check)
-    except ImportError as error:
-        case.absent["fast_matrix_market"] = str(error)
-    case.goal("swath.read_mtx", "fast_matrix_market", 12)
-    return [case]
+            case.add("fast_matrix_market", lambda path=path: fast_matrix_market.mmread(path), check)
+        except ImportError as error:
+            case.absent["fast_matrix_market"] = str(error)
+        case.goal("swath.read_mtx", "fast_matrix_market", 12)
+        cases.append(case)
+    return cases
 
 
-def small_cases(data: Path, quick: bool) -> list[Case]:
+def small_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
     path = data / "small"
     path.write_bytes(random.Random(5).randbytes(4096))
     expected = path.read_bytes()
@@ -352,6 +403,9 @@ def small_cases(data: Path, quick: bool) -> list[Case]:
     case.add("swath.read(path)", lambda: swath.read(name), lambda it: it == expected)
     case.add("open().read()", lambda: plain_read(path), lambda it: it == expected)
     case.checks["swath.read(descriptor)"] = lambda it: it == expected
+    case.touched = 1 << 20
+    case.cost("swath.read(descriptor)", "os.pread", 5e-6)
+    case.cost("swath.read(path)", "os.pread", 5e-6)
     return [case]
 
 
@@ -370,7 +424,7 @@ def summary(case: Case, times: dict[str, list[float]]) -> str:
         low, middle, high = statistics.quantiles(own, n=4, method="inclusive")
         lines.append(f"| {name} | {middle:.3g} | {low:.3g} … {high:.3g} |")
     lines += [f"\nAbsent: {name}: {why}" for name, why in case.absent.items()]
-    if case.goals:
+    if case.goals or case.costs:
         lines += ["", "| Goal | Reached [95 % interval] | Verdict |", "| --- | --- | --- |"]
     for ours, theirs, wanted in case.goals:
         what = f"{ours}: ≥ {wanted} × {theirs}"
@@ -380,6 +434,12 @@ def summary(case: Case, times: dict[str, list[float]]) -> str:
         middle, low, high = interval([b / a for a, b in zip(times[ours], times[theirs])])
         verdict = "met" if low >= wanted else "missed" if high < wanted else "undecided"
         lines.append(f"| {what} | {middle:.2f} [{low:.2f}, {high:.2f}] | {verdict} |")
+    for ours, theirs, most in case.costs:
+        middle, low, high = interval([a - b for a, b in zip(times[ours], times[theirs])])
+        verdict = "met" if high <= most else "missed" if low > most else "undecided"
+        reached = f"{middle * 1e6:.2f} [{low * 1e6:.2f}, {high * 1e6:.2f}] µs"
+        what = f"{ours}: ≤ {most * 1e6:.0f} µs more than {theirs}"
+        lines.append(f"| {what} | {reached} | {verdict} |")
     return "\n".join(lines) + "\n"
 
 
@@ -397,13 +457,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=9)
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--quick", action="store_true", help="small: to see it run")
+    parser.add_argument("--library", type=Path, help="libswath.so, to measure beside the package")
     words = parser.parse_args()
+    library = Library(words.library) if words.library else None
     words.data.mkdir(parents=True, exist_ok=True)
     words.out.mkdir(parents=True, exist_ok=True)
     rows: list[list[Any]] = []
     parts = []
     for name in words.only.split(","):
-        for case in CASES[name](words.data, words.quick):
+        for case in CASES[name](words.data, words.quick, library):
             print(case.name, file=sys.stderr, flush=True)
             parts.append(summary(case, case.measure(words.rounds, rows)))
             print(parts[-1], file=sys.stderr, flush=True)
