@@ -72,14 +72,7 @@ pub(crate) fn exception(py: Python<'_>, error: &swath::Error) -> PyErr {
 fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
     let hint = error.what_to_try();
-    let mut text = without(error.to_string(), hint);
-    if let Some(source) = std::error::Error::source(error) {
-        let source = source.to_string();
-        if !text.ends_with(&source) {
-            text = format!("{text}: {source}");
-        }
-    }
-    let text = with(text, hint);
+    let text = swath::in_one_line(error, hint);
     let words = Words { reason: &reason, text: &text, hint };
     build(py, words, error.raw_os_error(), error.path(), error.extent())
 }
@@ -87,21 +80,9 @@ fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
 fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
     let hint = error.what_to_try();
-    let text = with(without(error.to_string(), hint), hint);
+    let text = swath::in_one_line(error, hint);
     let words = Words { reason: &reason, text: &text, hint };
     build(py, words, None, error.path(), error.offset().map(|offset| (offset, 0)))
-}
-
-/// The same text without what to try at its end, where it was quoted.
-fn without(text: String, hint: &str) -> String {
-    let quoted = text.strip_suffix(hint).filter(|_| !hint.is_empty());
-    let cut =
-        quoted.and_then(|text| text.strip_suffix("; ").or_else(|| text.strip_suffix(": ")));
-    cut.map(str::to_owned).unwrap_or(text)
-}
-
-fn with(text: String, hint: &str) -> String {
-    if hint.is_empty() { text } else { format!("{text}; try: {hint}") }
 }
 
 /// What an error says.

@@ -1,4 +1,5 @@
-//! The Python package: built as a user builds it, then asked by its tests.
+//! The Python package: built by `pip install ./python` as a user builds it, but with the assertions of
+//! a debug build, then asked by its tests.
 
 use std::env;
 use std::fs;
@@ -42,6 +43,8 @@ fn examples(workspace: &Workspace) -> Result<()> {
 fn install(workspace: &Workspace) -> Result<()> {
     let mut pip = python(workspace)?;
     pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input"]);
+    // Overflows and broken promises inside are to be seen, and the release build takes minutes.
+    pip.env("MATURIN_PEP517_ARGS", "--profile dev");
     // What builds it is in the requirements, and nothing else is fetched.
     pip.args(["--no-build-isolation", "--no-deps", "--force-reinstall", "./python"]);
     process::run(&mut pip)

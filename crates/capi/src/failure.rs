@@ -1,7 +1,6 @@
 //! What went wrong last, on each thread.
 
 use std::cell::RefCell;
-use std::error::Error;
 use std::ffi::{CString, c_char};
 use std::io;
 use std::mem::MaybeUninit;
@@ -37,7 +36,7 @@ impl Failure {
     pub(crate) fn of(error: &swath::Error) -> Self {
         Self {
             status: Status::of(error.reason(), error.io_kind()),
-            message: told(error, error.what_to_try()),
+            message: swath::in_one_line(error, error.what_to_try()),
             errno: error.raw_os_error().unwrap_or(0),
             path: bytes_of(error.path()),
             extent: error.extent(),
@@ -63,21 +62,6 @@ fn bytes_of(path: &Path) -> Vec<u8> {
     path.as_os_str().as_bytes().to_vec()
 }
 
-/// An error, its causes and what to try, in one line.
-fn told(error: &(dyn Error + 'static), hint: &str) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        let part = cause.to_string();
-        // What has been quoted is not said twice.
-        if !text.ends_with(&part) {
-            text = format!("{text}: {part}");
-        }
-        next = cause.source();
-    }
-    if hint.is_empty() || text.contains(hint) { text } else { format!("{text}; {hint}") }
-}
-
 impl From<swath::Error> for Failure {
     fn from(error: swath::Error) -> Self {
         Self::of(&error)
@@ -97,7 +81,7 @@ impl From<swath_formats::Error> for Failure {
             Reason::Library => Status::Io,
             _ => Status::Corrupt,
         };
-        Self::new(status, told(&error, error.what_to_try())).at_path(error.path())
+        Self::new(status, swath::in_one_line(&error, error.what_to_try())).at_path(error.path())
     }
 }
 
@@ -204,7 +188,7 @@ mod tests {
         assert_eq!(keep(error.into()), Status::NotFound);
         assert_eq!(
             message(),
-            "cannot open /no such folder/file: No such file or directory (os error 2); check the path"
+            "cannot open /no such folder/file: No such file or directory (os error 2); try: check the path"
         );
         assert_eq!(swath_last_error_errno(), 2);
         forget();

@@ -23,6 +23,7 @@ mod rounds;
 mod squeeze;
 mod stage;
 mod table;
+mod tensors;
 
 use std::path::Path;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub(crate) use self::stage::choose_folder;
 pub(crate) use self::table::{json, text};
 
 /// What each capability has to show.
-const CAPABILITIES: [Rows; 10] = [
+const CAPABILITIES: [Rows; 11] = [
     peer::rows,
     load::rows,
     many::rows,
@@ -49,6 +50,7 @@ const CAPABILITIES: [Rows; 10] = [
     leave::rows,
     squeeze::rows,
     graph::rows,
+    tensors::rows,
     price::rows,
 ];
 

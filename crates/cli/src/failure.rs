@@ -38,36 +38,14 @@ impl Refused {
 
 /// Returns the chain of causes as one line, and behind it what to try.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
-    describe_chain(error.chain())
+    describe_error(error.as_ref())
 }
 
 /// The same of an error that belongs to somebody else.
 pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
-    describe_chain(Chain::new(error))
-}
-
-fn describe_chain(chain: Chain<'_>) -> String {
-    let mut text = String::new();
-    let mut hint = "";
-    for cause in chain {
-        // The deepest cause knows best what to do about it.
-        hint = Some(hint_of(cause)).filter(|hint| !hint.is_empty()).unwrap_or(hint);
-        let part = cause.to_string();
-        // A cause that the error above it has quoted is not said twice.
-        if text.is_empty() {
-            text = part;
-        } else if !text.ends_with(&part) {
-            text = format!("{text}: {part}");
-        }
-    }
-    if hint.is_empty() {
-        return text;
-    }
-    // The library's own errors end with their hint already.
-    let quoted = text
-        .strip_suffix(hint)
-        .and_then(|text| text.strip_suffix("; ").or_else(|| text.strip_suffix(": ")));
-    format!("{}; try: {hint}", quoted.unwrap_or(&text))
+    // The deepest cause knows best what to do about it.
+    let hint = Chain::new(error).map(hint_of).filter(|hint| !hint.is_empty()).last();
+    swath::in_one_line(error, hint.unwrap_or_default())
 }
 
 fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {

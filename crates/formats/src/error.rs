@@ -67,7 +67,7 @@ impl fmt::Display for Stream {
         write!(f, ": {}", self.detail)?;
         match self.hint {
             "" => Ok(()),
-            hint => write!(f, "; {hint}"),
+            hint => write!(f, "; try: {hint}"),
         }
     }
 }
@@ -258,7 +258,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "cannot decompress a.zst at byte 4096: wrong checksum; \
-             fetch it again, or take it from a backup"
+             try: fetch it again, or take it from a backup"
         );
         assert_eq!((error.offset(), error.path()), (Some(4096), Path::new("a.zst")));
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidData);

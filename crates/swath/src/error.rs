@@ -2,7 +2,7 @@
 //!
 //! One opaque [`Error`]. Its text says what could not be done to what, and what to try; the
 //! kernel's own error is its [`source`](std::error::Error::source) and is printed by whoever
-//! prints the chain.
+//! prints the chain: [`in_one_line`] does, and puts what to try behind it.
 
 use std::error::Error as StdError;
 use std::fmt;
@@ -211,6 +211,26 @@ impl Error {
     }
 }
 
+/// What stands before what to try.
+const TRY: &str = "; try: ";
+
+/// Returns an error, its causes and `hint`, what to try, in one line: what the command prints, what
+/// the C library keeps as its message and what Python's exceptions say.
+///
+/// What an error has quoted is not said twice; an empty hint is none.
+pub fn in_one_line(error: &(dyn StdError + 'static), hint: &str) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        let part = cause.to_string();
+        if !text.ends_with(&part) {
+            text = format!("{text}: {part}");
+        }
+        next = cause.source();
+    }
+    if hint.is_empty() || text.ends_with(hint) { text } else { format!("{text}{TRY}{hint}") }
+}
+
 fn hint_for(source: &io::Error) -> &'static str {
     match source.raw_os_error() {
         Some(1) => "the file may be immutable (`lsattr`), or the call forbidden here",
@@ -239,13 +259,12 @@ impl fmt::Display for Error {
         }
         // The kernel's own words are the next link of the chain, and say more, unless the reason
         // is ours.
-        let is_told = inner.source.is_none() || inner.reason == Reason::OutcomeUnknown;
-        let mut separator = ": ";
-        for text in [inner.detail.as_str(), inner.hint] {
-            if !text.is_empty() && is_told {
-                write!(f, "{separator}{text}")?;
-                separator = "; ";
-            }
+        let is_last = inner.source.is_none();
+        if !inner.detail.is_empty() && (is_last || inner.reason == Reason::OutcomeUnknown) {
+            write!(f, ": {}", inner.detail)?;
+        }
+        if !inner.hint.is_empty() && is_last {
+            write!(f, "{TRY}{}", inner.hint)?;
         }
         Ok(())
     }
@@ -295,6 +314,32 @@ mod tests {
     }
 
     #[test]
+    fn one_line_has_each_cause_and_what_to_try_once() {
+        let path = Path::new("data.bin");
+        let kernel = || io::Error::from_raw_os_error(5);
+        let told = |error: &Error| in_one_line(error, error.what_to_try());
+        assert_eq!(
+            told(&Error::io(Operation::Read, path, kernel())),
+            "cannot read data.bin: Input/output error (os error 5); try: the device or file \
+             system failed: look into the kernel's log"
+        );
+        let own = Error::new(Operation::Read, Reason::Changed, path).detail("shrank").hint("h");
+        assert_eq!(told(&own), "cannot read data.bin: shrank; try: h");
+        assert_eq!(own.to_string(), told(&own));
+        let unknown = Error::new(Operation::Sync, Reason::OutcomeUnknown, path)
+            .detail("it may be there")
+            .hint("look")
+            .caused_by(kernel());
+        assert_eq!(
+            told(&unknown),
+            "cannot sync data.bin: it may be there: Input/output error (os error 5); try: look"
+        );
+        let wrapped = io::Error::from(own);
+        assert_eq!(in_one_line(&wrapped, "h"), "cannot read data.bin: shrank; try: h");
+        assert_eq!(in_one_line(&wrapped, ""), "cannot read data.bin: shrank; try: h");
+    }
+
+    #[test]
     fn an_error_told_again_says_the_same() {
         let at = |error: Error| error.at(Extent::between(1, 3));
         for error in [
@@ -320,7 +365,7 @@ mod tests {
             .hint("read it again");
         assert_eq!(
             error.to_string(),
-            "cannot read log at bytes 10..20: the file ends at byte 12; read it again"
+            "cannot read log at bytes 10..20: the file ends at byte 12; try: read it again"
         );
         assert_eq!(error.io_kind(), io::ErrorKind::UnexpectedEof);
     }

@@ -59,6 +59,7 @@ pub mod sink;
 mod source;
 mod survey;
 mod timeline;
+mod together;
 mod transform;
 mod write;
 
@@ -66,7 +67,7 @@ pub use array::Array;
 pub use blocks::{Records, records, records_of};
 pub use buffer::{Buffer, BufferPool};
 pub use copy::{Copied, CopyOptions, How, Reflink, copy};
-pub use error::{Error, Operation, Reason, Result};
+pub use error::{Error, Operation, Reason, Result, in_one_line};
 pub use heal::rewrite::Rewritten;
 pub use heal::{HealOptions, Healed, HealedCopy, heal};
 pub use ingest::{

@@ -16,7 +16,8 @@ ingest reads thousands of small files. \
 Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
 bypass leaves it cold; recorded: with a timeline.
 Try next: swath study (which findings of five studies hold here, as a page), swath tune (what is faster on \
-this file system), swath read --repeat 5 FILE --timeline trace.json, swath demo --size 2GiB --dir DISK\n";
+this file system), swath read --repeat 5 FILE --timeline trace.json, swath demo --size 2GiB --dir DISK.
+The same from Python: pip install ./python, import swath; from C: cargo xtask install-c --prefix DIR, swath.h\n";
 
 impl Limit {
     const ALL: [Self; 3] = [Self::MemorySum, Self::Copy, Self::DirectRead];

@@ -323,6 +323,9 @@ mod tests {
         std::fs::write(&path, &stream).expect("room");
         let error = read_arrow(&path).expect_err("a stream");
         assert_eq!(error.reason(), Reason::UnknownFormat);
-        assert!(error.to_string().contains("an Arrow stream, not a file; write it"), "{error}");
+        assert!(
+            error.to_string().contains("an Arrow stream, not a file; try: write it"),
+            "{error}"
+        );
     }
 }

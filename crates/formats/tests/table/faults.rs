@@ -76,7 +76,7 @@ fn a_first_line_of_numbers_and_words_is_neither_names_nor_data_unless_somebody_s
                 (Reason::Malformed, Some(1), Some(offset)),
                 "{told}"
             );
-            assert!(told.contains("; say whether the first line has names"), "{told}");
+            assert!(told.contains("; try: say whether the first line has names"), "{told}");
         }
         let (reason, line, ..) =
             fault(text.as_bytes(), &TableOptions::new().with_header(Header::Absent));

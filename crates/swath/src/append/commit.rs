@@ -1,6 +1,8 @@
 //! The end of writing: bytes to their places, then the name.
 
-use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use std::sync::Mutex;
+
+use swath_os::machine::usable_cpus;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::{is_serial, names};
@@ -9,10 +11,11 @@ use crate::append::origin::Origin;
 use crate::append::output::{Root, dropped};
 use crate::append::part::Part;
 use crate::append::sequence::End;
-use crate::append::shared::{Counters, Shared, Target, lost};
+use crate::append::shared::{Counters, Shared, Target, lock, lost};
 use crate::append::strand::{Parts, Strand};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::timeline::Activity;
+use crate::together::together;
 
 /// What was left, and how it got there.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -132,7 +135,12 @@ fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
             pieces.extend(cut((part, offset)));
         }
     }
-    pieces.into_par_iter().try_for_each(|(part, offset)| shared.land(part, offset))
+    let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
+    let land = |(): &mut (), at: usize| match lock(&pieces[at]).take() {
+        Some((part, offset)) => shared.land(part, offset),
+        None => Ok(()),
+    };
+    together(pieces.len(), usable_cpus(), || (), land)
 }
 
 /// Cuts a long extent of a log, so that several workers can move it.

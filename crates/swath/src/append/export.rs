@@ -1,8 +1,9 @@
 //! A folder of segments as one plain file.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use swath_os::machine::usable_cpus;
 use swath_plan::extent::Extent;
 
 use crate::append::opened::Opened;
@@ -11,6 +12,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Hooks;
 use crate::sink::{Draft, FsFile, Preallocation, move_range, write_all_at};
 use crate::timeline::Activity;
+use crate::together::together;
 
 /// What one worker copies at one time.
 struct Piece {
@@ -26,8 +28,8 @@ const PIECE: u64 = 16 << 20;
 const BUFFER: usize = 256 << 10;
 
 impl Opened {
-    /// Leaves the output as one plain file at `path`, copied in parallel on the current rayon
-    /// pool and committed like any other; returns its length. Of the options, those about the
+    /// Leaves the output as one plain file at `path`, copied in parallel, by the rayon pool
+    /// this runs on or by threads of its own, and committed like any other; returns its length. Of the options, those about the
     /// target count. Extents with a checksum are compared with it on the way; others share their
     /// blocks where file system and alignment allow.
     ///
@@ -46,13 +48,15 @@ impl Opened {
         let file = &**draft.file();
         Preallocation::new().reach(file, self.len());
         let pieces: Vec<Piece> = (0..self.extents()).flat_map(|at| self.pieces(at)).collect();
-        let crcs: Vec<u32> = pieces
-            .par_iter()
-            .map_init(
-                || vec![0; BUFFER],
-                |buffer, piece| self.copy(path, file, piece, (buffer, &options.hooks)),
-            )
-            .collect::<Result<_>>()?;
+        let crcs: Vec<AtomicU32> = pieces.iter().map(|_| AtomicU32::new(0)).collect();
+        let copy = |buffer: &mut Vec<u8>, at: usize| {
+            let crc = self.copy(path, file, &pieces[at], (buffer, &options.hooks))?;
+            // Relaxed: read when all workers are done.
+            crcs[at].store(crc, Ordering::Relaxed);
+            Ok(())
+        };
+        together(pieces.len(), usable_cpus(), || vec![0; BUFFER], copy)?;
+        let crcs: Vec<u32> = crcs.into_iter().map(AtomicU32::into_inner).collect();
         self.compare(&pieces, &crcs)?;
         let (hooks, len) = (&options.hooks, self.len());
         hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))?;

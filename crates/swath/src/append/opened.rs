@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use swath_os::machine::usable_cpus;
 use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
@@ -13,6 +14,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::folder;
 use crate::sink::{Fs, FsFile, Kind, LocalFs};
 use crate::source::{ReadAt, SourceFacts};
+use crate::together::together;
 
 /// A committed output: a plain file, or a folder of segments that reads as one.
 ///
@@ -245,17 +247,17 @@ impl Opened {
         Ok(done)
     }
 
-    /// Compares every extent with its checksum, in parallel on the current rayon pool. Reads a
-    /// plain file, which has none, to its end.
+    /// Compares every extent with its checksum, in parallel: by the rayon pool this runs on, or by
+    /// threads of its own. Reads a plain file, which has none, to its end.
     ///
     /// # Errors
     ///
     /// [`Reason::Corrupt`] with the segment and the bytes of an extent that does not match; what
     /// reading fails with.
     pub fn verify(&self) -> Result<()> {
-        use rayon::iter::{IntoParallelIterator, ParallelIterator};
-        let each = (0..self.inner.extents.len()).into_par_iter();
-        each.try_for_each_init(
+        together(
+            self.inner.extents.len(),
+            usable_cpus(),
             || vec![0; 256 << 10],
             |buffer, at| self.inner.verify_extent(at, buffer),
         )

@@ -5,6 +5,7 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::thread;
 
 use rustix::io::Errno;
 use swath_os::machine::memory_at_hand;
@@ -363,14 +364,16 @@ impl Shared {
         Counters::add(&self.counters.copied, moved.copied);
     }
 
-    /// Everything spilled is in its place: gives the logs back, much of it on another worker. A
+    /// Everything spilled is in its place: gives the logs back, much of it on another thread. A
     /// file system takes as long to free what was spilled as it took to move it.
     pub(super) fn release_logs(&self) {
         const MUCH: u64 = 16 << 20;
         let lens: u64 = self.log_lens().iter().sum();
         let logs = mem::take(&mut *lock(&self.logs));
         if lens > MUCH {
-            rayon::spawn(move || drop(logs));
+            // A thread that cannot be made has dropped them at once.
+            let thread = thread::Builder::new().name(String::from("swath-free"));
+            let _ = thread.spawn(move || drop(logs));
         }
     }
 

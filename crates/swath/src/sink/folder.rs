@@ -27,9 +27,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use rustix::io::Errno;
 use swath_plan::extent::Extent;
@@ -39,6 +37,7 @@ use crate::sink::claim::{Claim, remove_folder_of_ours};
 use crate::sink::draft::{DraftOptions, Replace, Sync};
 use crate::sink::fs::{Facts, Fs, FsFile, Kind, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
+use crate::together::together;
 
 /// A manifest of a million segments and extents has less; more is no manifest.
 const LONGEST_MANIFEST: usize = 1 << 30;
@@ -364,29 +363,11 @@ impl Drop for Folder {
     }
 }
 
-/// Syncs all of `files`, several at one time: the device has more to choose from, and waits for
+/// Syncs `files`, several at one time: the device has more to choose from, and waits for
 /// its cache fewer times. Gives back the first error, with the index of its file.
 fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
-    let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
-    let work = || {
-        loop {
-            // Relaxed: it gives each file to one worker, and publishes nothing else.
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(file) = files.get(index) else { return };
-            if let Err(error) = file.sync() {
-                let mut failure = failure.lock().unwrap_or_else(PoisonError::into_inner);
-                failure.get_or_insert((index, error));
-            }
-        }
-    };
-    thread::scope(|scope| {
-        for _ in 1..files.len().min(MOST_SYNCS) {
-            // Without a thread more, this one syncs more.
-            let _ = thread::Builder::new().spawn_scoped(scope, work);
-        }
-        work();
-    });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
+    together(files.len(), MOST_SYNCS, || (), sync)
 }
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` if there is none.

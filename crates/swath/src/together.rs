@@ -1,0 +1,119 @@
+//! Independent jobs of one call, several at one time.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use rayon::iter::{IntoParallelIterator, ParallelIterator};
+
+/// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a
+/// failure nothing more is begun; returns the first one that was told.
+///
+/// On a worker of a rayon pool these are the workers of that pool. Elsewhere they are at most `most`
+/// threads of this call's own, the calling one among them: the global pool would stay for the life
+/// of the process, is not there in a child of `fork`, and cannot be made where threads are
+/// forbidden. Here whoever is there does the work.
+pub(crate) fn together<S, E: Send>(
+    count: usize,
+    most: usize,
+    init: impl Fn() -> S + Sync + Send,
+    work: impl Fn(&mut S, usize) -> Result<(), E> + Sync + Send,
+) -> Result<(), E> {
+    if rayon::current_thread_index().is_some() {
+        return (0..count).into_par_iter().try_for_each_init(init, work);
+    }
+    let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+    let run = || {
+        let mut state = init();
+        loop {
+            // Relaxed: it gives each job to one worker, and publishes nothing else.
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                return;
+            }
+            if let Err(error) = work(&mut state, index) {
+                next.store(count, Ordering::Relaxed);
+                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+            }
+        }
+    };
+    thread::scope(|scope| {
+        for slot in 1..count.min(most) {
+            let thread = thread::Builder::new().name(format!("swath-{slot}"));
+            // Without a thread more, those that are there do more.
+            if thread.spawn_scoped(scope, run).is_err() {
+                break;
+            }
+        }
+        run();
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::AtomicU64;
+
+    /// The sum of what was done, and how it ended.
+    fn run(count: usize, most: usize, fails_at: Option<usize>) -> (u64, Result<(), usize>) {
+        let done = AtomicU64::new(0);
+        let ended = together(
+            count,
+            most,
+            || (),
+            |(), index| {
+                if fails_at.is_some_and(|at| index >= at) {
+                    return Err(index);
+                }
+                done.fetch_add(1 << index, Ordering::Relaxed);
+                Ok(())
+            },
+        );
+        (done.into_inner(), ended)
+    }
+
+    #[test]
+    fn each_job_is_done_once() {
+        for count in [0, 1, 2, 7, 60] {
+            for most in [0, 1, 2, 8, 100] {
+                assert_eq!(
+                    run(count, most, None),
+                    ((1 << count) - 1, Ok(())),
+                    "{count} {most}"
+                );
+            }
+        }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
+        assert_eq!(pool.install(|| run(60, 1, None)), ((1 << 60) - 1, Ok(())));
+    }
+
+    #[test]
+    fn a_failure_is_told_and_ends_what_is_left() {
+        for most in [1, 2, 8] {
+            let (done, ended) = run(60, most, Some(20));
+            assert!(ended.is_err_and(|index| (20..20 + most).contains(&index)), "{ended:?}");
+            assert_eq!(done, (1 << 20) - 1);
+        }
+    }
+
+    #[test]
+    fn nothing_of_the_global_pool_is_needed() {
+        // What a test before it may have made is not to be seen here: names tell.
+        let named = Mutex::new(Vec::new());
+        together(
+            50,
+            4,
+            || (),
+            |(), _| {
+                thread::sleep(std::time::Duration::from_millis(1));
+                named.lock().expect("whole").push(thread::current().name().map(str::to_owned));
+                Ok::<_, ()>(())
+            },
+        )
+        .expect("all is done");
+        let named = named.into_inner().expect("whole");
+        assert_eq!(named.len(), 50);
+        assert!(named.iter().any(|name| name.as_deref() == Some("swath-1")), "{named:?}");
+    }
+}
