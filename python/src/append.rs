@@ -1,7 +1,8 @@
 //! Results written in parallel, whose file is the serial program's.
 
 use std::io::Write;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -13,20 +14,23 @@ use swath::sink::{Replace, Sync};
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
+use crate::own::Own;
 use crate::words::word;
-use crate::work::detached;
+use crate::work::{PATIENCE, detached};
 
 /// An output: forks, or tickets.
 enum Output {
     Forked(Box<swath::append::Append>),
-    Ordered(Box<Ordered>),
+    /// Shared with those who wait for a place.
+    Ordered(Arc<Ordered>),
 }
 
 /// A file, or a folder of segments, that several threads write; see ``append``.
 #[pyclass(frozen, module = "swath", name = "Append")]
 pub(crate) struct Append {
     /// Gone once it is committed or given up.
-    output: Mutex<Option<Output>>,
+    output: Own<Mutex<Option<Output>>>,
+    mode: String,
 }
 
 /// A place in the serial order: what is written to it comes behind everything written before it was
@@ -36,7 +40,7 @@ pub(crate) struct Append {
 /// the output cannot be committed.
 #[pyclass(frozen, module = "swath", name = "Place")]
 pub(crate) struct Place {
-    place: Mutex<Option<Taken>>,
+    place: Own<Mutex<Option<Taken>>>,
 }
 
 enum Taken {
@@ -52,34 +56,99 @@ fn closed() -> PyErr {
     PyRuntimeError::new_err("it was finished, committed or given up before")
 }
 
+impl Append {
+    /// The output, as long as it is open.
+    fn ordered(&self) -> PyResult<Option<Arc<Ordered>>> {
+        match &*lock(self.output.get()?) {
+            None => Err(closed()),
+            Some(Output::Forked(_)) => Ok(None),
+            Some(Output::Ordered(output)) => Ok(Some(Arc::clone(output))),
+        }
+    }
+
+    /// The next place of an ordered output, waited for without holding anything, and as long as no
+    /// signal comes.
+    fn ticket(&self, py: Python<'_>) -> PyResult<Option<Ticket>> {
+        loop {
+            let Some(output) = self.ordered()? else { return Ok(None) };
+            let taken = detached(py, || {
+                let taken = output.ticket_within(PATIENCE);
+                drop(output);
+                taken
+            })?;
+            if taken.is_some() {
+                return Ok(taken);
+            }
+            py.check_signals()?;
+        }
+    }
+
+    /// Takes the output out, when nobody waits for a place any more: they look often.
+    fn take(&self) -> PyResult<Option<Whole>> {
+        let Some(output) = lock(self.output.get()?).take() else { return Ok(None) };
+        let mut shared = match output {
+            Output::Forked(output) => return Ok(Some(Whole::Forked(output))),
+            Output::Ordered(output) => output,
+        };
+        loop {
+            shared = match Arc::try_unwrap(shared) {
+                Ok(output) => return Ok(Some(Whole::Ordered(Box::new(output)))),
+                Err(shared) => shared,
+            };
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// An output that nobody else has.
+enum Whole {
+    Forked(Box<swath::append::Append>),
+    Ordered(Box<Ordered>),
+}
+
+impl Place {
+    fn new(taken: Taken) -> Self {
+        Self { place: Own::new(Mutex::new(Some(taken))) }
+    }
+}
+
 #[pymethods]
 impl Append {
-    /// Takes the next place in the serial order. With ``mode="ordered"`` it waits while too many are
-    /// open.
+    /// As it was opened: "ordered", "plain", …
+    #[getter]
+    fn mode(&self) -> &str {
+        &self.mode
+    }
+
+    /// Takes the next place in the serial order. With ``mode="ordered"`` it waits while ``window`` of
+    /// them are open: whoever takes places and writes to them later opens with a window for all.
     fn place(&self, py: Python<'_>) -> PyResult<Place> {
-        let taken = detached(py, || match &*lock(&self.output) {
-            None => Err(Failure::Python(closed())),
+        if let Some(ticket) = self.ticket(py)? {
+            return Ok(Place::new(Taken::Ticket(ticket)));
+        }
+        let output = self.output.get()?;
+        let taken = detached(py, || match &*lock(output) {
             Some(Output::Forked(output)) => Ok(Taken::Fork(output.fork()?)),
-            Some(Output::Ordered(output)) => Ok(Taken::Ticket(output.ticket()?)),
+            _ => Err(Failure::Python(closed())),
         })?;
-        Ok(Place { place: Mutex::new(Some(taken)) })
+        Ok(Place::new(taken))
     }
 
     /// Writes bytes at the end of what was written so far, as a serial program does.
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
+        let ticket = self.ticket(py)?;
+        let output = self.output.get()?;
         detached(py, || {
-            let output = lock(&self.output);
             let bytes = data.bytes();
-            match &*output {
-                None => return Err(Failure::Python(closed())),
-                Some(Output::Forked(output)) => {
-                    (&mut &**output).write_all(bytes).map_err(Failure::of_io)?;
-                }
-                Some(Output::Ordered(output)) => {
-                    let mut ticket = output.ticket()?;
-                    ticket.buffer().extend_from_slice(bytes);
+            match (ticket, &*lock(output)) {
+                (Some(mut ticket), _) => {
+                    ticket.write_all(bytes).map_err(Failure::of_io)?;
                     ticket.done()?;
                 }
+                (None, Some(Output::Forked(output))) => {
+                    (&mut &**output).write_all(bytes).map_err(Failure::of_io)?;
+                }
+                (None, _) => return Err(Failure::Python(closed())),
             }
             Ok(bytes.len())
         })
@@ -103,16 +172,17 @@ impl Append {
 
     /// Gives the file its name: complete, and durable as ``sync`` says; returns its bytes.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
-        detached(py, || match lock(&self.output).take() {
+        detached(py, || match self.take()? {
             None => Err(Failure::Python(closed())),
-            Some(Output::Forked(output)) => Ok(output.commit()?.bytes),
-            Some(Output::Ordered(output)) => Ok(output.commit()?.bytes),
+            Some(Whole::Forked(output)) => Ok(output.commit()?.bytes),
+            Some(Whole::Ordered(output)) => Ok(output.commit()?.bytes),
         })
     }
 
-    /// Gives it up: nothing is left of it, and what stood there before stays.
+    /// Gives it up: nothing is left of it, and what stood there before stays. In a child that was
+    /// forked it does nothing: the output is its parent's.
     fn abort(&self, py: Python<'_>) {
-        py.detach(|| drop(lock(&self.output).take()));
+        py.detach(|| drop(self.take()));
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyRef<'_, Self> {
@@ -126,8 +196,7 @@ impl Append {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let is_open = lock(&self.output).is_some();
-        if kind.is_none() && is_open {
+        if kind.is_none() && lock(self.output.get()?).is_some() {
             self.commit(py)?;
         } else {
             self.abort(py);
@@ -140,9 +209,10 @@ impl Append {
 impl Place {
     /// Writes bytes here; returns how many.
     fn write(&self, py: Python<'_>, data: Borrowed) -> PyResult<usize> {
+        let place = self.place.get()?;
         detached(py, || {
             let bytes = data.bytes();
-            match &mut *lock(&self.place) {
+            match &mut *lock(place) {
                 None => return Err(Failure::Python(closed())),
                 Some(Taken::Fork(fork)) => {
                     fork.with(|writer| writer.write_all(bytes)).map_err(Failure::of_io)?;
@@ -157,7 +227,8 @@ impl Place {
 
     /// Takes a place here, in the order of this one. Not with ``mode="ordered"``.
     fn fork(&self, py: Python<'_>) -> PyResult<Self> {
-        let taken = detached(py, || match &mut *lock(&self.place) {
+        let place = self.place.get()?;
+        let taken = detached(py, || match &mut *lock(place) {
             None => Err(Failure::Python(closed())),
             Some(Taken::Fork(fork)) => Ok(Taken::Fork(fork.fork())),
             Some(Taken::Ticket(_)) => {
@@ -166,12 +237,26 @@ impl Place {
                 Err(Failure::Python(PyTypeError::new_err(text)))
             }
         })?;
-        Ok(Self { place: Mutex::new(Some(taken)) })
+        Ok(Self::new(taken))
+    }
+
+    /// Goes on writing at ``offset`` of the file. With ``mode="local"`` only, where each place has a
+    /// position of its own, and begins at 0.
+    fn seek(&self, py: Python<'_>, offset: u64) -> PyResult<()> {
+        let place = self.place.get()?;
+        detached(py, || match &mut *lock(place) {
+            None => Err(Failure::Python(closed())),
+            Some(Taken::Fork(fork)) => Ok(fork.with(|writer| writer.seek_to(offset))?),
+            Some(Taken::Ticket(_)) => {
+                Err(Failure::Python(PyTypeError::new_err("only mode=\"local\" has positions")))
+            }
+        })
     }
 
     /// Says that everything is written here.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
-        detached(py, || match lock(&self.place).take() {
+        let place = self.place.get()?;
+        detached(py, || match lock(place).take() {
             None => Err(Failure::Python(closed())),
             Some(Taken::Fork(fork)) => Ok(fork.finish()?),
             Some(Taken::Ticket(ticket)) => Ok(ticket.done()?),
@@ -189,11 +274,15 @@ impl Place {
         _value: &Bound<'_, PyAny>,
         _traceback: &Bound<'_, PyAny>,
     ) -> PyResult<()> {
-        let is_open = lock(&self.place).is_some();
-        if kind.is_none() && is_open {
+        if !kind.is_none() && self.place.is_foreign() {
+            // It goes on in the parent.
+            return Ok(());
+        }
+        let place = self.place.get()?;
+        if kind.is_none() && lock(place).is_some() {
             return self.finish(py);
         }
-        py.detach(|| drop(lock(&self.place).take()));
+        py.detach(|| drop(lock(place).take()));
         Ok(())
     }
 }
@@ -212,13 +301,15 @@ const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 /// mode : {"ordered", "plain", "segments", "global", "local", "local-files"}
 ///     "ordered": places one behind the other, in bounded memory, for results that come item by item.
 ///     The others have places within places: "plain" leaves one file, "segments" a folder with a
-///     manifest, which ``swath cat`` and ``swath export`` read.
+///     manifest, which ``swath cat`` and ``swath export`` read. These three have the order of the
+///     serial program. Of the others, "global" is one file and "local-files" a folder whose records
+///     come as they arrive, each whole; with "local" each place writes where it seeks to.
 /// sync : {"full", "none"}
 ///     Whether a commit waits for the device.
 /// replace : bool
 ///     Whether an existing file may be replaced.
 /// window : int
-///     With "ordered": places that may be open at one time; 0 chooses.
+///     With "ordered": places that may be open at one time; 0 chooses twice as many as there are cores.
 /// direct : bool
 ///     With "ordered": past the page cache.
 ///
@@ -243,16 +334,16 @@ pub(crate) fn append(
             .with_replace(replace)
             .with_window(window)
             .with_direct(direct);
-        Output::Ordered(Box::new(detached(py, || ordered(path, options))?))
+        Output::Ordered(Arc::new(detached(py, || ordered(path, options))?))
     } else {
         if window > 0 || direct {
             return Err(PyValueError::new_err("window= and direct= are for mode=\"ordered\""));
         }
         let known = [&[("ordered", Mode::Plain)], Mode::WORDS].concat();
-        let mode = word("mode", mode, &known)?;
+        let known = word("mode", mode, &known)?;
         let options =
-            AppendOptions::new().with_mode(mode).with_sync(sync).with_replace(replace);
+            AppendOptions::new().with_mode(known).with_sync(sync).with_replace(replace);
         Output::Forked(Box::new(detached(py, || create(path, options))?))
     };
-    Ok(Append { output: Mutex::new(Some(output)) })
+    Ok(Append { output: Own::new(Mutex::new(Some(output))), mode: mode.to_owned() })
 }

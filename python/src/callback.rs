@@ -7,58 +7,47 @@
 //!
 //! A thread that asks for the lock of an interpreter that is ending brings the process down.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use pyo3::prelude::*;
 
-/// Calls on their way, and whether there may be more.
-struct Calls {
-    running: usize,
-    is_over: bool,
-}
+// Without a lock: a child that is forked while another thread has it would never get it.
 
-static CALLS: Mutex<Calls> = Mutex::new(Calls { running: 0, is_over: false });
-static NONE_LEFT: Condvar = Condvar::new();
-
-fn calls() -> MutexGuard<'static, Calls> {
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner)
-}
+/// Calls on their way.
+static RUNNING: AtomicUsize = AtomicUsize::new(0);
+/// Whether there are to be no more.
+static IS_OVER: AtomicBool = AtomicBool::new(false);
 
 /// Counts one call down, also by a panic.
 struct Running;
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let mut calls = calls();
-        // A child that was forked has none of its parent's.
-        calls.running = calls.running.saturating_sub(1);
-        if calls.running == 0 {
-            NONE_LEFT.notify_all();
-        }
+        // A child that was forked in a call has counted none.
+        let count = |running: usize| running.checked_sub(1);
+        let _ = RUNNING.fetch_update(Ordering::SeqCst, Ordering::SeqCst, count);
     }
 }
 
 /// Calls `call` with the lock; `None` if the interpreter ends.
 pub(crate) fn attached<T>(call: impl FnOnce(Python<'_>) -> T) -> Option<T> {
-    {
-        let mut calls = calls();
-        if calls.is_over {
-            return None;
-        }
-        calls.running += 1;
-    }
+    // First counted, then looked at, and the other way round in `end`: one of both sees the other.
+    RUNNING.fetch_add(1, Ordering::SeqCst);
     let _running = Running;
+    if IS_OVER.load(Ordering::SeqCst) {
+        return None;
+    }
     Python::try_attach(call)
 }
 
 /// Lets nobody in any more, and waits for those who are.
 #[pyfunction]
 fn end(py: Python<'_>) {
+    IS_OVER.store(true, Ordering::SeqCst);
     py.detach(|| {
-        let mut calls = calls();
-        calls.is_over = true;
-        while calls.running > 0 {
-            calls = NONE_LEFT.wait(calls).unwrap_or_else(PoisonError::into_inner);
+        while RUNNING.load(Ordering::SeqCst) > 0 {
+            std::thread::sleep(Duration::from_millis(1));
         }
     });
 }
@@ -66,7 +55,7 @@ fn end(py: Python<'_>) {
 /// In a child that was forked, none of its parent's threads goes on.
 #[pyfunction]
 fn forked() {
-    calls().running = 0;
+    RUNNING.store(0, Ordering::SeqCst);
 }
 
 /// Has the interpreter tell when it ends, and when it was forked.

@@ -1,7 +1,6 @@
 //! Many files at once: into one memory, or one after the other within a bound.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
@@ -15,6 +14,8 @@ use crate::error::{Failure, exception, file_name};
 use crate::how::{Raised, Watch, profile};
 use crate::input::path;
 use crate::memory::Buffer;
+use crate::own::Own;
+use crate::queue::{Queue, Taken};
 use crate::words::word;
 use crate::work::{PATIENCE, Takes, unlocked};
 
@@ -272,19 +273,40 @@ type Came = Result<Item, Failure>;
 /// ``close()``, or the end of a ``with`` block, ends it early.
 #[pyclass(frozen, module = "swath", name = "Stream")]
 pub(crate) struct Stream {
-    /// Gone once it is over.
-    open: Mutex<Option<Open>>,
+    open: Own<Open>,
     token: CancelToken,
     raised: Raised,
 }
 
 struct Open {
-    items: Receiver<Came>,
-    worker: JoinHandle<()>,
+    items: Arc<Queue<Came>>,
+    /// Gone once it is over.
+    worker: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// Parts that wait for the consumer.
-const AHEAD: usize = 16;
+/// Bytes in memory, if nobody says how many.
+const MEMORY: u64 = 64 << 20;
+/// So many parts fit into it at least: half of them on their way, half of them waiting to be taken.
+const PARTS: u64 = 8;
+
+/// How much memory there is for all, and how large a part may be.
+fn bound(memory: u64, part_size: u64) -> PyResult<(u64, u64)> {
+    const LARGEST: u64 = 1 << 20;
+    match (memory, part_size) {
+        (0, 0) => Ok((MEMORY, LARGEST)),
+        (0, size) => Ok((MEMORY.max(size.saturating_mul(PARTS)), size)),
+        (memory, 0) => Ok((memory, (memory / PARTS).clamp(4096, LARGEST))),
+        (memory, size) if size.saturating_mul(PARTS) > memory => {
+            let text = format!(
+                "part_size={size}, memory={memory}: {PARTS} parts have to fit into it; \
+                 try: part_size={}, or more memory",
+                memory / PARTS
+            );
+            Err(PyValueError::new_err(text))
+        }
+        both => Ok(both),
+    }
+}
 
 #[pymethods]
 impl Stream {
@@ -294,14 +316,15 @@ impl Stream {
 
     fn __next__(&self, py: Python<'_>) -> PyResult<Option<Part>> {
         loop {
-            match py.detach(|| self.next()) {
-                Next::Item(item) => return part(py, item).map(Some),
-                Next::Nothing => py.check_signals()?,
-                Next::Failed(failure) => {
+            let open = self.open.get()?;
+            match py.detach(|| open.items.take(PATIENCE)) {
+                Taken::Item(Ok(item)) => return part(py, item).map(Some),
+                Taken::Nothing => py.check_signals()?,
+                Taken::Item(Err(failure)) => {
                     self.close(py);
                     return Err(failure.into_exception(py));
                 }
-                Next::Over => {
+                Taken::Over => {
                     self.close(py);
                     return self.raised.take().map_or(Ok(None), Err);
                 }
@@ -321,35 +344,19 @@ impl Stream {
     /// Ends it; reads in flight are waited for.
     fn close(&self, py: Python<'_>) {
         self.token.cancel();
-        py.detach(|| drop(self.take()));
+        py.detach(|| self.end());
     }
-}
-
-enum Next {
-    Item(Item),
-    Failed(Failure),
-    /// Not yet.
-    Nothing,
-    Over,
 }
 
 impl Stream {
-    fn next(&self) -> Next {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(open) = &*open else { return Next::Over };
-        match open.items.recv_timeout(PATIENCE) {
-            Ok(Ok(item)) => Next::Item(item),
-            Ok(Err(failure)) => Next::Failed(failure),
-            Err(RecvTimeoutError::Timeout) => Next::Nothing,
-            Err(RecvTimeoutError::Disconnected) => Next::Over,
-        }
-    }
-
-    fn take(&self) -> Option<std::thread::Result<()>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    fn end(&self) {
+        // A child that was forked has no thread to wait for.
+        let Ok(open) = self.open.get() else { return };
         // So that whoever wants to give something hears that nobody takes it.
-        drop(open.items);
-        Some(open.worker.join())
+        open.items.close();
+        let worker = open.worker.lock().unwrap_or_else(PoisonError::into_inner).take();
+        // What it panicked with has been printed.
+        let _ = worker.map(JoinHandle::join);
     }
 }
 
@@ -357,7 +364,7 @@ impl Drop for Stream {
     fn drop(&mut self) {
         self.token.cancel();
         // Its thread may want the lock, to tell how far it is.
-        unlocked(|| drop(self.take()));
+        unlocked(|| self.end());
     }
 }
 
@@ -375,9 +382,10 @@ fn part(py: Python<'_>, item: Item) -> PyResult<Part> {
 /// Parameters
 /// ----------
 /// memory : int
-///     Bytes that may be in memory at one time, about; 0 chooses.
+///     Bytes that may be in memory at one time, parts that were handed over aside; 0 stands for 64 MiB.
 /// part_size : int
-///     Larger files come in parts of so many bytes; 0 chooses.
+///     Larger files come in parts of so many bytes, at most an eighth of ``memory``; 0 chooses, at most
+///     1 MiB.
 /// delivery : {"input", "completion"}
 ///     In input order, or as they come.
 ///
@@ -406,23 +414,35 @@ pub(crate) fn ingest_stream(
         let text = "errors=\"collect\": a stream raises (\"fail\") or leaves out (\"skip\")";
         return Err(PyValueError::new_err(text));
     }
+    let (memory, part_size) = bound(memory, part_size)?;
     let how = Many { workers, queue_depth, errors, symlinks, profile };
     let watch = Watch::new(py, progress)?;
     let options = how
         .options(py, &paths_or_folder, &watch)?
-        .with_memory_limit(memory)
+        .with_memory_limit(memory / 2)
         .with_part_size(part_size)
         .with_delivery(word("delivery", delivery, Delivery::WORDS)?);
-    let (give, items) = sync_channel(AHEAD);
-    let worker = std::thread::Builder::new()
-        .name("swath-stream".into())
-        .spawn(move || produce(&options, paths_or_folder, &give))?;
-    let open = Mutex::new(Some(Open { items, worker }));
+    let items = Arc::new(Queue::new(memory / 2));
+    let give = Arc::clone(&items);
+    let worker = std::thread::Builder::new().name("swath-stream".into()).spawn(move || {
+        // Also by a panic.
+        let _ended = Ended(&give);
+        produce(&options, paths_or_folder, &give);
+    })?;
+    let open = Own::new(Open { items, worker: Mutex::new(Some(worker)) });
     Ok(Stream { open, token: watch.token.clone(), raised: watch.raised() })
 }
 
+struct Ended<'q>(&'q Queue<Came>);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
 /// Ends when all is handed over, or nobody takes it any more.
-fn produce(options: &IngestOptions, named: Named, give: &SyncSender<Came>) {
+fn produce(options: &IngestOptions, named: Named, give: &Queue<Came>) {
     let ended = options.stream(named.files(), |part| -> Result<(), End> {
         if let Some(error) = part.error {
             // A part of it was handed over before.
@@ -436,10 +456,11 @@ fn produce(options: &IngestOptions, named: Named, give: &SyncSender<Came>) {
             bytes: part.bytes.to_vec(),
             is_last: part.is_last,
         };
-        give.send(Ok(item)).map_err(|_| End::Closed)
+        let bytes = item.bytes.len() as u64;
+        give.give(Ok(item), bytes).map_err(|_| End::Closed)
     });
     if let Err(End::Failed(failure)) = ended {
         // Nobody may be left.
-        let _ = give.send(Err(failure));
+        let _ = give.give(Err(failure), 0);
     }
 }

@@ -13,10 +13,11 @@ use crate::error::Failure;
 use crate::how::{How, Watch};
 use crate::input::Input;
 use crate::memory::Buffer;
+use crate::own::Own;
 use crate::work::{PATIENCE, Unlocked, detached};
 
 /// What reads. Views keep it, and whoever drops it last waits for its workers.
-type Reading = Unlocked<swath::Prioritised>;
+type Reading = Own<Unlocked<swath::Prioritised>>;
 
 /// A read by classes that goes on. Complete classes stay readable whatever happens.
 ///
@@ -42,8 +43,8 @@ impl Prioritised {
     /// the order in which they were listed.
     fn wait<'py>(&self, py: Python<'py>, cls: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
         loop {
-            let came =
-                py.detach(|| self.reading.get().wait_for(cls, PATIENCE).map(|it| it.is_some()));
+            let reading = self.reading.get()?.get();
+            let came = py.detach(|| reading.wait_for(cls, PATIENCE).map(|it| it.is_some()));
             match came {
                 Ok(true) => return self.chunks(py, cls),
                 Ok(false) => py.check_signals()?,
@@ -58,18 +59,21 @@ impl Prioritised {
     }
 
     /// Whether all of a class is there.
-    fn is_ready(&self, cls: u32) -> bool {
-        self.reading.get().class(cls).is_some()
+    fn is_ready(&self, cls: u32) -> PyResult<bool> {
+        Ok(self.reading.get()?.get().class(cls).is_some())
     }
 
     /// Makes a class the next one to begin; returns whether it moved.
-    fn prioritise(&self, py: Python<'_>, cls: u32) -> bool {
-        py.detach(|| self.reading.get().prioritise(cls))
+    fn prioritise(&self, py: Python<'_>, cls: u32) -> PyResult<bool> {
+        let reading = self.reading.get()?.get();
+        Ok(py.detach(|| reading.prioritise(cls)))
     }
 
-    /// Ends the read. Complete classes stay readable.
+    /// Ends the read. Complete classes stay readable. In a child that was forked it does nothing.
     fn cancel(&self, py: Python<'_>) {
-        py.detach(|| self.reading.get().cancel());
+        if let Ok(reading) = self.reading.get() {
+            py.detach(|| reading.get().cancel());
+        }
     }
 
     fn __iter__(slf: Bound<'_, Self>) -> Classes {
@@ -93,7 +97,7 @@ impl Prioritised {
 impl Prioritised {
     fn chunks<'py>(&self, py: Python<'py>, class: u32) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let chunks = Buffer::all_shared(&self.reading, |reading| {
-            let class = reading.get().class(class);
+            let class = reading.get().ok().and_then(|reading| reading.get().class(class));
             class.map_or_else(Vec::new, |it| it.chunks().map(|chunk| chunk.bytes).collect())
         })?;
         chunks.into_iter().map(|chunk| chunk.into_view(py)).collect()
@@ -103,7 +107,9 @@ impl Prioritised {
 impl Drop for Prioritised {
     fn drop(&mut self) {
         // Views may keep what was read; nobody waits for what is not there yet.
-        self.reading.get().cancel();
+        if let Ok(reading) = self.reading.get() {
+            reading.get().cancel();
+        }
     }
 }
 
@@ -174,13 +180,26 @@ pub(crate) fn read_prioritised(
     let source = path.source(verify.as_ref())?;
     let plan = plan.with_window(window);
     let reading = start(py, &options, source, plan)?;
-    // Whole files have as many as they have bytes for.
-    let is_there = |&class: &u32| {
+    let classes = match classes {
+        Asked::Listed(numbers) => numbers,
+        Asked::Whole(most) => (0..how_many(&reading, most)).collect(),
+    };
+    let reading = Arc::new(Own::new(Unlocked::new(reading)));
+    Ok(Prioritised { reading, classes, watch })
+}
+
+/// How many classes there are of `most`: as many as the file has bytes for, the first so many.
+fn how_many(reading: &swath::Prioritised, most: u32) -> u32 {
+    let is_there = |class: u32| {
         let looked = reading.wait_for(class, Duration::ZERO);
         !looked.is_err_and(|error| error.reason() == Reason::Invalid)
     };
-    let classes = classes.into_iter().filter(is_there).collect();
-    Ok(Prioritised { reading: Arc::new(Reading::new(reading)), classes, watch })
+    let (mut there, mut beyond) = (0, most);
+    while there < beyond {
+        let middle = there + (beyond - there) / 2;
+        if is_there(middle) { there = middle + 1 } else { beyond = middle }
+    }
+    there
 }
 
 fn start(
@@ -192,13 +211,21 @@ fn start(
     detached(py, || options.read_prioritised(source, plan))
 }
 
-/// The plan, and the numbers of its classes.
-fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Vec<u32>)> {
+/// The classes that are asked for.
+enum Asked {
+    /// At most so many, of all bytes.
+    Whole(u32),
+    /// These.
+    Listed(Vec<u32>),
+}
+
+/// The plan, and its classes.
+fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     if let Ok(count) = classes.extract::<u32>() {
         if count == 0 {
             return Err(PyValueError::new_err("classes=0: there is one at least"));
         }
-        return Ok((ClassPlan::of_whole(u64::from(count), count), (0..count).collect()));
+        return Ok((ClassPlan::of_whole(u64::from(count), count), Asked::Whole(count)));
     }
     let mut plan = ClassPlan::new();
     let mut numbers = Vec::new();
@@ -214,5 +241,5 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Vec<u32>)> {
     }
     numbers.sort_unstable();
     numbers.dedup();
-    Ok((plan, numbers))
+    Ok((plan, Asked::Listed(numbers)))
 }

@@ -5,7 +5,9 @@ from __future__ import annotations
 import itertools
 import os
 import random
+import signal
 import threading
+import time
 
 import pytest
 
@@ -35,6 +37,68 @@ def test_items_come_in_their_order(tmp_path, mode, workers):
         out.map_ordered(lambda item: item, iter([b"a", None, bytearray(b"b"), memoryview(b"c")]))
         out.write(b" tail")
     assert path.read_bytes() == b"head abc tail"
+
+
+def test_local_places_write_where_they_seek_to(tmp_path):
+    path = tmp_path / "out"
+    with swath.append(path, mode="local", sync="none") as out:
+        with pytest.raises(ValueError, match="seek"):
+            out.map_ordered(lambda item: item, [b"a", b"b"])
+        for number in reversed(range(5)):
+            with out.place() as place:
+                place.seek(3 * number)
+                place.write(b"%d;\n" % number)
+    assert path.read_bytes() == b"0;\n1;\n2;\n3;\n4;\n" and out.mode == "local"
+    for mode in ("plain", "ordered"):
+        out = swath.append(path, mode=mode, sync="none")
+        with pytest.raises((OSError, TypeError), match="local"):
+            out.place().seek(1)
+        out.abort()
+
+
+def interrupted(seconds):
+    """Ctrl-C for this thread, that late."""
+    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+
+
+def test_a_place_that_nobody_frees_is_waited_for_until_ctrl_c(tmp_path):
+    out = swath.append(tmp_path / "out", window=2, sync="none")
+    places = [out.place(), out.place()]
+    for wait in (out.place, lambda: out.write(b"x")):
+        interrupted(0.2)
+        with pytest.raises(KeyboardInterrupt):
+            wait()
+    for place in places:
+        place.write(b"a")
+        place.finish()
+    out.write(b"b")
+    assert out.commit() == 3 and (tmp_path / "out").read_bytes() == b"aab"
+
+
+@pytest.mark.parametrize("end", ["abort", "commit"])
+def test_an_output_ends_while_somebody_waits_for_a_place(tmp_path, end):
+    out = swath.append(tmp_path / "out", window=1, sync="none")
+    held = out.place()
+    told = []
+
+    def wait():
+        try:
+            out.place()
+        except RuntimeError as error:
+            told.append(error)
+
+    waiting = threading.Thread(target=wait)
+    waiting.start()
+    time.sleep(0.1)
+    if end == "abort":
+        out.abort()
+    else:
+        with pytest.raises(OSError, match="open"):
+            out.commit()
+    waiting.join(10)
+    assert not waiting.is_alive() and "given up" in str(told[0])
+    del held
+    assert os.listdir(tmp_path) == []
 
 
 def test_places_are_filled_by_threads(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 
 import pytest
 
@@ -88,6 +89,25 @@ def test_a_stream_hands_over_one_after_the_other(tree, delivery):
             got[part.path] = got.get(part.path, b"") + bytes(part.data)
             assert part.is_last == (len(got[part.path]) == len(expected[part.path]))
     assert got == expected
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def test_what_waits_to_be_taken_stays_within_the_bound(make):
+    path = make("large", 48 << 20)
+    for memory, part_size in [(8 << 20, 1 << 20), (8 << 20, 0), (1 << 20, 0)]:
+        with swath.ingest_stream([path, path], memory=memory, part_size=part_size) as parts:
+            before = resident()
+            first = next(parts)
+            time.sleep(0.3)
+            assert resident() - before < memory + (8 << 20)
+            assert len(first.data) <= memory // 8
+            assert sum(len(part.data) for part in parts) + len(first.data) == 96 << 20
+    with pytest.raises(ValueError, match="try: part_size=131072"):
+        swath.ingest_stream(path, memory=1 << 20, part_size=1 << 20)
 
 
 def test_a_stream_ends_early(tree):

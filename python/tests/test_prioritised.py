@@ -81,6 +81,12 @@ def test_a_small_file_has_fewer_classes(make):
     reading = swath.read_prioritised(path, 10)
     assert b"".join(bytes(chunk) for _, chunks in reading for chunk in chunks) == path.read_bytes()
     assert len(reading.classes) <= 3
+    # A number is no reason to make so many.
+    for count in (10**6, 2**32 - 1):
+        reading = swath.read_prioritised(path, count)
+        assert [b"".join(chunks) for _, chunks in reading] == [
+            path.read_bytes()[at : at + 1] for at in range(3)
+        ]
 
 
 def test_what_is_no_plan(make):

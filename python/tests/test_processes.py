@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -36,6 +37,113 @@ def test_a_child_that_exits_gives_nothing_back_twice(make):
         os._exit(0 if data == path.read_bytes() and swath.read(path) == data else 1)
     assert os.waitpid(child, 0)[1] == 0
     assert data == path.read_bytes()
+
+
+def in_child(work):
+    """Whether `work` is true in a child that was forked, and ends there."""
+    child = os.fork()
+    if child == 0:
+        # A child that hangs is ended.
+        signal.alarm(20)
+        right = False
+        try:
+            right = bool(work())
+        finally:
+            os._exit(0 if right else 1)
+    return os.waitpid(child, 0)[1] == 0
+
+
+def refused(call):
+    try:
+        call()
+    except RuntimeError as error:
+        return "forked" in str(error)
+    return False
+
+
+def test_what_goes_on_in_the_parent_is_refused_in_a_child(make):
+    path = make("file", 3 << 20)
+    with swath.ingest_stream([path] * 50, part_size=65536) as stream:
+        reading = swath.read_prioritised(path, 10)
+        next(stream)
+
+        def child():
+            nonlocal stream, reading
+            right = refused(lambda: next(stream)) and refused(lambda: reading.wait(9))
+            stream.close()
+            reading.cancel()
+            del stream, reading
+            return right
+
+        assert in_child(child)
+        assert sum(len(part.data) for part in stream) + 65536 == 150 << 20
+        assert b"".join(b"".join(chunks) for _, chunks in reading) == path.read_bytes()
+
+
+@pytest.mark.parametrize("mode", ["ordered", "plain", "segments", "local-files"])
+def test_a_child_leaves_the_output_of_its_parent_alone(tmp_path, mode):
+    path = tmp_path / "out"
+    with swath.append(path, mode=mode, sync="none") as out:
+        out.write(b"a" * 10)
+        place = out.place()
+
+        def child():
+            nonlocal out, place
+            right = refused(lambda: out.write(b"x")) and refused(out.commit)
+            right = right and refused(place.finish) and refused(lambda: place.write(b"y"))
+            out.abort()
+            try:
+                with out, place:
+                    raise KeyError
+            except KeyError:
+                del out, place
+                return right
+
+        assert in_child(child)
+        place.write(b"b")
+        place.finish()
+        out.write(b"c")
+    if mode in ("ordered", "plain"):
+        assert path.read_bytes() == b"a" * 10 + b"bc"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_a_child_commits_outputs_of_its_own_as_its_parent_did(tmp_path):
+    def commit(name):
+        path = tmp_path / name
+        with swath.append(path, mode="plain", sync="none") as out:
+            first, second = out.place(), out.place()
+            # What comes before is not known yet, so it has to be moved in the end.
+            for place, byte in [(second, b"b"), (first, b"a")]:
+                with place:
+                    place.write(byte * (9 << 20))
+        return path.read_bytes() == b"a" * (9 << 20) + b"b" * (9 << 20)
+
+    assert commit("parent") and in_child(lambda: commit("child")) and commit("again")
+
+
+def test_children_are_forked_while_callbacks_run(make):
+    path = make("file", 1 << 20)
+    over = threading.Event()
+
+    def many():
+        while not over.is_set():
+            swath.read(path, chunk_size=16384, progress=lambda done, total: None)
+
+    threads = [threading.Thread(target=many) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    try:
+        for _ in range(100):
+            child = os.fork()
+            if child == 0:
+                signal.alarm(20)
+                os._exit(0)
+            assert os.waitpid(child, 0)[1] == 0
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
 
 
 def test_threads_read_at_one_time(make):

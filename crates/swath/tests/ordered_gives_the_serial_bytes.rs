@@ -281,6 +281,20 @@ fn who_makes_a_place_known_writes_what_was_left_behind_and_makes_room() {
 }
 
 #[test]
+fn who_waits_for_a_place_need_not_wait_for_ever() {
+    let target = &Target::all()[1];
+    let out = target.begin(OrderedOptions::new().with_window(1));
+    let first = out.ticket().expect("room");
+    let most = std::time::Duration::from_millis(5);
+    assert!(out.ticket_within(most).expect("no failure").is_none());
+    assert!(out.ticket_within(std::time::Duration::ZERO).expect("no failure").is_none());
+    first.done().expect("empty");
+    let second = out.ticket_within(most).expect("no failure").expect("room");
+    second.done().expect("empty");
+    target.check(&out.commit().expect("complete"), &[vec![], vec![]]);
+}
+
+#[test]
 fn a_new_file_gets_permissions_and_one_that_is_replaced_keeps_its_own() {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;

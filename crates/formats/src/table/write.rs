@@ -12,6 +12,9 @@ use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64};
 /// Values whose text a worker makes at one time: some hundred kilobytes.
 const VALUES: usize = 32 << 10;
 
+/// The smallest double has so many digits behind the point: 2^-1074.
+const MOST_PLACES: usize = 1074;
+
 /// How doubles are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -19,7 +22,7 @@ pub enum Decimals {
     /// The shortest text that is read as the same number.
     #[default]
     Shortest,
-    /// With so many digits behind the point, correctly rounded: C's `%.Nf`.
+    /// With so many digits behind the point, at most 1,074, correctly rounded: C's `%.Nf`.
     Fixed(usize),
 }
 
@@ -108,8 +111,8 @@ impl TableWriter {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] unless the values are whole rows and there is a name for each column;
-    /// and those of writing.
+    /// [`Reason::Invalid`] unless the values are whole rows, there is a name for each column, and
+    /// the number of digits is possible; and those of writing.
     pub fn write<T: Value>(
         &self,
         path: impl AsRef<Path>,
@@ -187,6 +190,13 @@ impl TableWriter {
         if part_of_numbers {
             let shown = self.delimiter.escape_ascii();
             return invalid(format!("`{shown}` cannot stand between numbers"));
+        }
+        if let Decimals::Fixed(places) = self.decimals
+            && places > MOST_PLACES
+        {
+            let detail = format!("no double has {places} digits behind the point");
+            let error = Error::writing(path, Reason::Invalid, detail);
+            return Err(error.hint("at most 1,074, or the shortest text"));
         }
         if let Some(names) = names.filter(|names| names.len() != columns) {
             return invalid(format!("{} names for {columns} columns", names.len()));

@@ -96,6 +96,8 @@ fn what_is_no_table_is_not_written() {
         (TableWriter::new().with_names(["a"]), 2),
         (TableWriter::new().with_delimiter(b'.'), 2),
         (TableWriter::new().with_delimiter(b'\n'), 2),
+        (TableWriter::new().with_decimals(Decimals::Fixed(1075)), 2),
+        (TableWriter::new().with_decimals(Decimals::Fixed(usize::MAX)), 2),
     ] {
         let error = writer.write(&path, columns, &values).expect_err("contradictory");
         assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));

@@ -41,6 +41,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use crate::append::ordered::shared::Shared;
 use crate::copy::permissions;
@@ -152,8 +153,22 @@ impl Ordered {
     /// [`Reason::Poisoned`] once a ticket was dropped before it was done; the first failed write,
     /// again for everybody; [`Reason::Cancelled`].
     pub fn ticket(&self) -> Result<Ticket> {
-        let (index, bytes) = self.shared.take()?;
-        Ok(Ticket::new(Arc::clone(&self.shared), index, bytes))
+        loop {
+            if let Some(ticket) = self.ticket_within(Duration::MAX)? {
+                return Ok(ticket);
+            }
+        }
+    }
+
+    /// The same, waited for at most `most`, and as long as this thread writes what others left
+    /// behind; `None` if the window is full until then.
+    ///
+    /// # Errors
+    ///
+    /// As [`ticket`](Self::ticket).
+    pub fn ticket_within(&self, most: Duration) -> Result<Option<Ticket>> {
+        let taken = self.shared.take(most)?;
+        Ok(taken.map(|(index, bytes)| Ticket::new(Arc::clone(&self.shared), index, bytes)))
     }
 
     /// Writes what is left and gives the file its name, durably unless the options say otherwise.

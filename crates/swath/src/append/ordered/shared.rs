@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use swath_os::machine;
 use swath_plan::extent::Extent;
@@ -112,14 +112,15 @@ impl Shared {
         self.state().written.fallbacks.push(what);
     }
 
-    /// The next number and an empty buffer, waited for. Who waits writes meanwhile.
-    pub(super) fn take(&self) -> Result<(u64, Vec<u8>)> {
+    /// The next number and an empty buffer, waited for at most `most`. Who waits writes meanwhile.
+    pub(super) fn take(&self, most: Duration) -> Result<Option<(u64, Vec<u8>)>> {
         let _panic = OnPanic::of(self);
+        let began = Instant::now();
         let mut state = self.state();
         loop {
             self.look_for_trouble(&mut state)?;
             if let Some(index) = state.sequence.take() {
-                return Ok((index, self.buffer(state)));
+                return Ok(Some((index, self.buffer(state))));
             }
             state = match self.next_work(&mut state) {
                 Some(work) => {
@@ -127,7 +128,8 @@ impl Shared {
                     self.write(work);
                     self.state()
                 }
-                None => self.wait(state),
+                None if began.elapsed() >= most => return Ok(None),
+                None => self.wait(state, most.saturating_sub(began.elapsed())),
             };
         }
     }
@@ -252,7 +254,7 @@ impl Shared {
             if state.sequence.kept() == 0 {
                 break;
             }
-            state = self.wait(state);
+            state = self.wait(state, NAP);
         }
         state.is_complete = true;
         self.placed.notify_all();
@@ -311,8 +313,8 @@ impl Shared {
             .hint("call `done` on every ticket, and give up the file if you cannot")
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>) -> MutexGuard<'s, State> {
-        let woken = self.changed.wait_timeout(state, NAP);
+    fn wait<'s>(&self, state: MutexGuard<'s, State>, most: Duration) -> MutexGuard<'s, State> {
+        let woken = self.changed.wait_timeout(state, most.min(NAP));
         woken.unwrap_or_else(PoisonError::into_inner).0
     }
 

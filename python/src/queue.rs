@@ -1,0 +1,94 @@
+//! Between a thread that reads and Python: items in order, bounded by their bytes.
+
+use std::collections::VecDeque;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Items that wait to be taken.
+pub(crate) struct Queue<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    /// Bytes that may wait; one item may exceed them alone.
+    most: u64,
+}
+
+struct State<T> {
+    items: VecDeque<(T, u64)>,
+    bytes: u64,
+    /// Nobody gives any more, or nobody takes.
+    is_over: bool,
+}
+
+/// What there is to take.
+pub(crate) enum Taken<T> {
+    Item(T),
+    /// Not yet.
+    Nothing,
+    /// All was taken.
+    Over,
+}
+
+/// Nobody takes it any more.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Closed;
+
+impl<T> Queue<T> {
+    pub(crate) fn new(most: u64) -> Self {
+        let state = State { items: VecDeque::new(), bytes: 0, is_over: false };
+        Self { state: Mutex::new(state), changed: Condvar::new(), most }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until there is room for `bytes` more.
+    pub(crate) fn give(&self, item: T, bytes: u64) -> Result<(), Closed> {
+        let mut state = self.state();
+        while !state.is_over && state.bytes > 0 && state.bytes + bytes > self.most {
+            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        if state.is_over {
+            return Err(Closed);
+        }
+        state.bytes += bytes;
+        state.items.push_back((item, bytes));
+        drop(state);
+        self.changed.notify_all();
+        Ok(())
+    }
+
+    /// The next item, waited for at most `most`.
+    pub(crate) fn take(&self, most: Duration) -> Taken<T> {
+        let is_empty = |state: &mut State<T>| state.items.is_empty() && !state.is_over;
+        let waited = self.changed.wait_timeout_while(self.state(), most, is_empty);
+        let mut state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        match state.items.pop_front() {
+            Some((item, bytes)) => {
+                state.bytes -= bytes;
+                drop(state);
+                self.changed.notify_all();
+                Taken::Item(item)
+            }
+            None if state.is_over => Taken::Over,
+            None => Taken::Nothing,
+        }
+    }
+
+    /// Nothing more is given; what is there can be taken.
+    pub(crate) fn end(&self) {
+        self.state().is_over = true;
+        self.changed.notify_all();
+    }
+
+    /// Nothing more is taken.
+    pub(crate) fn close(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        state.bytes = 0;
+        let items = std::mem::take(&mut state.items);
+        drop(state);
+        self.changed.notify_all();
+        drop(items);
+    }
+}
