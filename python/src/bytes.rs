@@ -1,38 +1,100 @@
 //! Bytes of the caller's, looked at while the lock is given up.
 
+use std::borrow::Cow;
+use std::ptr::NonNull;
+
 use bytemuck::Pod;
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::ffi;
 use pyo3::prelude::*;
 use swath::Array;
 
 use crate::error::Failure;
 
+/// Contiguous memory of an object, which exports it until this is dropped.
+///
+/// Asked for as plain bytes, as `readinto` does: so whatever has no shape, as arrays of `ctypes`
+/// and numpy's of no dimension, is taken by its bytes.
+pub(crate) struct Held(Box<ffi::Py_buffer>);
+
+// SAFETY: the interpreter keeps the memory where it is, for every thread; the view itself is only
+// touched by whoever drops it, with the lock.
+unsafe impl Send for Held {}
+// SAFETY: as above; nothing here changes after it was made.
+unsafe impl Sync for Held {}
+
+impl Held {
+    /// `what` is how the caller named it.
+    pub(crate) fn of(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
+        let mut view = Box::new(ffi::Py_buffer::new());
+        // SAFETY: the object is alive, and there is a view to be filled in.
+        let status = unsafe {
+            ffi::PyObject_GetBuffer(object.as_ptr(), &raw mut *view, ffi::PyBUF_SIMPLE)
+        };
+        if status == 0 {
+            return Ok(Self(view));
+        }
+        let error = PyErr::fetch(object.py());
+        // SAFETY: the object is alive.
+        if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
+            return Err(error);
+        }
+        let text = format!("{what} has gaps, or no bytes: it is to be C-contiguous");
+        let told = PyBufferError::new_err(text);
+        told.set_cause(object.py(), Some(error));
+        Err(told)
+    }
+
+    pub(crate) fn is_readonly(&self) -> bool {
+        self.0.readonly != 0
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        usize::try_from(self.0.len).unwrap_or(0)
+    }
+
+    /// Where it begins; anywhere if there is nothing.
+    pub(crate) fn place(&self) -> NonNull<u8> {
+        NonNull::new(self.0.buf.cast()).unwrap_or(NonNull::dangling())
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        // At the interpreter's end there is nobody left to give it back to.
+        let _ = Python::try_attach(|_| {
+            // SAFETY: it was filled in by the interpreter, and is given back once.
+            unsafe { ffi::PyBuffer_Release(&raw mut *self.0) }
+        });
+    }
+}
+
 /// A contiguous bytes-like object that is held.
-pub(crate) struct Borrowed(PyUntypedBuffer);
+pub(crate) struct Borrowed(Held);
 
 impl<'py> FromPyObject<'_, 'py> for Borrowed {
     type Error = PyErr;
 
     fn extract(object: pyo3::Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
-        let held = PyUntypedBuffer::get(&object)?;
-        if !held.is_c_contiguous() {
-            return Err(PyBufferError::new_err("bytes with gaps: they are to be C-contiguous"));
-        }
-        Ok(Self(held))
+        Ok(Self(Held::of(&object, "what is to be written")?))
     }
 }
 
 impl Borrowed {
     /// They. Whoever changes them meanwhile gets a mixture, as with `os.write`.
     pub(crate) fn bytes(&self) -> &[u8] {
-        let (place, len) = (self.0.buf_ptr().cast_const().cast::<u8>(), self.0.len_bytes());
-        if len == 0 {
-            return &[];
-        }
+        let (place, len) = (self.0.place().as_ptr().cast_const(), self.0.len());
         // SAFETY: the object exports so many contiguous bytes until it is released, which holding it
         // prevents.
         unsafe { std::slice::from_raw_parts(place, len) }
+    }
+
+    /// The numbers that they are; copied where such numbers may not begin.
+    pub(crate) fn numbers<T: Pod>(&self) -> Result<Cow<'_, [T]>, Failure> {
+        match bytemuck::try_cast_slice(self.bytes()) {
+            Ok(numbers) => Ok(Cow::Borrowed(numbers)),
+            Err(_) => Ok(Cow::Owned(self.copied::<T>()?.to_vec())),
+        }
     }
 
     /// The numbers that they are, in memory of ours.

@@ -69,6 +69,14 @@ pub(crate) fn exception(py: Python<'_>, error: &swath::Error) -> PyErr {
     of_library(py, error).unwrap_or_else(|error| error)
 }
 
+/// The exception for what the kernel says of something that cannot be read.
+pub(crate) fn of_kernel(py: Python<'_>, name: &str, error: &std::io::Error) -> PyErr {
+    let hint = "a descriptor that is open, below the limit of open files (`ulimit -n`)";
+    let text = format!("cannot read {name}: {error}; try: {hint}");
+    let words = Words { reason: "Io", text: &text, hint };
+    build(py, words, error.raw_os_error(), Path::new(name), None).unwrap_or_else(|error| error)
+}
+
 fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
     let hint = error.what_to_try();

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
 use swath::{CancelToken, Delivery, Failures, FileOrder, IngestOptions, Ingested, Symlinks};
@@ -33,6 +33,11 @@ impl<'py> FromPyObject<'_, 'py> for Named {
         let is_one = object.is_instance_of::<PyString>()
             || object.is_instance_of::<PyBytes>()
             || object.hasattr("__fspath__")?;
+        if !is_one && object.hasattr("read")? {
+            // Its lines would be taken for paths.
+            let text = "an open file: give its path, or a list of paths";
+            return Err(PyTypeError::new_err(text));
+        }
         let paths = match is_one {
             true => vec![path(&object)?],
             false => object.try_iter()?.map(|one| path(&one?)).collect::<PyResult<_>>()?,
@@ -127,6 +132,31 @@ impl Files {
             return views.collect::<PyResult<Vec<_>>>()?.into_pyobject(py);
         }
         self.view(py, index.extract()?)
+    }
+
+    /// Which file has these bytes, the first of them from number ``start`` on, before ``stop``.
+    #[pyo3(signature = (value, start=0, stop=None))]
+    fn index(
+        slf: &Bound<'_, Self>,
+        value: &Bound<'_, PyAny>,
+        start: isize,
+        stop: Option<isize>,
+    ) -> PyResult<usize> {
+        let indices = PySlice::new(slf.py(), start, stop.unwrap_or(isize::MAX), 1)
+            .indices(isize::try_from(slf.get().0.len()).unwrap_or(isize::MAX))?;
+        for index in indices.start..indices.stop {
+            if slf.get().view(slf.py(), index)?.eq(value)? {
+                return Ok(index.unsigned_abs());
+            }
+        }
+        Err(PyValueError::new_err("no file has these bytes"))
+    }
+
+    /// How many files have these bytes.
+    fn count(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let same = |view: PyResult<Bound<'_, PyAny>>| view?.eq(value);
+        let same = slf.as_any().try_iter()?.map(same).collect::<PyResult<Vec<bool>>>()?;
+        Ok(same.into_iter().filter(|&same| same).count())
     }
 
     fn __repr__(&self) -> String {
@@ -322,7 +352,8 @@ impl Stream {
                 Taken::Nothing => py.check_signals()?,
                 Taken::Item(Err(failure)) => {
                     self.close(py);
-                    return Err(failure.into_exception(py));
+                    let raised = self.raised.take();
+                    return Err(raised.unwrap_or_else(|| failure.into_exception(py)));
                 }
                 Taken::Over => {
                     self.close(py);

@@ -9,9 +9,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyString, PyTuple};
+use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
 use swath::{Mirrored, Source, Verify};
 
+use crate::error::of_kernel;
 use crate::work::{Takes, detached};
 
 /// Where bytes come from.
@@ -34,18 +35,25 @@ impl<'py> FromPyObject<'_, 'py> for Input {
             return Ok(Self::Path(path(&object)?));
         }
         if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
-            let copies =
-                object.try_iter()?.map(|copy| path(&copy?)).collect::<PyResult<_>>()?;
-            return Ok(Self::Copies(copies));
+            return copies(&object);
         }
         if let Ok(number) = object.extract::<RawFd>() {
-            return opened(number);
+            return opened(object.py(), number);
         }
-        match object.getattr("fileno") {
-            Ok(fileno) => opened(fileno.call0()?.extract()?),
-            Err(_) => Ok(Self::Path(path(&object)?)),
+        if let Ok(fileno) = object.getattr("fileno") {
+            return opened(object.py(), fileno.call0()?.extract()?);
+        }
+        match path(&object) {
+            Ok(path) => Ok(Self::Path(path)),
+            Err(_) if object.cast::<PySequence>().is_ok() => copies(&object),
+            Err(error) => Err(error),
         }
     }
+}
+
+fn copies(object: &Bound<'_, PyAny>) -> PyResult<Input> {
+    let copies = object.try_iter()?.map(|copy| path(&copy?)).collect::<PyResult<_>>()?;
+    Ok(Input::Copies(copies))
 }
 
 /// A path, as `os.fspath` has it.
@@ -74,14 +82,17 @@ fn verify_by(how: &Bound<'_, PyAny>) -> PyResult<Verify> {
     Ok(Verify::Manifest(Arc::new(sums)))
 }
 
-fn opened(number: RawFd) -> PyResult<Input> {
+fn opened(py: Python<'_>, number: RawFd) -> PyResult<Input> {
     if number < 0 {
         return Err(PyValueError::new_err("a descriptor is not negative"));
     }
     // SAFETY: it is not negative, and only asked for a duplicate now; if it is closed, that is an
     // error.
     let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-    Ok(Input::Open(File::from(borrowed.try_clone_to_owned()?)))
+    match borrowed.try_clone_to_owned() {
+        Ok(owned) => Ok(Input::Open(File::from(owned))),
+        Err(error) => Err(of_kernel(py, &format!("<descriptor {number}>"), &error)),
+    }
 }
 
 impl Input {

@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use swath::Array;
+use swath::append::OrderedOptions;
+use swath::{Array, CancelToken};
 use swath_formats::matrix::{
     self, AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, Id, MatrixFormat,
     MatrixOptions, MatrixWriteOptions, Mirror, Order, Strictness, Symmetry, ValueKind, Values,
@@ -19,7 +20,7 @@ use crate::how::Watch;
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
-use crate::work::{Takes, detached};
+use crate::work::{self, Takes};
 
 const FORMATS: &[(&str, MatrixFormat)] = &[
     ("auto", MatrixFormat::Auto),
@@ -189,7 +190,9 @@ pub(crate) fn write_matrix(
     if let Some(comment) = comment {
         options = options.with_comment(comment);
     }
-    detached(py, || -> Result<u64, Failure> {
+    let token = CancelToken::new();
+    let options = options.with_output(OrderedOptions::new().with_cancel(token.clone()));
+    work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
         let (rows, columns) = (rows.copied::<u64>()?, columns.copied::<u64>()?);
         let values = match &values {
             None => Values::None,

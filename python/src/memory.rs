@@ -15,7 +15,7 @@ use bytes::Bytes;
 use pyo3::exceptions::{PyBufferError, PyTypeError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView};
+use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
 
 use crate::work::Unlocked;
 
@@ -42,7 +42,7 @@ items! {
 /// ``memoryview(buffer)``, ``numpy.asarray(buffer)`` and ``torch.frombuffer(buffer, dtype=...)``
 /// look at the same memory. It lives as long as anything looks at it, and goes back to a pool then.
 /// Writable, for it has one owner, unless ``readonly`` was asked for.
-#[pyclass(frozen, module = "swath", name = "Buffer")]
+#[pyclass(frozen, weakref, module = "swath", name = "Buffer")]
 pub(crate) struct Buffer {
     place: NonNull<u8>,
     /// In items, by dimension; the last one changes fastest.
@@ -218,6 +218,14 @@ impl Buffer {
 
     fn __eq__(slf: &Bound<'_, Self>, other: &Bound<'_, PyAny>) -> PyResult<bool> {
         PyMemoryView::from(slf.as_any())?.eq(other)
+    }
+
+    /// There is one of it, and it may be large: who wants a copy says of which kind.
+    #[pyo3(signature = (*_args))]
+    fn __reduce_ex__(&self, _args: &Bound<'_, PyTuple>) -> PyResult<()> {
+        let text = "a swath.Buffer is neither copied nor pickled: take buffer.tobytes(), \
+                    bytearray(buffer) or numpy.array(buffer)";
+        Err(PyTypeError::new_err(text))
     }
 
     fn __repr__(&self) -> String {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 use swath::{ClassPlan, ReadOptions, Reason, Source};
@@ -144,7 +144,7 @@ impl Classes {
 /// path : path, descriptor, open file, or list of copies
 ///     As for `read`.
 /// classes : int, or iterable of (offset, length, class)
-///     Chunks, and the class of each: 0 is needed first. An integer stands for so many classes of
+///     Chunks, as tuples, lists or rows of an array, and the class of each: 0 is needed first. An integer stands for so many classes of
 ///     neighbouring bytes, from front to back.
 /// window : int
 ///     At most so many classes in flight: 1 is strictly one after the other; 0 chooses.
@@ -229,10 +229,8 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     }
     let mut plan = ClassPlan::new();
     let mut numbers = Vec::new();
-    let wrong =
-        |_| PyTypeError::new_err("classes= is a number, or (offset, length, class) each");
-    for chunk in classes.try_iter().map_err(wrong)? {
-        let (offset, length, class): (u64, u64, u32) = chunk?.extract().map_err(wrong)?;
+    for chunk in classes.try_iter().map_err(|_| wrong(classes))? {
+        let (offset, length, class) = triple(&chunk?)?;
         let Some(end) = offset.checked_add(length) else {
             return Err(PyValueError::new_err("a chunk that ends beyond 2^64"));
         };
@@ -242,4 +240,23 @@ fn plan(classes: &Bound<'_, PyAny>) -> PyResult<(ClassPlan, Asked)> {
     numbers.sort_unstable();
     numbers.dedup();
     Ok((plan, Asked::Listed(numbers)))
+}
+
+fn wrong(given: &Bound<'_, PyAny>) -> PyErr {
+    let text = "classes= is a number, or (offset, length, class) each, none of them negative";
+    PyTypeError::new_err(format!("{text}: not {given}"))
+}
+
+/// A tuple, a list, or a row of an array.
+fn triple(chunk: &Bound<'_, PyAny>) -> PyResult<(u64, u64, u32)> {
+    let parts: Vec<Bound<'_, PyAny>> =
+        chunk.try_iter().and_then(Iterator::collect).map_err(|_| wrong(chunk))?;
+    let [offset, length, class] = &parts[..] else { return Err(wrong(chunk)) };
+    let number = |number: &Bound<'_, PyAny>| number.extract::<u64>();
+    let told = |error: PyErr| match error.is_instance_of::<PyOverflowError>(chunk.py()) {
+        true => PyValueError::new_err(format!("classes= has {chunk}: negative, or too large")),
+        false => wrong(chunk),
+    };
+    let class = class.extract::<u32>().map_err(told)?;
+    Ok((number(offset).map_err(told)?, number(length).map_err(told)?, class))
 }

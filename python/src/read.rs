@@ -1,17 +1,15 @@
 //! One file: into memory, or looked at without keeping.
 
-use std::ptr::NonNull;
-
-use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
 use swath::ReadOptions;
 use swath_formats::checksum::{Algorithm, checksum};
 
+use crate::bytes::Held;
 use crate::how::How;
 use crate::input::Input;
-use crate::memory::Buffer;
+use crate::memory::{Buffer, Stable};
 use crate::words::word;
 
 /// Reads a file, or `length` bytes of it from `offset` on, into memory.
@@ -77,11 +75,11 @@ pub(crate) fn read<'py>(
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
     let (options, watch) = how.options(py, path.path())?;
     let options = extent(options, offset, length);
-    let target = out.as_ref().map(Target::of).transpose()?;
+    let mut target = out.as_ref().map(Target::of).transpose()?;
     let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
     let takes = path.takes(wanted);
     let source = path.source(verify.as_ref())?;
-    let Some(target) = target else {
+    let Some(target) = &mut target else {
         let loaded = watch.run(py, takes, move || options.read(source))?;
         return Ok(Bound::new(py, Buffer::of_bytes(loaded.buffer, readonly)?)?.into_any());
     };
@@ -95,11 +93,15 @@ pub(crate) fn read<'py>(
         return Err(PyValueError::new_err(text));
     }
     let view = PyMemoryView::from(out.as_ref().expect("there is a target"))?;
-    watch.run(py, takes, move || options.read_into(source, { target }.bytes()).map(drop))?;
+    watch.run(py, takes, || options.read_into(source, target.bytes()).map(drop))?;
     match view.getattr("nbytes")?.extract::<usize>()? {
         // An empty view cannot be cast.
         0 => Ok(view.into_any()),
-        _ => view.call_method1("cast", ("B",)),
+        // Nor can one of items that are not of this machine's kinds, as of `ctypes`.
+        _ => match view.call_method1("cast", ("B",)) {
+            Ok(bytes) => Ok(bytes),
+            Err(_) => Target::of(out.as_ref().expect("there is a target"))?.into_view(py),
+        },
     }
 }
 
@@ -112,36 +114,36 @@ fn extent(options: ReadOptions, offset: u64, length: Option<u64>) -> ReadOptions
 }
 
 /// Memory of the caller's, which stays where it is as long as this lives.
-struct Target {
-    _held: PyUntypedBuffer,
-    place: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: the interpreter keeps the memory where it is while the buffer is held, for every thread.
-unsafe impl Send for Target {}
+struct Target(Held);
 
 impl Target {
     fn of(object: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let held = PyUntypedBuffer::get(object)?;
-        if held.readonly() {
+        let held = Held::of(object, "out=")?;
+        if held.is_readonly() {
             return Err(PyBufferError::new_err("out= cannot be written to"));
         }
-        if !held.is_c_contiguous() {
-            return Err(PyBufferError::new_err("out= has gaps: it is to be C-contiguous"));
-        }
-        let place = NonNull::new(held.buf_ptr().cast()).unwrap_or(NonNull::dangling());
-        Ok(Self { len: held.len_bytes(), place, _held: held })
+        Ok(Self(held))
     }
 
     fn len(&self) -> usize {
-        self.len
+        self.0.len()
     }
 
     fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the object exports so many contiguous bytes, writable, until it is released, which
         // this prevents. Others who write there meanwhile break Python's rules for `readinto`, too.
-        unsafe { std::slice::from_raw_parts_mut(self.place.as_ptr(), self.len) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.place().as_ptr(), self.len()) }
+    }
+
+    /// A view of its bytes.
+    fn into_view(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
+        Buffer::of_values::<u8, _>(self, None)?.into_view(py)
+    }
+}
+
+impl Stable<u8> for Target {
+    fn items(&mut self) -> &mut [u8] {
+        self.bytes()
     }
 }
 

@@ -23,7 +23,7 @@ use crate::work::Takes;
 ///     Gets a read-only memoryview of about ``block_size`` bytes: records one behind the other, each with
 ///     its delimiter. Called from several threads; it runs beside others where it releases the
 ///     interpreter's lock, as numpy, re2 and parsers in C do.
-/// delimiter : one byte, "csv", or int
+/// delimiter : bytes or str of one byte, "csv", or int
 ///     Where records end: behind this byte (a newline), behind newlines that are not in quotes, or after
 ///     so many bytes each.
 /// block_size : int
@@ -84,8 +84,10 @@ fn cut(delimiter: &Bound<'_, PyAny>) -> PyResult<Cut> {
     {
         return Ok(Cut::Byte(*byte));
     }
-    if delimiter.extract::<&str>().is_ok_and(|word| word == "csv") {
-        return Ok(Cut::Quoted { quote: b'"', delimiter: b'\n' });
+    match delimiter.extract::<&str>().map(str::as_bytes) {
+        Ok(b"csv") => return Ok(Cut::Quoted { quote: b'"', delimiter: b'\n' }),
+        Ok(&[byte]) => return Ok(Cut::Byte(byte)),
+        _ => {}
     }
     let text = "delimiter= is one byte, \"csv\", or the number of bytes of each record";
     match delimiter.extract::<u64>() {

@@ -5,10 +5,11 @@ use std::path::PathBuf;
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use pyo3::IntoPyObjectExt;
-use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
-use swath::{Array, ReadOptions};
+use pyo3::types::{PyCapsule, PyIterator};
+use swath::append::OrderedOptions;
+use swath::{Array, CancelToken, ReadOptions};
 use swath_formats::table::{
     Column, Columns, Decimals, Header, Missing, TableOptions, TableWriter, Value, Values,
 };
@@ -19,12 +20,18 @@ use crate::how::Watch;
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
-use crate::work::{Takes, detached};
+use crate::work::{self, Takes};
 
 const HEADERS: &[(&str, Header)] =
     &[("auto", Header::Auto), ("present", Header::Present), ("absent", Header::Absent)];
 
 /// A table of columns, each of 64-bit integers or of doubles, with what is missing.
+///
+/// As a DataFrame of pandas it iterates over the names of its columns, its length is that of a
+/// column, and ``table["name"]`` or ``table[0]`` is one, as a numpy array: without a copy, where
+/// nothing is missing; else with NaN in a column of doubles, and as a masked array of integers.
+/// ``dict(table)`` has all columns, ``numpy.asarray(table)`` is an array of two dimensions, with
+/// NaN for what is missing.
 ///
 /// pyarrow, polars, pandas and duckdb take it without a copy, by the Arrow PyCapsule interface:
 /// ``pyarrow.table(table)``, ``polars.DataFrame(table)``.
@@ -75,6 +82,47 @@ impl Table {
 
     fn __repr__(&self) -> String {
         format!("<swath.Table: {} rows, {} columns>", self.0.rows, self.0.columns.len())
+    }
+
+    /// The names of the columns: so that ``dict(table)`` has them all.
+    fn keys(&self) -> Vec<String> {
+        self.names()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyIterator>> {
+        self.names().into_pyobject(py)?.try_iter()
+    }
+
+    fn __contains__(&self, name: &Bound<'_, PyAny>) -> bool {
+        name.extract::<&str>().is_ok_and(|name| self.names().iter().any(|it| it == name))
+    }
+
+    /// A column by its name or its number, as a numpy array.
+    fn __getitem__<'py>(
+        slf: &Bound<'py, Self>,
+        key: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (this, py) = (slf.get(), slf.py());
+        let index = if let Ok(name) = key.extract::<&str>() {
+            let found = this.names().iter().position(|it| it == name);
+            found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?
+        } else {
+            let (index, count): (isize, _) = (key.extract()?, this.num_columns());
+            let index = if index < 0 { index.checked_add_unsigned(count) } else { Some(index) };
+            let index = index.and_then(|it| usize::try_from(it).ok()).filter(|&it| it < count);
+            index.ok_or_else(|| PyIndexError::new_err(format!("column {key} of {count}")))?
+        };
+        py.import("swath._tables")?.getattr("column")?.call1((slf, index))
+    }
+
+    /// An array of two dimensions: a copy.
+    #[pyo3(signature = (dtype=None, copy=None))]
+    fn __array__<'py>(
+        slf: &Bound<'py, Self>,
+        dtype: Option<Bound<'py, PyAny>>,
+        copy: Option<bool>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("swath._tables")?.getattr("matrix")?.call1((slf, dtype, copy))
     }
 
     /// The schema, as the Arrow PyCapsule interface has it.
@@ -220,7 +268,7 @@ pub(crate) fn write_table(
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => written::<$kind>(py, &writer, path, columns, &values),)+
+                $($name => written::<$kind>(py, writer, path, columns, &values),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be written"))),
             }
         };
@@ -247,19 +295,22 @@ fn writer(
     }
 }
 
+/// The same, to be ended by Ctrl-C.
+fn cancelled(writer: TableWriter) -> (TableWriter, CancelToken) {
+    let token = CancelToken::new();
+    (writer.with_ordered_options(OrderedOptions::new().with_cancel(token.clone())), token)
+}
+
 fn written<T: Value>(
     py: Python<'_>,
-    writer: &TableWriter,
+    writer: TableWriter,
     path: PathBuf,
     columns: usize,
     values: &Borrowed,
 ) -> PyResult<u64> {
-    detached(py, || -> Result<u64, Failure> {
-        let values = bytemuck::try_cast_slice::<u8, T>(values.bytes());
-        let values = values.map_err(|error| {
-            Failure::Python(PyValueError::new_err(format!("no such numbers: {error}")))
-        })?;
-        Ok(writer.write(path, columns, values)?)
+    let (writer, token) = cancelled(writer);
+    work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
+        Ok(writer.write(path, columns, &values.numbers::<T>()?)?)
     })
 }
 
@@ -275,8 +326,8 @@ pub(crate) fn write_columns(
     digits: Option<usize>,
     workers: usize,
 ) -> PyResult<u64> {
-    let writer = writer(names, delimiter, digits, workers);
-    detached(py, || -> Result<u64, Failure> {
+    let (writer, token) = cancelled(writer(names, delimiter, digits, workers));
+    work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
         let column = |(is_integer, values): &(bool, Borrowed)| match is_integer {
             true => Ok(Column::of_i64(values.copied()?)),
             false => Ok(Column::of_f64(values.copied()?)),

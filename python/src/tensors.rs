@@ -17,7 +17,7 @@ use crate::error::Failure;
 use crate::how::{How, Raised};
 use crate::ingest::Named;
 use crate::memory::Buffer;
-use crate::work::{Takes, Unlocked, detached};
+use crate::work::{self, Takes, Unlocked, detached};
 
 /// Name, dtype, shape, which memory, from where, how many bytes.
 type Row = (String, &'static str, Vec<u64>, usize, usize, usize);
@@ -29,12 +29,13 @@ fn row(entry: Entry) -> Row {
 
 /// Where each tensor is, and the memories: `swath.load_safetensors` makes arrays of them.
 #[pyfunction]
-#[pyo3(signature = (paths, *, names=None, workers=0, chunk_size=0, engine="auto",
+#[pyo3(signature = (paths, *, order=None, names=None, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn load_tensors(
     py: Python<'_>,
     paths: Named,
+    order: Option<Vec<String>>,
     names: Option<Vec<String>>,
     workers: usize,
     chunk_size: usize,
@@ -46,6 +47,11 @@ pub(crate) fn load_tensors(
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
     let paths = paths.into_paths();
     let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
+    if order.is_some() {
+        // What is not there is told before anything is read.
+        let wanted = tensor_options(order);
+        detached(py, || safetensors::shards(&paths, &wanted).map(drop))?;
+    }
     let options = tensor_options(names).with_read_options(read);
     let parts = watch.run(py, Takes::Time, move || {
         safetensors::read(paths, &options).map(safetensors::Tensors::into_parts)
@@ -162,11 +168,12 @@ pub(crate) fn save_tensors(
         })
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
-    let written = detached(py, || {
+    let token = CancelToken::new();
+    let written = work::run(py, Takes::Time, &token, || {
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }
         });
-        let options = WriteOptions::new().with_workers(workers);
+        let options = WriteOptions::new().with_workers(workers).with_cancel(token.clone());
         safetensors::write(path, tensors, &metadata.unwrap_or_default(), &options)
     })?;
     Ok(written.bytes)

@@ -152,6 +152,23 @@ def test_the_first_failure_in_the_order_of_items_is_raised(tmp_path):
             out.map_ordered(fail, range(100), 1)
 
 
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def test_what_ends_the_program_wins_over_the_failure_of_an_item(tmp_path, kind):
+    begun = threading.Event()
+
+    def work(item):
+        if item == 0:
+            begun.wait()
+            raise ValueError("an earlier item")
+        begun.set()
+        raise kind
+
+    with pytest.raises(kind):
+        with swath.append(tmp_path / "out") as out:
+            out.map_ordered(work, range(2), 2)
+    assert not (tmp_path / "out").exists()
+
+
 def test_a_place_that_is_given_up_keeps_the_output_from_being_committed(tmp_path):
     for mode in ["ordered", "plain"]:
         out = swath.append(tmp_path / "out", mode=mode)

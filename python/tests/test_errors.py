@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import errno
 import os
 import pickle
@@ -23,6 +24,25 @@ def test_what_is_missing_is_a_file_not_found_error(tmp_path):
         assert str(path) in str(error) and "check the path" in str(error)
         assert "No such file" in str(error)
         assert (error.reason, error.hint) == ("Io", "check the path")
+
+
+def test_a_descriptor_that_is_closed_is_told_by_the_kernels_number():
+    for verb in [swath.read, swath.sum, swath.hash, lambda it: swath.read_prioritised(it, 1)]:
+        with pytest.raises(swath.Error, match="999999.*Bad file descriptor.*try") as raised:
+            verb(999999)
+        assert raised.value.errno == errno.EBADF and "999999" in raised.value.filename
+
+
+def test_copies_none_of_which_is_there_are_not_found(tmp_path):
+    paths = [tmp_path / "a", tmp_path / "b"]
+    with pytest.raises(FileNotFoundError, match="none of its copies") as raised:
+        swath.read(paths)
+    assert raised.value.errno == errno.ENOENT
+    with pytest.raises(FileNotFoundError, match="none of its copies"):
+        swath.read(collections.UserList(paths))
+    paths[1].mkdir()
+    with pytest.raises(swath.Error, match="none of its copies"):
+        swath.read(paths)
 
 
 def test_a_folder_is_no_file(tmp_path):

@@ -243,3 +243,77 @@ def test_what_is_no_table(tmp_path):
     path.write_text("1\n300\n")
     with pytest.raises(swath.MalformedError):
         swath.read_csv(path, "u1")
+
+
+def test_tables_of_nothing_are_written(tmp_path):
+    path = tmp_path / "empty.csv"
+    for kind in ["f8", "f4", "i8", "u2", "u1", "bool"]:
+        assert swath.write_csv(path, np.ones((0, 3), kind)) == 0 == path.stat().st_size
+        swath.write_csv(path, np.ones((0, 3), kind), names=["a", "b", "c"])
+        assert path.read_text() == "a,b,c\n"
+        with pytest.raises(ValueError, match="column|rows of 0"):
+            swath.write_csv(path, np.ones((3, 0), kind))
+    odd = np.frombuffer(bytes(range(17)), "u1")[1:].view("u8")
+    swath.write_csv(path, odd)
+    assert (swath.read_csv(path, "u8")[:, 0] == odd).all(), "numbers at an odd place"
+
+
+def test_only_square_matrices_are_written_as_symmetric(tmp_path):
+    path = tmp_path / "a.mtx"
+    at = np.array([0, 1], "u8")
+    for symmetry in ["symmetric", "skew-symmetric", "hermitian"]:
+        with pytest.raises(ValueError, match="only square") as raised:
+            swath.write_mtx(path, swath.Coo((2, 3), at, at, np.ones(2)), symmetry=symmetry)
+        assert isinstance(raised.value, swath.Error) and raised.value.filename == str(path)
+        assert not path.exists()
+
+
+def test_more_than_numpy_counts_is_told_with_the_path(tmp_path):
+    path = tmp_path / "wide.mtx"
+    path.write_text(f"%%MatrixMarket matrix coordinate integer general\n{2**63} 1 1\n1 1 5\n")
+    with pytest.raises(swath.MalformedError, match="than numpy counts") as raised:
+        swath.read_mtx(path)
+    assert raised.value.filename == str(path)
+
+
+def test_words_and_numbers_mean_the_same(tmp_path):
+    path = tmp_path / "a.el"
+    path.write_text("1 2\n")
+    for base in [0, 1]:
+        made, same = swath.read_edges(path, base=base), swath.read_edges(path, base=str(base))
+        assert made.shape == same.shape == (3 - base, 3 - base)
+    with pytest.raises(ValueError, match="base"):
+        swath.read_edges(path, base=2)
+    path = tmp_path / "a.csv"
+    for delimiter in [";", b";"]:
+        swath.write_csv(path, np.ones((2, 2), "i8"), delimiter=delimiter)
+        assert path.read_text() == "1;1\n1;1\n"
+        assert swath.read_csv(path, "i8", delimiter=delimiter).shape == (2, 2)
+    with pytest.raises(TypeError, match="delimiter"):
+        swath.read_csv(path, delimiter=5)
+    for verb in [swath.read_csv, swath.read_mtx, swath.read_edges]:
+        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\).*'foo'"):
+            verb(path, foo=1)
+
+
+def test_a_table_is_used_as_a_data_frame_is(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text("n,x,m\n1,0.5,\n2,,7\n3,2.5,9007199254740993\n")
+    table = swath.read_csv(path)
+    assert list(table) == table.keys() == table.names == ["n", "x", "m"] and len(table) == 3
+    assert "x" in table and "y" not in table and 0 not in table
+    assert table["n"].tolist() == table[0].tolist() == table[-3].tolist() == [1, 2, 3]
+    np.testing.assert_array_equal(table["x"], [0.5, np.nan, 2.5])
+    assert table["m"].tolist() == [None, 7, 2**53 + 1] and isinstance(table["m"], np.ma.MaskedArray)
+    assert list(dict(table)) == table.names
+    whole = np.asarray(table)
+    np.testing.assert_array_equal(whole[:, :2], [[1, 0.5], [2, np.nan], [3, 2.5]])
+    assert whole.dtype == "f8" and np.isnan(whole[0, 2])
+    assert np.asarray(table, "f4").dtype == "f4"
+    for wrong, kind in [("y", KeyError), (3, IndexError), (-4, IndexError), (1.5, TypeError)]:
+        with pytest.raises(kind):
+            table[wrong]
+    swath.write_csv(path, {name: table[name] for name in ["x", "n"]})
+    assert swath.read_csv(path).names == ["x", "n"]
+    swath.write_csv(path, np.arange(6).reshape(3, 2))
+    assert np.asarray(swath.read_csv(path)).dtype == np.int64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections.abc
 import gc
 import os
 import time
@@ -108,6 +109,38 @@ def test_what_waits_to_be_taken_stays_within_the_bound(make):
             assert sum(len(part.data) for part in parts) + len(first.data) == 96 << 20
     with pytest.raises(ValueError, match="try: part_size=131072"):
         swath.ingest_stream(path, memory=1 << 20, part_size=1 << 20)
+
+
+def test_an_open_file_is_not_taken_for_paths(make):
+    path = make("file", 100)
+    for verb in [swath.ingest, swath.ingest_stream]:
+        with open(path, "rb") as file, pytest.raises(TypeError, match="an open file.*path"):
+            verb(file)
+
+
+def test_what_a_callback_of_a_stream_raises_is_raised_though_the_read_fails(make, tmp_path):
+    for number in range(300):
+        make(f"many/{number}", 5000)
+
+    def progress(done, total):
+        raise ZeroDivisionError(done)
+
+    for _ in range(5):
+        with pytest.raises(ZeroDivisionError):
+            list(swath.ingest_stream(tmp_path / "many", progress=progress))
+
+
+def test_files_are_a_sequence_of_the_standard_library(make, tmp_path):
+    for number, size in enumerate([5, 0, 7, 0]):
+        make(f"many/{number}", size)
+    files = swath.ingest(tmp_path / "many")
+    assert isinstance(files, collections.abc.Sequence)
+    assert files.index(b"") == 1 and files.index(b"", 2) == 3 and files.count(b"") == 2
+    assert files.index(files[2]) == 2 and files[0] in files and b"other" not in files
+    assert [len(data) for data in reversed(files)] == [0, 7, 0, 5]
+    for range_ in [(2, 3), (4,), (-1, 3)]:
+        with pytest.raises(ValueError, match="no file"):
+            files.index(b"", *range_)
 
 
 def test_a_stream_ends_early(tree):

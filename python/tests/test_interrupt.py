@@ -75,6 +75,32 @@ def test_waiting_for_a_class(make):
     assert interrupted(body, str(path)) == "interrupted"
 
 
+@pytest.mark.parametrize(
+    "write",
+    [
+        "swath.save_safetensors(path, {'a': np.zeros(1 << 30, 'u1')}, workers=1)",
+        "swath.write_csv(path, np.random.default_rng(1).random((1_000_000, 8)), workers=1)",
+    ],
+)
+def test_a_write_is_ended_and_leaves_nothing(tmp_path, write):
+    pytest.importorskip("numpy")
+    body = f"""
+    import numpy as np, time
+    path = sys.argv[1]
+
+    def watch():
+        # As soon as the memory is made, and the write on its way.
+        while not os.listdir(os.path.dirname(path)):
+            time.sleep(0.001)
+        interrupt()
+
+    threading.Thread(target=watch, daemon=True).start()
+    {write}
+    """
+    assert interrupted(body, str(tmp_path / "out")) == "interrupted"
+    assert not (tmp_path / "out").exists()
+
+
 def test_memory_that_was_lent_is_not_written_to_any_more(make):
     path = make("file", 200 << 20)
     body = """

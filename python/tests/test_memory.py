@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import array
+import copy
+import ctypes
 import gc
+import multiprocessing
+import pickle
 import subprocess
 import sys
 import weakref
@@ -69,6 +74,62 @@ def test_it_is_memory_like_any_other(make):
         swath.Buffer()
     empty = swath.read(make("empty", 0))
     assert len(empty) == 0 and memoryview(empty).nbytes == 0 and bytes(empty) == b""
+
+
+def test_there_is_one_of_it(make):
+    data = swath.read(make("file", 100))
+    for way in [copy.copy, copy.deepcopy, pickle.dumps]:
+        with pytest.raises(TypeError, match="tobytes"):
+            way(data)
+    weak = weakref.ref(data)
+    assert weak() is data
+    del data
+    gc.collect()
+    assert weak() is None
+
+
+def test_memory_without_shape_or_strides_is_taken_by_its_bytes(make, tmp_path):
+    path = make("file", 8)
+    expected = path.read_bytes()
+    for out in [
+        (ctypes.c_double * 1)(),
+        (ctypes.c_uint16 * 4)(),
+        ctypes.c_int64(),
+        multiprocessing.RawArray("B", 8),
+        np.zeros(()),
+        array.array("I", [0, 0]),
+        np.zeros(1, "M8[s]").view("V8"),
+    ]:
+        view = swath.read(path, out=out)
+        assert view == expected and bytes(memoryview(out)) == expected, out
+        assert (view.nbytes, view.format, view.readonly) == (8, "B", False)
+        with swath.append(tmp_path / "out", sync="none") as file:
+            file.write(out)
+        assert (tmp_path / "out").read_bytes() == expected
+    for gaps in [np.zeros(16, "u1")[::2], np.zeros((4, 2), "u1", order="F")]:
+        with pytest.raises(BufferError, match="out= has gaps"):
+            swath.read(path, out=gaps)
+    with pytest.raises(BufferError, match="written to"):
+        swath.read(path, out=bytes(8))
+    with pytest.raises(TypeError):
+        swath.read(path, out=8)
+
+
+def test_arrays_of_any_way_to_say_a_shape(make):
+    path = make("file", 120)
+    whole = np.fromfile(path, "u2")
+    for shape in [np.int64(5), 5, [5], (np.int8(5),), np.array([5])]:
+        assert (swath.read_array(path, "u2", shape) == whole[:5]).all()
+    out = np.zeros(60, "u2")
+    made = swath.read_array(path, "u2", (-1, 3), out=out)
+    assert (out == whole).all() and made.shape == (20, 3) and np.shares_memory(made, out)
+    with pytest.raises(ValueError, match="file.*60 items are no whole number of 7"):
+        swath.read_array(path, "u2", (7, -1))
+    for wrong in [{"shape": (-1, -1)}, {"shape": (2, -3)}, {"order": "X"}]:
+        with pytest.raises(ValueError):
+            swath.read_array(path, "u2", **wrong)
+    with pytest.raises(TypeError, match="read_array"):
+        swath.read_array(path, "u2", foo=1)
 
 
 def test_memory_is_given_back(make):

@@ -89,6 +89,17 @@ def test_a_small_file_has_fewer_classes(make):
         ]
 
 
+def test_a_plan_of_lists_or_of_rows(make):
+    path = make("file", 100)
+    plan = [(0, 10, 0), (50, 5, 1)]
+    for given in [plan, [list(it) for it in plan], iter(plan)]:
+        assert [cls for cls, _ in swath.read_prioritised(path, given)] == [0, 1]
+    np = pytest.importorskip("numpy")
+    assert bytes(swath.read_prioritised(path, np.array(plan)).wait(1)[0]) == path.read_bytes()[50:55]
+    with pytest.raises(ValueError, match="negative"):
+        swath.read_prioritised(path, [(-1, 5, 0)])
+
+
 def test_what_is_no_plan(make):
     path = make("file", 100)
     for wrong in [0, -1, "x", [(0, 1)], [(0, 1, -1)], [(2**64 - 1, 2, 0)], None]:

@@ -41,6 +41,14 @@ def test_other_delimiters(make):
         swath.scan_records(path, bytes, record_limit=1, block_size=1)
 
 
+def test_a_byte_may_be_said_as_text(make, tmp_path):
+    path = make("file", 100_000)
+    expected = swath.scan_records(path, bytes, b";", block_size=1000)
+    assert swath.scan_records(path, bytes, ";", block_size=1000) == expected
+    with pytest.raises(ValueError):
+        swath.scan_records(path, bytes, "ab")
+
+
 def test_a_block_may_be_kept(make):
     path = make("file", 3 << 20)
     blocks = swath.scan_records(path, lambda block: block, b"\x00", block_size=65536)

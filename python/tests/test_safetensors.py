@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import json
+import warnings
 import struct
 import subprocess
 import sys
@@ -114,16 +115,42 @@ def test_shards_orders_and_names(tmp_path):
     assert [name for name, _ in streamed[:3]] == wanted
     same(dict(streamed), tensors)
     assert list(swath.load_safetensors(paths, order=wanted))[:3] == wanted
-    with pytest.raises(KeyError, match="nothing"):
-        swath.load_safetensors(paths, order=["nothing"])
-    with pytest.raises(swath.Error):
-        swath.load_safetensors(paths, names=["nothing"])
-    with pytest.raises(swath.Error):
-        list(swath.stream_safetensors(paths, ["nothing"]))
-    with pytest.raises(TypeError, match="sequence"):
-        swath.load_safetensors(paths, names="nothing")
+    assert list(swath.load_safetensors(iter(paths), order=iter(wanted)))[:3] == wanted
+    told = []
+    for verb, how in [
+        (swath.load_safetensors, {"order": ["nothing"]}),
+        (swath.load_safetensors, {"names": ["nothing"]}),
+        (swath.load_safetensors, {"names": wanted, "order": ["nothing"]}),
+        (swath.load_safetensors, {"names": wanted[:1], "order": wanted}),
+        (swath.stream_safetensors, {"order": ["nothing"]}),
+    ]:
+        with pytest.raises(swath.Error, match="there is no tensor") as raised:
+            verb(paths, progress=lambda done, total: told.append(done), **how)
+        assert isinstance(raised.value, ValueError) and raised.value.filename == str(paths[0])
+    assert not told, "nothing is read before it is refused"
+    for verb in [swath.load_safetensors, swath.stream_safetensors]:
+        for word in ["names", "order"]:
+            with pytest.raises(TypeError, match=f"{word}= lists names"):
+                verb(paths, **{word: names[0]})
+        with pytest.raises(TypeError, match=rf"{verb.__name__}\(\).*'foo'"):
+            verb(paths, foo=1)
+    with open(paths[0], "rb") as file, pytest.raises(TypeError, match="an open file"):
+        swath.load_safetensors(file)
     with pytest.raises(swath.Error, match="layer"):
         swath.load_safetensors([paths[0], paths[0]])
+
+
+@pytest.mark.parametrize("shape", [[2**63, 0], [1] * 100])
+def test_a_shape_that_numpy_has_not_is_told_with_path_and_name(tmp_path, shape):
+    length = 0 if 0 in shape else 1
+    header = {"odd": {"dtype": "U8", "shape": shape, "data_offsets": [0, length]}}
+    text = json.dumps(header).encode()
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(text).to_bytes(8, "little") + text + bytes(length))
+    for verb in [swath.load_safetensors, lambda path: list(swath.stream_safetensors(path))]:
+        with pytest.raises(swath.MalformedError, match="'odd'") as raised:
+            verb(path)
+        assert raised.value.filename == str(path)
 
 
 def test_tensors_outlive_what_they_came_with(tmp_path):
@@ -202,6 +229,29 @@ HOSTILE = {
     "no dtype": header('{"a":{"dtype":"F7","shape":[1],"data_offsets":[0,1]}}', b"x"),
     "no UTF-8": header(b'{"\xff":{"dtype":"U8","shape":[1],"data_offsets":[0,1]}}', b"x"),
 }
+
+
+def test_tensors_of_torch_without_warnings_in_every_guise(tmp_path):
+    torch = pytest.importorskip("torch")
+
+    class Mine(torch.Tensor):
+        pass
+
+    path = tmp_path / "model.safetensors"
+    made = torch.view_as_complex(torch.arange(8.0).reshape(4, 2))
+    whole = {
+        "conjugate": made.conj(),
+        "negative": torch.imag(made.conj()),
+        "mine": torch.ones(3, dtype=torch.bfloat16).as_subclass(Mine),
+    }
+    swath.save_safetensors(path, whole)
+    with pytest.raises(TypeError, match="'sparse'"):
+        swath.save_safetensors(path, {"sparse": torch.eye(3).to_sparse()})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        read = dict(swath.stream_safetensors(path, framework="torch"))
+    for name, tensor in whole.items():
+        assert torch.equal(read[name], torch.as_tensor(tensor).resolve_conj().resolve_neg()), name
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -33,6 +33,13 @@ def test_files_by_index_and_by_batch(folder):
         files[50]
 
 
+def test_a_link_that_leads_nowhere_is_told_as_by_ingest(folder):
+    (folder / "1" / "dangling").symlink_to(folder / "nowhere")
+    for made in [FileDataset, swath.ingest]:
+        with pytest.raises(FileNotFoundError, match="dangling"):
+            made(folder)
+
+
 def test_records_of_several_files(make):
     paths = [make(name, size) for name, size in [("a", 70), ("b", 0), ("c", 7000)]]
     whole = b"".join(path.read_bytes() for path in paths)

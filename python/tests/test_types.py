@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -57,8 +58,22 @@ def test_what_users_write_is_checked(tmp_path):
         "lines = sum(swath.scan_records('x', lambda block: len(block)))\n"
         "with swath.append('y', mode='plain') as out, out.place() as place:\n"
         "    place.write(b'')\n"
+        "paths: list[str] = ['a', 'b']\n"
+        "swath.read(paths)\n"
+        "names: list[str] = list(swath.read_csv('x'))\n"
     )
     checked("mypy", "--strict", str(good), where=tmp_path)
+    if importlib.util.find_spec("numpy"):
+        arrays = tmp_path / "arrays.py"
+        arrays.write_text(
+            "import numpy as np, swath\n"
+            "view: memoryview = swath.read('x', out=np.zeros(3))\n"
+            "with swath.append('y') as out:\n"
+            "    out.write(np.zeros(3))\n"
+            "    out.map_ordered(lambda item: np.zeros(3), range(3))\n"
+            "swath.read_prioritised('x', [(0, 1, 2)])\n"
+        )
+        checked("mypy", "--strict", str(arrays), where=tmp_path)
     bad = tmp_path / "bad.py"
     bad.write_text("import swath\nswath.read('x', engine='map')\n")
     with pytest.raises(AssertionError, match="engine"):

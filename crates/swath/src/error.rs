@@ -130,9 +130,12 @@ impl Error {
     /// The same once more: a failure that several callers are to be told.
     pub(crate) fn again(&self) -> Self {
         let Inner { operation, reason, extent, hint, .. } = *self.0;
-        let source = self.0.source.as_ref().map(|source| match source.raw_os_error() {
-            Some(number) => io::Error::from_raw_os_error(number),
-            None => io::Error::new(source.kind(), source.to_string()),
+        let source = self.0.source.as_ref().map(|source| {
+            match (source.raw_os_error(), common(source)) {
+                (Some(number), _) => io::Error::from_raw_os_error(number),
+                (None, Some(common)) => common.clone().into(),
+                (None, None) => io::Error::new(source.kind(), source.to_string()),
+            }
         });
         let (path, detail) = (self.0.path.clone(), self.0.detail.clone());
         Self(Box::new(Inner { operation, reason, path, extent, detail, hint, source }))
@@ -207,7 +210,30 @@ impl Error {
 
     /// The kernel's error number, if it was the kernel.
     pub fn raw_os_error(&self) -> Option<i32> {
-        self.0.source.as_ref().and_then(io::Error::raw_os_error)
+        self.0.source.as_ref().and_then(number_of)
+    }
+}
+
+/// What went wrong with several files, all of them for the same reason of the kernel's.
+#[derive(Clone, Debug)]
+pub(crate) struct Common {
+    pub(crate) number: i32,
+    /// What is wrong with each.
+    pub(crate) text: String,
+}
+
+impl fmt::Display for Common {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl StdError for Common {}
+
+impl From<Common> for io::Error {
+    fn from(common: Common) -> Self {
+        let kind = io::Error::from_raw_os_error(common.number).kind();
+        io::Error::new(kind, common)
     }
 }
 
@@ -231,8 +257,17 @@ pub fn in_one_line(error: &(dyn StdError + 'static), hint: &str) -> String {
     if hint.is_empty() || text.ends_with(hint) { text } else { format!("{text}{TRY}{hint}") }
 }
 
+/// The kernel's number, also if it is that of several files.
+fn number_of(source: &io::Error) -> Option<i32> {
+    source.raw_os_error().or_else(|| Some(common(source)?.number))
+}
+
+fn common(source: &io::Error) -> Option<&Common> {
+    source.get_ref()?.downcast_ref()
+}
+
 fn hint_for(source: &io::Error) -> &'static str {
-    match source.raw_os_error() {
+    match number_of(source) {
         Some(1) => "the file may be immutable (`lsattr`), or the call forbidden here",
         Some(2) => "check the path",
         Some(13) => "check the permissions of the file and of the folders above it",

@@ -5,12 +5,15 @@
 >>> bytes(data[:5])
 b'root:'
 
-Every function that moves bytes releases the interpreter's lock, is ended by Ctrl-C, and raises
+Every function that moves bytes releases the interpreter's lock, is ended by Ctrl-C (what goes through
+``append`` as soon as a write has ended, and a pipe as soon as somebody opens its other end), and raises
 ``swath.Error``, an ``OSError`` with ``errno``, ``filename`` and the bytes in its text.
 
 The promise: a file that another process writes, truncates or replaces while it is read gives an
 error in every case that ``fstat`` before and after can show; never silently short data.
 """
+
+from collections.abc import Sequence as _Sequence
 
 from swath import _progress as _progress
 from swath._arrays import read_array
@@ -44,6 +47,8 @@ from swath._swath import (
     sum,
 )
 from swath._tables import read_csv, write_csv
+
+_Sequence.register(Files)
 
 __all__ = [
     "Append",

@@ -67,6 +67,13 @@ def map_ordered(
         with lock:
             failures.append((count, error))
     for helper in helpers:
-        helper.join()
+        try:
+            helper.join()
+        except BaseException as error:
+            # Ctrl-C: no further items, and those at work are waited for; a second one is raised.
+            with lock:
+                failures.append((count, error))
+            helper.join()
     if failures:
-        raise min(failures, key=lambda failure: failure[0])[1]
+        # What is to end the program comes before what is wrong with an item.
+        raise min(failures, key=lambda it: (isinstance(it[1], Exception), it[0]))[1]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+import operator
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from swath._swath import read
 
@@ -11,15 +13,25 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+    from swath._swath import _Bytes, _Engine, _PageCache, _Progress, _Verify
+
 
 def read_array(
     path: Any,
     dtype: npt.DTypeLike,
-    shape: int | tuple[int, ...] | None = None,
+    shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     order: Literal["C", "F"] = "C",
     *,
     offset: int = 0,
-    **how: Any,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    out: _Bytes | None = None,
+    readonly: bool = False,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> np.ndarray[Any, Any]:
     """Reads a file of plain numbers as an array, without a copy if its items begin where such items may.
 
@@ -36,14 +48,13 @@ def read_array(
         Which index changes fastest in the file: the last or the first.
     offset : int
         Bytes before the first item.
-    **how
-        ``workers``, ``chunk_size``, ``engine``, ``page_cache``, ``progress``, ``readonly``,
-        ``verify``, ``profile``, as for `read`.
+    workers, chunk_size, engine, page_cache, progress, out, readonly, verify, profile
+        As for `read`.
 
     Returns
     -------
     numpy.ndarray
-        Writable, unless ``readonly``; it keeps the memory.
+        Writable, unless ``readonly``; it keeps the memory, that of ``out`` if it is given.
     """
     import numpy as np
 
@@ -52,12 +63,24 @@ def read_array(
         raise ValueError(f"dtype={dtype}: objects have no bytes in a file")
     if dtype.itemsize == 0:
         raise ValueError(f"dtype={dtype}: an item has no bytes")
-    dimensions = (shape,) if isinstance(shape, int) else shape
+    if order not in ("C", "F"):
+        raise ValueError(f'order={order!r}: it is one of "C", "F"')
+    dimensions = None if shape is None else _dimensions(shape)
     length = None
     if dimensions is not None and -1 not in dimensions:
-        if any(size < 0 for size in dimensions):
-            raise ValueError(f"shape={shape}: no dimension is negative")
         length = math.prod(dimensions) * dtype.itemsize
+    how: dict[str, Any] = {
+        "workers": workers,
+        "chunk_size": chunk_size,
+        "engine": engine,
+        "page_cache": page_cache,
+        "progress": progress,
+        "readonly": readonly,
+        "verify": verify,
+        "profile": profile,
+    }
+    if out is not None:
+        how["out"] = out
     buffer = read(path, offset=offset, length=length, **how)
     whole, rest = divmod(buffer.nbytes, dtype.itemsize)
     if rest:
@@ -69,4 +92,28 @@ def read_array(
     if not array.flags.aligned:
         # Items that began at an odd place in the file: what takes arrays wants them aligned.
         array = array.copy()
-    return array if dimensions is None else array.reshape(dimensions, order=order)
+    if dimensions is None:
+        return array
+    if length is None:
+        known = -math.prod(dimensions)
+        if whole % known if known else whole:
+            raise ValueError(
+                f"cannot read {path!r} as {dtype} of shape {shape}: its {whole} items are no "
+                f"whole number of {known}; try: another shape, or offset="
+            )
+        if not known:
+            # Nothing, of which there is any number.
+            dimensions = tuple(0 if size == -1 else size for size in dimensions)
+    return array.reshape(dimensions, order=order)
+
+
+def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ...]:
+    try:
+        dimensions: tuple[int, ...] = (operator.index(shape),)  # type: ignore[arg-type]
+    except TypeError:
+        dimensions = tuple(map(operator.index, shape))  # type: ignore[arg-type]
+    if any(size < -1 for size in dimensions):
+        raise ValueError(f"shape={shape}: no dimension is negative")
+    if dimensions.count(-1) > 1:
+        raise ValueError(f"shape={shape}: one dimension may be -1")
+    return dimensions

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal
+import os
+import threading
+import warnings
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal
 
+from swath._errors import Error, build
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
+
+if TYPE_CHECKING:
+    from swath._swath import _Engine, _PageCache, _Progress
 
 _Framework = Literal["numpy", "torch"]
 
@@ -33,6 +40,8 @@ _ML_DTYPES = {
     "F8_E4M3FNUZ": "float8_e4m3fnuz",
     "F8_E5M2FNUZ": "float8_e5m2fnuz",
 }
+# What is warned about is of the process: one thread at a time says so.
+_QUIET = threading.Lock()
 _TORCH = {
     "BOOL": "bool",
     "U8": "uint8",
@@ -56,13 +65,27 @@ _TORCH = {
 }
 
 
+def _forked() -> None:
+    global _QUIET
+    # Whoever had it is not in this process.
+    _QUIET = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forked)
+
+
 def load_safetensors(
     path_or_paths: Any,
     *,
-    order: Sequence[str] | None = None,
-    names: Sequence[str] | None = None,
+    order: Iterable[str] | None = None,
+    names: Iterable[str] | None = None,
     framework: _Framework = "numpy",
-    **how: Any,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    profile: bool = True,
 ) -> dict[str, Any]:
     """Loads tensors by name, without a copy.
 
@@ -70,9 +93,9 @@ def load_safetensors(
     ----------
     path_or_paths : path, or iterable of paths
         Shards of one model, or the index that lists them (a ``.json``).
-    order : sequence of str, optional
+    order : iterable of str, optional
         Names that come first in the dictionary, in this order; without it, all come as in the files.
-    names : sequence of str, optional
+    names : iterable of str, optional
         Only these tensors: of the data, nothing else is read.
     framework : {"numpy", "torch"}
         Whose tensors. numpy has bfloat16 and float8 from ``ml_dtypes``, if that is installed.
@@ -88,29 +111,76 @@ def load_safetensors(
     ------
     swath.CorruptError, swath.MalformedError
         For headers that the format's own library refuses, and for names that come twice.
+    swath.Error
+        Also a ``ValueError``, for a name that is not there: before anything else is read.
     """
     make = _maker(framework)
-    rows, memories = load_tensors(path_or_paths, names=_list(names), **how)
+    paths = _paths(path_or_paths)
+    first, wanted = _list("order", order), _list("names", names)
+    if first is not None and wanted is not None:
+        among = set(wanted)
+        if strays := [name for name in first if name not in among]:
+            raise _not_there(paths, strays[0])
+    how: dict[str, Any] = {
+        "workers": workers,
+        "chunk_size": chunk_size,
+        "engine": engine,
+        "page_cache": page_cache,
+        "progress": progress,
+        "profile": profile,
+    }
+    rows, memories = load_tensors(paths, order=first, names=wanted, **how)
     tensors = {
-        name: make(name, dtype, shape, memories[memory], begin, length)
+        name: _made(make, paths, name, dtype, shape, memories[memory], begin, length)
         for name, dtype, shape, memory, begin, length in rows
     }
-    if order is None:
+    if first is None:
         return tensors
-    missing = [name for name in order if name not in tensors]
-    if missing:
-        raise KeyError(f"order= names {missing[0]!r}, which is not among the tensors")
-    first = {name: tensors[name] for name in order}
-    return first | tensors
+    return {name: tensors[name] for name in first} | tensors
+
+
+def _paths(given: Any) -> Any:
+    """So that they can be named again, if they come from an iterator; open files are refused later."""
+    is_one = isinstance(given, (str, bytes, os.PathLike))
+    return given if is_one or hasattr(given, "read") else list(given)
+
+
+def _named(paths: Any) -> str:
+    """The path that stands for all of them in messages."""
+    one = paths[0] if isinstance(paths, list) and paths else paths
+    return os.fsdecode(one) if isinstance(one, (str, bytes, os.PathLike)) else "<no file>"
+
+
+def _not_there(paths: Any, name: str) -> Error:
+    path, hint = _named(paths), "order= lists some of names="
+    text = f"cannot read {path}: there is no tensor {name!r} among names=; try: {hint}"
+    return build("Invalid", None, text, path, None, hint)
+
+
+def _made(
+    make: Any, paths: Any, name: str, word: str, shape: list[int], *where: Any
+) -> Any:
+    """A tensor; of a shape that its framework has not, an error that says of which."""
+    try:
+        return make(name, word, shape, *where)
+    except (OverflowError, RuntimeError, ValueError) as error:
+        path, hint = _named(paths), "names= without it"
+        text = f"cannot read {path}: tensor {name!r} of shape {shape}: {error}; try: {hint}"
+        raise build("TooLarge", None, text, path, None, hint) from error
 
 
 def stream_safetensors(
     paths: Any,
-    order: Literal["file"] | Sequence[str] = "file",
+    order: Literal["file"] | Iterable[str] = "file",
     *,
-    names: Sequence[str] | None = None,
+    names: Iterable[str] | None = None,
     framework: _Framework = "numpy",
-    **how: Any,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    profile: bool = True,
 ) -> Iterator[tuple[str, Any]]:
     """Yields tensors as they come, the most urgent first, while the others are still being read.
 
@@ -118,7 +188,7 @@ def stream_safetensors(
     ----------
     paths : path, or iterable of paths
         As for `load_safetensors`; several shards are read at once.
-    order : "file" or sequence of str
+    order : "file" or iterable of str
         What is needed first; names that are not listed come after, as in the files.
     names, framework, workers, chunk_size, engine, page_cache, progress, profile
         As for `load_safetensors`.
@@ -126,25 +196,35 @@ def stream_safetensors(
     Yields
     ------
     (str, numpy.ndarray or torch.Tensor)
-        Read-only arrays: other tensors of the memory are still being read.
+        Read-only arrays: other tensors of the memory are still being read. torch has no read-only
+        tensors: ``clone()`` what is to be changed.
 
     Source: study A (priorities).
     """
     make = _maker(framework)
-    said = None if order == "file" else _list(order)
-    stream = stream_tensors(paths, said, names=_list(names), **how)
-    return _streamed(stream, make)
+    paths = _paths(paths)
+    said = None if isinstance(order, str) and order == "file" else _list("order", order)
+    how: dict[str, Any] = {
+        "workers": workers,
+        "chunk_size": chunk_size,
+        "engine": engine,
+        "page_cache": page_cache,
+        "progress": progress,
+        "profile": profile,
+    }
+    stream = stream_tensors(paths, said, names=_list("names", names), **how)
+    return _streamed(stream, make, paths)
 
 
-def _streamed(stream: Tensors, make: Any) -> Iterator[tuple[str, Any]]:
+def _streamed(stream: Tensors, make: Any, paths: Any) -> Iterator[tuple[str, Any]]:
     with stream:
         for name, dtype, shape, buffer in stream:
-            yield name, make(name, dtype, shape, buffer, 0, buffer.nbytes)
+            yield name, _made(make, paths, name, dtype, shape, buffer, 0, buffer.nbytes)
 
 
-def _list(names: Sequence[str] | None) -> list[str] | None:
-    if isinstance(names, str):
-        raise TypeError(f"names are a sequence, and {names!r} is one: write [{names!r}]")
+def _list(word: str, names: Iterable[str] | None) -> list[str] | None:
+    if isinstance(names, (str, bytes)):
+        raise TypeError(f"{word}= lists names, and {names!r} is one: write [{names!r}]")
     return None if names is None else list(names)
 
 
@@ -198,7 +278,10 @@ def _torch(
     if not length:
         return torch.empty(shape, dtype=dtype)
     # Of bytes: torch reads no view of some dtypes directly.
-    flat = torch.frombuffer(memory, dtype=torch.uint8, count=length, offset=begin)
+    with _QUIET, warnings.catch_warnings():
+        # It has no read-only tensors, as the documentation says; no other warning is meant.
+        warnings.filterwarnings("ignore", "The given buffer is not writable", UserWarning)
+        flat = torch.frombuffer(memory, dtype=torch.uint8, count=length, offset=begin)
     return flat.view(dtype).reshape(shape)
 
 
@@ -229,13 +312,18 @@ def save_safetensors(
 def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:
     import numpy as np
 
-    if type(tensor).__module__.partition(".")[0] == "torch":
+    if any(kind.__module__.partition(".")[0] == "torch" for kind in type(tensor).__mro__):
         import torch
 
         words = {getattr(torch, kind, None): word for word, kind in _TORCH.items()}
         if tensor.dtype not in words:
             raise TypeError(f"tensor {name!r} is of {tensor.dtype}, which the format does not have")
-        flat = tensor.detach().cpu().contiguous().reshape(-1).view(torch.uint8)
+        # Some are only marked as conjugate or negative, which bytes cannot be.
+        try:
+            whole = tensor.detach().cpu().resolve_conj().resolve_neg().contiguous()
+            flat = whole.reshape(-1).view(torch.uint8)
+        except (NotImplementedError, RuntimeError) as error:
+            raise TypeError(f"tensor {name!r} cannot be written: {error}") from error
         return words[tensor.dtype], list(tensor.shape), flat.numpy()
     array = np.asarray(tensor)
     kinds = {np.dtype(kind): word for word, kind in _NUMPY.items()}

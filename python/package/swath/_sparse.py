@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from swath._errors import build
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
     import numpy as np
 
+    from swath._swath import _PageCache, _Progress
+
 _Form = Literal["coo", "csr", "csc"]
+_Values = Literal["auto", "none", "int64", "float32", "float64", "complex128"]
 _MOST = 2**31 - 1
 
 
@@ -34,7 +39,19 @@ class Compressed(NamedTuple):
     values: np.ndarray[Any, Any] | None
 
 
-def read_mtx(path: Any, form: _Form = "coo", **how: Any) -> Any:
+def read_mtx(
+    path: Any,
+    form: _Form = "coo",
+    *,
+    values: _Values = "auto",
+    expand: bool = True,
+    strict: bool = False,
+    sort: bool = False,
+    sum_duplicates: bool = False,
+    workers: int = 0,
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+) -> Any:
     """Reads a Matrix Market file.
 
     Parameters
@@ -67,16 +84,54 @@ def read_mtx(path: Any, form: _Form = "coo", **how: Any) -> Any:
 
     Source: study D; the parser is that of ``swath convert``.
     """
-    return _matrix(path, form, {"format": "mtx", **how})
+    how: dict[str, Any] = {
+        "format": "mtx",
+        "values": values,
+        "expand": expand,
+        "strict": strict,
+        "sort": sort,
+        "sum_duplicates": sum_duplicates,
+        "workers": workers,
+        "page_cache": page_cache,
+        "progress": progress,
+    }
+    return _matrix(path, form, how)
 
 
-def read_edges(path: Any, form: _Form = "coo", **how: Any) -> Any:
+def read_edges(
+    path: Any,
+    form: _Form = "coo",
+    *,
+    values: _Values = "auto",
+    base: Literal["auto", "0", "1", 0, 1] = "auto",
+    vertices: int | None = None,
+    expand: bool = True,
+    strict: bool = False,
+    sort: bool = False,
+    sum_duplicates: bool = False,
+    workers: int = 0,
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+) -> Any:
     """Reads a list of edges: two numbers a line, and a weight if there is one.
 
-    ``base`` is "0", "1" or "auto": what the first vertex is called; ``vertices`` how many there are,
+    ``base`` is 0, 1 or "auto": what the first vertex is called; ``vertices`` how many there are,
     if not as many as the greatest asks for. Otherwise as `read_mtx`.
     """
-    return _matrix(path, form, {"format": "edges", **how})
+    how: dict[str, Any] = {
+        "format": "edges",
+        "values": values,
+        "base": base if isinstance(base, str) else str(int(base)),
+        "vertices": vertices,
+        "expand": expand,
+        "strict": strict,
+        "sort": sort,
+        "sum_duplicates": sum_duplicates,
+        "workers": workers,
+        "page_cache": page_cache,
+        "progress": progress,
+    }
+    return _matrix(path, form, how)
 
 
 def _matrix(path: Any, form: _Form, how: dict[str, Any]) -> Any:
@@ -84,6 +139,10 @@ def _matrix(path: Any, form: _Form, how: dict[str, Any]) -> Any:
 
     row_count, column_count, _, first, second, raw = read_matrix(path, form, **how)
     shape = (row_count, column_count)
+    if max(shape) > 2**63 - 1:
+        name, hint = os.fsdecode(path), "`swath convert`, which counts further"
+        text = f"cannot read {name}: {row_count} x {column_count} are more than numpy counts"
+        raise build("TooLarge", None, f"{text}; try: {hint}", name, None, hint)
     # Indices are below the shape and offsets rise, as the parser promises: nobody has to look.
     wide = max(shape) > _MOST
     one, other = np.asarray(first), np.asarray(second)

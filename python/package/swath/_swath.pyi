@@ -3,17 +3,24 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from os import PathLike
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, SupportsIndex, TypeVar, final, overload
+from typing import Any, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeVar, final, overload
 
-from typing_extensions import Buffer as Bytes
+from typing_extensions import Buffer as _Buffer
 
 _R = TypeVar("_R")
+
+# numpy's arrays: they say that they are buffers from Python 3.12 on.
+class _Array(Protocol):
+    @property
+    def __array_interface__(self) -> dict[str, Any]: ...
+
+_Bytes = _Buffer | _Array
 
 class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
-_Input = _Path | int | _HasFileno | list[_Path] | tuple[_Path, ...]
+_Input = _Path | int | _HasFileno | Sequence[_Path]
 _Engine = Literal["auto", "serial", "pool", "ring"]
 _PageCache = Literal["auto", "keep", "drop", "bypass"]
 _Progress = bool | Callable[[int, int | None], object] | None
@@ -37,12 +44,13 @@ class Buffer:
     def __setitem__(self, key: Any, value: Any, /) -> None: ...
     def __delitem__(self, key: Any, /) -> None: ...
     def __eq__(self, value: object, /) -> bool: ...
+    def __reduce_ex__(self, *_args: object) -> NoReturn: ...
     def __buffer__(self, flags: int, /) -> memoryview: ...
     def __release_buffer__(self, buffer: memoryview, /) -> None: ...
     __hash__: None  # type: ignore[assignment]
 
 @final
-class Files:
+class Files(Sequence[memoryview]):
     @property
     def paths(self) -> list[str]: ...
     @property
@@ -60,8 +68,12 @@ class Files:
     def __getitem__(self, key: SupportsIndex, /) -> memoryview: ...
     @overload
     def __getitem__(self, key: slice, /) -> list[memoryview]: ...
+    def index(self, value: object, start: int = 0, stop: int | None = None) -> int: ...
+    def count(self, value: object) -> int: ...
     # By the sequence protocol.
     def __iter__(self) -> Iterator[memoryview]: ...
+    def __reversed__(self) -> Iterator[memoryview]: ...
+    def __contains__(self, value: object) -> bool: ...
 
 @final
 class Part:
@@ -106,7 +118,12 @@ class Table:
     def num_columns(self) -> int: ...
     def values(self, column: int) -> Buffer: ...
     def validity(self, column: int) -> Buffer | None: ...
+    def keys(self) -> list[str]: ...
     def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __contains__(self, name: object, /) -> bool: ...
+    def __getitem__(self, key: str | SupportsIndex, /) -> Any: ...
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
     def __arrow_c_schema__(self) -> object: ...
     def __arrow_c_array__(
         self, requested_schema: object | None = None
@@ -123,7 +140,7 @@ class Tensors:
 
 @final
 class Place:
-    def write(self, data: Bytes) -> int: ...
+    def write(self, data: _Bytes) -> int: ...
     def fork(self) -> Place: ...
     def seek(self, offset: int) -> None: ...
     def finish(self) -> None: ...
@@ -140,10 +157,10 @@ class Append:
     @property
     def mode(self) -> str: ...
     def place(self) -> Place: ...
-    def write(self, data: Bytes) -> int: ...
+    def write(self, data: _Bytes) -> int: ...
     def map_ordered(
         self,
-        function: Callable[[Any], Bytes | None],
+        function: Callable[[Any], _Bytes | None],
         items: Iterable[Any],
         workers: int = 0,
     ) -> None: ...
@@ -185,7 +202,7 @@ def read(
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
-    out: Bytes,
+    out: _Bytes,
     readonly: bool = False,
     verify: _Verify = None,
     profile: bool = True,
@@ -220,7 +237,7 @@ def hash(
 def scan_records(
     path: _Input,
     function: Callable[[memoryview], _R],
-    delimiter: bytes | Literal["csv"] | int | None = None,
+    delimiter: bytes | str | int | None = None,
     *,
     block_size: int = 0,
     record_limit: int = 0,
@@ -258,7 +275,7 @@ def ingest_stream(
 ) -> Stream: ...
 def read_prioritised(
     path: _Input,
-    classes: int | Iterable[tuple[int, int, int]],
+    classes: int | Iterable[Iterable[SupportsIndex]],
     *,
     window: int = 0,
     workers: int = 0,
@@ -359,6 +376,7 @@ def write_columns(
 def load_tensors(
     paths: _Path | Iterable[_Path],
     *,
+    order: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
     workers: int = 0,
     chunk_size: int = 0,

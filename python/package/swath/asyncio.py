@@ -81,8 +81,13 @@ async def _made(verb: Callable[..., _R], args: tuple[Any, ...], how: dict[str, A
 
 
 async def _ended(made: asyncio.Future[Any]) -> None:
-    try:
-        await asyncio.shield(made)
-    except BaseException:
-        # That of the read, which nobody waits for any more.
-        pass
+    """Waits until the read is over, however often the task is cancelled meanwhile."""
+    while not made.done():
+        try:
+            await asyncio.wait([made])
+        except asyncio.CancelledError:
+            # Whoever cancels again is told when the memory is free, not before.
+            continue
+    if not made.cancelled():
+        # Nobody waits for what it raised any more.
+        made.exception()

@@ -13,6 +13,7 @@ import bisect
 import itertools
 import os
 import random
+import stat
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
@@ -45,7 +46,8 @@ def _listed(paths_or_folder: Any) -> list[str]:
     for folder, folders, names in os.walk(os.fsdecode(paths_or_folder), onerror=fail):
         folders.sort(key=os.fsencode)
         paths = (os.path.join(folder, name) for name in sorted(names, key=os.fsencode))
-        found.extend(path for path in paths if os.path.isfile(path))
+        # One that cannot be asked is an error, as is a link that leads nowhere.
+        found.extend(path for path in paths if stat.S_ISREG(os.stat(path).st_mode))
     return found
 
 
@@ -57,7 +59,8 @@ class FileDataset(Generic[_R]):
     Parameters
     ----------
     paths_or_folder : path, or iterable of paths
-        A folder is walked once, when the dataset is made.
+        A folder is walked once, when the dataset is made; a link in it that leads nowhere is an
+        error.
     decode : callable
         Makes an item of the bytes of a file, a read-only memoryview that it may keep.
     """

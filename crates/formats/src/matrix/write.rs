@@ -177,7 +177,8 @@ macro_rules! write_methods {
             ///
             /// # Errors
             ///
-            /// Of writing; edges that are complex, or of which half is left out.
+            /// Of writing; edges that are complex, or of which half is left out; half of a matrix
+            /// that is not square.
             pub fn write(
                 &self,
                 path: impl AsRef<Path>,
@@ -244,7 +245,7 @@ pub(super) fn write(
         return Err(Error::writing(path, Reason::Invalid, detail));
     }
     let head = if is_market {
-        market_head(matrix, &options.comment)
+        market_head(matrix, path, &options.comment)?
     } else {
         edges_head(matrix, path, &options.comment)?
     };
@@ -264,7 +265,13 @@ pub(super) fn write(
     Ok(file.commit()?)
 }
 
-fn market_head(matrix: &impl Listing, comment: &str) -> Vec<u8> {
+fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<u8>> {
+    let (rows, columns) = matrix.size();
+    if matrix.symmetry() != Symmetry::General && rows != columns {
+        let detail =
+            format!("only square matrices can be symmetric: {rows} rows, {columns} columns");
+        return Err(Error::writing(path, Reason::Invalid, detail));
+    }
     let field = match matrix.values() {
         Values::None => "pattern",
         Values::I64(_) => "integer",
@@ -277,12 +284,11 @@ fn market_head(matrix: &impl Listing, comment: &str) -> Vec<u8> {
         Symmetry::SkewSymmetric => "skew-symmetric",
         Symmetry::Hermitian => "hermitian",
     };
-    let (rows, columns) = matrix.size();
     let mut head =
         format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n").into_bytes();
     push_comment(&mut head, comment, "%");
     push_text(&mut head, format_args!("{rows} {columns} {}\n", matrix.entry_count()));
-    head
+    Ok(head)
 }
 
 fn edges_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<u8>> {

@@ -6,7 +6,8 @@ use swath::append::OrderedOptions;
 use swath::sink::Sync;
 use swath_formats::Reason;
 use swath_formats::matrix::{
-    self, AnyCoo, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Rmat, ValueKind,
+    self, AnyCoo, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Rmat, Symmetry,
+    ValueKind,
 };
 
 use crate::texts::{Scratch, bits, entries_of, kinds, market, size_of};
@@ -104,6 +105,21 @@ fn what_edges_cannot_say_is_refused() {
         let error = matrix.write(file.path().with_file_name("b.el"), &options());
         assert_eq!(error.expect_err("no edges").reason(), Reason::Invalid);
         assert!(!file.path().with_file_name("b.el").exists());
+    }
+}
+
+#[test]
+fn half_of_a_matrix_that_is_not_square_is_refused() {
+    let text = b"%%MatrixMarket matrix coordinate real general\n3 2 1\n1 1 1\n";
+    let file = Scratch::new("a.mtx", text);
+    let target = file.path().with_file_name("b.mtx");
+    for symmetry in [Symmetry::Symmetric, Symmetry::SkewSymmetric, Symmetry::Hermitian] {
+        let AnyCoo::U32(mut coo) = read(&file.path()) else { panic!("two rows") };
+        coo.symmetry = symmetry;
+        let error = coo.write(&target, &options()).expect_err("it could not be read");
+        assert_eq!(error.reason(), Reason::Invalid);
+        assert!(error.to_string().contains("3 rows, 2 columns"), "{error}");
+        assert!(!target.exists());
     }
 }
 

@@ -125,3 +125,16 @@ fn a_pipe_is_no_copy_and_is_not_waited_for() {
         assert!(!target.exists());
     }
 }
+
+#[test]
+fn copies_that_fail_alike_give_the_number_of_the_kernel() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let paths = ["a", "b"].map(|name| folder.path().join(name));
+    let read = || ReadOptions::new().read(Source::mirrored(&paths)).expect_err("no copy");
+    let error = read();
+    assert_eq!(error.raw_os_error(), Some(2));
+    assert_eq!(error.io_kind(), std::io::ErrorKind::NotFound);
+    assert!(format!("{error:?}").contains("none of its copies can be read: "), "{error:?}");
+    symlink(&paths[1], &paths[1]).expect("a link to itself");
+    assert_eq!(read().raw_os_error(), None, "one is missing, one is a loop");
+}

@@ -15,7 +15,7 @@ use swath_plan::schedule::Nanos;
 use super::lengths::{self, cause};
 use super::readers::Pool;
 use super::{Mirrored, Verify};
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::report::{MirrorReport, MirrorState, Report};
 use crate::source::file::Place;
 use crate::source::{Inner, Kind, Opened, Source};
@@ -28,6 +28,8 @@ pub(super) struct Member {
     pub(super) name: PathBuf,
     /// None: it cannot be read.
     pub(super) opened: Option<Opened>,
+    /// The kernel's number for why it cannot be opened.
+    errno: Option<i32>,
     /// What was last wrong with it.
     pub(super) trouble: Mutex<Option<String>>,
 }
@@ -226,17 +228,23 @@ impl Shared {
 impl Member {
     fn open(source: &Source) -> Self {
         let name = source.name();
+        let mut errno = None;
         let opened = match &source.0 {
             Inner::Mirrored(_) => Err(String::from("it is a mirrored source itself")),
-            _ => Opened::open_copy(source.clone()).map_err(|error| cause(&error)),
+            _ => Opened::open_copy(source.clone()).map_err(|error| {
+                errno = error.raw_os_error();
+                cause(&error)
+            }),
         };
         let opened = opened.and_then(|opened| match opened.kind() {
             Kind::Sized(_) => Ok(opened),
             Kind::Made | Kind::Stream => Err(String::from("it cannot be read by position")),
         });
         match opened {
-            Ok(opened) => Self { name, opened: Some(opened), trouble: Mutex::default() },
-            Err(trouble) => Self { name, opened: None, trouble: Mutex::new(Some(trouble)) },
+            Ok(opened) => Self { name, opened: Some(opened), errno, trouble: Mutex::default() },
+            Err(trouble) => {
+                Self { name, opened: None, errno, trouble: Mutex::new(Some(trouble)) }
+            }
         }
     }
 
@@ -374,7 +382,12 @@ fn troubles(members: &[Member]) -> String {
 fn unreadable(members: &[Member]) -> Error {
     let path = members.first().map_or(Path::new(""), |member| &member.name);
     let text = format!("none of its copies can be read: {}", troubles(members));
-    Error::io(Operation::Open, path, io::Error::new(io::ErrorKind::NotFound, text))
+    let first = members.first().and_then(|member| member.errno);
+    let error = match first.filter(|_| members.iter().all(|member| member.errno == first)) {
+        Some(number) => Common { number, text }.into(),
+        None => io::Error::new(io::ErrorKind::NotFound, text),
+    };
+    Error::io(Operation::Open, path, error)
 }
 
 fn undecided(members: &[Member], quorum: usize) -> Error {
