@@ -57,7 +57,8 @@ pub extern "C" fn swath_class_plan_of_whole(
 
 /// Adds `len` bytes from `offset` on of the file with this index among those that are read.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64.
+/// SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the
+/// list cannot grow. After a failure the plan is what it was.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_push(
     plan: Option<&mut ClassPlan>,
@@ -68,7 +69,12 @@ pub extern "C" fn swath_class_plan_push(
 ) -> Status {
     guard(|| {
         let range = offset..end(offset, len)?;
-        given(plan, "plan")?.plan.push_in(file, range, class_number);
+        let plan = &mut given(plan, "plan")?.plan;
+        plan.try_reserve(1).map_err(|error| {
+            let text = format!("cannot add a chunk to the {} of the plan: {error}", plan.len());
+            Failure::new(Status::OutOfMemory, text)
+        })?;
+        plan.push_in(file, range, class_number);
         Ok(())
     })
 }
