@@ -125,7 +125,7 @@ fn open(
     }
     let mut opened = Vec::with_capacity(count);
     for source in sources {
-        let source = Opened::open(source)?;
+        let source = Opened::open_copy(source)?;
         if !matches!(source.kind(), Kind::Sized(_)) {
             let detail = String::from("classes need a file that can be read by position");
             return invalid(source.name(), detail, "use `read`, or copy it to a file first");

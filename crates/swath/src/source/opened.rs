@@ -70,8 +70,8 @@ impl Opened {
         }
     }
 
-    /// As [`open`](Self::open), but never waits for whoever would write a pipe: a copy is read by
-    /// position, so a pipe is refused without being read.
+    /// As [`open`](Self::open), but never waits for whoever would write a pipe: for those who read
+    /// by position, and so refuse a pipe without reading it.
     pub(crate) fn open_copy(source: Source) -> Result<Self> {
         let Inner::Path(name) = source.0 else { return Self::open(source) };
         let failed = |error| Error::io(Operation::Open, &name, error);
