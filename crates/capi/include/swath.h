@@ -1150,8 +1150,8 @@ void swath_cancel_token_free(swath_cancel_token *token);
 
 /**
  * Returns what the last call of a Swath function on this thread could not do, to which file, at
- * which bytes, why, and what to try: one line of UTF-8, bytes of names that are none replaced.
- * Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
+ * which bytes, why, and what to try: one line of UTF-8, in which bytes of names that are none are
+ * replaced and control characters escaped. Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
  * `swath_status` on this thread, or the thread's end: copy it to keep it.
  */
 const char *swath_last_error_message(void);
@@ -1186,12 +1186,14 @@ void swath_files_free(swath_files *files);
 
 /**
  * Adds one file: a folder is an error of that file.
+ *
+ * SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it stays as it is then.
  */
 swath_status swath_files_add_path(swath_files *files, const char *path);
 
 /**
  * Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
- * many there are already. None is added if one of the pointers is NULL.
+ * many there are already. None is added if one of the pointers is NULL, or the list cannot grow.
  */
 swath_status swath_files_add_paths(swath_files *files,
                                    const char *const *paths,
@@ -1534,7 +1536,8 @@ swath_status swath_prioritised_wait(const swath_prioritised *reading,
  * Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
  * file has changed is only known of complete classes.
  *
- * SWATH_STATUS_TIMED_OUT if not all of them are there yet, or the plan does not list all.
+ * SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; what ended the read
+ * before; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
  */
 swath_status swath_prioritised_bytes(const swath_prioritised *reading,
                                      size_t file,
@@ -1619,7 +1622,8 @@ swath_status swath_class_plan_of_whole(uint64_t chunks,
 /**
  * Adds `len` bytes from `offset` on of the file with this index among those that are read.
  *
- * SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64.
+ * SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the
+ * list cannot grow. After a failure the plan is what it was.
  */
 swath_status swath_class_plan_push(swath_class_plan *plan,
                                    size_t file,

@@ -20,7 +20,7 @@ pub use choices::{Engine, Growth, PageCache, Profile, Reuse};
 pub use copies::Verification;
 pub(crate) use hooks::Hooks;
 pub use hooks::ProgressFn;
-pub(crate) use resolve::{Call, resolve, resolve_several};
+pub(crate) use resolve::{Call, Maps, resolve, resolve_several, told};
 
 /// How to read. Every setter can be called again, the last call counts; a call that reads takes
 /// what is set when it begins. One thread sets at a time, and none while a call reads with it;

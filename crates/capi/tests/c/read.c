@@ -112,6 +112,18 @@ static void mapped_if_promised(const char *path) {
     swath_report_free(report);
     FAILS(swath_read("missing", options, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
     SAYS("missing");
+    /* What was promised is not asked for again by calls that never map. */
+    uint8_t *target = malloc(len);
+    CHECK(target != NULL);
+    FAILS(swath_read_into(path, options, target, len, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("this call never maps");
+    free(target);
+    FAILS(swath_hash(path, options, SWATH_HASH_KIND_CRC32C, (uint8_t[4]){0}, 4),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("this call never maps");
+    OK(swath_read_options_add_mirror(options, path));
+    FAILS(swath_sum(path, options, &sum, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("with mirrors");
     swath_read_options_free(options);
 }
 
