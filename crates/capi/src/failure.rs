@@ -180,8 +180,9 @@ pub extern "C" fn swath_last_error_errno() -> i32 {
     look(|kept| kept.errno).unwrap_or(0)
 }
 
-/// Returns the path that the last failure on this thread is about, byte for byte as it was given.
-/// Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
+/// Returns the path that the last failure on this thread is about, byte for byte as it was given or
+/// found; a folder that was walked with a slash behind it; a name in angle brackets, such as
+/// `<plan>`, for what is no file. Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_path() -> *const c_char {
     look(|kept| kept.path.as_ptr()).unwrap_or(c"".as_ptr())

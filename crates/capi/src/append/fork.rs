@@ -5,6 +5,7 @@ use std::io::Write;
 use std::mem::MaybeUninit;
 
 use crate::append::owned::Exclusive;
+use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
@@ -23,7 +24,8 @@ impl Fork {
 }
 
 /// Writes behind everything that was written to this fork before. Copies the bytes, and never waits
-/// for another strand.
+/// for another strand. What is written after the output was aborted or freed is taken and goes
+/// nowhere; only whoever commits learns what became of the output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_fork_write(
     fork: Option<&Fork>,
@@ -55,11 +57,24 @@ pub extern "C" fn swath_fork_fork(
 /// Says that everything is written: the join. The handle is still to be freed; everything else that
 /// is done with it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
-/// SWATH_STATUS_BUSY if a fork of it is not finished, SWATH_STATUS_POISONED if one was freed before
-/// that: the output cannot be committed then.
+/// SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
+/// one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished: the output
+/// cannot be committed then.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
-    guard(|| Ok(given(fork, "fork")?.strand.take()?.finish()?))
+    guard(|| Ok(given(fork, "fork")?.strand.take_if(all_joined)?.finish()?))
+}
+
+fn all_joined(strand: &swath::append::Fork) -> Result<()> {
+    match strand.open_forks() {
+        0 => Ok(()),
+        open => {
+            let text = format!(
+                "cannot finish a fork: {open} forks of it are not finished; try: finish them first"
+            );
+            Err(Failure::new(Status::Busy, text))
+        }
+    }
 }
 
 /// Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what

@@ -45,7 +45,9 @@ pub extern "C" fn swath_class_plan_new(
 
 /// Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
 /// of one size, the last one with what is left over, in `classes` classes of neighbouring chunks,
-/// from front to back. At most one chunk for each byte, and one class for each chunk.
+/// from front to back. At most one chunk for each byte, and one class for each chunk. They are not
+/// known before the files are, so `swath_class_plan_len` does not count them; what is pushed to such a
+/// plan is read beside them.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_of_whole(
     chunks: u64,
@@ -79,7 +81,7 @@ pub extern "C" fn swath_class_plan_push(
     })
 }
 
-/// Returns how many chunks a plan lists.
+/// Returns how many chunks were pushed to a plan.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_len(plan: Option<&ClassPlan>) -> usize {
     plan.map_or(0, |plan| plan.plan.len())

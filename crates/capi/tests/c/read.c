@@ -20,6 +20,7 @@ static void whole(const char *path) {
         OK(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_KEEP));
         OK(swath_read(path, options, &buffer, &report));
         CHECK(swath_buffer_len(buffer) == len);
+    CHECK(swath_buffer_bytes(buffer) == swath_buffer_data(buffer));
         CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
         CHECK((uintptr_t)swath_buffer_data(buffer) % 4096 == 0);
         CHECK(swath_report_bytes(report) == len);

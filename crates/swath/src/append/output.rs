@@ -122,7 +122,7 @@ impl Append {
     /// fail.
     pub fn checkpoint(&self) -> Result<Committed> {
         let mut root = self.root()?;
-        self.no_open_forks(&root)?;
+        self.no_open_forks(&root, "finish them first: nothing is lost")?;
         commit::checkpoint(&self.shared, &mut root)
     }
 
@@ -144,7 +144,7 @@ impl Append {
         if let Some(error) = self.shared.failure() {
             return Err(error);
         }
-        self.no_open_forks(&root)?;
+        self.no_open_forks(&root, "finish them before the commit, and write the output again")?;
         commit::commit(&self.shared, &mut root)
     }
 
@@ -158,12 +158,12 @@ impl Append {
         Ok(root.strand.len())
     }
 
-    fn no_open_forks(&self, root: &Root) -> Result<()> {
+    fn no_open_forks(&self, root: &Root, hint: &'static str) -> Result<()> {
         match root.sequence.open() {
             0 => Ok(()),
             open => Err(Error::new(Operation::Commit, Reason::Busy, &self.shared.path)
                 .detail(format!("{open} forked handles are still writing"))
-                .hint("finish them before the commit, and write the output again")),
+                .hint(hint)),
         }
     }
 
@@ -252,6 +252,11 @@ impl Fork {
         let forked = fork(&self.shared, &mut strand, &mut self.sequence);
         self.strand = Some(strand);
         forked
+    }
+
+    /// Handles forked from this one that are neither finished nor dropped.
+    pub fn open_forks(&self) -> usize {
+        self.sequence.open()
     }
 
     /// Says that everything is written.
