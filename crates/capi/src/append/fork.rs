@@ -5,7 +5,6 @@ use std::io::Write;
 use std::mem::MaybeUninit;
 
 use crate::append::owned::Exclusive;
-use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
 use crate::status::Status;
@@ -62,19 +61,9 @@ pub extern "C" fn swath_fork_fork(
 /// cannot be committed then.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
-    guard(|| Ok(given(fork, "fork")?.strand.take_if(all_joined)?.finish()?))
-}
-
-fn all_joined(strand: &swath::append::Fork) -> Result<()> {
-    match strand.open_forks() {
-        0 => Ok(()),
-        open => {
-            let text = format!(
-                "cannot finish a fork: {open} forks of it are not finished; try: finish them first"
-            );
-            Err(Failure::new(Status::Busy, text))
-        }
-    }
+    guard(|| {
+        Ok(given(fork, "fork")?.strand.take_if(|strand| Ok(strand.check_forks()?))?.finish()?)
+    })
 }
 
 /// Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what

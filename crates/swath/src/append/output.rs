@@ -254,9 +254,19 @@ impl Fork {
         forked
     }
 
-    /// Handles forked from this one that are neither finished nor dropped.
-    pub fn open_forks(&self) -> usize {
-        self.sequence.open()
+    /// Whether [`finish`](Self::finish) would find everything forked from this one finished: for
+    /// those who would not lose the fork by asking too early.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a handle forked from this one is not finished.
+    pub fn check_forks(&self) -> Result<()> {
+        match self.sequence.open() {
+            0 => Ok(()),
+            open => Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
+                .detail(format!("handles forked from this one are still writing: {open}"))
+                .hint("finish them first")),
+        }
     }
 
     /// Says that everything is written.
@@ -267,11 +277,9 @@ impl Fork {
     /// [`Reason::Poisoned`] if one was dropped; the output cannot be committed then.
     pub fn finish(mut self) -> Result<()> {
         let strand = self.take_strand();
-        if self.sequence.open() > 0 {
+        if let Err(error) = self.check_forks() {
             self.strand = Some(strand);
-            return Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
-                .detail("a handle forked from this one is still writing")
-                .hint("finish it first"));
+            return Err(error);
         }
         let closed = self.sequence.close(&self.shared, strand);
         let (mut strand, end) = closed.inspect_err(|_| {
