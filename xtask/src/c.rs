@@ -51,6 +51,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     bench.sanitized(&tests)?;
     bench.under_valgrind(&tests)?;
     bench.by_cmake()?;
+    bench.wholly_static()?;
     bench.examples()
 }
 
@@ -222,6 +223,21 @@ impl Bench<'_> {
             })?;
         }
         Ok(())
+    }
+
+    /// A program that needs no shared library at all, linked by what `pkg-config` says for that.
+    fn wholly_static(&self) -> Result<()> {
+        let mut said = self.workspace.command("pkg-config");
+        said.env("PKG_CONFIG_PATH", self.prefix.join("lib/pkgconfig"));
+        let said = output(said.args(["--static", "--cflags", "--libs", "swath"]))?;
+        let program = self.folder.join("wholly-static");
+        let mut command = self.workspace.command("cc");
+        command.arg("-static").arg(self.root("crates/capi/tests/consumer/main.c"));
+        run_quietly(command.arg("-o").arg(&program).args(said.split_whitespace()))?;
+        self.run(&program, |mut command| {
+            command.env_remove("LD_LIBRARY_PATH");
+            command
+        })
     }
 
     fn examples(&self) -> Result<()> {

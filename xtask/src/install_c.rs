@@ -76,8 +76,9 @@ pub(crate) fn run(workspace: &Workspace, wish: &Wish) -> Result<()> {
     Ok(())
 }
 
-/// What a program needs beside the archive: `rustc --print native-static-libs`.
-const LIBRARIES: &str = "-lgcc_s -lutil -lrt -lpthread -lm -ldl -lc";
+/// What a program needs beside the archive: `rustc --print native-static-libs`, without
+/// `-lgcc_s`, which every compiler links by itself, and which `-static` has by another name.
+const LIBRARIES: &str = "-lutil -lrt -lpthread -lm -ldl -lc";
 
 fn version(workspace: &Workspace) -> Result<String> {
     let text = workspace.read("Cargo.toml")?;

@@ -12,14 +12,27 @@
  * - A pointer is NULL, which is an error unless its comment allows it, or leads to what its type
  *   says; results are written only through pointers that do not lead to the same place.
  * - Paths end with NUL and are bytes in no encoding. They are copied where they are kept.
+ * - A path that leads to a pipe is opened and read as any program does: `swath_read` and the other
+ *   calls that read one file from front to back wait for whoever writes it, and meanwhile see no
+ *   cancelling. Calls that need a file refuse a pipe at once.
  * - Offsets, lengths and sizes are in bytes. `offset` is counted from the start of a file.
  * - Handles given as `const` may be used by any number of threads at one time; the others by one
- *   thread at a time. Different handles are independent. No handle survives `fork(2)`.
- * - Callbacks must not throw, must not `longjmp`, and must not free what the call uses.
+ *   thread at a time. Different handles are independent. No handle survives `fork(2)`:
+ *   a child makes its own, and may, if no thread was in a call of Swath when it was made.
+ * - Callbacks must not throw, must not `longjmp`, must not end their thread (`pthread_exit`), and
+ *   must not free what the call uses. A thread in a call must not be cancelled by `pthread_cancel`:
+ *   there are tokens for that. Each of these ends the program.
+ * - Callbacks run on the calling thread and on threads of the library, which have 2 MiB of stack
+ *   (the environment variable RUST_MIN_STACK, in bytes, sets another size): leave it at 1 MiB for
+ *   each. Threads that call the library need 256 KiB of stack.
  * - What callbacks and results point to is valid as long as the comment there says.
  * - Structures may get more fields at their end. They are only handed out, never taken, so programs
  *   that were compiled before run with later libraries.
- * - A fault in the library never ends the program: it is SWATH_STATUS_PANIC.
+ * - A fault in the library never ends the program: it is SWATH_STATUS_PANIC, and a line on stderr.
+ *   Memory whose size the caller's numbers decide is SWATH_STATUS_OUT_OF_MEMORY where there is none;
+ *   if not even a few bytes can be had (`ulimit -v`), the program ends, as in Rust.
+ * - Before C23 and C++ an enumeration other than `swath_status` is a `uint32_t` in C: compilers do
+ *   not tell one from another there. Numbers that mean nothing are SWATH_STATUS_INVALID_ARGUMENT.
  * - No signal handler is installed and no signal mask changed.
  */
 
@@ -47,6 +60,22 @@
  * As a number of milliseconds: however long it takes.
  */
 #define SWATH_FOREVER 18446744073709551615ull
+
+/**
+ * The version that this header belongs to, as MAJOR.MINOR.PATCH. What a program runs with is told
+ * by `swath_version`.
+ */
+#define SWATH_VERSION_MAJOR 0
+
+/**
+ * See SWATH_VERSION_MAJOR.
+ */
+#define SWATH_VERSION_MINOR 1
+
+/**
+ * See SWATH_VERSION_MAJOR.
+ */
+#define SWATH_VERSION_PATCH 0
 
 /**
  * What became of a call. Numbers keep their meaning; new ones may be added, so treat one that you
@@ -91,7 +120,9 @@ typedef enum {
      */
     SWATH_STATUS_OUT_OF_MEMORY = 8,
     /**
-     * Somebody else is writing the same target, or another thread is using the same handle.
+     * Somebody else is writing the same target, another thread is using the same handle, or forks
+     * or tickets are open. It changes nothing, but for the commit of an output with open forks or
+     * tickets: that gives up what was written.
      */
     SWATH_STATUS_BUSY = 9,
     /**
@@ -103,7 +134,8 @@ typedef enum {
      */
     SWATH_STATUS_OUTCOME_UNKNOWN = 11,
     /**
-     * A manifest, a segment, a file of checksums or a record is damaged, or was made to harm.
+     * A manifest, a segment, a file of checksums or a record is damaged, or was made to harm; or
+     * copies of a file are, so that none has the right bytes, or too few agree.
      */
     SWATH_STATUS_CORRUPT = 12,
     /**
@@ -115,7 +147,8 @@ typedef enum {
      */
     SWATH_STATUS_TIMED_OUT = 14,
     /**
-     * A fault in the library, which has been caught. Please report it, with its message.
+     * A fault in the library, which has been caught, after a line on stderr. Please report it, with
+     * its message.
      */
     SWATH_STATUS_PANIC = 15,
 } swath_status;
@@ -525,7 +558,9 @@ typedef uint32_t swath_mirror_state;
 typedef struct swath_append swath_append;
 
 /**
- * How to write. One thread sets at a time; a call takes what is set when it begins. Wherever it is
+ * How to write. There are no workers, and but for `swath_ordered_create` no token and no progress:
+ * the caller's threads write. A commit that has much to move, and `swath_appended_verify`, take
+ * one thread for each core as long as they run. One thread sets at a time; a call takes what is set when it begins. Wherever it is
  * wanted, NULL stands for defaults.
  */
 typedef struct swath_append_options swath_append_options;
@@ -841,6 +876,10 @@ swath_status swath_append_create(const char *path,
 /**
  * Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
  * Until the commit `path` stays what it is. Without anything there, as `swath_append_create`.
+ *
+ * If another program has changed a file meanwhile, the commit or checkpoint is
+ * SWATH_STATUS_CHANGED and nothing is replaced; a lock keeps only writers of Swath out. It is found
+ * by the file's number, length and time, up to the moment of the commit.
  */
 swath_status swath_append_to_existing(const char *path,
                                       const swath_append_options *options,
@@ -870,7 +909,8 @@ swath_status swath_append_fork(const swath_append *append,
  * Makes everything written so far durable under the output's name, and goes on behind it. All
  * forks must be finished.
  *
- * SWATH_STATUS_BUSY if one is not. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
+ * SWATH_STATUS_BUSY if one is not, or another call with the handle is running: both leave
+ * everything as it is. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
  */
 swath_status swath_append_checkpoint(const swath_append *append);
 
@@ -880,9 +920,10 @@ swath_status swath_append_checkpoint(const swath_append *append);
  * given up. `bytes`, which may be NULL, is how long the output is. The handle is still to be
  * freed; everything else that is done with it is SWATH_STATUS_INVALID_ARGUMENT.
  *
- * SWATH_STATUS_BUSY if a fork is not finished, or another call with the handle is running: the
- * latter leaves everything as it is. SWATH_STATUS_POISONED if a fork was freed before it was
- * finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
+ * SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
+ * SWATH_STATUS_BUSY too if a fork is not finished, and then what was written is given up: finish
+ * all forks, and let no other thread use the handle, before this. SWATH_STATUS_POISONED if a fork
+ * was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
  * did not confirm it.
  */
 swath_status swath_append_commit(const swath_append *append,
@@ -890,7 +931,7 @@ swath_status swath_append_commit(const swath_append *append,
 
 /**
  * Gives up what was written; what was at the path before is still there. The handle is still to be
- * freed.
+ * freed, and so are forks: what is written to them from now on is taken and goes nowhere.
  */
 swath_status swath_append_abort(const swath_append *append);
 
@@ -952,7 +993,8 @@ void swath_appended_free(swath_appended *appended);
 
 /**
  * Writes behind everything that was written to this fork before. Copies the bytes, and never waits
- * for another strand.
+ * for another strand. What is written after the output was aborted or freed is taken and goes
+ * nowhere; only whoever commits learns what became of the output.
  */
 swath_status swath_fork_write(const swath_fork *fork,
                               const void *data,
@@ -967,8 +1009,9 @@ swath_status swath_fork_fork(const swath_fork *fork, swath_fork **child);
  * Says that everything is written: the join. The handle is still to be freed; everything else that
  * is done with it is SWATH_STATUS_INVALID_ARGUMENT.
  *
- * SWATH_STATUS_BUSY if a fork of it is not finished, SWATH_STATUS_POISONED if one was freed before
- * that: the output cannot be committed then.
+ * SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
+ * one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished: the output
+ * cannot be committed then.
  */
 swath_status swath_fork_finish(const swath_fork *fork);
 
@@ -989,9 +1032,11 @@ swath_status swath_append_options_new(swath_append_options **options);
 void swath_append_options_free(swath_append_options *options);
 
 /**
- * Sets where bytes are left. Default: SWATH_MODE_PLAIN. Not for `swath_ordered_create`.
+ * Sets where bytes are left. Default: SWATH_MODE_PLAIN, the only one that `swath_ordered_create`
+ * takes.
  */
-swath_status swath_append_options_set_mode(swath_append_options *options, swath_mode mode);
+swath_status swath_append_options_set_mode(swath_append_options *options,
+                                           swath_mode mode);
 
 /**
  * Sets whether a commit waits for the device. Default: SWATH_SYNC_FULL.
@@ -1042,7 +1087,7 @@ swath_status swath_append_options_set_cancel(swath_append_options *options,
  * Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
  * after the commit.
  *
- * As `swath_append_create`.
+ * As `swath_append_create`; SWATH_STATUS_INVALID_ARGUMENT in a mode other than SWATH_MODE_PLAIN.
  */
 swath_status swath_ordered_create(const char *path,
                                   const swath_append_options *options,
@@ -1063,14 +1108,16 @@ swath_status swath_ordered_ticket(const swath_ordered *ordered,
  * Writes what is left and gives the file its name. `bytes`, which may be NULL, is how long it is.
  * The handle is still to be freed.
  *
- * SWATH_STATUS_BUSY if tickets are open, whose bytes would be missing: what was written is given
- * up then; or, which leaves everything as it is, if another call with the handle is running.
+ * SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
+ * SWATH_STATUS_BUSY too if tickets are open, whose bytes would be missing, and then what was
+ * written is given up: let all tickets be done, and no other thread use the handle, before this.
  */
 swath_status swath_ordered_commit(const swath_ordered *ordered,
                                   uint64_t *bytes);
 
 /**
- * Gives up what was written. The handle is still to be freed.
+ * Gives up what was written. The handle is still to be freed, and so are tickets, which get
+ * SWATH_STATUS_POISONED from now on.
  */
 swath_status swath_ordered_abort(const swath_ordered *ordered);
 
@@ -1116,6 +1163,12 @@ void swath_ticket_free(swath_ticket *ticket);
 uint8_t *swath_buffer_data(swath_buffer *buffer);
 
 /**
+ * Returns the first byte of a buffer, to look at: as `swath_buffer_data`, for a buffer that was
+ * handed on as `const`.
+ */
+const uint8_t *swath_buffer_bytes(const swath_buffer *buffer);
+
+/**
  * Returns how many bytes are in a buffer; 0 for NULL.
  */
 size_t swath_buffer_len(const swath_buffer *buffer);
@@ -1134,7 +1187,10 @@ swath_status swath_cancel_token_new(swath_cancel_token **token);
 /**
  * Cancels every call whose options have this token, those that come later too. They return
  * SWATH_STATUS_CANCELLED once what is in flight has ended. May be called by any thread, and from
- * callbacks; not from a signal handler.
+ * callbacks; not from a signal handler, which may wake a thread that does: by `sem_post`, by a byte
+ * into a pipe, or with the signal blocked and a thread in `sigwait`.
+ *
+ * A call that waits for whoever writes a pipe does not see it.
  */
 swath_status swath_cancel_token_cancel(const swath_cancel_token *token);
 
@@ -1150,8 +1206,8 @@ void swath_cancel_token_free(swath_cancel_token *token);
 
 /**
  * Returns what the last call of a Swath function on this thread could not do, to which file, at
- * which bytes, why, and what to try: one line of UTF-8, bytes of names that are none replaced.
- * Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
+ * which bytes, why, and what to try: one line of UTF-8, in which bytes of names that are none are
+ * replaced and control characters escaped. Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
  * `swath_status` on this thread, or the thread's end: copy it to keep it.
  */
 const char *swath_last_error_message(void);
@@ -1163,8 +1219,9 @@ const char *swath_last_error_message(void);
 int32_t swath_last_error_errno(void);
 
 /**
- * Returns the path that the last failure on this thread is about, byte for byte as it was given.
- * Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
+ * Returns the path that the last failure on this thread is about, byte for byte as it was given or
+ * found; a folder that was walked with a slash behind it; a name in angle brackets, such as
+ * `<plan>`, for what is no file. Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
  */
 const char *swath_last_error_path(void);
 
@@ -1186,12 +1243,14 @@ void swath_files_free(swath_files *files);
 
 /**
  * Adds one file: a folder is an error of that file.
+ *
+ * SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it stays as it is then.
  */
 swath_status swath_files_add_path(swath_files *files, const char *path);
 
 /**
  * Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
- * many there are already. None is added if one of the pointers is NULL.
+ * many there are already. None is added if one of the pointers is NULL, or the list cannot grow.
  */
 swath_status swath_files_add_paths(swath_files *files,
                                    const char *const *paths,
@@ -1379,7 +1438,8 @@ swath_status swath_read_options_new(swath_read_options **options);
 void swath_read_options_free(swath_read_options *options);
 
 /**
- * Sets how many threads read, the calling one included; at most 1024. Default 0: one for each
+ * Sets how many threads read, the calling one included; at most 1024, and where more are wished
+ * the report says that they were not had. Default 0: one for each
  * core, or more where the device wants more reads in flight.
  */
 swath_status swath_read_options_set_workers(swath_read_options *options, size_t workers);
@@ -1391,7 +1451,7 @@ swath_status swath_read_options_set_workers(swath_read_options *options, size_t 
 swath_status swath_read_options_set_chunk_size(swath_read_options *options, size_t chunk_size);
 
 /**
- * Sets how many direct reads are in flight; at most 1024. Default 0: 16, on spinning disks and
+ * Sets how many direct reads are in flight; at most 1024, as for workers. Default 0: 16, on spinning disks and
  * networks 2.
  */
 swath_status swath_read_options_set_queue_depth(swath_read_options *options,
@@ -1461,7 +1521,8 @@ swath_status swath_read_options_set_profile(swath_read_options *options, swath_p
 /**
  * Promises that until a call with these options has returned nobody, in any process, writes to the
  * file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
- * `swath_sum`, `swath_count` and `swath_records` wherever that is faster.
+ * `swath_sum`, `swath_count` and `swath_records` wherever that is faster. The other calls never map:
+ * with SWATH_ENGINE_MAP those that look at the engine are SWATH_STATUS_INVALID_ARGUMENT.
  *
  * A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
  * process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls
@@ -1471,7 +1532,12 @@ swath_status swath_read_options_promise_frozen(swath_read_options *options);
 
 /**
  * Adds a copy of the file: it is read beside the file, and in place of it where the file cannot
- * be read, chunk by chunk. At most 63. The path is copied.
+ * be read, chunk by chunk. At most 63, then SWATH_STATUS_INVALID_ARGUMENT. The path is copied.
+ *
+ * Copies are taken to be equal unless `swath_read_options_set_verification` or
+ * `swath_read_options_set_manifest` says how to find out. Without that, of copies of different
+ * lengths the longest is read and the shorter ones are left out, the file itself too: only the
+ * report says so.
  */
 swath_status swath_read_options_add_mirror(swath_read_options *options, const char *path);
 
@@ -1497,9 +1563,10 @@ swath_status swath_read_options_set_manifest(swath_read_options *options, const 
 
 /**
  * Sets how many of 1000 reads may be made again from another copy because they take long;
- * whichever comes first is taken. Default 0: none.
+ * whichever comes first is taken. Default 0: none. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
  */
-swath_status swath_read_options_set_hedging(swath_read_options *options, uint32_t permille);
+swath_status swath_read_options_set_hedging(swath_read_options *options,
+                                            uint32_t permille);
 
 /**
  * Starts to read what `plan` lists of some files, the most urgent class first, and returns at
@@ -1534,7 +1601,8 @@ swath_status swath_prioritised_wait(const swath_prioritised *reading,
  * Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
  * file has changed is only known of complete classes.
  *
- * SWATH_STATUS_TIMED_OUT if not all of them are there yet, or the plan does not list all.
+ * SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; what ended the read
+ * before; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
  */
 swath_status swath_prioritised_bytes(const swath_prioritised *reading,
                                      size_t file,
@@ -1610,7 +1678,9 @@ swath_status swath_class_plan_new(swath_class_plan **plan);
 /**
  * Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
  * of one size, the last one with what is left over, in `classes` classes of neighbouring chunks,
- * from front to back. At most one chunk for each byte, and one class for each chunk.
+ * from front to back. At most one chunk for each byte, and one class for each chunk. They are not
+ * known before the files are, so `swath_class_plan_len` does not count them; what is pushed to such a
+ * plan is read beside them.
  */
 swath_status swath_class_plan_of_whole(uint64_t chunks,
                                        uint32_t classes,
@@ -1619,7 +1689,8 @@ swath_status swath_class_plan_of_whole(uint64_t chunks,
 /**
  * Adds `len` bytes from `offset` on of the file with this index among those that are read.
  *
- * SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64.
+ * SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the
+ * list cannot grow. After a failure the plan is what it was.
  */
 swath_status swath_class_plan_push(swath_class_plan *plan,
                                    size_t file,
@@ -1628,7 +1699,7 @@ swath_status swath_class_plan_push(swath_class_plan *plan,
                                    uint32_t class_number);
 
 /**
- * Returns how many chunks a plan lists.
+ * Returns how many chunks were pushed to a plan.
  */
 size_t swath_class_plan_len(const swath_class_plan *plan);
 
@@ -1911,6 +1982,12 @@ swath_status swath_count(const char *path,
                          uint8_t byte,
                          uint64_t *count,
                          swath_report **report);
+
+/**
+ * Returns the version of the library that the program runs with, such as "0.1.0"; never NULL. The
+ * text lives as long as the program. To be called from anywhere, at any time.
+ */
+const char *swath_version(void);
 
 #ifdef __cplusplus
 }  // extern "C"

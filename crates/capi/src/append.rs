@@ -46,6 +46,10 @@ pub unsafe extern "C" fn swath_append_create(
 
 /// Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
 /// Until the commit `path` stays what it is. Without anything there, as `swath_append_create`.
+///
+/// If another program has changed a file meanwhile, the commit or checkpoint is
+/// SWATH_STATUS_CHANGED and nothing is replaced; a lock keeps only writers of Swath out. It is found
+/// by the file's number, length and time, up to the moment of the commit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_append_to_existing(
     path: *const c_char,
@@ -109,7 +113,8 @@ pub extern "C" fn swath_append_fork(
 /// Makes everything written so far durable under the output's name, and goes on behind it. All
 /// forks must be finished.
 ///
-/// SWATH_STATUS_BUSY if one is not. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
+/// SWATH_STATUS_BUSY if one is not, or another call with the handle is running: both leave
+/// everything as it is. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_checkpoint(append: Option<&Append>) -> Status {
     guard(|| {
@@ -123,9 +128,10 @@ pub extern "C" fn swath_append_checkpoint(append: Option<&Append>) -> Status {
 /// given up. `bytes`, which may be NULL, is how long the output is. The handle is still to be
 /// freed; everything else that is done with it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
-/// SWATH_STATUS_BUSY if a fork is not finished, or another call with the handle is running: the
-/// latter leaves everything as it is. SWATH_STATUS_POISONED if a fork was freed before it was
-/// finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
+/// SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
+/// SWATH_STATUS_BUSY too if a fork is not finished, and then what was written is given up: finish
+/// all forks, and let no other thread use the handle, before this. SWATH_STATUS_POISONED if a fork
+/// was freed before it was finished, or a write failed. SWATH_STATUS_OUTCOME_UNKNOWN if the name was changed and the device
 /// did not confirm it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_commit(
@@ -140,7 +146,7 @@ pub extern "C" fn swath_append_commit(
 }
 
 /// Gives up what was written; what was at the path before is still there. The handle is still to be
-/// freed.
+/// freed, and so are forks: what is written to them from now on is taken and goes nowhere.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
     guard(|| {

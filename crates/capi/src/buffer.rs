@@ -18,6 +18,13 @@ pub extern "C" fn swath_buffer_data(buffer: Option<&mut Buffer>) -> *mut u8 {
     buffer.map_or(std::ptr::null_mut(), |buffer| buffer.bytes.as_mut_ptr())
 }
 
+/// Returns the first byte of a buffer, to look at: as `swath_buffer_data`, for a buffer that was
+/// handed on as `const`.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_buffer_bytes(buffer: Option<&Buffer>) -> *const u8 {
+    buffer.map_or(std::ptr::null(), |buffer| buffer.bytes.as_ptr())
+}
+
 /// Returns how many bytes are in a buffer; 0 for NULL.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_buffer_len(buffer: Option<&Buffer>) -> usize {

@@ -25,7 +25,10 @@ pub extern "C" fn swath_cancel_token_new(
 
 /// Cancels every call whose options have this token, those that come later too. They return
 /// SWATH_STATUS_CANCELLED once what is in flight has ended. May be called by any thread, and from
-/// callbacks; not from a signal handler.
+/// callbacks; not from a signal handler, which may wake a thread that does: by `sem_post`, by a byte
+/// into a pipe, or with the signal blocked and a thread in `sigwait`.
+///
+/// A call that waits for whoever writes a pipe does not see it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_cancel_token_cancel(token: Option<&CancelToken>) -> Status {
     guard(|| {

@@ -1,7 +1,7 @@
 //! What went wrong last, on each thread.
 
 use std::cell::RefCell;
-use std::ffi::{CString, c_char};
+use std::ffi::{CString, OsStr, c_char};
 use std::io;
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
@@ -17,6 +17,8 @@ pub(crate) struct Failure {
     errno: i32,
     path: Vec<u8>,
     extent: Option<(u64, u64)>,
+    /// The library was asked to map, and does not.
+    is_unmapped: bool,
 }
 
 /// The result of everything that a C function does.
@@ -24,7 +26,8 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
     pub(crate) fn new(status: Status, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errno: 0, path: Vec::new(), extent: None }
+        let (message, path) = (message.into(), Vec::new());
+        Self { status, message, errno: 0, path, extent: None, is_unmapped: false }
     }
 
     /// Something that the caller may not hand over.
@@ -40,7 +43,19 @@ impl Failure {
             errno: error.raw_os_error().unwrap_or(0),
             path: bytes_of(error.path()),
             extent: error.extent(),
+            is_unmapped: (error.operation(), error.reason())
+                == (swath::Operation::Map, swath::Reason::Invalid),
         }
+    }
+
+    /// Whether it is that SWATH_ENGINE_MAP cannot be had for this call.
+    pub(crate) fn is_unmapped(&self) -> bool {
+        self.is_unmapped
+    }
+
+    /// The path that it is about.
+    pub(crate) fn path(&self) -> &Path {
+        Path::new(OsStr::from_bytes(&self.path))
     }
 
     /// A callback did not return 0.
@@ -108,7 +123,21 @@ thread_local! {
     static LAST: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
-/// Up to a NUL byte, which no path has and a message only if a name in it was forged.
+/// A message in one line, whatever is in the names that it tells: nobody writes lines of their own
+/// into a log, or sequences to a terminal.
+fn in_one_line(message: &str) -> String {
+    let mut line = String::with_capacity(message.len());
+    for character in message.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
+}
+
+/// Up to a NUL byte, which no path has.
 fn c_string(mut bytes: Vec<u8>) -> CString {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     bytes.truncate(end);
@@ -122,9 +151,9 @@ pub(crate) fn forget() {
 
 /// Keeps `failure` for the calling thread and returns its status.
 pub(crate) fn keep(failure: Failure) -> Status {
-    let Failure { status, message, errno, path, extent } = failure;
-    let kept =
-        Kept { message: c_string(message.into_bytes()), path: c_string(path), errno, extent };
+    let Failure { status, message, errno, path, extent, .. } = failure;
+    let message = c_string(in_one_line(&message).into_bytes());
+    let kept = Kept { message, path: c_string(path), errno, extent };
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.replace(kept)));
     status
 }
@@ -136,8 +165,8 @@ fn look<T>(get: impl FnOnce(&Kept) -> T) -> Option<T> {
 }
 
 /// Returns what the last call of a Swath function on this thread could not do, to which file, at
-/// which bytes, why, and what to try: one line of UTF-8, bytes of names that are none replaced.
-/// Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
+/// which bytes, why, and what to try: one line of UTF-8, in which bytes of names that are none are
+/// replaced and control characters escaped. Never NULL; "" if the call succeeded. Valid until the next call of a function that returns a
 /// `swath_status` on this thread, or the thread's end: copy it to keep it.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_message() -> *const c_char {
@@ -151,8 +180,9 @@ pub extern "C" fn swath_last_error_errno() -> i32 {
     look(|kept| kept.errno).unwrap_or(0)
 }
 
-/// Returns the path that the last failure on this thread is about, byte for byte as it was given.
-/// Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
+/// Returns the path that the last failure on this thread is about, byte for byte as it was given or
+/// found; a folder that was walked with a slash behind it; a name in angle brackets, such as
+/// `<plan>`, for what is no file. Never NULL; "" if it is about none. Valid as long as `swath_last_error_message`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_last_error_path() -> *const c_char {
     look(|kept| kept.path.as_ptr()).unwrap_or(c"".as_ptr())
@@ -204,8 +234,8 @@ mod tests {
     }
 
     #[test]
-    fn a_name_with_a_nul_in_a_message_ends_it() {
-        keep(Failure::invalid("a\0b"));
-        assert_eq!(message(), "a");
+    fn a_name_in_a_message_cannot_begin_a_line_or_move_a_cursor() {
+        keep(Failure::invalid("a\0b\nc\x1b[2Jd\u{9b}é"));
+        assert_eq!(message(), r"a\u{0}b\nc\u{1b}[2Jd\u{9b}é");
     }
 }

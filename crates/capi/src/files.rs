@@ -38,6 +38,19 @@ pub extern "C" fn swath_files_free(files: Option<Box<Files>>) {
 impl Files {
     fn add(&mut self, more: swath::Files, first: Option<&Path>) {
         self.files = mem::take(&mut self.files).and(more);
+        self.begin_with(first);
+    }
+
+    fn add_paths(&mut self, paths: &[&Path]) -> Result<()> {
+        self.files.try_add_paths(paths).map_err(|error| {
+            let text = format!("cannot add {} more to a list of files: {error}", paths.len());
+            Failure::new(Status::OutOfMemory, text)
+        })?;
+        self.begin_with(paths.first().copied());
+        Ok(())
+    }
+
+    fn begin_with(&mut self, first: Option<&Path>) {
         if self.first.is_none() {
             self.first = first.map(Path::to_owned);
         }
@@ -57,18 +70,22 @@ fn add(
 }
 
 /// Adds one file: a folder is an error of that file.
+///
+/// SWATH_STATUS_OUT_OF_MEMORY if the list cannot grow; it stays as it is then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_files_add_path(
     files: Option<&mut Files>,
     path: *const c_char,
 ) -> Status {
-    // SAFETY: the contract of the header.
-    let path = unsafe { pointer::path(path, "path") };
-    add(files, path, |path| swath::Files::paths([path]))
+    guard(|| {
+        // SAFETY: the contract of the header.
+        let path = unsafe { pointer::path(path, "path") }?;
+        given(files, "files")?.add_paths(&[path])
+    })
 }
 
 /// Adds several files, as `swath_files_add_path` does each, in a time that does not grow with how
-/// many there are already. None is added if one of the pointers is NULL.
+/// many there are already. None is added if one of the pointers is NULL, or the list cannot grow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_files_add_paths(
     files: Option<&mut Files>,
@@ -79,8 +96,7 @@ pub unsafe extern "C" fn swath_files_add_paths(
         let files = given(files, "files")?;
         // SAFETY: the contract of the header.
         let paths = unsafe { pointer::paths(paths, count, "paths") }?;
-        files.add(swath::Files::paths(&paths), paths.first().copied());
-        Ok(())
+        files.add_paths(&paths)
     })
 }
 

@@ -11,7 +11,11 @@ pub(crate) fn guard(work: impl FnOnce() -> Result<()>) -> Status {
     failure::forget();
     // What the work has changed is behind handles, whose types stay whole when they unwind.
     match catch_unwind(AssertUnwindSafe(work)) {
-        Ok(Ok(())) => Status::Ok,
+        Ok(Ok(())) => {
+            // What a callback has called on this thread may have failed.
+            failure::forget();
+            Status::Ok
+        }
         Ok(Err(failure)) => failure::keep(failure),
         Err(panic) => failure::keep(Failure::new(Status::Panic, words(&*panic))),
     }
@@ -54,6 +58,15 @@ mod tests {
         assert!(message().contains("planted in a call"), "{}", message());
         assert_eq!(planted(false), Status::Ok);
         assert_eq!(message(), "");
+    }
+
+    #[test]
+    fn a_success_leaves_nothing_of_a_failure_within() {
+        let status = guard(|| {
+            assert_eq!(guard(|| Err(Failure::invalid("within"))), Status::InvalidArgument);
+            Ok(())
+        });
+        assert_eq!((status, message().as_str()), (Status::Ok, ""));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use swath_formats::checksum::{self, checksum};
 use crate::failure::Failure;
 use crate::guard::guard;
 use crate::number::{Number, numbers};
-use crate::options::{ReadOptions, resolve};
+use crate::options::{Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, given, value};
 use crate::status::Status;
 
@@ -74,7 +74,8 @@ pub unsafe extern "C" fn swath_hash(
             Hash::Blake3 => checksum::Algorithm::Blake3,
         };
         let call = resolve(options, path)?;
-        let sum = checksum(call.source, algorithm, &call.options)?;
+        let sum = checksum(call.source, algorithm, &call.options);
+        let sum = sum.map_err(told(options, Maps::Never))?;
         if sum.digest.len() != target.len() {
             let text = format!("{} gave {} bytes", Hash::NAME, sum.digest.len());
             return Err(Failure::new(Status::Panic, text));

@@ -12,6 +12,7 @@
 //! - `status` and `failure`: what went wrong, as a number and in words;
 //! - `guard`: no panic crosses;
 //! - `pointer` and `number`: what a C program may hand over, and what it must not;
+//! - `version`: what a program runs with;
 //! - one room for each verb.
 //!
 //! A handle is a `Box` in C's hands: made by one function, freed by exactly one other. Shared
@@ -43,3 +44,4 @@ pub mod scan;
 pub mod status;
 pub mod sum;
 mod user;
+pub mod version;

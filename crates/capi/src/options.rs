@@ -20,7 +20,7 @@ pub use choices::{Engine, Growth, PageCache, Profile, Reuse};
 pub use copies::Verification;
 pub(crate) use hooks::Hooks;
 pub use hooks::ProgressFn;
-pub(crate) use resolve::{Call, resolve, resolve_several};
+pub(crate) use resolve::{Call, Maps, resolve, resolve_several, told};
 
 /// How to read. Every setter can be called again, the last call counts; a call that reads takes
 /// what is set when it begins. One thread sets at a time, and none while a call reads with it;
@@ -75,7 +75,8 @@ fn set(
     })
 }
 
-/// Sets how many threads read, the calling one included; at most 1024. Default 0: one for each
+/// Sets how many threads read, the calling one included; at most 1024, and where more are wished
+/// the report says that they were not had. Default 0: one for each
 /// core, or more where the device wants more reads in flight.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_workers(
@@ -95,7 +96,7 @@ pub extern "C" fn swath_read_options_set_chunk_size(
     set(options, |options| Ok(options.with_chunk_size(chunk_size)))
 }
 
-/// Sets how many direct reads are in flight; at most 1024. Default 0: 16, on spinning disks and
+/// Sets how many direct reads are in flight; at most 1024, as for workers. Default 0: 16, on spinning disks and
 /// networks 2.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_queue_depth(
@@ -236,7 +237,8 @@ pub extern "C" fn swath_read_options_set_profile(
 
 /// Promises that until a call with these options has returned nobody, in any process, writes to the
 /// file or makes it shorter. Then it may be mapped: by `swath_read` with SWATH_ENGINE_MAP, and by
-/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster.
+/// `swath_sum`, `swath_count` and `swath_records` wherever that is faster. The other calls never map:
+/// with SWATH_ENGINE_MAP those that look at the engine are SWATH_STATUS_INVALID_ARGUMENT.
 ///
 /// A promise that is not kept is undefined behaviour: a map of a file that gets shorter ends the
 /// process with SIGBUS. Without the promise nothing of the kind can happen. It counts for calls

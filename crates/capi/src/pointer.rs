@@ -10,6 +10,7 @@ use std::path::Path;
 
 use crate::failure::{Failure, Result};
 use crate::number::{Number, known};
+use crate::status::Status;
 
 /// Where a result goes, if C wants it.
 pub(crate) type Place<'p, T> = Option<&'p mut MaybeUninit<T>>;
@@ -86,7 +87,14 @@ pub(crate) unsafe fn paths<'p>(
         // SAFETY: as above.
         unsafe { path(pointer, &format!("{name}[{index}]")) }
     };
-    pointers.iter().enumerate().map(each).collect()
+    let mut paths = Vec::new();
+    paths.try_reserve_exact(count).map_err(|error| {
+        Failure::new(Status::OutOfMemory, format!("cannot look at {count} paths: {error}"))
+    })?;
+    for named in pointers.iter().enumerate() {
+        paths.push(each(named)?);
+    }
+    Ok(paths)
 }
 
 /// Items to look at; where there are none the pointer may be NULL.

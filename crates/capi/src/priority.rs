@@ -11,7 +11,7 @@ use swath::LoadedPlan;
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::options::{ReadOptions, resolve_several};
+use crate::options::{Maps, ReadOptions, resolve_several, told};
 use crate::pointer::{self, given, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -42,9 +42,13 @@ impl Prioritised {
         match &self.state {
             State::Reading(reading) => Ok(reading),
             State::Loaded(_) => Err(Failure::invalid("the read is finished")),
-            State::Failed => Err(Failure::invalid("the read has failed, and was finished")),
+            State::Failed => Err(has_failed()),
         }
     }
+}
+
+fn has_failed() -> Failure {
+    Failure::invalid("the read has failed, and was finished")
 }
 
 /// Starts to read what `plan` lists of some files, the most urgent class first, and returns at
@@ -68,8 +72,9 @@ pub unsafe extern "C" fn swath_read_prioritised(
         let plan = given(plan, "plan")?;
         // SAFETY: the contract of the header.
         let paths = unsafe { pointer::paths(paths, count, "paths") }?;
-        let (options, sources) = resolve_several(options, &paths)?;
-        let started = options.read_prioritised_files(sources, plan.plan.clone())?;
+        let (set, sources) = resolve_several(options, &paths)?;
+        let started = set.read_prioritised_files(sources, plan.plan.clone());
+        let started = started.map_err(told(options, Maps::Never))?;
         *reading = Some(Box::new(Prioritised { state: State::Reading(started) }));
         Ok(())
     })
@@ -102,9 +107,7 @@ pub extern "C" fn swath_prioritised_wait(
             State::Loaded(loaded) => loaded
                 .class(number)
                 .ok_or_else(|| Failure::invalid(format!("the plan has no class {number}")))?,
-            State::Failed => {
-                return Err(Failure::invalid("the read has failed, and was finished"));
-            }
+            State::Failed => return Err(has_failed()),
         };
         *complete = Some(Box::new(Class::new(&bytes)));
         Ok(())
@@ -114,7 +117,8 @@ pub extern "C" fn swath_prioritised_wait(
 /// Leads `data` to `len` bytes of a file from `offset` on, if they are there already. Whether the
 /// file has changed is only known of complete classes.
 ///
-/// SWATH_STATUS_TIMED_OUT if not all of them are there yet, or the plan does not list all.
+/// SWATH_STATUS_TIMED_OUT if not all of them are there yet, and only then; what ended the read
+/// before; SWATH_STATUS_INVALID_ARGUMENT if the plan does not list all of them.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_prioritised_bytes(
     reading: Option<&Prioritised>,
@@ -128,16 +132,19 @@ pub extern "C" fn swath_prioritised_bytes(
         let state = &given(reading, "reading")?.state;
         let range = offset..plan::end(offset, len)?;
         let bytes = match state {
-            State::Reading(reading) => reading.bytes(file, range),
-            State::Loaded(loaded) => loaded.bytes(file, range),
-            State::Failed => None,
-        };
-        *data = bytes
-            .ok_or_else(|| {
-                let text = format!("bytes {offset} to {} are not all there", offset + len);
+            State::Reading(reading) => reading.try_bytes(file, range)?.ok_or_else(|| {
+                let text = format!("bytes {offset}..{} are not all there yet", offset + len);
                 Failure::new(Status::TimedOut, text)
-            })?
-            .as_ptr();
+            })?,
+            State::Loaded(loaded) => loaded.bytes(file, range).ok_or_else(|| {
+                let end = offset + len;
+                Failure::invalid(format!(
+                    "the plan does not list all of bytes {offset}..{end} of file {file}"
+                ))
+            })?,
+            State::Failed => return Err(has_failed()),
+        };
+        *data = bytes.as_ptr();
         Ok(())
     })
 }

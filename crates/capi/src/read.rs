@@ -5,7 +5,7 @@ use std::mem::MaybeUninit;
 
 use crate::buffer::Buffer;
 use crate::guard::guard;
-use crate::options::{ReadOptions, resolve};
+use crate::options::{Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -34,7 +34,10 @@ pub unsafe extern "C" fn swath_read(
             Some(frozen) if ReadOptions::maps(options) => {
                 call.options.read_mapped(frozen, path)?
             }
-            _ => call.options.read(call.source)?,
+            _ => {
+                let read = call.options.read(call.source);
+                read.map_err(told(options, Maps::OncePromised))?
+            }
         };
         *buffer = Some(Box::new(Buffer { bytes: loaded.buffer }));
         tell(report, loaded.report);
@@ -62,7 +65,8 @@ pub unsafe extern "C" fn swath_read_into(
         // SAFETY: as above.
         let target = unsafe { pointer::bytes_mut(target.cast(), len, "target") }?;
         let call = resolve(options, path)?;
-        tell(report, call.options.read_into(call.source, target)?);
+        let read = call.options.read_into(call.source, target);
+        tell(report, read.map_err(told(options, Maps::Never))?);
         Ok(())
     })
 }

@@ -7,7 +7,7 @@ use swath::{BlockRecords, Cut};
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::options::{ReadOptions, resolve};
+use crate::options::{Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, given, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -156,7 +156,8 @@ pub unsafe extern "C" fn swath_records(
                 value => Err(Failure::stopped(value, path)),
             }
         };
-        tell(report, records.for_each_block(each)?);
+        let passed = records.for_each_block(each);
+        tell(report, passed.map_err(told(options, Maps::OncePromised))?);
         Ok(())
     })
 }

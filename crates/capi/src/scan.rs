@@ -9,7 +9,7 @@ use swath::CancelToken;
 
 use crate::failure::{Failure, Result};
 use crate::guard::guard;
-use crate::options::{ReadOptions, resolve};
+use crate::options::{Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, given, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -57,15 +57,15 @@ pub unsafe extern "C" fn swath_scan(
         let callback = given(callback, "callback")?;
         let call = resolve(options, path)?;
         let (user_data, stop) = (UserData(user_data), Stop::new(options));
-        let options = call.options.with_cancel(stop.token.clone());
+        let cancelled = call.options.with_cancel(stop.token.clone());
         let fold = |chunk: swath::Chunk<'_>| {
             let (data, len) = (chunk.bytes.as_ptr(), chunk.bytes.len());
             let chunk = Chunk { index: chunk.index, offset: chunk.offset, data, len };
             stop.call(|| callback(&raw const chunk, user_data.get()));
         };
-        let scanned = options.scan(call.source, fold, |(), ()| ());
+        let scanned = cancelled.scan(call.source, fold, |(), ()| ());
         stop.judge(path, ())?;
-        tell(report, scanned?.report);
+        tell(report, scanned.map_err(told(options, Maps::Never))?.report);
         Ok(())
     })
 }

@@ -32,19 +32,23 @@ pub enum Status {
     Cancelled = 7,
     /// Not enough memory at hand.
     OutOfMemory = 8,
-    /// Somebody else is writing the same target, or another thread is using the same handle.
+    /// Somebody else is writing the same target, another thread is using the same handle, or forks
+    /// or tickets are open. It changes nothing, but for the commit of an output with open forks or
+    /// tickets: that gives up what was written.
     Busy = 9,
     /// Part of the output was abandoned, so what follows it has no place.
     Poisoned = 10,
     /// The name was changed, but whether that survives a power cut is not known.
     OutcomeUnknown = 11,
-    /// A manifest, a segment, a file of checksums or a record is damaged, or was made to harm.
+    /// A manifest, a segment, a file of checksums or a record is damaged, or was made to harm; or
+    /// copies of a file are, so that none has the right bytes, or too few agree.
     Corrupt = 12,
     /// A callback returned something else than 0.
     Stopped = 13,
     /// It was not there in time. Nothing is wrong, and it goes on.
     TimedOut = 14,
-    /// A fault in the library, which has been caught. Please report it, with its message.
+    /// A fault in the library, which has been caught, after a line on stderr. Please report it, with
+    /// its message.
     Panic = 15,
 }
 
@@ -72,6 +76,8 @@ impl Status {
             io::ErrorKind::NotFound => Self::NotFound,
             io::ErrorKind::PermissionDenied => Self::PermissionDenied,
             io::ErrorKind::OutOfMemory => Self::OutOfMemory,
+            // No number of the kernel's: what was read is wrong.
+            io::ErrorKind::InvalidData => Self::Corrupt,
             _ => Self::Io,
         }
     }
@@ -146,7 +152,8 @@ mod tests {
 
     #[test]
     fn reasons_and_kinds_have_a_status() {
-        use io::ErrorKind::{NotFound, Other, PermissionDenied};
+        use io::ErrorKind::{InvalidData, NotFound, Other, PermissionDenied};
+        assert_eq!(Status::of(Reason::Io, InvalidData), Status::Corrupt);
         assert_eq!(Status::of(Reason::Io, NotFound), Status::NotFound);
         assert_eq!(Status::of(Reason::Io, PermissionDenied), Status::PermissionDenied);
         assert_eq!(Status::of(Reason::Io, Other), Status::Io);

@@ -8,7 +8,7 @@ use swath::Scanned;
 
 use crate::failure::Result;
 use crate::guard::guard;
-use crate::options::{Call, ReadOptions, resolve};
+use crate::options::{Call, Maps, ReadOptions, resolve, told};
 use crate::pointer::{self, Place, given, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -70,7 +70,8 @@ fn one_pass(
     let report = wanted(report);
     let place = given(place, name)?;
     let path = path?;
-    let scanned = pass(&resolve(options, path)?, path)?;
+    let scanned = pass(&resolve(options, path)?, path);
+    let scanned = scanned.map_err(told(options, Maps::OncePromised))?;
     place.write(scanned.value);
     tell(report, scanned.report);
     Ok(())

@@ -92,6 +92,10 @@ fn begin(path: &Path, options: &AppendOptions) -> Result<Target> {
 /// where the file system can, else by copying; segments are taken over as they are. In global
 /// mode the shared position begins behind the old bytes, in local mode each strand's does.
 ///
+/// A lock keeps other writers of Swath out; of other programs it is found out at the commit, and
+/// at checkpoints, that they have changed a file meanwhile ([`Reason::Changed`]): it is not
+/// replaced then.
+///
 /// # Errors
 ///
 /// As [`create`]; what reading the old output fails with.
@@ -119,7 +123,7 @@ pub fn append_to_existing(path: impl AsRef<Path>, options: AppendOptions) -> Res
 }
 
 /// Copies the old file into the draft and returns its length.
-fn take_over(path: &Path, draft: &Draft, options: &AppendOptions) -> Result<u64> {
+fn take_over(path: &Path, draft: &mut Draft, options: &AppendOptions) -> Result<u64> {
     let told = |error| Error::io(Operation::Read, path, error);
     let fs = &options.draft.fs;
     let resolved = fs.resolve(path).map_err(told)?;
@@ -128,6 +132,7 @@ fn take_over(path: &Path, draft: &Draft, options: &AppendOptions) -> Result<u64>
     move_range(&**draft.file(), &*old, (0, 0), before.len).map_err(told)?;
     let after = old.facts().map_err(told)?;
     if after == before {
+        draft.build_on(before);
         Ok(before.len)
     } else {
         Err(Error::new(Operation::Read, Reason::Changed, path)

@@ -76,12 +76,9 @@ pub fn save(sums: &Checksums, path: impl AsRef<Path>) -> Result<()> {
 /// If the file cannot be read, is damaged, or is something else ([`Reason::Corrupt`]).
 pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
     let path = path.as_ref();
-    // A pipe ends; a device may not.
-    if std::fs::metadata(path).is_ok_and(|found| found.file_type().is_char_device()) {
+    if let Some(what) = never_ends(path) {
         let error = Error::new(Operation::Read, Reason::Corrupt, path);
-        return Err(error
-            .detail("it is a device")
-            .hint("name a file that `swath manifest` has written"));
+        return Err(error.detail(what).hint("name a file that `swath manifest` has written"));
     }
     let bytes = crate::read::read(path)?;
     Checksums::decode(&bytes, xxh3_64).map_err(|fault| {
@@ -94,6 +91,17 @@ pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
         let error = Error::new(Operation::Read, Reason::Corrupt, path);
         error.detail(fault.to_string()).hint(hint)
     })
+}
+
+/// What is at `path`, if reading it may never end.
+fn never_ends(path: &Path) -> Option<&'static str> {
+    // A pipe of the shell's has no path that leads to it, and somebody writes it already.
+    let found = path.canonicalize().and_then(|path| path.metadata()).ok()?.file_type();
+    match () {
+        () if found.is_char_device() => Some("it is a device"),
+        () if found.is_fifo() => Some("it is a named pipe"),
+        () => None,
+    }
 }
 
 /// Compares a file with checksums. What cannot be read is told as what differs is.

@@ -180,6 +180,26 @@ impl Prioritised {
         self.shared.layout.bytes(Memory::Leased(&self.shared.memory), file, range)
     }
 
+    /// As [`bytes`](Self::bytes), and why they never will be there; `None` if they may still come.
+    ///
+    /// # Errors
+    ///
+    /// What ended the read before; and if the plan does not list all of them.
+    pub fn try_bytes(&self, file: usize, range: Range<u64>) -> Result<Option<&[u8]>> {
+        if !self.shared.layout.lists(file, &range) {
+            let (start, end) = (range.start, range.end);
+            let detail =
+                format!("the plan does not list all of bytes {start}..{end} of file {file}");
+            return Err(self.invalid(Reason::Invalid, detail, "ask for bytes that it lists"));
+        }
+        // First, so that what came just before the end is not missed.
+        let ended = self.shared.ended();
+        match (self.bytes(file, range), ended) {
+            (None, Some(error)) => Err(error),
+            (bytes, _) => Ok(bytes),
+        }
+    }
+
     /// Makes `class` the next one to begin; returns whether it moved. Classes that have begun are
     /// read to their end first, so that the window holds. To bring several classes forward, name
     /// the most urgent last.

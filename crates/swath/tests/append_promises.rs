@@ -303,6 +303,53 @@ fn appending_to_existing_puts_new_bytes_behind_old_ones() {
 }
 
 #[test]
+fn what_another_program_did_to_an_existing_file_is_not_replaced() {
+    type Meddle = fn(&Path);
+    let longer: Meddle = |path| {
+        let file = fs::OpenOptions::new().append(true).open(path);
+        file.and_then(|mut file| file.write_all(b"ZZZZ")).expect("writable");
+    };
+    let same_length: Meddle = |path| {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+        let file = fs::OpenOptions::new().write(true).open(path);
+        file.and_then(|mut file| file.write_all(b"X")).expect("writable");
+    };
+    let replaced: Meddle = |path| {
+        fs::write(path.with_extension("new"), b"abc").expect("room");
+        fs::rename(path.with_extension("new"), path).expect("same folder");
+    };
+    let removed: Meddle = |path| fs::remove_file(path).expect("it is there");
+    for (meddle, after_a_checkpoint) in [
+        (longer, false),
+        (same_length, false),
+        (replaced, false),
+        (removed, false),
+        (longer, true),
+        (replaced, true),
+    ] {
+        let place = Place::new();
+        fs::write(place.path(), b"abc").expect("room");
+        let mut out = append::append_to_existing(place.path(), quick()).expect("begun");
+        out.write_all(b"def").expect("written");
+        if after_a_checkpoint {
+            out.checkpoint().expect("nobody touched it");
+        }
+        meddle(&place.path());
+        let left = fs::read(place.path()).ok();
+        let error = out.commit().expect_err("it is not what it was");
+        assert_eq!((error.reason(), error.path()), (Reason::Changed, &*place.path()));
+        assert_eq!(fs::read(place.path()).ok(), left, "{error}");
+    }
+}
+
+#[test]
+fn an_output_that_is_missing_is_told_as_the_kernel_does() {
+    let error = append::open(Place::new().path()).expect_err("nothing there");
+    assert_eq!(error.raw_os_error(), Some(2));
+    assert!(error.what_to_try().contains("path"), "{error}");
+}
+
+#[test]
 fn a_checkpoint_leaves_everything_before_it_and_writing_goes_on() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();

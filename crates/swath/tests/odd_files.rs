@@ -221,3 +221,26 @@ fn the_map_engine_is_refused_without_a_promise_and_says_what_a_map_cannot() {
         assert!(report.fallbacks[0].contains("a map keeps"), "{:?}", report.fallbacks);
     }
 }
+
+#[test]
+fn a_named_pipe_that_must_be_refused_is_not_waited_for() {
+    let folder = folder();
+    let path = folder.path().join("pipe");
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return swath_reference::skip("mkfifo", "no such command");
+    }
+    let (told, heard) = std::sync::mpsc::channel();
+    let other = path.clone();
+    std::thread::spawn(move || {
+        let plan = swath::ClassPlan::of_whole(4, 2);
+        let _ = told.send(swath::read_prioritised(&other, plan).expect_err("a pipe"));
+        let _ = told.send(swath::manifest::load(&other).expect_err("a pipe"));
+    });
+    let next = || heard.recv_timeout(std::time::Duration::from_secs(20)).expect("at once");
+    let error = next();
+    assert_eq!((error.path(), error.reason()), (&*path, Reason::Invalid), "{error}");
+    let error = next();
+    assert_eq!((error.path(), error.reason()), (&*path, Reason::Corrupt), "{error}");
+    assert!(error.to_string().contains("a named pipe"), "{error}");
+}

@@ -23,7 +23,8 @@ impl Fork {
 }
 
 /// Writes behind everything that was written to this fork before. Copies the bytes, and never waits
-/// for another strand.
+/// for another strand. What is written after the output was aborted or freed is taken and goes
+/// nowhere; only whoever commits learns what became of the output.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_fork_write(
     fork: Option<&Fork>,
@@ -55,11 +56,14 @@ pub extern "C" fn swath_fork_fork(
 /// Says that everything is written: the join. The handle is still to be freed; everything else that
 /// is done with it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
-/// SWATH_STATUS_BUSY if a fork of it is not finished, SWATH_STATUS_POISONED if one was freed before
-/// that: the output cannot be committed then.
+/// SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
+/// one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished: the output
+/// cannot be committed then.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
-    guard(|| Ok(given(fork, "fork")?.strand.take()?.finish()?))
+    guard(|| {
+        Ok(given(fork, "fork")?.strand.take_if(|strand| Ok(strand.check_forks()?))?.finish()?)
+    })
 }
 
 /// Frees the handle; NULL is nothing to free. One that was not finished poisons the output: what

@@ -6,7 +6,7 @@ use swath::append::{self, Direct, OrderedOptions};
 use swath::sink;
 
 use crate::cancel::CancelToken;
-use crate::failure::Result;
+use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
 use crate::pointer::{given, handle, value};
@@ -64,7 +64,9 @@ pub enum DirectWrites {
 }
 numbers!(DirectWrites, "swath_direct_writes", [No, Yes]);
 
-/// How to write. One thread sets at a time; a call takes what is set when it begins. Wherever it is
+/// How to write. There are no workers, and but for `swath_ordered_create` no token and no progress:
+/// the caller's threads write. A commit that has much to move, and `swath_appended_verify`, take
+/// one thread for each core as long as they run. One thread sets at a time; a call takes what is set when it begins. Wherever it is
 /// wanted, NULL stands for defaults.
 #[derive(Debug, Default)]
 pub struct AppendOptions {
@@ -102,19 +104,23 @@ impl AppendOptions {
         })
     }
 
-    pub(super) fn ordered(options: Option<&Self>) -> OrderedOptions {
+    pub(super) fn ordered(options: Option<&Self>) -> Result<OrderedOptions> {
         let new = OrderedOptions::new();
-        let Some(set) = options else { return new };
+        let Some(set) = options else { return Ok(new) };
+        if set.mode != Mode::Plain {
+            let text = "tickets are for SWATH_MODE_PLAIN: their order is that of one file";
+            return Err(Failure::invalid(text));
+        }
         let new = new.with_sync(set.sync()).with_window(set.window);
         let new = new.with_chunk_size(set.buffer_size);
         let new = new.with_direct(match set.direct {
             DirectWrites::No => Direct::No,
             DirectWrites::Yes => Direct::Yes,
         });
-        match &set.cancel {
+        Ok(match &set.cancel {
             Some(token) => new.with_cancel(token.clone()),
             None => new,
-        }
+        })
     }
 }
 
@@ -142,7 +148,8 @@ fn set(
     guard(|| set(given(options, "options")?))
 }
 
-/// Sets where bytes are left. Default: SWATH_MODE_PLAIN. Not for `swath_ordered_create`.
+/// Sets where bytes are left. Default: SWATH_MODE_PLAIN, the only one that `swath_ordered_create`
+/// takes.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_set_mode(
     options: Option<&mut AppendOptions>,

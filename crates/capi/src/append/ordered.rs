@@ -28,7 +28,7 @@ pub struct Ticket {
 /// Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
 /// after the commit.
 ///
-/// As `swath_append_create`.
+/// As `swath_append_create`; SWATH_STATUS_INVALID_ARGUMENT in a mode other than SWATH_MODE_PLAIN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_ordered_create(
     path: *const c_char,
@@ -39,7 +39,7 @@ pub unsafe extern "C" fn swath_ordered_create(
         let ordered = handle(ordered, "ordered")?;
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
-        let output = swath::append::ordered(path, AppendOptions::ordered(options))?;
+        let output = swath::append::ordered(path, AppendOptions::ordered(options)?)?;
         *ordered = Some(Box::new(Ordered { output: Shared::new(output, "output") }));
         Ok(())
     })
@@ -68,8 +68,9 @@ pub extern "C" fn swath_ordered_ticket(
 /// Writes what is left and gives the file its name. `bytes`, which may be NULL, is how long it is.
 /// The handle is still to be freed.
 ///
-/// SWATH_STATUS_BUSY if tickets are open, whose bytes would be missing: what was written is given
-/// up then; or, which leaves everything as it is, if another call with the handle is running.
+/// SWATH_STATUS_BUSY if another call with the handle is running, which leaves everything as it is;
+/// SWATH_STATUS_BUSY too if tickets are open, whose bytes would be missing, and then what was
+/// written is given up: let all tickets be done, and no other thread use the handle, before this.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_commit(
     ordered: Option<&Ordered>,
@@ -82,7 +83,8 @@ pub extern "C" fn swath_ordered_commit(
     })
 }
 
-/// Gives up what was written. The handle is still to be freed.
+/// Gives up what was written. The handle is still to be freed, and so are tickets, which get
+/// SWATH_STATUS_POISONED from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_abort(ordered: Option<&Ordered>) -> Status {
     guard(|| {

@@ -73,7 +73,14 @@ impl<T> Exclusive<T> {
     }
 
     pub(crate) fn take(&self) -> Result<T> {
-        self.lock()?.take().ok_or_else(|| is_over(self.name))
+        self.take_if(|_| Ok(()))
+    }
+
+    /// To end, if it may; else it stays as it is.
+    pub(crate) fn take_if(&self, may: impl FnOnce(&T) -> Result<()>) -> Result<T> {
+        let mut inner = self.lock()?;
+        may(inner.as_ref().ok_or_else(|| is_over(self.name))?)?;
+        inner.take().ok_or_else(|| is_over(self.name))
     }
 }
 

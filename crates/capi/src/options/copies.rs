@@ -8,6 +8,7 @@ use std::sync::Arc;
 use swath::{Hedging, Mirrored, Source, Verify};
 use swath_cli::profile::Profiles;
 
+use crate::failure::Failure;
 use crate::number::numbers;
 use crate::options::{ReadOptions, change};
 use crate::pointer::{self, value};
@@ -24,8 +25,16 @@ pub enum Verification {
 }
 numbers!(Verification, "swath_verification", [None, Vote]);
 
+/// Beside the file itself: the library reads up to 64 copies.
+const MOST_MIRRORS: usize = 63;
+
 /// Adds a copy of the file: it is read beside the file, and in place of it where the file cannot
-/// be read, chunk by chunk. At most 63. The path is copied.
+/// be read, chunk by chunk. At most 63, then SWATH_STATUS_INVALID_ARGUMENT. The path is copied.
+///
+/// Copies are taken to be equal unless `swath_read_options_set_verification` or
+/// `swath_read_options_set_manifest` says how to find out. Without that, of copies of different
+/// lengths the longest is read and the shorter ones are left out, the file itself too: only the
+/// report says so.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_read_options_add_mirror(
     options: Option<&mut ReadOptions>,
@@ -34,6 +43,10 @@ pub unsafe extern "C" fn swath_read_options_add_mirror(
     change(options, |options| {
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
+        if options.mirrors.len() == MOST_MIRRORS {
+            let text = format!("there are {MOST_MIRRORS} mirrors already, and no more can be");
+            return Err(Failure::invalid(text).at_path(path));
+        }
         options.mirrors.push(path.to_owned());
         Ok(())
     })
@@ -84,13 +97,17 @@ pub unsafe extern "C" fn swath_read_options_set_manifest(
 }
 
 /// Sets how many of 1000 reads may be made again from another copy because they take long;
-/// whichever comes first is taken. Default 0: none.
+/// whichever comes first is taken. Default 0: none. More than 1000 is SWATH_STATUS_INVALID_ARGUMENT.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_set_hedging(
     options: Option<&mut ReadOptions>,
     permille: u32,
 ) -> Status {
     change(options, |options| {
+        if permille > 1000 {
+            let text = format!("{permille} of 1000 reads cannot be made again; 1000 is all");
+            return Err(Failure::invalid(text));
+        }
         options.hedging = permille;
         Ok(())
     })

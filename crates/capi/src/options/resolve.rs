@@ -64,6 +64,41 @@ pub(crate) fn resolve_several(
     Ok((resolved.unwrap_or_default(), paths.iter().map(|&path| Source::from(path)).collect()))
 }
 
+/// Whether a call maps its file, if C wants it and has promised enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Maps {
+    OncePromised,
+    Never,
+}
+
+/// The failure of a call: why it does not map, in words that hold in C.
+pub(crate) fn told<E: Into<Failure>>(
+    options: Option<&ReadOptions>,
+    maps: Maps,
+) -> impl Fn(E) -> Failure {
+    move |error| {
+        let failure = error.into();
+        let Some(set) = options.filter(|_| failure.is_unmapped()) else { return failure };
+        let (why, hint) = match maps {
+            Maps::Never => (
+                "this call never maps, whatever was promised",
+                "another engine; swath_read, swath_sum, swath_count and swath_records map",
+            ),
+            Maps::OncePromised if set.has_copies() => {
+                ("a file with mirrors or a manifest is not mapped", "another engine")
+            }
+            Maps::OncePromised if !set.frozen => (
+                "a map needs the promise that nobody changes the file",
+                "swath_read_options_promise_frozen, or another engine",
+            ),
+            Maps::OncePromised => return failure,
+        };
+        let path = failure.path().display();
+        let text = format!("cannot map {path}: {why}; try: {hint}");
+        failure.saying(text)
+    }
+}
+
 impl ReadOptions {
     fn profiles(&self) -> Option<Profiles> {
         let wanted = self.profile == Profile::OfUser;

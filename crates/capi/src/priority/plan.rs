@@ -45,7 +45,9 @@ pub extern "C" fn swath_class_plan_new(
 
 /// Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
 /// of one size, the last one with what is left over, in `classes` classes of neighbouring chunks,
-/// from front to back. At most one chunk for each byte, and one class for each chunk.
+/// from front to back. At most one chunk for each byte, and one class for each chunk. They are not
+/// known before the files are, so `swath_class_plan_len` does not count them; what is pushed to such a
+/// plan is read beside them.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_of_whole(
     chunks: u64,
@@ -57,7 +59,8 @@ pub extern "C" fn swath_class_plan_of_whole(
 
 /// Adds `len` bytes from `offset` on of the file with this index among those that are read.
 ///
-/// SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64.
+/// SWATH_STATUS_INVALID_ARGUMENT if they would end beyond 2^64; SWATH_STATUS_OUT_OF_MEMORY if the
+/// list cannot grow. After a failure the plan is what it was.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_push(
     plan: Option<&mut ClassPlan>,
@@ -68,12 +71,17 @@ pub extern "C" fn swath_class_plan_push(
 ) -> Status {
     guard(|| {
         let range = offset..end(offset, len)?;
-        given(plan, "plan")?.plan.push_in(file, range, class_number);
+        let plan = &mut given(plan, "plan")?.plan;
+        plan.try_reserve(1).map_err(|error| {
+            let text = format!("cannot add a chunk to the {} of the plan: {error}", plan.len());
+            Failure::new(Status::OutOfMemory, text)
+        })?;
+        plan.push_in(file, range, class_number);
         Ok(())
     })
 }
 
-/// Returns how many chunks a plan lists.
+/// Returns how many chunks were pushed to a plan.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_class_plan_len(plan: Option<&ClassPlan>) -> usize {
     plan.map_or(0, |plan| plan.plan.len())

@@ -120,6 +120,47 @@ static void nothing_is_left_without_a_commit(void) {
     swath_append_options_free(options);
 }
 
+/* A finish that comes too early can be made again; nothing of it is lost. */
+static void a_fork_waits_for_its_own(void) {
+    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_append *append = NULL;
+    swath_fork *fork = NULL, *child = NULL;
+    OK(swath_append_create("joined", options, &append));
+    OK(swath_append_fork(append, &fork));
+    WRITE(swath_fork_write, fork, "a");
+    OK(swath_fork_fork(fork, &child));
+    FAILS(swath_fork_finish(fork), SWATH_STATUS_BUSY);
+    SAYS("finish them first");
+    FAILS(swath_append_checkpoint(append), SWATH_STATUS_BUSY);
+    SAYS("nothing is lost");
+    WRITE(swath_fork_write, fork, "c");
+    WRITE(swath_fork_write, child, "b");
+    OK(swath_fork_finish(child));
+    OK(swath_fork_finish(fork));
+    OK(swath_append_checkpoint(append));
+    OK(swath_append_commit(append, NULL));
+    check_text("joined", "abc");
+    swath_fork_free(child);
+    swath_fork_free(fork);
+    swath_append_free(append);
+    swath_append_options_free(options);
+}
+
+/* What another program has added meanwhile is not lost without a word. */
+static void a_file_that_changed_is_not_replaced(void) {
+    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_append *append = NULL;
+    make_text("grown", "abc");
+    OK(swath_append_to_existing("grown", options, &append));
+    WRITE(swath_append_write, append, "ghi");
+    make_text("grown", "abcZZZZ");
+    FAILS(swath_append_commit(append, NULL), SWATH_STATUS_CHANGED);
+    SAYS("grown");
+    swath_append_free(append);
+    check_text("grown", "abcZZZZ");
+    swath_append_options_free(options);
+}
+
 static void existing_and_checkpoints(void) {
     swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
     swath_append *append = NULL;
@@ -185,6 +226,10 @@ static void tickets(void) {
     OK(swath_append_options_set_window(options, 4));
     OK(swath_append_options_set_direct(options, SWATH_DIRECT_WRITES_NO));
     OK(swath_append_options_set_cancel(options, NULL));
+    OK(swath_append_options_set_mode(options, SWATH_MODE_SEGMENTS));
+    FAILS(swath_ordered_create("ordered", options, &work.ordered),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_append_options_set_mode(options, SWATH_MODE_PLAIN));
     OK(swath_ordered_create("ordered", options, &work.ordered));
     for (size_t index = 0; index < 3; index++) {
         CHECK(pthread_create(&threads[index], NULL, take_tickets, &work) == 0);
@@ -280,6 +325,8 @@ int main(void) {
     forks_keep_their_order(SWATH_MODE_PLAIN, "plain");
     forks_keep_their_order(SWATH_MODE_SEGMENTS, "segments");
     nothing_is_left_without_a_commit();
+    a_fork_waits_for_its_own();
+    a_file_that_changed_is_not_replaced();
     existing_and_checkpoints();
     tickets();
     errors();

@@ -148,8 +148,26 @@ static void wrong_values_change_nothing(void) {
     }
 }
 
+static void versions(void) {
+    char header[64];
+    snprintf(header, sizeof header, "%d.%d.%d", SWATH_VERSION_MAJOR, SWATH_VERSION_MINOR,
+             SWATH_VERSION_PATCH);
+    CHECK(strcmp(header, swath_version()) == 0);
+}
+
+/* A name cannot write lines of its own into a log. */
+static void a_message_is_one_line(void) {
+    swath_buffer *buffer = NULL;
+    FAILS(swath_read("no\nerror: all is lost\033[2J", NULL, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
+    CHECK(strpbrk(swath_last_error_message(), "\n\033") == NULL);
+    SAYS("no\\nerror: all is lost\\u{1b}[2J");
+    CHECK(strcmp(swath_last_error_path(), "no\nerror: all is lost\033[2J") == 0);
+}
+
 int main(void) {
     messages();
+    versions();
+    a_message_is_one_line();
     names_are_bytes();
     null_is_told();
     wrong_values_change_nothing();

@@ -25,7 +25,40 @@ static void read_is_right(const swath_read_options *options, const char *path) {
     swath_report_free(report);
 }
 
+/* Two copies that differ, and nobody to say which is right. */
+static void a_vote_without_a_majority(void) {
+    make_text("one", "abc");
+    make_text("two", "abd");
+    swath_read_options *options = NULL;
+    swath_buffer *buffer = NULL;
+    OK(swath_read_options_new(&options));
+    OK(swath_read_options_add_mirror(options, "two"));
+    OK(swath_read_options_set_verification(options, SWATH_VERIFICATION_VOTE));
+    FAILS(swath_read("one", options, &buffer, NULL), SWATH_STATUS_CORRUPT);
+    SAYS("copies agree");
+    swath_read_options_free(options);
+}
+
+/* What is out of range is told at once, and changes nothing. */
+static void limits(void) {
+    swath_read_options *options = NULL;
+    swath_buffer *buffer = NULL;
+    OK(swath_read_options_new(&options));
+    FAILS(swath_read_options_set_hedging(options, 1001), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("1001 of 1000");
+    OK(swath_read_options_set_hedging(options, 1000));
+    for (int count = 0; count < 63; count++) {
+        OK(swath_read_options_add_mirror(options, "b"));
+    }
+    FAILS(swath_read_options_add_mirror(options, "b"), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("63");
+    OK(swath_read("a", options, &buffer, NULL));
+    swath_buffer_free(buffer);
+    swath_read_options_free(options);
+}
+
 int main(void) {
+    a_vote_without_a_majority();
     make_file("a", large());
     make_file("b", large());
     make_file("c", large());
@@ -36,6 +69,7 @@ int main(void) {
     OK(swath_read_options_add_mirror(options, "b"));
     OK(swath_read_options_add_mirror(options, "c"));
     read_is_right(options, "a");
+    limits();
 
     /* The first one is not there at all. */
     swath_report *report = NULL;

@@ -72,8 +72,9 @@ static void a_whole_file(void) {
     CHECK(seen.classes == 10 && seen.chunks == 100 && seen.bytes == len);
     FAILS(swath_prioritised_finish(reading, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_prioritised_cancel(reading), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_prioritised_bytes(reading, 0, 0, len + 1, &data), SWATH_STATUS_TIMED_OUT);
-    FAILS(swath_prioritised_bytes(reading, 1, 0, 1, &data), SWATH_STATUS_TIMED_OUT);
+    FAILS(swath_prioritised_bytes(reading, 0, 0, len + 1, &data),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_prioritised_bytes(reading, 1, 0, 1, &data), SWATH_STATUS_INVALID_ARGUMENT);
     CHECK(data == NULL);
     FAILS(swath_prioritised_bytes(reading, 0, 2, UINT64_MAX, &data),
           SWATH_STATUS_INVALID_ARGUMENT);
@@ -159,11 +160,17 @@ static void ending_early(void) {
     OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
     FAILS(swath_prioritised_wait(reading, 999, 1, &complete), SWATH_STATUS_TIMED_OUT);
     CHECK(complete == NULL);
+    const uint8_t *data = NULL;
+    FAILS(swath_prioritised_bytes(reading, 0, len - 1, 1, &data), SWATH_STATUS_TIMED_OUT);
+    FAILS(swath_prioritised_bytes(reading, 7, 0, 1, &data), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_prioritised_cancel(reading));
+    /* Whoever polls must not poll for ever. */
+    FAILS(swath_prioritised_bytes(reading, 0, len - 1, 1, &data), SWATH_STATUS_CANCELLED);
     FAILS(swath_prioritised_wait(reading, 999, SWATH_FOREVER, &complete),
           SWATH_STATUS_CANCELLED);
     FAILS(swath_prioritised_finish(reading, NULL), SWATH_STATUS_CANCELLED);
     FAILS(swath_prioritised_wait(reading, 0, 0, &complete), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_prioritised_bytes(reading, 0, 0, 1, &data), SWATH_STATUS_INVALID_ARGUMENT);
     swath_prioritised_free(reading);
     OK(swath_read_prioritised(large_file, 1, options, plan, &reading));
     swath_prioritised_free(reading);

@@ -20,6 +20,7 @@ static void whole(const char *path) {
         OK(swath_read_options_set_page_cache(options, SWATH_PAGE_CACHE_KEEP));
         OK(swath_read(path, options, &buffer, &report));
         CHECK(swath_buffer_len(buffer) == len);
+    CHECK(swath_buffer_bytes(buffer) == swath_buffer_data(buffer));
         CHECK(memcmp(swath_buffer_data(buffer), expected, len) == 0);
         CHECK((uintptr_t)swath_buffer_data(buffer) % 4096 == 0);
         CHECK(swath_report_bytes(report) == len);
@@ -112,6 +113,18 @@ static void mapped_if_promised(const char *path) {
     swath_report_free(report);
     FAILS(swath_read("missing", options, &buffer, NULL), SWATH_STATUS_NOT_FOUND);
     SAYS("missing");
+    /* What was promised is not asked for again by calls that never map. */
+    uint8_t *target = malloc(len);
+    CHECK(target != NULL);
+    FAILS(swath_read_into(path, options, target, len, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("this call never maps");
+    free(target);
+    FAILS(swath_hash(path, options, SWATH_HASH_KIND_CRC32C, (uint8_t[4]){0}, 4),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("this call never maps");
+    OK(swath_read_options_add_mirror(options, path));
+    FAILS(swath_sum(path, options, &sum, NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    SAYS("with mirrors");
     swath_read_options_free(options);
 }
 

@@ -143,6 +143,19 @@ static void progress_comes_to_the_end(void) {
     swath_read_options_free(options);
 }
 
+static int32_t fails_within(const swath_chunk *chunk, void *user_data) {
+    (void)chunk, (void)user_data;
+    uint64_t sum = 0;
+    FAILS(swath_sum("missing", NULL, &sum, NULL), SWATH_STATUS_NOT_FOUND);
+    return 0;
+}
+
+/* What failed in a callback is over when the call has succeeded. */
+static void a_success_leaves_no_message(void) {
+    OK(swath_scan("large", NULL, fails_within, NULL, NULL));
+    CHECK(swath_last_error_errno() == 0 && *swath_last_error_path() == '\0');
+}
+
 static void counts(void) {
     uint64_t count = 0, should = 0;
     swath_report *report = NULL;
@@ -187,6 +200,7 @@ int main(void) {
     a_callback_stops_it_and_spares_the_token();
     cancelling();
     progress_comes_to_the_end();
+    a_success_leaves_no_message();
     counts();
     hashes();
     free(expected);

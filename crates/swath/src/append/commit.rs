@@ -164,7 +164,7 @@ pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> 
     if !is_serial(shared.mode) {
         return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)
             .detail("without a serial order there is nothing that comes before a checkpoint")
-            .hint("use `Mode::Segments` or `Mode::Plain`"));
+            .hint("use mode `segments` or `plain`"));
     }
     let strand = take_strand(shared, root)?;
     let base = strand.origin().known().ok_or_else(|| shared.fail(lost(shared)))?;

@@ -71,11 +71,11 @@ pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
     let resolved = fs.resolve(path).map_err(|e| Error::io(Operation::Open, path, e))?;
     let facts = fs.facts(&resolved).map_err(|e| Error::io(Operation::Open, path, e))?;
     let inner = match facts.map(|facts| facts.kind) {
-        None => return Err(Error::io(Operation::Open, path, io::ErrorKind::NotFound.into())),
+        None => return Err(Error::io(Operation::Open, path, Errno::NOENT.into())),
         Some(Kind::Special) => {
             return Err(Error::new(Operation::Open, Reason::Invalid, path)
                 .detail("a device, pipe or socket is not a committed output")
-                .hint("use `swath::reader`"));
+                .hint("use `read` or `scan`"));
         }
         Some(Kind::File) => open_file(path, &resolved, fs)?,
         Some(Kind::Folder) => open_folder(path, &resolved, fs)?,

@@ -122,7 +122,7 @@ impl Append {
     /// fail.
     pub fn checkpoint(&self) -> Result<Committed> {
         let mut root = self.root()?;
-        self.no_open_forks(&root)?;
+        self.no_open_forks(&root, "finish them first: nothing is lost")?;
         commit::checkpoint(&self.shared, &mut root)
     }
 
@@ -144,7 +144,7 @@ impl Append {
         if let Some(error) = self.shared.failure() {
             return Err(error);
         }
-        self.no_open_forks(&root)?;
+        self.no_open_forks(&root, "finish them before the commit, and write the output again")?;
         commit::commit(&self.shared, &mut root)
     }
 
@@ -158,12 +158,12 @@ impl Append {
         Ok(root.strand.len())
     }
 
-    fn no_open_forks(&self, root: &Root) -> Result<()> {
+    fn no_open_forks(&self, root: &Root, hint: &'static str) -> Result<()> {
         match root.sequence.open() {
             0 => Ok(()),
             open => Err(Error::new(Operation::Commit, Reason::Busy, &self.shared.path)
                 .detail(format!("{open} forked handles are still writing"))
-                .hint("finish them before the commit, and write the output again")),
+                .hint(hint)),
         }
     }
 
@@ -254,6 +254,21 @@ impl Fork {
         forked
     }
 
+    /// Whether [`finish`](Self::finish) would find everything forked from this one finished: for
+    /// those who would not lose the fork by asking too early.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a handle forked from this one is not finished.
+    pub fn check_forks(&self) -> Result<()> {
+        match self.sequence.open() {
+            0 => Ok(()),
+            open => Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
+                .detail(format!("handles forked from this one are still writing: {open}"))
+                .hint("finish them first")),
+        }
+    }
+
     /// Says that everything is written.
     ///
     /// # Errors
@@ -262,11 +277,9 @@ impl Fork {
     /// [`Reason::Poisoned`] if one was dropped; the output cannot be committed then.
     pub fn finish(mut self) -> Result<()> {
         let strand = self.take_strand();
-        if self.sequence.open() > 0 {
+        if let Err(error) = self.check_forks() {
             self.strand = Some(strand);
-            return Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
-                .detail("a handle forked from this one is still writing")
-                .hint("finish it first"));
+            return Err(error);
         }
         let closed = self.sequence.close(&self.shared, strand);
         let (mut strand, end) = closed.inspect_err(|_| {

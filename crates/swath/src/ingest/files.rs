@@ -1,5 +1,6 @@
 //! Which files: paths, folders, lists, patterns.
 
+use std::collections::TryReserveError;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,30 @@ impl Files {
     pub fn and(mut self, more: impl Into<Files>) -> Self {
         self.0.extend(more.into().0);
         self
+    }
+
+    /// Adds files behind those that are there, as [`paths`](Self::paths) names them: all of them, or
+    /// none.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for them; the list stays as it is.
+    pub fn try_add_paths<P: AsRef<Path>>(
+        &mut self,
+        paths: &[P],
+    ) -> std::result::Result<(), TryReserveError> {
+        if !matches!(self.0.last(), Some(Part::Paths(_))) {
+            self.0.try_reserve(1)?;
+            self.0.push(Part::Paths(Listing::default()));
+        }
+        if let Some(Part::Paths(listing)) = self.0.last_mut() {
+            let bytes = paths.iter().map(|path| path.as_ref().as_os_str().len() + 1).sum();
+            listing.try_expect(paths.len(), bytes)?;
+            for path in paths {
+                listing.push_path(path.as_ref().as_os_str().as_bytes());
+            }
+        }
+        Ok(())
     }
 
     /// Looks them up.
@@ -185,6 +210,16 @@ mod tests {
         }
         assert_eq!(names(Files::list("a\nb\0c", 0)), ["a\nb", "c"]);
         assert!(names(Files::list("", b'\n')).is_empty());
+    }
+
+    #[test]
+    fn paths_that_are_added_follow_what_is_there() {
+        let mut files = Files::list("y\n", b'\n');
+        files.try_add_paths(&["a/x", "a/z"]).expect("there is memory");
+        files.try_add_paths::<&str>(&[]).expect("nothing is wanted");
+        let mut files = files.and(Files::paths(["w"]));
+        files.try_add_paths(&["v"]).expect("there is memory");
+        assert_eq!(names(files), ["y", "a/x", "a/z", "w", "v"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The names of the files to read, in input order, in little memory.
 
+use std::collections::TryReserveError;
 use std::ffi::{CStr, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -46,6 +47,18 @@ impl Listing {
     pub(super) fn expect(&mut self, files: usize) {
         // What does not fit is made room for later, or fails there.
         let _ = self.names.try_reserve(files);
+    }
+
+    /// So many files with so many bytes of names, zero bytes included, will follow: pushing them
+    /// allocates nothing.
+    pub(super) fn try_expect(
+        &mut self,
+        files: usize,
+        bytes: usize,
+    ) -> Result<(), TryReserveError> {
+        self.names.try_reserve(files)?;
+        self.runs.try_reserve(files)?;
+        self.bytes.try_reserve(bytes)
     }
 
     pub(super) fn len(&self) -> usize {

@@ -1,5 +1,6 @@
 //! What is to be read, and how soon each part of it is needed.
 
+use std::collections::TryReserveError;
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -113,6 +114,15 @@ impl ClassPlan {
     pub fn push_in(&mut self, file: usize, range: Range<u64>, class: u32) -> &mut Self {
         self.items.push(Item { file, extent: Extent::between(range.start, range.end), class });
         self
+    }
+
+    /// Makes room for `chunks` more, so that adding them allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// If there is no memory for them; the plan stays as it is.
+    pub fn try_reserve(&mut self, chunks: usize) -> Result<(), TryReserveError> {
+        self.items.try_reserve(chunks)
     }
 
     /// Says the class of each chunk anew; `class` is told its index and its former class.

@@ -337,6 +337,15 @@ impl Shared {
         }
     }
 
+    /// Why nothing more comes, once nothing does.
+    pub(super) fn ended(&self) -> Option<Error> {
+        let state = self.state();
+        match &state.failure {
+            Some(failure) => Some(failure.again()),
+            None => (state.working == 0).then(|| self.incomplete()),
+        }
+    }
+
     /// A fault of ours; never hand over a buffer that is half filled.
     pub(super) fn incomplete(&self) -> Error {
         let (name, extent) = self.place_of_all();

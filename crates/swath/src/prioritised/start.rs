@@ -125,7 +125,7 @@ fn open(
     }
     let mut opened = Vec::with_capacity(count);
     for source in sources {
-        let source = Opened::open(source)?;
+        let source = Opened::open_copy(source)?;
         if !matches!(source.kind(), Kind::Sized(_)) {
             let detail = String::from("classes need a file that can be read by position");
             return invalid(source.name(), detail, "use `read`, or copy it to a file first");
@@ -133,7 +133,7 @@ fn open(
         options.refuse_map(&source)?;
         if plan.whole.is_none() && (options.offset > 0 || options.len.is_some()) {
             let detail = String::from("the plan says which bytes, so the options must not");
-            return invalid(source.name(), detail, "leave out `with_offset` and `with_len`");
+            return invalid(source.name(), detail, "leave out the offset and the length");
         }
         opened.push(Arc::new(source));
     }

@@ -67,6 +67,12 @@ impl Layout {
         Lines { lines, starts }
     }
 
+    /// Whether the plan lists all of these bytes.
+    pub(super) fn lists(&self, file: usize, range: &Range<u64>) -> bool {
+        let extent = Extent::between(range.start, range.end);
+        range.is_empty() || self.arranged.place(file, extent).is_some()
+    }
+
     pub(super) fn bytes<'m>(
         &self,
         memory: Memory<'m>,

@@ -64,6 +64,8 @@ pub(crate) struct DraftOptions {
     pub(crate) replace: Replace,
     pub(crate) hard_links: HardLinks,
     pub(crate) sync: Sync,
+    /// What is replaced, if the new bytes build on it.
+    pub(crate) base: Option<Facts>,
 }
 
 impl Default for DraftOptions {
@@ -73,6 +75,7 @@ impl Default for DraftOptions {
             replace: Replace::default(),
             hard_links: HardLinks::default(),
             sync: Sync::default(),
+            base: None,
         }
     }
 }
@@ -173,6 +176,11 @@ impl Draft {
         self.existing.as_ref()
     }
 
+    /// Nothing but this, as it was then, is replaced.
+    pub(crate) fn build_on(&mut self, base: Facts) {
+        self.options.base = Some(base);
+    }
+
     /// What this file system cannot do, and what follows.
     pub(crate) fn fallbacks(&self) -> Vec<String> {
         let unlocked = "this file system has no locks: a second writer would not be told";
@@ -226,6 +234,12 @@ impl Draft {
         publish(&mut copy, claim, &self.options, len)?;
         // What stands there now is ours.
         self.options.replace = Replace::Allowed;
+        if self.options.base.is_some() {
+            let facts = copy.file().facts();
+            let facts = facts.map_err(|error| claim.error(Operation::Inspect, error))?;
+            // Where a server keeps the time, what it says may come later.
+            self.options.base = Some(Facts { modified: None, ..facts });
+        }
         self.is_poisoned = false;
         Ok(())
     }
@@ -244,6 +258,19 @@ impl Draft {
 pub(crate) fn taken(path: &Path) -> Error {
     Error::io(Operation::Create, path, Errno::EXIST.into())
         .hint("choose another name, or allow it to be replaced")
+}
+
+/// Fails if something else stands under the target than what the new bytes build on.
+pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
+    let Some(base) = &options.base else { return Ok(()) };
+    let found = options.fs.facts(&claim.target);
+    let found = found.map_err(|error| claim.error(Operation::Inspect, error))?;
+    if found.is_some_and(|found| found.are_of_one_state(base)) {
+        return Ok(());
+    }
+    Err(Error::new(Operation::Commit, Reason::Changed, &claim.path)
+        .detail("another program has written, replaced or removed it since it was taken over")
+        .hint("append again: it is as the other program left it"))
 }
 
 /// Returns what stands under the target.

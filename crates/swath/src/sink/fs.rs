@@ -36,6 +36,17 @@ pub struct Facts {
     pub identity: (u64, u64),
     /// Whether this process may write to it; for an open file, whether it was opened for that.
     pub writable: bool,
+    /// When its bytes were last changed, in seconds and nanoseconds since 1970, if that is known.
+    pub modified: Option<(i64, i64)>,
+}
+
+impl Facts {
+    /// Whether both are one file with the same bytes, as far as can be told without reading them.
+    pub(crate) fn are_of_one_state(&self, other: &Self) -> bool {
+        let same_time =
+            self.modified.zip(other.modified).is_none_or(|(one, other)| one == other);
+        self.identity == other.identity && self.len == other.len && same_time
+    }
 }
 
 /// Held while one target is written; dropping it lets the next writer in.

@@ -82,7 +82,9 @@ fn facts_of(metadata: &Metadata, writable: bool) -> Facts {
         Kind::Special
     };
     let identity = (metadata.dev(), metadata.ino());
-    Facts { kind, len: metadata.len(), links: metadata.nlink(), identity, writable }
+    let modified = Some((metadata.mtime(), metadata.mtime_nsec()));
+    let (len, links) = (metadata.len(), metadata.nlink());
+    Facts { kind, len, links, identity, writable, modified }
 }
 
 /// Returns whether `path` is still a name of `file`.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::draft::{DraftOptions, Replace, Sync, inspect, taken};
+use crate::sink::draft::{DraftOptions, Replace, Sync, inspect, still_there, taken};
 use crate::sink::fs::{Fs, FsFile};
 
 /// How often the target may appear or vanish between two calls of one commit.
@@ -185,6 +185,8 @@ pub(crate) fn publish(
             // Bytes and length, before anybody can see them. Never tried again if it fails.
             candidate.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
         }
+        // Last, so that hardly any time is left in which it may change.
+        still_there(claim, options)?;
         let is_named = match there {
             Some(_) => candidate.replace(claim).map(|()| true)?,
             None => candidate.create(claim, options.replace)?,

@@ -1,6 +1,6 @@
 //! A source that is open: its identity is known, its bytes can be read.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -70,8 +70,8 @@ impl Opened {
         }
     }
 
-    /// As [`open`](Self::open), but never waits for whoever would write a pipe: a copy is read by
-    /// position, so a pipe is refused without being read.
+    /// As [`open`](Self::open), but never waits for whoever would write a pipe: for those who read
+    /// by position, and so refuse a pipe without reading it.
     pub(crate) fn open_copy(source: Source) -> Result<Self> {
         let Inner::Path(name) = source.0 else { return Self::open(source) };
         let failed = |error| Error::io(Operation::Open, &name, error);
@@ -264,6 +264,10 @@ impl Opened {
 
     /// The error for a source that ends at `end` although `extent` was to be read.
     pub(crate) fn truncated(&self, extent: Extent, end: u64) -> Error {
+        // Where the reader was, unless the file has become shorter than that.
+        let now = self.file().filter(|_| matches!(self.kind, Kind::Sized(_)));
+        let now = now.and_then(|file| file.metadata().ok()).filter(Metadata::is_file);
+        let end = now.map_or(end, |now| now.len().min(end));
         Error::new(Operation::Read, Reason::Truncated, &self.name)
             .at(extent)
             .detail(format!("the file ends at byte {end}"))
@@ -304,6 +308,17 @@ mod tests {
         source.check_unchanged(whole, Growth::Ignored).expect("growth is allowed");
         file.as_file().set_len(2).expect("shorter");
         source.check_unchanged(whole, Growth::Ignored).expect_err("shrinking never is");
+    }
+
+    #[test]
+    fn a_file_that_was_cut_is_told_to_end_where_it_ends() {
+        let mut file = tempfile::NamedTempFile::new().expect("a temporary file");
+        file.write_all(&[7; 5000]).expect("room");
+        let source = opened(&file);
+        let told = |end| source.truncated(Extent::between(0, 9000), end).to_string();
+        assert!(told(5000).contains("ends at byte 5000"), "{}", told(5000));
+        file.as_file().set_len(100).expect("shorter");
+        assert!(told(4096).contains("ends at byte 100"), "{}", told(4096));
     }
 
     #[test]

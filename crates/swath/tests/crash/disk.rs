@@ -124,7 +124,7 @@ impl Disk {
             Node::File(file) => (Kind::File, file.bytes.len() as u64),
             Node::Folder(_) => (Kind::Folder, 0),
         };
-        Facts { kind, len, links, identity: (1, inode as u64), writable: true }
+        Facts { kind, len, links, identity: (1, inode as u64), writable: true, modified: None }
     }
 
     pub(crate) fn rename(

@@ -299,6 +299,8 @@ impl Shared {
             _ if all(io::ErrorKind::TimedOut) => io::ErrorKind::TimedOut,
             _ if all(io::ErrorKind::WouldBlock) => io::ErrorKind::WouldBlock,
             _ if all(io::ErrorKind::InvalidData) => io::ErrorKind::InvalidData,
+            // All were read, and differ.
+            None if matches!(self.verify, Verify::Vote) => io::ErrorKind::InvalidData,
             _ => io::ErrorKind::Other,
         };
         let told = |(copy, error): &(usize, io::Error)| {
