@@ -153,7 +153,7 @@ class Library:
 
     def read_into(self, path: Path, target: bytearray) -> Any:
         view = (ctypes.c_ubyte * len(target)).from_buffer(target)
-        status = self.library.swath_read_into(bytes(path), None, view, len(target), None)
+        status = self.library.swath_read_into(bytes(path), None, view, ctypes.c_size_t(len(target)), None)
         assert status == 0, status
         return target
 
