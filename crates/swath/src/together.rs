@@ -5,23 +5,34 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use swath_os::machine::usable_cpus;
 
 /// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a
 /// failure nothing more is begun; returns the first one that was told.
 ///
-/// On a worker of a rayon pool these are the workers of that pool. Elsewhere they are at most `most`
-/// threads of this call's own, the calling one among them: the global pool would stay for the life
-/// of the process, is not there in a child of `fork`, and cannot be made where threads are
-/// forbidden. Here whoever is there does the work.
+/// On a worker of a rayon pool these are the workers of that pool. Elsewhere they are
+/// [`threads`] of this call's own, one for each core: the global pool would stay for the life of
+/// the process, is not there in a child of `fork`, and cannot be made where threads are forbidden.
 pub(crate) fn together<S, E: Send>(
     count: usize,
-    most: usize,
     init: impl Fn() -> S + Sync + Send,
     work: impl Fn(&mut S, usize) -> Result<(), E> + Sync + Send,
 ) -> Result<(), E> {
     if rayon::current_thread_index().is_some() {
         return (0..count).into_par_iter().try_for_each_init(init, work);
     }
+    threads(count, usable_cpus(), init, work)
+}
+
+/// The same by at most `most` threads, wherever this is called, the calling one among them: for
+/// jobs that wait for a device rather than compute. Where no thread can be made, whoever is there
+/// does the work.
+pub(crate) fn threads<S, E: Send>(
+    count: usize,
+    most: usize,
+    init: impl Fn() -> S + Sync,
+    work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
+) -> Result<(), E> {
     let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
     let run = || {
         let mut state = init();
@@ -58,7 +69,7 @@ mod tests {
     /// The sum of what was done, and how it ended.
     fn run(count: usize, most: usize, fails_at: Option<usize>) -> (u64, Result<(), usize>) {
         let done = AtomicU64::new(0);
-        let ended = together(
+        let ended = threads(
             count,
             most,
             || (),
@@ -84,8 +95,31 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn a_pool_of_the_caller_does_it_if_the_caller_is_in_it() {
+        let done = AtomicU64::new(0);
+        let work = |(): &mut (), index: usize| {
+            assert!(rayon::current_thread_index().is_some());
+            done.fetch_add(1 << index, Ordering::Relaxed);
+            Ok::<_, ()>(())
+        };
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().expect("a pool");
-        assert_eq!(pool.install(|| run(60, 1, None)), ((1 << 60) - 1, Ok(())));
+        assert_eq!(pool.install(|| together(60, || (), work)), Ok(()));
+        assert_eq!(done.load(Ordering::Relaxed), (1 << 60) - 1);
+        // Threads of its own are no workers of the pool, where few may wait for many syncs.
+        let outside = AtomicU64::new(0);
+        let look = |(): &mut (), _| {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+            outside.fetch_add(
+                u64::from(rayon::current_thread_index().is_none()),
+                Ordering::Relaxed,
+            );
+            Ok::<_, ()>(())
+        };
+        assert_eq!(pool.install(|| threads(50, 8, || (), look)), Ok(()));
+        assert!(outside.into_inner() > 0);
     }
 
     #[test]
@@ -101,7 +135,7 @@ mod tests {
     fn nothing_of_the_global_pool_is_needed() {
         // What a test before it may have made is not to be seen here: names tell.
         let named = Mutex::new(Vec::new());
-        together(
+        threads(
             50,
             4,
             || (),

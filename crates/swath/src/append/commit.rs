@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use swath_os::machine::usable_cpus;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::{is_serial, names};
@@ -140,7 +139,7 @@ fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
         Some((part, offset)) => shared.land(part, offset),
         None => Ok(()),
     };
-    together(pieces.len(), usable_cpus(), || (), land)
+    together(pieces.len(), || (), land)
 }
 
 /// Cuts a long extent of a log, so that several workers can move it.

@@ -3,7 +3,6 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use swath_os::machine::usable_cpus;
 use swath_plan::extent::Extent;
 
 use crate::append::opened::Opened;
@@ -55,7 +54,7 @@ impl Opened {
             crcs[at].store(crc, Ordering::Relaxed);
             Ok(())
         };
-        together(pieces.len(), usable_cpus(), || vec![0; BUFFER], copy)?;
+        together(pieces.len(), || vec![0; BUFFER], copy)?;
         let crcs: Vec<u32> = crcs.into_iter().map(AtomicU32::into_inner).collect();
         self.compare(&pieces, &crcs)?;
         let (hooks, len) = (&options.hooks, self.len());

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::io::Errno;
-use swath_os::machine::usable_cpus;
 use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
@@ -257,7 +256,6 @@ impl Opened {
     pub fn verify(&self) -> Result<()> {
         together(
             self.inner.extents.len(),
-            usable_cpus(),
             || vec![0; 256 << 10],
             |buffer, at| self.inner.verify_extent(at, buffer),
         )

@@ -37,7 +37,7 @@ use crate::sink::claim::{Claim, remove_folder_of_ours};
 use crate::sink::draft::{DraftOptions, Replace, Sync};
 use crate::sink::fs::{Facts, Fs, FsFile, Kind, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
-use crate::together::together;
+use crate::together::threads;
 
 /// A manifest of a million segments and extents has less; more is no manifest.
 const LONGEST_MANIFEST: usize = 1 << 30;
@@ -367,7 +367,7 @@ impl Drop for Folder {
 /// its cache fewer times. Gives back the first error, with the index of its file.
 fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::Error)> {
     let sync = |(): &mut (), index: usize| files[index].sync().map_err(|error| (index, error));
-    together(files.len(), MOST_SYNCS, || (), sync)
+    threads(files.len(), MOST_SYNCS, || (), sync)
 }
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` if there is none.
