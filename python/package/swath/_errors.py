@@ -113,6 +113,12 @@ _WORDS: dict[str, str] = {
 }
 
 
+def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
+    """The exception for what only Python finds wrong with a file: in the library's words."""
+    text = f"cannot read {path}: {what}; try: {hint}"
+    return build(reason, None, text, path, None, hint)
+
+
 def build(
     reason: str,
     errno: int | None,

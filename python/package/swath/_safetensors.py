@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._errors import Error, build
+from swath._errors import Error, unreadable
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
@@ -152,9 +152,8 @@ def _named(paths: Any) -> str:
 
 
 def _not_there(paths: Any, name: str) -> Error:
-    path, hint = _named(paths), "order= lists some of names="
-    text = f"cannot read {path}: there is no tensor {name!r} among names=; try: {hint}"
-    return build("Invalid", None, text, path, None, hint)
+    what, hint = f"there is no tensor {name!r} among names=", "order= lists some of names="
+    return unreadable("Invalid", _named(paths), what, hint)
 
 
 def _made(
@@ -164,9 +163,8 @@ def _made(
     try:
         return make(name, word, shape, *where)
     except (OverflowError, RuntimeError, ValueError) as error:
-        path, hint = _named(paths), "names= without it"
-        text = f"cannot read {path}: tensor {name!r} of shape {shape}: {error}; try: {hint}"
-        raise build("TooLarge", None, text, path, None, hint) from error
+        what = f"tensor {name!r} of shape {shape}: {error}"
+        raise unreadable("TooLarge", _named(paths), what, "names= without it") from error
 
 
 def stream_safetensors(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from swath._errors import build
+from swath._errors import unreadable
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
@@ -140,9 +140,9 @@ def _matrix(path: Any, form: _Form, how: dict[str, Any]) -> Any:
     row_count, column_count, _, first, second, raw = read_matrix(path, form, **how)
     shape = (row_count, column_count)
     if max(shape) > 2**63 - 1:
-        name, hint = os.fsdecode(path), "`swath convert`, which counts further"
-        text = f"cannot read {name}: {row_count} x {column_count} are more than numpy counts"
-        raise build("TooLarge", None, f"{text}; try: {hint}", name, None, hint)
+        what = f"{row_count} x {column_count} are more than numpy counts"
+        hint = "`swath convert`, which counts further"
+        raise unreadable("TooLarge", os.fsdecode(path), what, hint)
     # Indices are below the shape and offsets rise, as the parser promises: nobody has to look.
     wide = max(shape) > _MOST
     one, other = np.asarray(first), np.asarray(second)
