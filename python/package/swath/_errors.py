@@ -102,17 +102,6 @@ _ERRNOS: dict[int, type[Error]] = {
 }
 
 
-# What the library and the command say otherwise.
-_WORDS: dict[str, str] = {
-    "`--header yes` or `no`": 'header="present" or "absent"',
-    "call `done` on every ticket": "finish every place",
-    "with `swath::read`": "with `swath.read`",
-    "lists whose names end with zero bytes are read with that as separator (-0)": (
-        "split the list at its zero bytes"
-    ),
-}
-
-
 def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
     """The exception for what only Python finds wrong with a file: in the library's words."""
     text = f"cannot read {path}: {what}; try: {hint}"
@@ -128,8 +117,6 @@ def build(
     hint: str,
 ) -> Error:
     """Returns the exception for an error of the library; called by it."""
-    for theirs, ours in _WORDS.items():
-        text, hint = text.replace(theirs, ours), hint.replace(theirs, ours)
     kind, usual = _REASONS.get(reason, (Error, _errno.EIO))
     if errno is not None and kind is Error:
         kind = _ERRNOS.get(errno, kind)

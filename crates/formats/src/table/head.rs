@@ -49,7 +49,7 @@ pub(super) fn read(path: &Path, options: &TableOptions) -> Result<Head> {
             Ok(None) => wanted = (wanted * 4).min(len),
             Err(Stop::Fault(fault)) => return Err(fault.into_error(path)),
             Err(Stop::Unclear(fault)) => {
-                let hint = "say whether the first line has names: `--header yes` or `no`";
+                let hint = "say whether the first line has names, with `header`";
                 return Err(fault.into_error(path).hint(hint));
             }
         }

@@ -41,7 +41,7 @@ impl Hands<'_> {
                 let error = Error::new(Operation::Read, Reason::Invalid, path);
                 return Err(error
                     .detail("it is a pipe, a device or a socket")
-                    .hint("read it alone, with `swath::read`"));
+                    .hint("read it alone, by `read`"));
             }
         }
         let identity = Identity::of(&stat);

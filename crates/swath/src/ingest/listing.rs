@@ -103,8 +103,7 @@ impl Listing {
             } else {
                 "its name holds a zero byte"
             };
-            let hint =
-                "lists whose names end with zero bytes are read with that as separator (-0)";
+            let hint = "split a list whose names end with zero bytes at these";
             let error = if path.is_empty() { error } else { error.hint(hint) };
             self.push_broken(path, error.detail(what));
         } else {

@@ -249,7 +249,7 @@ impl Shared {
                 let error = Error::new(Operation::Commit, Reason::Busy, &self.path);
                 return Err(error
                     .detail(format!("{held} of its tickets are still open"))
-                    .hint("call `done` on every ticket before"));
+                    .hint("finish every ticket before"));
             }
             if state.sequence.kept() == 0 {
                 break;
@@ -310,7 +310,7 @@ impl Shared {
         Error::new(Operation::Write, Reason::Poisoned, &self.path)
             .at(Extent::between(offset, offset))
             .detail(format!("ticket {index} was dropped before it was done"))
-            .hint("call `done` on every ticket, and give up the file if you cannot")
+            .hint("finish every ticket, and give up the file if you cannot")
     }
 
     fn wait<'s>(&self, state: MutexGuard<'s, State>, most: Duration) -> MutexGuard<'s, State> {
