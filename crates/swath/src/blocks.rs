@@ -31,7 +31,7 @@ use crate::report::Report;
 use crate::scan::Scanned;
 use crate::source::Source;
 
-use consume::{Collect, Each, Reduce};
+use consume::{Collect, Each, InTurn, Reduce};
 
 /// Sources, and how they are cut; see [`records`].
 #[derive(Debug)]
@@ -170,6 +170,51 @@ impl Records<'_> {
         let collect = Collect::new(map);
         let report = runs::run(self, &collect)?;
         Ok(Scanned { value: collect.into_values(), report })
+    }
+
+    /// As [`map_blocks`](Self::map_blocks), where a block's part depends on what the blocks before
+    /// it hold: where its records go in a table that all of them fill, say, in one look at the file.
+    ///
+    /// `look` sees every block, from any worker. `turn` is given what it found, one block at a time
+    /// and in file order. `map` sees the block again, which is still in the cache, with what `turn`
+    /// made of it, again from any worker. So `turn` should be short: a sum, a piece cut off a slice.
+    ///
+    /// ```
+    /// let mut lines = 0;
+    /// let numbered = swath::records("/etc/passwd").with_block_size(100).map_blocks_in_turn(
+    ///     |block| Ok(block.records().count()),
+    ///     |count| {
+    ///         lines += count;
+    ///         Ok(lines - count)
+    ///     },
+    ///     |block, before| -> swath::Result<Vec<String>> {
+    ///         let number = |(at, line)| format!("{} {}", before + at, String::from_utf8_lossy(line));
+    ///         Ok(block.records().enumerate().map(number).collect())
+    ///     },
+    /// )?;
+    /// for (at, line) in numbered.concat().iter().enumerate() {
+    ///     assert!(line.starts_with(&format!("{at} ")));
+    /// }
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`map_blocks`](Self::map_blocks), also of `look` and `turn`; `turn` may have seen blocks
+    /// behind the one that failed in `map`, but none behind one that failed before its turn.
+    ///
+    /// # Panics
+    ///
+    /// As [`map_blocks`](Self::map_blocks), also for `look` and `turn`.
+    pub fn map_blocks_in_turn<A, B, R: Send, E: From<Error> + Send>(
+        self,
+        look: impl Fn(Block<'_>) -> Result<A, E> + Sync,
+        turn: impl FnMut(A) -> Result<B, E> + Send,
+        map: impl Fn(Block<'_>, B) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        let in_turn = InTurn::new(look, turn, map);
+        runs::run(self, &in_turn)?;
+        Ok(in_turn.into_values())
     }
 
     /// Calls `f` for every block, from any worker and in any order.

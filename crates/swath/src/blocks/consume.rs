@@ -25,23 +25,43 @@ pub(crate) trait Consume: Sync {
     fn failures(&self) -> &Failures<Self::Error>;
 }
 
+/// What a closure made of each block of a piece, for every piece.
+struct Values<R>(Mutex<Vec<(u64, Vec<R>)>>);
+
+impl<R> Default for Values<R> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<R> Values<R> {
+    fn put(&self, number: u64, values: Vec<R>) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((number, values));
+    }
+
+    fn in_order(self) -> Vec<R> {
+        let mut values = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        values.sort_unstable_by_key(|&(number, _)| number);
+        values.into_iter().flat_map(|(_, values)| values).collect()
+    }
+}
+
 /// Keeps what a closure makes of each block.
 pub(crate) struct Collect<F, R, E> {
     map: F,
-    values: Mutex<Vec<(u64, Vec<R>)>>,
+    values: Values<R>,
     failures: Failures<E>,
 }
 
 impl<F, R, E> Collect<F, R, E> {
     pub(crate) fn new(map: F) -> Self {
-        Self { map, values: Mutex::default(), failures: Failures::default() }
+        Self { map, values: Values::default(), failures: Failures::default() }
     }
 
     /// In file order, when all workers have ended.
     pub(crate) fn into_values(self) -> Vec<R> {
-        let mut values = self.values.into_inner().unwrap_or_else(PoisonError::into_inner);
-        values.sort_unstable_by_key(|&(number, _)| number);
-        values.into_iter().flat_map(|(_, values)| values).collect()
+        self.values.in_order()
     }
 }
 
@@ -55,15 +75,74 @@ where
 
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
         let Some(piece) = piece else { return };
-        let values: Option<Vec<R>> =
-            self.failures.attempt(number, || piece.map(&self.map).collect());
+        let values = self.failures.attempt(number, || piece.map(&self.map).collect());
         if let Some(values) = values {
-            let mut all = self.values.lock().unwrap_or_else(PoisonError::into_inner);
-            all.push((number, values));
+            self.values.put(number, values);
         }
     }
 
     fn lost(&self, _: u64) {}
+
+    fn failures(&self) -> &Failures<E> {
+        &self.failures
+    }
+}
+
+/// Keeps what a closure makes of each block and of what it is given when it is its turn.
+pub(crate) struct InTurn<L, T, M, R, E> {
+    look: L,
+    turns: Turns<T>,
+    map: M,
+    values: Values<R>,
+    failures: Failures<E>,
+}
+
+impl<L, T, M, R, E> InTurn<L, T, M, R, E> {
+    pub(crate) fn new(look: L, turn: T, map: M) -> Self {
+        let (turns, values) = (Turns::new(0, turn), Values::default());
+        Self { look, turns, map, values, failures: Failures::default() }
+    }
+
+    /// In file order, when all workers have ended.
+    pub(crate) fn into_values(self) -> Vec<R> {
+        self.values.in_order()
+    }
+}
+
+impl<L, T, M, A, B, R, E> Consume for InTurn<L, T, M, R, E>
+where
+    L: Fn(Block<'_>) -> Result<A, E> + Sync,
+    T: FnMut(A) -> Result<B, E> + Send,
+    M: Fn(Block<'_>, B) -> Result<R, E> + Sync,
+    R: Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
+        self.turns.found(number);
+        let look = || piece.into_iter().flatten().map(&self.look).collect();
+        let Some(found) = self.failures.attempt::<Vec<A>>(number, look) else {
+            return self.turns.lost(number);
+        };
+        let Some(mut line) = self.turns.wait(number, 0, is_over) else { return };
+        let turn = || found.into_iter().map(&mut line.state).collect();
+        let Some(given) = self.failures.attempt::<Vec<B>>(number, turn) else {
+            drop(line);
+            return self.turns.lost(number);
+        };
+        line.next += 1;
+        self.turns.moved(line);
+        let Some(piece) = piece else { return };
+        let map = || piece.zip(given).map(|(block, given)| (self.map)(block, given)).collect();
+        if let Some(values) = self.failures.attempt(number, map) {
+            self.values.put(number, values);
+        }
+    }
+
+    fn lost(&self, number: u64) {
+        self.turns.lost(number);
+    }
 
     fn failures(&self) -> &Failures<E> {
         &self.failures

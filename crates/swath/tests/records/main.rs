@@ -3,4 +3,5 @@
 mod cuts;
 mod inputs;
 mod trouble;
+mod turns;
 mod verbs;

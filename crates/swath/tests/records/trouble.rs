@@ -121,7 +121,7 @@ impl ReadAt for Failing {
     }
 }
 
-fn failing(failures: u64, kind: io::ErrorKind, late: bool) -> Source {
+pub(crate) fn failing(failures: u64, kind: io::ErrorKind, late: bool) -> Source {
     let (failures, is_passed) = (failures.into(), false.into());
     let failing = Failing { len: 100_000, bad: 40_321, failures, kind, late, is_passed };
     Source::custom(Arc::new(failing))
