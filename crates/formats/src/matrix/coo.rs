@@ -1,4 +1,5 @@
-//! Coordinates: lines are counted block by block, then parsed into their places.
+//! Coordinates: lines are counted block by block and parsed into their places, in one look at the
+//! file where the header says how many there are, else in two.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -31,6 +32,9 @@ pub(super) struct Counted {
 /// Reads the entries in the order of the file.
 pub(super) fn read<I: Id, V: Value>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     let rules = Rules::of(job);
+    if let Some(coo) = place_at_once::<I, V>(job, &rules)? {
+        return Ok(coo);
+    }
     let counted = count::<I, V>(job, &rules)?;
     if let Some(coo) = place::<I, V>(job, &rules, &counted)? {
         return Ok(coo);
@@ -46,9 +50,7 @@ fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, 
         return count_mirrored::<I, V>(job, rules);
     }
     let counted = job.map_blocks(Pass::First, |block| {
-        let newlines = swath_simd::count(block.bytes, b'\n');
-        let is_cut = block.bytes.last().is_some_and(|&byte| byte != b'\n');
-        let entries = newlines + u64::from(is_cut);
+        let entries = lines_of(block);
         Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
     })?;
     let total: u64 = counted.iter().map(|block| block.entries).sum();
@@ -56,6 +58,12 @@ fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, 
         return count_exactly::<I, V>(job, rules);
     }
     Ok(with_starts(rules, counted))
+}
+
+/// Lines of a block, whatever is in them.
+fn lines_of(block: Block<'_>) -> u64 {
+    let is_cut = block.bytes.last().is_some_and(|&byte| byte != b'\n');
+    swath_simd::count(block.bytes, b'\n') + u64::from(is_cut)
 }
 
 /// Counts the lines that are neither blank nor comments.
@@ -209,6 +217,77 @@ struct Placed<I> {
     greatest: Option<I>,
 }
 
+/// Room for all entries.
+struct Room<I, V> {
+    rows: Array<I>,
+    columns: Array<I>,
+    /// Nothing, where values have no size.
+    values: Array<V>,
+}
+
+impl<I: Id, V: Value> Room<I, V> {
+    fn new(entries: usize) -> Result<Self, Failure> {
+        Ok(Self {
+            rows: Array::zeroed(entries)?,
+            columns: Array::zeroed(entries)?,
+            values: Array::zeroed(value_len::<V>(entries))?,
+        })
+    }
+
+    /// The matrix, once every block is in its place.
+    fn into_coo(self, job: &Job<'_>, placed: &[Placed<I>]) -> Coo<I> {
+        let needed = placed.iter().filter_map(|block| block.greatest).max();
+        let needed = needed.map_or(0, |greatest| greatest.to_u64() + 1);
+        let Self { rows, columns, values } = self;
+        Coo {
+            row_count: job.header.row_count.unwrap_or(needed),
+            column_count: job.header.column_count.unwrap_or(needed),
+            symmetry: job.symmetry(),
+            rows,
+            columns,
+            values: V::wrap(values),
+        }
+    }
+}
+
+/// Values of so many entries.
+fn value_len<V>(entries: usize) -> usize {
+    if size_of::<V>() > 0 { entries } else { 0 }
+}
+
+/// Parses every block as soon as the lines before it are counted; `None` if that did not come out
+/// even, or a line is wrong: those who look twice find out what it is, or that all is well.
+fn place_at_once<I: Id, V: Value>(
+    job: &Job<'_>,
+    rules: &Rules,
+) -> Result<Option<Coo<I>>, Failure> {
+    let declared = job.header.entry_count.filter(|_| !rules.expands);
+    let Some(declared) = declared.and_then(|entries| usize::try_from(entries).ok()) else {
+        return Ok(None);
+    };
+    let Ok(mut room) = Room::<I, V>::new(declared) else { return Ok(None) };
+    let Room { rows, columns, values } = &mut room;
+    let mut rest = Target { rows, columns, values };
+    let mut start = 0;
+    let turn = |lines: u64| {
+        // Blank lines at the end are more than there is room for; entries there are too many.
+        let part = rest.split_off(usize::try_from(lines).unwrap_or(usize::MAX));
+        let first = start;
+        start += part.rows.len() as u64;
+        Ok((first, part))
+    };
+    let map = |block: Block<'_>, (first, part)| {
+        place_block(rules, block, first, part)
+            .and_then(|placed| if placed.is_full { Ok(placed) } else { Err(Failure::Changed) })
+    };
+    let look = |block: Block<'_>| Ok(lines_of(block));
+    match job.blocks(Pass::Last).map_blocks_in_turn(look, turn, map) {
+        Ok(placed) if rest.rows.is_empty() => Ok(Some(room.into_coo(job, &placed))),
+        Err(failure @ Failure::Error(_)) => Err(failure),
+        _ => Ok(None),
+    }
+}
+
 /// Parses every block into its part; `None` if one of them had fewer entries than were counted.
 fn place<I: Id, V: Value>(
     job: &Job<'_>,
@@ -217,15 +296,10 @@ fn place<I: Id, V: Value>(
 ) -> Result<Option<Coo<I>>, Failure> {
     let index = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let lens = || counted.iter().map(|block| index(block.outputs));
-    let total = lens().fold(0, usize::saturating_add);
-    let has_values = size_of::<V>() > 0;
-    let mut rows = Array::<I>::zeroed(total)?;
-    let mut columns = Array::<I>::zeroed(total)?;
-    let mut values = Array::<V>::zeroed(if has_values { total } else { 0 })?;
-    let value_lens = lens().map(|len| if has_values { len } else { 0 });
-    let parts = rows.parts_mut(lens()).into_iter().zip(columns.parts_mut(lens()));
+    let mut room = Room::<I, V>::new(lens().fold(0, usize::saturating_add))?;
+    let parts = room.rows.parts_mut(lens()).into_iter().zip(room.columns.parts_mut(lens()));
     let parts: Vec<_> = parts
-        .zip(values.parts_mut(value_lens))
+        .zip(room.values.parts_mut(lens().map(value_len::<V>)))
         .map(|((rows, columns), values)| Mutex::new(Some(Target { rows, columns, values })))
         .collect();
     let placed = job.map_blocks(Pass::Last, |block| {
@@ -239,16 +313,8 @@ fn place<I: Id, V: Value>(
     if placed.len() != counted.len() {
         return Err(Failure::Changed);
     }
-    if placed.iter().any(|block| !block.is_full) {
-        return Ok(None);
-    }
-    let needed = placed.iter().filter_map(|block| block.greatest).max();
-    let needed = needed.map_or(0, |greatest| greatest.to_u64() + 1);
-    let values = V::wrap(values);
-    let (row_count, column_count) =
-        (job.header.row_count.unwrap_or(needed), job.header.column_count.unwrap_or(needed));
-    let symmetry = job.symmetry();
-    Ok(Some(Coo { row_count, column_count, symmetry, rows, columns, values }))
+    let is_full = placed.iter().all(|block| block.is_full);
+    Ok(is_full.then(|| room.into_coo(job, &placed)))
 }
 
 fn place_block<I: Id, V: Value>(
@@ -291,4 +357,45 @@ fn place_block<I: Id, V: Value>(
         None
     };
     Ok(Placed { is_full: filled == part.rows.len(), greatest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::matrix::options::MatrixOptions;
+
+    /// Whether one look at such a file is enough, and how many entries it found.
+    fn at_once(text: &str, block_size: u64) -> Option<usize> {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("it.mtx");
+        std::fs::write(&path, text).expect("written");
+        let options = MatrixOptions::new().with_block_size(block_size);
+        let job = Job::begin(&path, &options).expect("a header");
+        let found = place_at_once::<u32, f64>(&job, &Rules::of(&job)).expect("readable");
+        found.map(|coo| coo.rows.len())
+    }
+
+    #[test]
+    fn one_look_is_enough_for_whatever_has_an_entry_in_each_line() {
+        let head = "%%MatrixMarket matrix coordinate real general\n";
+        let lines = "1 2 0.5\n2 1 -3\n2 2 7e5\n";
+        let symmetric = head.replace("general", "symmetric");
+        let cases = [
+            (format!("{head}2 2 3\n{lines}"), Some(3)),
+            (format!("{head}2 2 3\n{}", lines.trim_end()), Some(3)),
+            (format!("{head}2 2 3\n{lines}\n% the end\n\n"), Some(3)),
+            (format!("{head}2 2 0\n"), Some(0)),
+            // These are for those who look twice.
+            (format!("{head}2 2 3\n1 1 1\n\n{lines}"), None),
+            (format!("{head}2 2 4\n{lines}"), None),
+            (format!("{head}2 2 2\n{lines}"), None),
+            (format!("{head}2 2 3\n{}", lines.replace("2 1", "3 1")), None),
+            (format!("{symmetric}2 2 3\n{lines}"), None),
+        ];
+        for (text, wanted) in cases {
+            for block_size in [1, 7, 20, 1 << 20] {
+                assert_eq!(at_once(&text, block_size), wanted, "{block_size} of {text}");
+            }
+        }
+    }
 }

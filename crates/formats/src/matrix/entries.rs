@@ -113,6 +113,17 @@ pub(super) struct Target<'t, I, V> {
 }
 
 impl<I: Id, V: Value> Target<'_, I, V> {
+    /// Cuts off its first `count` places, or as many as there are.
+    pub(super) fn split_off(&mut self, count: usize) -> Self {
+        let count = count.min(self.rows.len());
+        let values = count.min(self.values.len());
+        Self {
+            rows: self.rows.split_off_mut(..count).unwrap_or_default(),
+            columns: self.columns.split_off_mut(..count).unwrap_or_default(),
+            values: self.values.split_off_mut(..values).unwrap_or_default(),
+        }
+    }
+
     #[inline(always)]
     pub(super) fn put(&mut self, at: usize, (row, column, value): (I, I, V)) {
         (self.rows[at], self.columns[at]) = (row, column);

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use swath::{Block, ReadOptions};
+use swath::{Block, ReadOptions, Records};
 
 use crate::error::{Error, Reason, Result};
 use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
@@ -150,6 +150,11 @@ impl<'p> Job<'p> {
         pass: Pass,
         map: impl Fn(Block<'_>) -> std::result::Result<R, Failure> + Sync,
     ) -> std::result::Result<Vec<R>, Failure> {
+        self.blocks(pass).map_blocks(map)
+    }
+
+    /// The blocks of lines behind the header.
+    pub(super) fn blocks(&self, pass: Pass) -> Records<'static> {
         let body = self.header.body_offset;
         let mut read = self.options.read.clone().with_offset(body).with_len(self.len - body);
         if let (Pass::Last, Some(progress)) = (pass, &self.options.progress) {
@@ -158,7 +163,7 @@ impl<'p> Job<'p> {
         }
         // Each block is noted by whoever parses it: not too many.
         let block_size = self.block_size.max(self.len / 8192);
-        read.records(self.path).with_block_size(block_size).map_blocks(map)
+        read.records(self.path).with_block_size(block_size)
     }
 
     /// Reads with the type of ids that was asked for, or that suffices.
