@@ -179,7 +179,8 @@ impl MatrixOptions {
         self
     }
 
-    /// Calls `progress` while the entries are parsed, with the bytes of their lines that are done.
+    /// Calls `progress` while the entries are parsed, with the bytes of their lines that are done; from
+    /// the beginning once more where a line turns out to be blank, a comment or wrong.
     #[must_use]
     pub fn with_progress(
         mut self,
