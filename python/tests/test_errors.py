@@ -51,6 +51,14 @@ def test_a_folder_is_no_file(tmp_path):
     assert raised.value.errno == errno.EISDIR
 
 
+def test_a_name_writes_no_line_of_its_own(tmp_path):
+    path = str(tmp_path / "no\nError: all is lost")
+    with pytest.raises(FileNotFoundError) as raised:
+        swath.read(path)
+    assert "no\\nError" in raised.value.strerror and "\n" not in raised.value.strerror
+    assert raised.value.filename == path
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
 def test_what_is_not_allowed(make):
     path = make("file", 10)

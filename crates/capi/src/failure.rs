@@ -123,20 +123,6 @@ thread_local! {
     static LAST: RefCell<Option<Kept>> = const { RefCell::new(None) };
 }
 
-/// A message in one line, whatever is in the names that it tells: nobody writes lines of their own
-/// into a log, or sequences to a terminal.
-fn in_one_line(message: &str) -> String {
-    let mut line = String::with_capacity(message.len());
-    for character in message.chars() {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    line
-}
-
 /// Up to a NUL byte, which no path has.
 fn c_string(mut bytes: Vec<u8>) -> CString {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
@@ -152,7 +138,7 @@ pub(crate) fn forget() {
 /// Keeps `failure` for the calling thread and returns its status.
 pub(crate) fn keep(failure: Failure) -> Status {
     let Failure { status, message, errno, path, extent, .. } = failure;
-    let message = c_string(in_one_line(&message).into_bytes());
+    let message = c_string(swath::escaped(&message).into_bytes());
     let kept = Kept { message, path: c_string(path), errno, extent };
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.replace(kept)));
     status

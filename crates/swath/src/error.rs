@@ -243,7 +243,8 @@ const TRY: &str = "; try: ";
 /// Returns an error, its causes and `hint`, what to try, in one line: what the command prints, what
 /// the C library keeps as its message and what Python's exceptions say.
 ///
-/// What an error has quoted is not said twice; an empty hint is none.
+/// What an error has quoted is not said twice; an empty hint is none. Control characters are
+/// [escaped], whoever named the files.
 pub fn in_one_line(error: &(dyn StdError + 'static), hint: &str) -> String {
     let mut text = error.to_string();
     let mut next = error.source();
@@ -254,7 +255,22 @@ pub fn in_one_line(error: &(dyn StdError + 'static), hint: &str) -> String {
         }
         next = cause.source();
     }
-    if hint.is_empty() || text.ends_with(hint) { text } else { format!("{text}{TRY}{hint}") }
+    let has_all = hint.is_empty() || text.ends_with(hint);
+    escaped(&if has_all { text } else { format!("{text}{TRY}{hint}") })
+}
+
+/// Returns a message in which control characters are escaped: no name of a file writes lines of its
+/// own into a log, or sequences to a terminal.
+pub fn escaped(message: &str) -> String {
+    let mut line = String::with_capacity(message.len());
+    for character in message.chars() {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    line
 }
 
 /// The kernel's number, also if it is that of several files.
@@ -360,6 +376,8 @@ mod tests {
         );
         let own = Error::new(Operation::Read, Reason::Changed, path).detail("shrank").hint("h");
         assert_eq!(told(&own), "cannot read data.bin: shrank; try: h");
+        let forged = Error::new(Operation::Read, Reason::Changed, Path::new("a\nb\x1b[2Jé"));
+        assert_eq!(told(&forged.hint("h")), "cannot read a\\nb\\u{1b}[2Jé; try: h");
         assert_eq!(own.to_string(), told(&own));
         let unknown = Error::new(Operation::Sync, Reason::OutcomeUnknown, path)
             .detail("it may be there")

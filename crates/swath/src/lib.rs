@@ -67,7 +67,7 @@ pub use array::Array;
 pub use blocks::{Records, records, records_of};
 pub use buffer::{Buffer, BufferPool};
 pub use copy::{Copied, CopyOptions, How, Reflink, copy};
-pub use error::{Error, Operation, Reason, Result, in_one_line};
+pub use error::{Error, Operation, Reason, Result, escaped, in_one_line};
 pub use heal::rewrite::Rewritten;
 pub use heal::{HealOptions, Healed, HealedCopy, heal};
 pub use ingest::{

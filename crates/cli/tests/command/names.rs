@@ -30,6 +30,14 @@ fn a_missing_name_that_is_no_utf_8_is_an_error_like_any_other() {
 }
 
 #[test]
+fn a_name_writes_no_line_of_its_own_into_an_error() {
+    let output = run(["sum", "/nonexistent\nswath: all is lost\x1b[2J"]);
+    let told = String::from_utf8(output.stderr).expect("text");
+    assert_eq!(told.lines().count(), 1, "{told}");
+    assert!(told.contains("nonexistent\\nswath: all is lost\\u{1b}[2J"), "{told}");
+}
+
+#[test]
 fn a_file_uri_is_its_path() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::write(folder.path().join("a b"), b"abc").expect("written");
