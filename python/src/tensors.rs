@@ -47,14 +47,10 @@ pub(crate) fn load_tensors(
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
     let paths = paths.into_paths();
     let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
-    if order.is_some() {
-        // What is not there is told before anything is read.
-        let wanted = tensor_options(order);
-        detached(py, || safetensors::shards(&paths, &wanted).map(drop))?;
-    }
-    let options = tensor_options(names).with_read_options(read);
+    let (order, options) = (in_order(order), tensor_options(names).with_read_options(read));
     let parts = watch.run(py, Takes::Time, move || {
-        safetensors::read(paths, &options).map(safetensors::Tensors::into_parts)
+        let read = safetensors::read_ordered(paths, &order, &options);
+        read.map(safetensors::Tensors::into_parts)
     })?;
     let memories = parts.memories.into_iter().map(|memory| Buffer::of_bytes(memory, false));
     Ok((parts.entries.into_iter().map(row).collect(), memories.collect::<PyResult<_>>()?))
@@ -65,6 +61,10 @@ fn tensor_options(names: Option<Vec<String>>) -> TensorOptions {
         Some(names) => TensorOptions::new().with_names(names),
         None => TensorOptions::new(),
     }
+}
+
+fn in_order(names: Option<Vec<String>>) -> Order {
+    names.map_or(Order::File, Order::Names)
 }
 
 /// Tensors as they come, the most urgent first: `swath.stream_safetensors` makes arrays of them.
@@ -143,8 +143,7 @@ pub(crate) fn stream_tensors(
     let paths = paths.into_paths();
     let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
     let options = tensor_options(names).with_read_options(read);
-    let order = order.map_or(Order::File, Order::Names);
-    let stream = detached(py, || safetensors::stream(paths, &order, &options))?;
+    let stream = detached(py, || safetensors::stream(paths, &in_order(order), &options))?;
     Ok(Tensors {
         stream: Mutex::new(Unlocked::new(stream)),
         token: watch.token.clone(),

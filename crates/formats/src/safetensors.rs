@@ -65,7 +65,20 @@ pub fn read<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
     options: &TensorOptions,
 ) -> Result<Tensors> {
-    load::load(&owned(paths), options)
+    read_ordered(paths, &Order::File, options)
+}
+
+/// As [`read`], the tensors in the order that is asked for; in memory they lie as in their files.
+///
+/// # Errors
+///
+/// As [`read`]; and if `order` names a tensor that is not read, before any data is.
+pub fn read_ordered<P: AsRef<Path>>(
+    paths: impl IntoIterator<Item = P>,
+    order: &Order,
+    options: &TensorOptions,
+) -> Result<Tensors> {
+    load::load(&owned(paths), order, options)
 }
 
 /// Reads the headers of one or more files, or of all that an index lists, and no data.

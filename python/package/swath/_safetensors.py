@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._errors import Error, unreadable
+from swath._errors import unreadable
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
@@ -116,27 +116,21 @@ def load_safetensors(
     """
     make = _maker(framework)
     paths = _paths(path_or_paths)
-    first, wanted = _list("order", order), _list("names", names)
-    if first is not None and wanted is not None:
-        among = set(wanted)
-        if strays := [name for name in first if name not in among]:
-            raise _not_there(paths, strays[0])
-    how: dict[str, Any] = {
-        "workers": workers,
-        "chunk_size": chunk_size,
-        "engine": engine,
-        "page_cache": page_cache,
-        "progress": progress,
-        "profile": profile,
-    }
-    rows, memories = load_tensors(paths, order=first, names=wanted, **how)
-    tensors = {
+    rows, memories = load_tensors(
+        paths,
+        order=_list("order", order),
+        names=_list("names", names),
+        workers=workers,
+        chunk_size=chunk_size,
+        engine=engine,
+        page_cache=page_cache,
+        progress=progress,
+        profile=profile,
+    )
+    return {
         name: _made(make, paths, name, dtype, shape, memories[memory], begin, length)
         for name, dtype, shape, memory, begin, length in rows
     }
-    if first is None:
-        return tensors
-    return {name: tensors[name] for name in first} | tensors
 
 
 def _paths(given: Any) -> Any:
@@ -149,11 +143,6 @@ def _named(paths: Any) -> str:
     """The path that stands for all of them in messages."""
     one = paths[0] if isinstance(paths, list) and paths else paths
     return os.fsdecode(one) if isinstance(one, (str, bytes, os.PathLike)) else "<no file>"
-
-
-def _not_there(paths: Any, name: str) -> Error:
-    what, hint = f"there is no tensor {name!r} among names=", "order= lists some of names="
-    return unreadable("Invalid", _named(paths), what, hint)
 
 
 def _made(
@@ -202,15 +191,17 @@ def stream_safetensors(
     make = _maker(framework)
     paths = _paths(paths)
     said = None if isinstance(order, str) and order == "file" else _list("order", order)
-    how: dict[str, Any] = {
-        "workers": workers,
-        "chunk_size": chunk_size,
-        "engine": engine,
-        "page_cache": page_cache,
-        "progress": progress,
-        "profile": profile,
-    }
-    stream = stream_tensors(paths, said, names=_list("names", names), **how)
+    stream = stream_tensors(
+        paths,
+        said,
+        names=_list("names", names),
+        workers=workers,
+        chunk_size=chunk_size,
+        engine=engine,
+        page_cache=page_cache,
+        progress=progress,
+        profile=profile,
+    )
     return _streamed(stream, make, paths)
 
 

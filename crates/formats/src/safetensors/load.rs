@@ -1,5 +1,6 @@
 //! Tensors in memory: shard by shard, each as fast as its file can be read.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -10,8 +11,8 @@ use super::dtype::Dtype;
 use super::header::TensorInfo;
 use super::job::{Job, run};
 use super::layout::{Block, Member, Wanted, blocks};
-use super::options::TensorOptions;
-use super::shard::{Opened, Shard, open_all};
+use super::options::{Order, TensorOptions};
+use super::shard::{Opened, Shard, not_among, not_there, open_all};
 use crate::error::Result;
 
 /// A tensor: what it is called, what it is, its bytes.
@@ -55,7 +56,8 @@ pub struct TensorReport {
     pub reads: Vec<Report>,
 }
 
-/// Tensors in memory, in the order of their shards and of their bytes there.
+/// Tensors in memory, in the order of their shards and of their bytes there, or in that which was
+/// asked for.
 #[derive(Debug)]
 pub struct Tensors {
     entries: Vec<Entry>,
@@ -80,15 +82,23 @@ pub struct TensorParts {
     pub report: TensorReport,
 }
 
-pub(super) fn load(paths: &[PathBuf], options: &TensorOptions) -> Result<Tensors> {
+pub(super) fn load(
+    paths: &[PathBuf],
+    order: &Order,
+    options: &TensorOptions,
+) -> Result<Tensors> {
     let started = Instant::now();
     let opened = open_all(paths, options)?;
     let mut entries = selected(&opened, options);
+    let order = ordered(paths, order, options, (&entries, &by_name(&entries)))?;
     let jobs = place(&opened, &mut entries);
     let (memories, reads) = run(&jobs, &options.read)?;
     opened.iter().try_for_each(Opened::check_unchanged)?;
     let bytes = entries.iter().map(|entry| entry.extent.end - entry.extent.start).sum();
     let report = TensorReport { bytes, elapsed: started.elapsed(), reads };
+    let mut entries: Vec<Option<Entry>> = entries.into_iter().map(Some).collect();
+    let entries: Vec<Entry> =
+        order.into_iter().filter_map(|index| entries[index].take()).collect();
     let shards = opened.into_iter().map(|opened| opened.shard).collect();
     Ok(Tensors { by_name: by_name(&entries), entries, shards, memories, report })
 }
@@ -97,7 +107,7 @@ pub(super) fn load(paths: &[PathBuf], options: &TensorOptions) -> Result<Tensors
 pub(super) fn selected(opened: &[Opened], options: &TensorOptions) -> Vec<Entry> {
     let names = options.names.as_ref().map(|names| {
         let names = names.iter().map(String::as_str);
-        names.collect::<std::collections::HashSet<&str>>()
+        names.collect::<HashSet<&str>>()
     });
     let mut entries = Vec::new();
     for (shard, opened) in opened.iter().enumerate() {
@@ -121,6 +131,29 @@ pub(super) fn by_name(entries: &[Entry]) -> Vec<usize> {
 pub(super) fn position(entries: &[Entry], by_name: &[usize], name: &str) -> Option<usize> {
     let name_of = |&index: &usize| entries[index].info.name.as_str();
     Some(by_name[by_name.binary_search_by_key(&name, name_of).ok()?])
+}
+
+/// Which entry comes when.
+pub(super) fn ordered(
+    paths: &[PathBuf],
+    order: &Order,
+    options: &TensorOptions,
+    (entries, by_name): (&[Entry], &[usize]),
+) -> Result<Vec<usize>> {
+    let names = match order {
+        Order::File => &[][..],
+        Order::Names(names) => names,
+    };
+    let missing = if options.names.is_some() { not_among } else { not_there };
+    let (mut ordered, mut seen) = (Vec::with_capacity(entries.len()), HashSet::new());
+    for name in names {
+        let index = position(entries, by_name, name).ok_or_else(|| missing(paths, name))?;
+        if seen.insert(index) {
+            ordered.push(index);
+        }
+    }
+    ordered.extend((0..entries.len()).filter(|index| !seen.contains(index)));
+    Ok(ordered)
 }
 
 /// Says where each tensor will be, and makes a job of each memory: at least one for each shard, so

@@ -168,11 +168,20 @@ pub(super) fn open_all(paths: &[PathBuf], options: &TensorOptions) -> Result<Vec
     Ok(shards)
 }
 
-/// Nothing that is read has this name.
+/// Nothing that is there has this name.
 pub(super) fn not_there(paths: &[PathBuf], name: &str) -> Error {
+    missing(paths, name, "").hint("`swath info` lists what there is")
+}
+
+/// An order has a name that is none of those which are to be read.
+pub(super) fn not_among(paths: &[PathBuf], name: &str) -> Error {
+    missing(paths, name, " among the names").hint("an order lists some of the names")
+}
+
+fn missing(paths: &[PathBuf], name: &str, among: &str) -> Error {
     let path = paths.first().map_or(Path::new("<no file>"), PathBuf::as_path);
-    let detail = format!("there is no tensor {:?}", shortened(name));
-    Error::reading(path, Reason::Invalid, detail).hint("`swath info` lists what there is")
+    let detail = format!("there is no tensor {:?}{among}", shortened(name));
+    Error::reading(path, Reason::Invalid, detail)
 }
 
 /// Whether it is the list of a model's shards.

@@ -5,7 +5,6 @@
 //!          small ones share one     each block of each shard is a file of the plan
 //! ```
 
-use std::collections::HashSet;
 use std::fmt;
 use std::iter::FusedIterator;
 use std::path::PathBuf;
@@ -16,9 +15,9 @@ use swath::{ClassPlan, Prioritised};
 
 use super::dtype::Dtype;
 use super::layout::{Member, blocks};
-use super::load::{Entry, Tensor, by_name, position, selected, wanted};
+use super::load::{Entry, Tensor, by_name, ordered, position, selected, wanted};
 use super::options::{Order, TensorOptions};
-use super::shard::{Opened, Shard, not_there, open_all};
+use super::shard::{Opened, Shard, open_all};
 use crate::error::{Error, Reason, Result};
 
 /// Bytes of small tensors that share a class.
@@ -69,7 +68,7 @@ pub(super) fn start(
     let opened = open_all(paths, options)?;
     let mut entries = selected(&opened, options);
     let by_name = by_name(&entries);
-    let order = ordered(paths, order, &entries, &by_name)?;
+    let order = ordered(paths, order, options, (&entries, &by_name))?;
     let mut parts = vec![Part::default(); entries.len()];
     let files = place(&mut entries, &mut parts);
     let plan = plan(&order, &entries, &mut parts);
@@ -80,28 +79,6 @@ pub(super) fn start(
     let shards = opened.into_iter().map(|opened| opened.shard).collect();
     let shared = Shared { reading, entries, parts, by_name, shards };
     Ok(TensorStream { shared: Arc::new(shared), order, next: 0 })
-}
-
-/// Which entry comes when.
-fn ordered(
-    paths: &[PathBuf],
-    order: &Order,
-    entries: &[Entry],
-    by_name: &[usize],
-) -> Result<Vec<usize>> {
-    let names = match order {
-        Order::File => &[][..],
-        Order::Names(names) => names,
-    };
-    let (mut ordered, mut seen) = (Vec::with_capacity(entries.len()), HashSet::new());
-    for name in names {
-        let index = position(entries, by_name, name).ok_or_else(|| not_there(paths, name))?;
-        if seen.insert(index) {
-            ordered.push(index);
-        }
-    }
-    ordered.extend((0..entries.len()).filter(|index| !seen.contains(index)));
-    Ok(ordered)
 }
 
 /// Makes each block of each shard a file of its own, so that it begins at an aligned place; returns

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, Shard, TensorOptions};
+use swath_formats::safetensors::{self, Order, Shard, TensorOptions};
 
 use super::{in_order, tensor};
 
@@ -59,6 +59,41 @@ fn shards_are_read_each_to_its_own_memory() {
     assert_eq!(shards, listed.shards());
     assert_eq!(shards[1], Shard::of(&model.shards[1]).expect("valid"));
     assert_eq!(listed.into_parts().memories.len(), 3);
+}
+
+#[test]
+fn an_order_is_that_of_the_tensors_and_not_of_their_bytes() {
+    let model = model();
+    let all = TensorOptions::new();
+    let plain = safetensors::read(&model.shards, &all).expect("valid");
+    let order = Order::names(["2.3", "0.1", "2.3", "1.0"]);
+    let ordered = safetensors::read_ordered(&model.shards, &order, &all).expect("valid");
+    let names: Vec<_> = ordered.iter().map(|tensor| tensor.name).collect();
+    let rest = plain.iter().map(|tensor| tensor.name);
+    let rest = rest.filter(|name| !["2.3", "0.1", "1.0"].contains(name));
+    assert_eq!(names, ["2.3", "0.1", "1.0"].into_iter().chain(rest).collect::<Vec<_>>());
+    for tensor in plain.iter() {
+        assert_eq!(ordered.get(tensor.name), Some(tensor));
+    }
+    for entry in ordered.entries() {
+        let same = plain.position(&entry.info.name).map(|at| &plain.entries()[at]);
+        assert_eq!(same, Some(entry));
+    }
+    let some = TensorOptions::new().with_names(["0.1", "1.0"]);
+    for (options, among) in [(&all, ""), (&some, " among the names")] {
+        let stray =
+            Order::names(if among.is_empty() { ["0.1", "none"] } else { ["0.1", "2.3"] });
+        let wanted = format!(
+            "there is no tensor {:?}{among}",
+            if among.is_empty() { "none" } else { "2.3" }
+        );
+        let read = safetensors::read_ordered(&model.shards, &stray, options).map(drop);
+        let streamed = safetensors::stream(&model.shards, &stray, options).map(drop);
+        for refused in [read, streamed] {
+            let error = refused.expect_err("not read");
+            assert!(error.to_string().contains(&format!("{wanted}; try")), "{error}");
+        }
+    }
 }
 
 #[test]
