@@ -69,19 +69,20 @@ def read_array(
     length = None
     if dimensions is not None and -1 not in dimensions:
         length = math.prod(dimensions) * dtype.itemsize
-    how: dict[str, Any] = {
-        "workers": workers,
-        "chunk_size": chunk_size,
-        "engine": engine,
-        "page_cache": page_cache,
-        "progress": progress,
-        "readonly": readonly,
-        "verify": verify,
-        "profile": profile,
-    }
-    if out is not None:
-        how["out"] = out
-    buffer = read(path, offset=offset, length=length, **how)
+    buffer: Any = read(
+        path,
+        offset=offset,
+        length=length,
+        workers=workers,
+        chunk_size=chunk_size,
+        engine=engine,
+        page_cache=page_cache,
+        progress=progress,
+        out=out,
+        readonly=readonly,
+        verify=verify,
+        profile=profile,
+    )
     whole, rest = divmod(buffer.nbytes, dtype.itemsize)
     if rest:
         raise ValueError(

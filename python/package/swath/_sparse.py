@@ -11,7 +11,9 @@ from swath._swath import read_matrix, write_matrix
 if TYPE_CHECKING:
     import numpy as np
 
-    from swath._swath import _PageCache, _Progress
+    from swath._swath import Buffer, _PageCache, _Progress
+
+    _Read = tuple[int, int, str, Buffer, Buffer, Buffer | None]
 
 _Form = Literal["coo", "csr", "csc"]
 _Values = Literal["auto", "none", "int64", "float32", "float64", "complex128"]
@@ -84,18 +86,20 @@ def read_mtx(
 
     Source: study D; the parser is that of ``swath convert``.
     """
-    how: dict[str, Any] = {
-        "format": "mtx",
-        "values": values,
-        "expand": expand,
-        "strict": strict,
-        "sort": sort,
-        "sum_duplicates": sum_duplicates,
-        "workers": workers,
-        "page_cache": page_cache,
-        "progress": progress,
-    }
-    return _matrix(path, form, how)
+    read = read_matrix(
+        path,
+        form,
+        format="mtx",
+        values=values,
+        expand=expand,
+        strict=strict,
+        sort=sort,
+        sum_duplicates=sum_duplicates,
+        workers=workers,
+        page_cache=page_cache,
+        progress=progress,
+    )
+    return _matrix(path, form, read)
 
 
 def read_edges(
@@ -118,26 +122,28 @@ def read_edges(
     ``base`` is 0, 1 or "auto": what the first vertex is called; ``vertices`` how many there are,
     if not as many as the greatest asks for. Otherwise as `read_mtx`.
     """
-    how: dict[str, Any] = {
-        "format": "edges",
-        "values": values,
-        "base": base if isinstance(base, str) else str(int(base)),
-        "vertices": vertices,
-        "expand": expand,
-        "strict": strict,
-        "sort": sort,
-        "sum_duplicates": sum_duplicates,
-        "workers": workers,
-        "page_cache": page_cache,
-        "progress": progress,
-    }
-    return _matrix(path, form, how)
+    read = read_matrix(
+        path,
+        form,
+        format="edges",
+        values=values,
+        base=base if isinstance(base, str) else str(int(base)),
+        vertices=vertices,
+        expand=expand,
+        strict=strict,
+        sort=sort,
+        sum_duplicates=sum_duplicates,
+        workers=workers,
+        page_cache=page_cache,
+        progress=progress,
+    )
+    return _matrix(path, form, read)
 
 
-def _matrix(path: Any, form: _Form, how: dict[str, Any]) -> Any:
+def _matrix(path: Any, form: _Form, read: _Read) -> Any:
     import numpy as np
 
-    row_count, column_count, _, first, second, raw = read_matrix(path, form, **how)
+    row_count, column_count, _, first, second, raw = read
     shape = (row_count, column_count)
     if max(shape) > 2**63 - 1:
         what = f"{row_count} x {column_count} are more than numpy counts"

@@ -207,6 +207,22 @@ def read(
     verify: _Verify = None,
     profile: bool = True,
 ) -> memoryview: ...
+@overload
+def read(
+    path: _Input,
+    *,
+    offset: int = 0,
+    length: int | None = None,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    out: _Bytes | None,
+    readonly: bool = False,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> Buffer | memoryview: ...
 def sum(
     path: _Input,
     *,
@@ -301,7 +317,7 @@ def read_matrix(
     *,
     format: Literal["auto", "mtx", "edges"] = "auto",
     values: Literal["auto", "none", "int64", "float32", "float64", "complex128"] = "auto",
-    base: Literal["auto", "0", "1"] = "auto",
+    base: str = "auto",
     vertices: int | None = None,
     expand: bool = True,
     strict: bool = False,
