@@ -99,7 +99,7 @@ pub fn decode(bytes: &[u8]) -> Result<File, Fault> {
         return Err(Fault::Truncated);
     }
     let (header, data) = bytes[8..].split_at(len);
-    if header.is_empty() || header[0] != b'{' {
+    if header.iter().find(|byte| !b" \t\n\r".contains(byte)) != Some(&b'{') {
         return Err(Fault::Unknown);
     }
     let text = std::str::from_utf8(header).map_err(|_| Fault::Malformed)?;

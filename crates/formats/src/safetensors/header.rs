@@ -62,6 +62,11 @@ pub(super) fn header_len(path: &Path, start: &[u8], file_len: u64) -> Result<u64
     Ok(len)
 }
 
+/// White space as JSON has it.
+fn is_white(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
 const IS_IT: &str = "is it a safetensors file?";
 
 impl Header {
@@ -91,7 +96,8 @@ impl Header {
             let error = Error::reading(path, Reason::Malformed, detail);
             error.at(PREFIX + offset as u64).hint(FETCH)
         };
-        if bytes.first() != Some(&b'{') {
+        // The format's description wants the brace first; its library lets white space stand there.
+        if bytes.iter().find(|&&byte| !is_white(byte)) != Some(&b'{') {
             let detail = "its header does not begin with `{`";
             let error = Error::reading(path, Reason::UnknownFormat, detail).at(PREFIX);
             return Err(error.quoting(&bytes[..bytes.len().min(16)]).hint(IS_IT));

@@ -76,7 +76,9 @@ fn the_length_of_the_header_is_checked_against_the_file() {
 #[test]
 fn a_header_is_json_and_nothing_else() {
     let malformed = Reason::Malformed;
-    refused(" {}", b"", Reason::UnknownFormat, 8, "does not begin with");
+    for other in ["\u{b}{}", "\u{c}{}", "\0{}", "\u{feff}{}", "\u{a0}{}", "  ", "\n[]"] {
+        refused(other, b"", Reason::UnknownFormat, 8, "does not begin with");
+    }
     refused("{}\0", b"", malformed, 10, "trailing characters");
     refused("{} {}", b"", malformed, 11, "trailing characters");
     refused("{", b"", malformed, 8, "EOF");
@@ -89,6 +91,21 @@ fn a_header_is_json_and_nothing_else() {
     let deep = format!("{{\"a\":{{{T},\"x\":{}1{}}}}}", "[".repeat(200), "]".repeat(200));
     let error = judged(&file(&deep, b"1234")).expect_err("too deep");
     assert_eq!(error.0, malformed, "{}", error.2);
+}
+
+#[test]
+fn white_space_may_stand_before_a_header() {
+    for before in [" ", "\n", "\t\r\n ", &" ".repeat(70_000)] {
+        let header = format!("{before}{{\"a\":{{{T}}}}} \n");
+        assert_eq!(judged(&file(&header, b"1234")).expect("valid"), ["a"], "{before:?}");
+        refused(
+            &format!("{before}{{\"a\":}}"),
+            b"",
+            Reason::Malformed,
+            8 + before.len() as u64 + 5,
+            "expected",
+        );
+    }
 }
 
 #[test]

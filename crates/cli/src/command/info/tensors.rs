@@ -12,11 +12,14 @@ use crate::report::size_text;
 /// The end of a file's name, and of that of a model's index.
 const ENDS: [&str; 2] = [".safetensors", ".safetensors.index.json"];
 
-/// Whether it is one, by its name, or by how it begins: a length that can be, then `{\"`.
+/// Whether it is one, by its name, or by how it begins: a length that can be, then `{\"`, perhaps
+/// after white space.
 pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase());
     let is_named = |name: &String| ENDS.iter().any(|end| name.ends_with(end));
-    let begins = head.get(5..10).is_some_and(|bytes| bytes == b"\0\0\0{\"");
+    let begins = head.split_first_chunk::<8>().is_some_and(|(len, text)| {
+        len.ends_with(&[0; 3]) && text.trim_ascii_start().starts_with(b"{\"")
+    });
     name.as_ref().is_some_and(is_named) || begins
 }
 
