@@ -41,6 +41,7 @@ mod gzip;
 mod seekable;
 mod supply;
 mod trim;
+mod turns;
 mod work;
 mod zstd;
 

@@ -131,6 +131,11 @@ impl Reader {
         self.next - (self.block.len() - self.at) as u64 - self.first()
     }
 
+    /// The position at the end, which [`SeekFrom::End`] counts from; `None` for a stream.
+    pub fn end_position(&self) -> Option<u64> {
+        self.end.filter(|_| self.seekable).map(|end| end - self.base)
+    }
+
     /// What messages call its source: the path, for standard input `<stdin>`.
     pub fn path(&self) -> &Path {
         self.source.name()
@@ -290,15 +295,12 @@ impl Seek for Reader {
         let invalid = |detail: &str| {
             io::Error::from(Error::new(Operation::Seek, Reason::Invalid, &name).detail(detail))
         };
-        let len = self.end.map(|end| end - self.base);
+        let no_end = || invalid("a stream has no end to count from");
+        let end = self.end_position().ok_or_else(no_end);
         let target = match to {
             SeekFrom::Start(position) => Some(position),
             SeekFrom::Current(by) => self.position().checked_add_signed(by),
-            SeekFrom::End(by) => {
-                let len = len.filter(|_| self.seekable);
-                len.ok_or_else(|| invalid("a stream has no end to count from"))?
-                    .checked_add_signed(by)
-            }
+            SeekFrom::End(by) => end?.checked_add_signed(by),
         };
         let target = target.ok_or_else(|| invalid("a position before the start"))?;
         if target != self.position() {

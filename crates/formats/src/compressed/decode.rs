@@ -5,6 +5,8 @@
 //! decode  any worker                           trim: only the bytes that were asked for
 //! output  in order
 //! ```
+//!
+//! A member of gzip that is not as long as it says is where the stream is decoded in order from.
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -20,6 +22,7 @@ use super::seekable::index::Index;
 use super::seekable::picked::Picked;
 use super::supply::{Supply, no_memory};
 use super::trim::Trim;
+use super::turns::{Done, Mark, Turns};
 use super::work::{Decode, Split, Work, decode_into, decoder};
 use super::{Format, gzip, zstd};
 use crate::error::{Error, Reason, Result};
@@ -119,9 +122,13 @@ impl DecompressOptions {
         let mut supply = Supply::new(self.read.reader(source)?);
         let format = format_of(&mut supply)?;
         let (spare, path) = (Spare::new(), supply.path().to_owned());
-        let (plan, supply) = self.plan(supply, format)?;
+        let (plan, mut supply) = self.plan(supply, format)?;
         let mut search = None;
         let mut trim = None;
+        let turns = plan.believes_members(format).then(Turns::default);
+        if let Some(turns) = &turns {
+            supply.keep_from(turns.settled());
+        }
         let split: Box<dyn Split + '_> = match (plan, format) {
             (Plan::Frames(index, frames, wanted), _) => {
                 Box::new(Picked::new(supply, &spare, index, (frames, wanted))?)
@@ -142,9 +149,14 @@ impl DecompressOptions {
             }
         };
         let workers = workers(self.workers);
-        let job = Job { format, path, spare: &spare, decoders: Spare::new(), search, trim };
-        let mut items = Items { split, next: 0, trim: job.trim.as_ref(), ended: false };
+        let decoders = Spare::new();
+        let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
+        let mut items = Items { split, next: 0, job: &job, ended: false };
         output.map_ordered(&mut items, workers, |item, ticket| job.run(item, ticket))?;
+        if let Some(mark) = job.turns.as_ref().and_then(Turns::go_on) {
+            items.go_back(mark)?;
+            output.map_ordered(&mut items, workers, |item, ticket| job.run(item, ticket))?;
+        }
         job.check_end()?;
         let tally = items.split.tally();
         let written = output.commit()?;
@@ -199,6 +211,14 @@ enum Plan {
     FromStart(Option<Trim>),
 }
 
+impl Plan {
+    /// Whether members go to workers because of what they say about their length, and nothing else
+    /// vouches for it.
+    fn believes_members(&self, format: Format) -> bool {
+        matches!((self, format), (Self::FromStart(_), Format::Gzip | Format::Bgzf))
+    }
+}
+
 /// Tells the format, without taking anything.
 pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
     let head = supply.peek(HEAD)?;
@@ -216,22 +236,40 @@ pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
 struct Items<'j> {
     split: Box<dyn Split + 'j>,
     next: u64,
-    trim: Option<&'j Trim>,
+    job: &'j Job<'j>,
     ended: bool,
 }
 
+/// Some work, and where in the stream it lies.
+struct Item {
+    mark: Mark,
+    end: u64,
+    work: Result<Work>,
+}
+
+impl Items<'_> {
+    /// Begins again at `mark`, and believes no member any more.
+    fn go_back(&mut self, mark: Mark) -> Result<()> {
+        (self.next, self.ended) = (mark.index, false);
+        self.split.go_back(mark.offset, mark.frames)
+    }
+}
+
 impl Iterator for Items<'_> {
-    type Item = (u64, Result<Work>);
+    type Item = Item;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended || self.trim.is_some_and(Trim::has_enough) {
+        let is_enough = self.job.trim.as_ref().is_some_and(Trim::has_enough);
+        if self.ended || is_enough || self.job.turns.as_ref().is_some_and(Turns::has_stopped) {
             return None;
         }
+        let before = self.split.tally();
+        let mark = Mark { index: self.next, offset: before.bytes_in, frames: before.frames };
         let work = self.split.next().transpose();
         self.ended = !matches!(work, Some(Ok(_)));
-        let index = self.next;
         self.next += 1;
-        work.map(|work| (index, work))
+        let end = self.split.tally().bytes_in;
+        work.map(|work| Item { mark, end, work })
     }
 }
 
@@ -243,15 +281,33 @@ struct Job<'j> {
     decoders: Spare<Box<dyn Decode>>,
     search: Option<Arc<BlockSearch>>,
     trim: Option<Trim>,
+    /// Of members that are believed.
+    turns: Option<Turns>,
 }
 
 impl Job<'_> {
-    fn run(&self, (index, work): (u64, Result<Work>), ticket: &mut Ticket) -> Result<()> {
+    fn run(&self, item: Item, ticket: &mut Ticket) -> Result<()> {
         let out = ticket.buffer();
         let failing = Failing(self);
-        self.decode(work?, out)?;
-        if let Some(trim) = &self.trim {
-            trim.cut(index, out);
+        let cut = |index: u64, bytes: &mut Vec<u8>| {
+            if let Some(trim) = &self.trim {
+                trim.cut(index, bytes);
+            }
+        };
+        let Item { mark, end, work } = item;
+        if let Some(turns) = &self.turns {
+            let is_believed = matches!(work, Ok(Work::Encoded(_)));
+            let done = match work.and_then(|work| self.decode(work, out)) {
+                Ok(()) => Done::Decoded { end },
+                Err(error) if is_believed && error.reason() == Reason::Corrupt => {
+                    Done::Doubtful
+                }
+                Err(error) => Done::Failed(error),
+            };
+            turns.settle(mark, done, out, cut)?;
+        } else {
+            self.decode(work?, out)?;
+            cut(mark.index, out);
         }
         std::mem::forget(failing);
         Ok(())

@@ -1,7 +1,10 @@
 //! Compressed bytes in order, with a look ahead.
 
+use std::collections::VecDeque;
 use std::io::{BufRead, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::Reader;
 
@@ -18,12 +21,39 @@ pub(super) struct Supply {
     taken: usize,
     /// Of the next byte, in the compressed stream.
     offset: u64,
+    /// Of a stream that may have to be gone back in.
+    kept: Option<Kept>,
+}
+
+/// What came out of a stream and may be needed again.
+struct Kept {
+    blocks: VecDeque<Vec<u8>>,
+    /// Of the first block.
+    start: u64,
+    /// Nothing before this is needed.
+    settled: Arc<AtomicU64>,
+}
+
+impl Kept {
+    fn push(&mut self, block: &[u8]) {
+        // Pairs with the store of whoever settles; if that is not seen yet, more is kept.
+        let settled = self.settled.load(Ordering::Relaxed);
+        while let Some(first) = self.blocks.front() {
+            let end = self.start + first.len() as u64;
+            if end > settled {
+                break;
+            }
+            self.start = end;
+            self.blocks.pop_front();
+        }
+        self.blocks.push_back(block.to_vec());
+    }
 }
 
 impl Supply {
     pub(super) fn new(reader: Reader) -> Self {
         let path = reader.path().to_owned();
-        Self { reader, path, held: Vec::new(), taken: 0, offset: 0 }
+        Self { reader, path, held: Vec::new(), taken: 0, offset: 0, kept: None }
     }
 
     pub(super) fn path(&self) -> &Path {
@@ -88,16 +118,34 @@ impl Supply {
         let room = self.held.try_reserve(len);
         room.map_err(|_| no_memory(&self.path))?;
         self.held.extend_from_slice(block);
+        if let Some(kept) = &mut self.kept {
+            kept.push(block);
+        }
         self.reader.consume(len);
         Ok(len > 0)
     }
 
+    /// Makes it possible to [go back](Self::go_back), to no byte before those that are `settled`. What
+    /// can be read once only is kept in memory meanwhile.
+    pub(super) fn keep_from(&mut self, settled: Arc<AtomicU64>) {
+        if self.len().is_none() {
+            let blocks = VecDeque::from([self.held[self.taken..].to_vec()]);
+            self.kept = Some(Kept { blocks, start: self.offset, settled });
+        }
+    }
+
+    /// Goes back to `offset`.
+    pub(super) fn go_back(&mut self, offset: u64) -> Result<()> {
+        let Some(kept) = &self.kept else { return self.seek(offset) };
+        let before = usize::try_from(offset - kept.start).unwrap_or(usize::MAX);
+        self.held = kept.blocks.iter().flatten().skip(before).copied().collect();
+        (self.taken, self.offset) = (0, offset);
+        Ok(())
+    }
+
     /// Bytes of the stream; `None` if only reading it to its end would tell.
-    pub(super) fn len(&mut self) -> Option<u64> {
-        let here = self.reader.position();
-        let end = self.reader.seek(SeekFrom::End(0)).ok()?;
-        self.reader.seek(SeekFrom::Start(here)).ok()?;
-        Some(end)
+    pub(super) fn len(&self) -> Option<u64> {
+        self.reader.end_position()
     }
 
     /// Goes to `offset`; only for a stream that has a [`len`](Self::len).

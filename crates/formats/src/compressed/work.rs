@@ -62,6 +62,12 @@ pub(super) trait Split: Send {
     fn next(&mut self) -> Result<Option<Work>>;
 
     fn tally(&self) -> Tally;
+
+    /// Goes back to the byte where some work began, with so many frames before it, and from there on
+    /// believes no length that a frame says it has. Only where lengths are believed.
+    fn go_back(&mut self, _offset: u64, _frames: u64) -> Result<()> {
+        Ok(())
+    }
 }
 
 /// Decodes whole frames; kept by a worker from one item to the next.

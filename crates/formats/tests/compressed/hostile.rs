@@ -3,7 +3,7 @@
 use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
-use crate::around::{packed_small, source, text, unpacked, unpacked_by};
+use crate::around::{packed_small, pipe, source, text, unpacked, unpacked_by};
 
 const RAW: u32 = 0;
 const RUN: u32 = 1;
@@ -95,12 +95,10 @@ fn a_member_whose_size_lies_is_decoded_as_it_is_or_refused() {
         let there = unpacked(&with_size(&bytes, wrong)).expect("as gzip decodes it");
         assert!(there == plain, "{wrong}");
     }
-    // Two members that say they are one are decoded as the two that they are, or refused.
+    // Two members that say they are one are decoded as the two that they are.
     let second = &bytes[usize::try_from(size).unwrap()..];
     let both = size + u32::from_le_bytes([second[16], second[17], second[18], second[19]]);
-    if let Ok(there) = unpacked(&with_size(&bytes, both)) {
-        assert!(there == plain);
-    }
+    assert!(unpacked(&with_size(&bytes, both)).expect("as gzip decodes it") == plain);
 }
 
 #[test]
@@ -217,4 +215,122 @@ fn an_index_that_is_ours_and_lies_is_corrupt() {
         bytes[at] ^= 1;
         assert_eq!(reasons(&bytes), [Err(Reason::Corrupt), Err(Reason::Corrupt)], "{what}");
     }
+}
+
+/// A member whose field of this kind says `size`, of `plain` in one stored block.
+fn stored(kind: &[u8; 2], size: u32, plain: &[u8]) -> Vec<u8> {
+    let mut member = b"\x1f\x8b\x08\x04\0\0\0\0\0\xff".to_vec();
+    match kind {
+        b"BC" => {
+            member.extend_from_slice(b"\x06\0BC\x02\0");
+            let size = u16::try_from(size.saturating_sub(1)).unwrap_or(u16::MAX);
+            member.extend_from_slice(&size.to_le_bytes());
+        }
+        _ => {
+            member.extend_from_slice(b"\x08\0IG\x04\0");
+            member.extend_from_slice(&size.to_le_bytes());
+        }
+    }
+    let len = u16::try_from(plain.len()).expect("short");
+    member.push(1);
+    member.extend_from_slice(&len.to_le_bytes());
+    member.extend_from_slice(&(!len).to_le_bytes());
+    member.extend_from_slice(plain);
+    let mut crc = flate2::Crc::new();
+    crc.update(plain);
+    member.extend_from_slice(&crc.sum().to_le_bytes());
+    member.extend_from_slice(&u32::from(len).to_le_bytes());
+    member
+}
+
+/// Bytes of such a member that are not its plain ones.
+fn around(kind: &[u8; 2]) -> usize {
+    stored(kind, 0, b"").len()
+}
+
+/// What the decoder that reads one byte after the other makes of it, as `gzip -dc` does.
+fn in_order(bytes: &[u8]) -> Option<Vec<u8>> {
+    let mut plain = Vec::new();
+    let mut decoder = flate2::bufread::MultiGzDecoder::new(bytes);
+    std::io::Read::read_to_end(&mut decoder, &mut plain).ok().map(|_| plain)
+}
+
+/// Compares with decoding in order: from a file and from a pipe, and a part.
+fn check_in_order(name: &str, bytes: &[u8], workers: &[usize]) {
+    let right = in_order(bytes);
+    for &workers in workers {
+        let options = DecompressOptions::new().with_workers(workers);
+        for (from, source) in [("file", source(bytes)), ("pipe", pipe(bytes, 5000))] {
+            let (report, plain) = unpacked_by(&options, source);
+            match (&report, &right) {
+                (Ok(_), Some(right)) => assert!(plain == *right, "{name}, {workers}, {from}"),
+                (Err(error), None) => assert!(!error.path().as_os_str().is_empty()),
+                _ => panic!("{name}, {workers}, {from}: {report:?}"),
+            }
+        }
+        let Some(right) = right.as_ref().filter(|right| right.len() > 200) else { continue };
+        let (from, len) = (right.len() / 2, right.len() / 3);
+        let part = options.with_offset(from as u64).with_len(len as u64);
+        let (report, plain) = unpacked_by(&part, source(bytes));
+        report.unwrap_or_else(|error| panic!("{name}, {workers}, a part: {error}"));
+        assert!(plain == right[from..from + len], "{name}, {workers}, a part");
+    }
+}
+
+#[test]
+fn members_that_lie_about_their_length_are_decoded_as_gzip_does() {
+    let text = text(3, 40_000);
+    for kind in [b"BC", b"IG"] {
+        let frame = |len: usize| u32::try_from(len + around(kind)).expect("short");
+        let honest = |plain: &[u8]| stored(kind, frame(plain.len()), plain);
+        let parts: Vec<&[u8]> = text.chunks(3000).collect();
+        let (before, after) = (honest(parts[0]), honest(parts[1]));
+        // Another member inside the data, which its size field leads to.
+        let nested = [&b"before "[..], &honest(b"not to be seen"), b" after"].concat();
+        let inside = frame(0) - 8 + 7;
+        let lies = [
+            ("zero", stored(kind, 0, parts[2])),
+            ("too small", stored(kind, 40, parts[2])),
+            ("one less", stored(kind, frame(3000) - 1, parts[2])),
+            ("one more", stored(kind, frame(3000) + 1, parts[2])),
+            ("past the end", stored(kind, 65_000, parts[2])),
+            ("over the next", stored(kind, 2 * frame(3000), parts[2])),
+            ("over the next two", stored(kind, 3 * frame(3000), parts[2])),
+            ("into stored data", stored(kind, inside, &nested)),
+        ];
+        for (name, lie) in lies {
+            let rest: Vec<u8> = parts[3..].iter().flat_map(|part| honest(part)).collect();
+            for (place, bytes) in [
+                ("first", [&lie, &before[..], &rest].concat()),
+                ("in the middle", [&before, &lie[..], &after, &rest].concat()),
+                ("twice", [&before, &lie[..], &after, &lie, &rest].concat()),
+                ("last", [&rest, &before[..], &lie].concat()),
+            ] {
+                assert!(in_order(&bytes).is_some(), "{name} {place}");
+                check_in_order(&format!("{name}, {place}"), &bytes, &[1, 2, 3, 8]);
+                // Really damaged after it: an error all the same.
+                let mut damaged = bytes.clone();
+                let at = damaged.len() - 20;
+                damaged[at] ^= 1;
+                assert_eq!(in_order(&damaged), None);
+                check_in_order(&format!("{name}, {place}, damaged"), &damaged, &[2]);
+                let cut = &bytes[..bytes.len() - 4];
+                check_in_order(&format!("{name}, {place}, cut"), cut, &[2]);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_damaged_member_is_told_where_it_begins_though_lengths_are_not_believed() {
+    let parts: Vec<Vec<u8>> =
+        (0..5).map(|seed| stored(b"IG", 3028 + 5, &text(seed, 3000))).collect();
+    let mut bytes = parts.concat();
+    let begins = parts[..3].concat().len();
+    bytes[begins + 100] ^= 1;
+    let (report, plain) =
+        unpacked_by(&DecompressOptions::new().with_workers(3), source(&bytes));
+    let error = report.expect_err("damaged");
+    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(begins as u64)));
+    assert!(text(0, 3000).starts_with(&plain[..plain.len().min(3000)]));
 }

@@ -23,6 +23,8 @@ pub(crate) struct Splitter<'s> {
     inflate: Decompress,
     /// A member that is being decoded here.
     long: Option<Long>,
+    /// Whether members are as long as they say, as far as is known.
+    believes: bool,
     tally: Tally,
 }
 
@@ -35,12 +37,15 @@ struct Long {
 impl<'s> Splitter<'s> {
     pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Self {
         let inflate = Decompress::new(false);
-        Self { supply, spare, inflate, long: None, tally: Tally::default() }
+        Self { supply, spare, inflate, long: None, believes: true, tally: Tally::default() }
     }
 
     /// Takes members that say how long they are, and decode to a step together. `None` if the next
     /// one does not, or is not to be believed.
     fn gather(&mut self) -> Result<Option<Encoded>> {
+        if !self.believes {
+            return Ok(None);
+        }
         let offset = self.supply.offset();
         let (mut len, mut most) = (0, 0);
         while len < STEP && most < STEP {
@@ -202,5 +207,12 @@ impl Split for Splitter<'_> {
 
     fn tally(&self) -> Tally {
         Tally { bytes_in: self.supply.offset(), ..self.tally.clone() }
+    }
+
+    fn go_back(&mut self, offset: u64, frames: u64) -> Result<()> {
+        self.supply.go_back(offset)?;
+        (self.long, self.believes) = (None, false);
+        self.tally = Tally { frames, ..Tally::default() };
+        Ok(())
     }
 }
