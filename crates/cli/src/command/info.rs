@@ -5,10 +5,11 @@ mod tensors;
 use std::fs;
 use std::path::Path;
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use swath::{ReadOptions, append};
+use swath_formats::Reason;
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
 use swath_formats::table::{TableOptions, npy, read_arrow};
@@ -54,8 +55,9 @@ impl Known {
 pub(super) fn run(args: &Info) -> Result<Outcome> {
     let mut failed = 0;
     for path in &args.paths {
-        match of(path, args.format) {
-            Ok(known) => show(args, path, known)?,
+        let known = of(path, args.format).and_then(|known| Ok((known, len(path)?)));
+        match known {
+            Ok((known, bytes)) => show(args, path, known, bytes)?,
             Err(error) => {
                 complain(describe(&error));
                 failed += 1;
@@ -67,6 +69,12 @@ pub(super) fn run(args: &Info) -> Result<Outcome> {
         some if some == args.paths.len() => Outcome::NotDone,
         _ => Outcome::Differs,
     })
+}
+
+fn len(path: &Path) -> Result<u64> {
+    let facts = fs::metadata(path);
+    let cannot = || format!("cannot read {}", path.display());
+    Ok(facts.with_context(cannot)?.len())
 }
 
 fn of(path: &Path, format: Option<Format>) -> Result<Known> {
@@ -87,7 +95,7 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
     }
     let head = head(path, facts.map_or(0, |facts| facts.len()))?;
     if let Some(packing) = Packing::detect(&head) {
-        return Ok(packed(path, packing));
+        return packed(path, packing);
     }
     if matrix::has_banner(&head) {
         return as_format(path, Format::Mtx);
@@ -171,14 +179,19 @@ fn market(path: &Path) -> Result<Known> {
         .with("body_offset", header.body_offset))
 }
 
-fn packed(path: &Path, packing: Packing) -> Known {
+fn packed(path: &Path, packing: Packing) -> Result<Known> {
     let word = Packing::WORDS.iter().find(|(_, other)| *other == packing);
     let known = Known::new("compressed").with("format", word.map_or("", |&(word, _)| word));
-    match Seekable::open(path) {
+    Ok(match Seekable::open(path) {
         Ok(index) => known.with("length", index.len()).with("frames", index.frames() as u64),
-        // To be read from its beginning.
-        Err(_) => known.with("index", "none"),
-    }
+        Err(error) => match error.reason() {
+            // To be read from its beginning.
+            Reason::NoIndex => known.with("index", "none"),
+            // What it is an index of may be whole: two files, one after the other, are.
+            Reason::Corrupt | Reason::Unsupported => known.with("index", error.to_string()),
+            _ => return Err(error.into()),
+        },
+    })
 }
 
 /// The count of PARSEC's contracts, if a line of nine fields follows it.
@@ -203,8 +216,7 @@ fn bytes(path: &Path, head: &[u8]) -> Result<Known> {
     Ok(Known::new("text").with("newlines", lines))
 }
 
-fn show(args: &Info, path: &Path, known: Known) -> Result<()> {
-    let bytes = fs::metadata(path).map_or(0, |facts| facts.len());
+fn show(args: &Info, path: &Path, known: Known, bytes: u64) -> Result<()> {
     if args.json {
         let path = path.as_os_str().into();
         return print_json(&Json { path, kind: known.kind, bytes, facts: known.facts });
@@ -235,4 +247,19 @@ fn shortened(items: &[Value]) -> String {
         String::new()
     };
     format!("{}{more}", shown.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_index_that_cannot_be_read_is_an_error_and_not_none() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.zst");
+        // As if it failed between the first bytes and the index.
+        let error = packed(&path, Packing::Zstd).map(drop).expect_err("it is not there");
+        let told = describe(&error);
+        assert!(told.contains("a.zst") && told.contains("No such file"), "{told}");
+    }
 }

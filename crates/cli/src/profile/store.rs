@@ -61,10 +61,16 @@ impl Store {
         Self { folder: folder.into() }
     }
 
-    /// Whether there is any: without one, nobody needs to find out what a path is on.
+    /// Whether there may be any: without one, nobody needs to find out what a path is on. A folder
+    /// that cannot be listed may have some; whoever loads one is told what is wrong.
     #[must_use]
     pub fn has_any(&self) -> bool {
-        fs::read_dir(&self.folder).is_ok_and(|mut entries| entries.next().is_some())
+        match fs::read_dir(&self.folder) {
+            Ok(mut entries) => entries.next().is_some(),
+            Err(error) => {
+                !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+            }
+        }
     }
 
     /// The file of the profile for `key`.
