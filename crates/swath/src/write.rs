@@ -190,7 +190,8 @@ impl WriteOptions {
     }
 
     /// Makes a file of `len` bytes that are written in any order, by any threads; see
-    /// [`Positional`]. What is not written is zero.
+    /// [`Positional`]. What is not written is zero. Threads are the caller's: those of
+    /// [`with_workers`](Self::with_workers) are not started.
     ///
     /// # Errors
     ///
@@ -199,7 +200,8 @@ impl WriteOptions {
         let draft = Draft::begin(path.as_ref(), &self.draft)?;
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks)?;
-        Ok(Positional::new(draft, len, fallbacks, self.hooks.clone()))
+        let observer = Observer::new(self.hooks.clone(), Some(len));
+        Ok(Positional::new(draft, fallbacks, (len, self.chunk_size()), observer))
     }
 
     fn commit(&self, draft: Draft, path: &Path, len: u64) -> Result<()> {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, Mutex};
 
 use swath::sink::Sync;
 use swath::{CancelToken, Operation, Reason, WriteOptions};
@@ -171,6 +171,64 @@ fn many_threads_write_where_they_like() {
     out.commit().expect("committed");
     assert!(fs::read(&path).expect("there") == wanted);
     assert_eq!(place.names(), ["out"]);
+}
+
+#[test]
+fn progress_of_writes_by_position_is_told_chunk_by_chunk() {
+    let place = Place::new();
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let notes = Arc::clone(&seen);
+    let options = WriteOptions::new()
+        .with_chunk_size(1000)
+        .with_progress(move |progress| notes.lock().expect("quick").push(progress));
+    let out = options.create(place.path("out"), 2500).expect("created");
+    let wanted = bytes(2500);
+    out.write_at(&wanted, 0).expect("written");
+    out.write_at(b"", 7).expect("nothing to write");
+    out.commit().expect("committed");
+    assert!(fs::read(place.path("out")).expect("there") == wanted);
+    let seen = seen.lock().expect("quick");
+    assert_eq!(seen.iter().map(|told| told.bytes).collect::<Vec<_>>(), [1000, 2000, 2500]);
+    assert!(seen.iter().all(|told| told.total == Some(2500)));
+}
+
+#[test]
+fn a_cancelled_file_is_neither_written_by_position_nor_committed() {
+    let place = Place::new();
+    fs::write(place.path("out"), b"old").expect("room on disk");
+    let token = CancelToken::new();
+    let options = WriteOptions::new().with_cancel(token.clone()).with_chunk_size(100);
+    // Cancelled before a write, between two chunks of one, and before the commit only.
+    let between = token.child();
+    let also = between.clone();
+    let ended = options.clone().with_cancel(between).with_progress(move |_| also.cancel());
+    let ended = ended.create(place.path("out"), 1000).expect("created");
+    let error = ended.write_at(&bytes(1000), 0).expect_err("cancelled");
+    assert_eq!((error.reason(), error.extent()), (Reason::Cancelled, Some((100, 100))));
+    assert_eq!(ended.commit().expect_err("cancelled").reason(), Reason::Cancelled);
+    let written = options.create(place.path("out"), 10).expect("created");
+    written.write_at(&bytes(10), 0).expect("not cancelled yet");
+    let begun = options.create(place.path("other"), 10).expect("created");
+    token.cancel();
+    let error = begun.write_at(b"no", 0).expect_err("cancelled");
+    assert_eq!((error.reason(), error.operation()), (Reason::Cancelled, Operation::Write));
+    for out in [written, begun] {
+        let error = out.commit().expect_err("cancelled");
+        assert_eq!((error.reason(), error.operation()), (Reason::Cancelled, Operation::Commit));
+    }
+    assert_eq!(fs::read(place.path("out")).expect("there"), b"old");
+    assert_eq!(place.names(), ["out"]);
+}
+
+#[test]
+fn a_panic_of_progress_by_position_poisons_the_file() {
+    let place = Place::new();
+    let options = WriteOptions::new().with_progress(|_| panic!("by the caller"));
+    let out = options.create(place.path("out"), 10).expect("created");
+    let write = std::panic::AssertUnwindSafe(|| out.write_at(b"bytes", 0));
+    std::panic::catch_unwind(write).expect_err("it panics");
+    assert_eq!(out.commit().expect_err("poisoned").reason(), Reason::Poisoned);
+    assert!(place.names().is_empty());
 }
 
 #[test]

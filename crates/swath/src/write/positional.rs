@@ -1,12 +1,14 @@
 //! A file that is written in any order, by any threads.
 
 use std::fmt;
+use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::observe::Hooks;
+use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
 use crate::timeline::Activity;
@@ -17,6 +19,9 @@ use crate::timeline::Activity;
 /// Nothing is visible before [`commit`](Self::commit); dropped without it, nothing is left. What
 /// nobody writes is zero. Where two writes overlap and neither ends before the other begins, each
 /// overlapping byte is of one or of the other.
+///
+/// A write is cut into chunks of the options' size. Progress is told after each of them, and what is
+/// written twice counts twice; a cancelled token ends a write before its next chunk, and the commit.
 ///
 /// ```
 /// use swath::WriteOptions;
@@ -38,14 +43,21 @@ pub struct Positional {
     draft: Draft,
     len: u64,
     fallbacks: Vec<String>,
-    hooks: Hooks,
+    chunk_size: NonZeroU64,
+    observer: Observer,
     /// A write was not done, so the file is not what the program meant.
     is_poisoned: AtomicBool,
 }
 
 impl Positional {
-    pub(super) fn new(draft: Draft, len: u64, fallbacks: Vec<String>, hooks: Hooks) -> Self {
-        Self { draft, len, fallbacks, hooks, is_poisoned: AtomicBool::new(false) }
+    pub(super) fn new(
+        draft: Draft,
+        fallbacks: Vec<String>,
+        (len, chunk_size): (u64, NonZeroU64),
+        observer: Observer,
+    ) -> Self {
+        let is_poisoned = AtomicBool::new(false);
+        Self { draft, len, fallbacks, chunk_size, observer, is_poisoned }
     }
 
     /// Bytes that the file will have.
@@ -68,50 +80,76 @@ impl Positional {
     /// # Errors
     ///
     /// [`Reason::Invalid`] if they reach beyond the length, of which nothing is written then; the
-    /// kernel's errors of writing, with the bytes that are missing. After an error the file cannot
-    /// be committed.
+    /// kernel's errors of writing, with the bytes that are missing; [`Reason::Cancelled`]. After an
+    /// error, or a panic of progress, the file cannot be committed.
     pub fn write_at(&self, bytes: &[u8], offset: u64) -> Result<()> {
-        let error = match Extent::new(offset, bytes.len() as u64) {
-            Some(extent) if extent.end() <= self.len => {
-                let span = (offset, extent.len());
-                let written =
-                    self.hooks.record((Activity::Write, self.draft.path()), span, || {
-                        write_all_at(&**self.draft.file(), bytes, offset)
-                    });
-                match written {
-                    Ok(()) => return Ok(()),
-                    Err((error, done)) => Error::io(Operation::Write, self.draft.path(), error)
-                        .at(Extent::between(offset + done, extent.end())),
-                }
-            }
-            _ => Error::new(Operation::Write, Reason::Invalid, self.draft.path())
+        let unless_done = Poison(&self.is_poisoned);
+        let extent = self.place_of(bytes, offset)?;
+        let mut rest = bytes;
+        let plan = ChunkPlan::new(extent, self.chunk_size);
+        for chunk in (0..plan.count()).filter_map(|index| plan.chunk(index)) {
+            // A chunk is no longer than what is left.
+            let len = usize::try_from(chunk.len()).unwrap_or(rest.len());
+            let (now, later) = rest.split_at(len);
+            self.write_chunk(now, chunk)?;
+            rest = later;
+        }
+        std::mem::forget(unless_done);
+        Ok(())
+    }
+
+    fn place_of(&self, bytes: &[u8], offset: u64) -> Result<Extent> {
+        let extent = Extent::new(offset, bytes.len() as u64);
+        extent.filter(|extent| extent.end() <= self.len).ok_or_else(|| {
+            Error::new(Operation::Write, Reason::Invalid, self.draft.path())
                 .detail(format!(
                     "{} bytes at byte {offset} reach beyond its length of {}",
                     bytes.len(),
                     self.len
                 ))
-                .hint("create it with the length that it is to have"),
-        };
-        // Read by `commit`, which owns the file: whatever brought it there came after.
-        self.is_poisoned.store(true, Ordering::Relaxed);
-        Err(error)
+                .hint("create it with the length that it is to have")
+        })
+    }
+
+    fn write_chunk(&self, bytes: &[u8], chunk: Extent) -> Result<()> {
+        let path = self.draft.path();
+        self.look_for_cancel(Operation::Write, chunk)?;
+        let span = (chunk.offset(), chunk.len());
+        let written = self.observer.hooks().record((Activity::Write, path), span, || {
+            write_all_at(&**self.draft.file(), bytes, chunk.offset())
+        });
+        written.map_err(|(error, done)| {
+            let missing = Extent::between(chunk.offset() + done, chunk.end());
+            Error::io(Operation::Write, path, error).at(missing)
+        })?;
+        self.observer.delivered(chunk.len());
+        Ok(())
+    }
+
+    fn look_for_cancel(&self, operation: Operation, extent: Extent) -> Result<()> {
+        if !self.observer.is_cancelled() {
+            return Ok(());
+        }
+        let error = Error::new(operation, Reason::Cancelled, self.draft.path());
+        Err(error.at(extent).detail("cancelled"))
     }
 
     /// Gives the file its name, durably unless the options say otherwise.
     ///
     /// # Errors
     ///
-    /// [`Reason::Poisoned`] if a write has failed; else those of the commit, after which the
-    /// target is what it was, unless the reason is [`Reason::OutcomeUnknown`].
+    /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; else those of the commit,
+    /// after which the target is what it was, unless the reason is [`Reason::OutcomeUnknown`].
     pub fn commit(mut self) -> Result<()> {
+        self.look_for_cancel(Operation::Commit, Extent::between(0, self.len))?;
         if *self.is_poisoned.get_mut() {
             return Err(Error::new(Operation::Commit, Reason::Poisoned, self.draft.path())
                 .detail("a write to it has failed")
                 .hint("write it again from the start"));
         }
-        let (draft, len) = (self.draft, self.len);
+        let (draft, len, hooks) = (self.draft, self.len, self.observer.hooks());
         let path = draft.path().to_owned();
-        self.hooks.record((Activity::Commit, &path), (0, len), || draft.commit(len))
+        hooks.record((Activity::Commit, &path), (0, len), || draft.commit(len))
     }
 }
 
@@ -121,5 +159,15 @@ impl fmt::Debug for Positional {
             .field("path", &self.draft.path())
             .field("len", &self.len)
             .finish_non_exhaustive()
+    }
+}
+
+/// A write that does not come to its end leaves a file that is not what the program meant.
+struct Poison<'p>(&'p AtomicBool);
+
+impl Drop for Poison<'_> {
+    fn drop(&mut self) {
+        // Relaxed: read by `commit`, which owns the file: whatever brought it there came after.
+        self.0.store(true, Ordering::Relaxed);
     }
 }
