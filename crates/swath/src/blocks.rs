@@ -14,7 +14,6 @@
 //! C, whose parser was one thread's.
 
 pub(crate) mod consume;
-pub(crate) mod failures;
 mod file;
 mod mapped;
 pub(crate) mod runs;

@@ -13,6 +13,7 @@ pub(crate) mod ring;
 pub(crate) mod stream;
 pub(crate) mod worker;
 
+use std::convert::Infallible;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ use swath_plan::schedule::{Action, Lease, Outcome, Scheduler, Verdict};
 use swath_plan::window::{Residency, WINDOW_SIZE};
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::failures::{Failures, Payload};
 use crate::observe::Observer;
 use crate::report::Tally;
 use crate::source::Opened;
@@ -115,6 +117,8 @@ pub(crate) struct Job<'m> {
     state: Mutex<State>,
     released: Condvar,
     started: Instant,
+    /// Of the caller's code, by the offset that it was called for.
+    panics: Failures<Infallible>,
 }
 
 struct State {
@@ -161,6 +165,7 @@ impl<'m> Job<'m> {
             state: Mutex::new(state),
             released: Condvar::new(),
             started: Instant::now(),
+            panics: Failures::default(),
         }
     }
 
@@ -266,6 +271,22 @@ impl<'m> Job<'m> {
         self.released.notify_all();
     }
 
+    /// The caller's code panicked while this thread was at `offset`: nobody is to wait for it.
+    pub(crate) fn panicked(&self, offset: u64, panic: Payload) {
+        self.panics.panicked(offset, panic);
+        self.stop();
+    }
+
+    /// The panic that is first in file order, if the caller's code panicked, and its offset.
+    pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
+        self.panics.panic()
+    }
+
+    /// Goes on with that panic, if there is one.
+    pub(crate) fn resume_panic(&self) {
+        self.panics.resume();
+    }
+
     /// Ends the job without an error of its own: a worker panicked, or nobody listens any more.
     pub(crate) fn stop(&self) {
         self.state().scheduler.stop();
@@ -283,7 +304,7 @@ impl<'m> Job<'m> {
 
     /// Whether it has failed, so that nothing is tried again.
     pub(crate) fn has_failed(&self) -> bool {
-        self.state().failure.is_some()
+        self.panics.any() || self.state().failure.is_some()
     }
 
     /// The first failure, taken out.

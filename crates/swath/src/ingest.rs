@@ -117,6 +117,8 @@ impl IngestOptions {
             let started = Instant::now();
             let crew = Crew::new((&listing, first_source), self, began.seconds, places, true);
             run(&crew, &make, Caller::Works);
+            // Those of other workers, who may have read all of it.
+            crew.tell();
             failure = crew.failure();
             parts.add(summary(crew));
             timed.push((places.map_or(0, <[u32]>::len) as u64, started.elapsed()));

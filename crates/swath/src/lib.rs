@@ -42,6 +42,7 @@ mod buffer;
 mod copy;
 mod engine;
 mod error;
+mod failures;
 mod heal;
 mod ingest;
 pub mod manifest;

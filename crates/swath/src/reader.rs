@@ -8,28 +8,27 @@
 //! The first block after an opening or a seek is read on the caller's thread, so a few bytes here
 //! and there start no thread; from the second block on, workers read ahead.
 
-use std::collections::BTreeMap;
+mod ahead;
+
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
-use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
+use std::sync::Arc;
 
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, Facts, PageCache, Reuse, Wishes, decide, in_order};
-use swath_plan::schedule::{Lease, Way};
+use swath_plan::policy::{PageCache, Reuse};
 
-use crate::buffer::{Buffer, BufferPool};
-use crate::engine::fill::{Hands, fill_buffered};
+use crate::buffer::Buffer;
+use crate::engine::fill::fill_buffered;
 use crate::engine::stream::Stream;
-use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::report::Tally;
 use crate::source::{Kind, Opened, Source};
-use crate::survey::{self, cancelled_before};
+use crate::survey::cancelled_before;
 use crate::timeline::Activity;
+
+use ahead::{Ahead, block};
 
 /// Bytes of one block unless told otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -37,8 +36,6 @@ const BLOCK_SIZE: u64 = 1 << 20;
 const FIRST: u64 = 128 << 10;
 /// Bytes read from a stream at one time.
 const STREAM_BLOCK: usize = 64 << 10;
-/// Blocks that may be ready or in flight, for each worker.
-const AHEAD: u64 = 3;
 
 /// Opens a file for reading in order, with several threads reading ahead.
 ///
@@ -56,7 +53,8 @@ const AHEAD: u64 = 3;
 /// # Errors
 ///
 /// If the file cannot be opened. What happens later comes out of `read`, as an [`io::Error`] that
-/// holds an [`Error`].
+/// holds an [`Error`]. A panic of the caller's own code that a worker calls (of progress, of a
+/// source) is no error: the next `read` that needs that worker's bytes goes on with it.
 pub fn reader(path: impl AsRef<Path>) -> Result<Reader> {
     ReadOptions::new().reader(path.as_ref())
 }
@@ -191,10 +189,17 @@ impl Reader {
         };
         ahead.give_back(used);
         let taken = ahead.take(self.next);
-        if taken.is_err() {
-            self.ahead = None;
+        if let Ok(Some(block)) = taken {
+            return Ok(block);
         }
-        taken
+        let ended = self.ahead.take();
+        if let Some(ahead) = &ended {
+            // Of whatever ended it, this is the cause.
+            ahead.resume_panic();
+        }
+        let name = self.source.name();
+        let nothing = || io::Error::other("the workers have ended");
+        taken?.ok_or_else(|| Error::io(Operation::Read, name, nothing()))
     }
 
     fn read_here(&mut self, extent: Extent) -> Result<Buffer> {
@@ -311,190 +316,4 @@ impl Seek for Reader {
         }
         Ok(target)
     }
-}
-
-/// Windows that are looked at before reading ahead: each seek pays for them.
-const WINDOWS: usize = 128;
-
-/// Workers that read ahead of one position.
-struct Ahead {
-    shared: Arc<Shared>,
-    threads: Vec<JoinHandle<()>>,
-}
-
-struct Shared {
-    job: Job<'static>,
-    blocks: Mutex<Blocks>,
-    arrived: Condvar,
-    pool: BufferPool,
-    /// Bytes of a block, with room for direct reads to be widened.
-    room: usize,
-}
-
-#[derive(Default)]
-struct Blocks {
-    /// By offset: where the block's bytes start in the buffer, and the buffer.
-    ready: BTreeMap<u64, Buffer>,
-    free: Vec<Buffer>,
-    running: usize,
-}
-
-impl Ahead {
-    /// `None` if no thread can be started.
-    fn start(
-        source: &Arc<Opened>,
-        rest: Extent,
-        options: &ReadOptions,
-        observer: &Observer,
-    ) -> Option<Self> {
-        let facts = survey::facts(source, rest, options, WINDOWS);
-        // A reader has no report in which a refusal could stand; it is advice.
-        let _ = survey::advise(source, rest, options.advice);
-        let decision = decision(&facts, options);
-        let size = decision.cut.size.get();
-        let workers = decision.workers.len();
-        let ahead = NonZeroU64::new(size.saturating_mul(workers as u64 * AHEAD));
-        let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
-        let room = size.min(rest.len()) + if direct { 128 << 10 } else { 0 };
-        let job = Job::new(
-            Arc::clone(source),
-            rest,
-            survey::scheduler(&decision, options, ahead),
-            survey::manner(&decision, &facts, options),
-            observer.clone(),
-        );
-        let shared = Arc::new(Shared {
-            job,
-            blocks: Mutex::new(Blocks { running: workers, ..Blocks::default() }),
-            arrived: Condvar::new(),
-            pool: options.pool.clone(),
-            room: usize::try_from(room).unwrap_or(usize::MAX),
-        });
-        let mut threads = Vec::new();
-        for slot in 0..workers {
-            let worker = Arc::clone(&shared);
-            let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
-            match thread.spawn(move || {
-                let _ended = Ended(&worker);
-                worker::work(&worker.job, &*worker, slot);
-            }) {
-                Ok(thread) => threads.push(thread),
-                Err(_) if threads.is_empty() => return None,
-                Err(_) => {
-                    shared.blocks().running -= workers - slot;
-                    break;
-                }
-            }
-        }
-        Some(Self { shared, threads })
-    }
-
-    /// Waits for the block at `offset`, or for the reason why it will not come.
-    fn take(&self, offset: u64) -> Result<Buffer> {
-        let shared = &self.shared;
-        shared.job.release(offset);
-        let mut recorder = shared.job.observer.recorder(shared.job.source.name());
-        let mut blocks = shared.blocks();
-        loop {
-            if let Some(block) = blocks.ready.remove(&offset) {
-                recorder.waited();
-                return Ok(block);
-            }
-            if blocks.running == 0 {
-                let name = shared.job.source.name();
-                let nothing = || {
-                    Error::io(Operation::Read, name, io::Error::other("the workers have ended"))
-                };
-                return Err(shared.job.failure().unwrap_or_else(nothing));
-            }
-            blocks = shared.arrived.wait(blocks).unwrap_or_else(PoisonError::into_inner);
-        }
-    }
-
-    fn give_back(&self, block: Buffer) {
-        if block.capacity() >= self.shared.room {
-            self.shared.blocks().free.push(block);
-        }
-    }
-}
-
-impl Drop for Ahead {
-    fn drop(&mut self) {
-        self.shared.job.stop();
-        for thread in self.threads.drain(..) {
-            // A panic in a worker has been reported as an error already.
-            let _ = thread.join();
-        }
-    }
-}
-
-/// Counts a worker out, also when it panics, so that nobody waits for it.
-struct Ended<'s>(&'s Shared);
-
-impl Drop for Ended<'_> {
-    fn drop(&mut self) {
-        self.0.blocks().running -= 1;
-        self.0.arrived.notify_all();
-    }
-}
-
-impl Shared {
-    fn blocks(&self) -> MutexGuard<'_, Blocks> {
-        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl Visit for Shared {
-    type Scratch = ();
-
-    fn scratch(&self) -> Result<()> {
-        Ok(())
-    }
-
-    fn visit(
-        &self,
-        hands: &mut Hands<'_>,
-        (): &mut (),
-        lease: &Lease,
-    ) -> std::result::Result<(), Trouble> {
-        let used = self.blocks().free.pop();
-        let mut block = match used {
-            Some(block) => block,
-            None => block(&self.pool, &self.job.source, self.room).map_err(Trouble::fatal)?,
-        };
-        block.narrow(0, self.room);
-        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
-        let skip = match lease.way {
-            Way::Direct => hands.fill_widened(lease.extent, &mut block)?,
-            Way::Buffered => {
-                hands.fill_at_once(lease.extent.offset(), &mut block[..len])?;
-                0
-            }
-        };
-        block.narrow(skip, len);
-        self.blocks().ready.insert(lease.extent.offset(), block);
-        self.arrived.notify_all();
-        Ok(())
-    }
-}
-
-fn decision(facts: &Facts, options: &ReadOptions) -> Decision {
-    let mut wishes = Wishes { ..options.wishes };
-    if wishes.chunk_size == 0 {
-        wishes.chunk_size = BLOCK_SIZE;
-    }
-    if matches!(wishes.engine, Engine::Ring | Engine::Map) {
-        wishes.engine = Engine::Pool;
-    }
-    let facts = Facts { ring: false, ..facts.clone() };
-    let mut decision = decide(&facts, &wishes);
-    // A block is one read.
-    decision.cut.size = decision.chunk_size;
-    in_order(decision, facts.extent)
-}
-
-fn block(pool: &BufferPool, source: &Opened, len: usize) -> Result<Buffer> {
-    let pages = pool.take(len);
-    let pages = pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
-    Ok(Buffer::paged(pages, 0, len, pool.clone()))
 }

@@ -1,14 +1,15 @@
 //! Independent jobs of one call, several at one time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use swath_os::machine::usable_cpus;
 
+use crate::failures::Failures;
+
 /// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a
-/// failure nothing more is begun; returns the first one that was told.
+/// failure nothing more is begun; returns one, which by threads of its own is the first in order.
 ///
 /// On a worker of a rayon pool these are the workers of that pool. Elsewhere they are
 /// [`threads`] of this call's own, one for each core: the global pool would stay for the life of
@@ -33,18 +34,17 @@ pub(crate) fn threads<S, E: Send>(
     init: impl Fn() -> S + Sync,
     work: impl Fn(&mut S, usize) -> Result<(), E> + Sync,
 ) -> Result<(), E> {
-    let (next, failure) = (AtomicUsize::new(0), Mutex::new(None));
+    let (next, failures) = (AtomicUsize::new(0), Failures::default());
     let run = || {
-        let mut state = init();
+        let Some(mut state) = failures.attempt(0, || Ok(init())) else { return };
         loop {
             // Relaxed: it gives each job to one worker, and publishes nothing else.
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
                 return;
             }
-            if let Err(error) = work(&mut state, index) {
+            if failures.attempt(index as u64, || work(&mut state, index)).is_none() {
                 next.store(count, Ordering::Relaxed);
-                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
             }
         }
     };
@@ -58,12 +58,13 @@ pub(crate) fn threads<S, E: Send>(
         }
         run();
     });
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    failures.end()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Mutex;
     use std::sync::atomic::AtomicU64;
 
     /// The sum of what was done, and how it ended.

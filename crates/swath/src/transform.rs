@@ -38,9 +38,9 @@ use swath_os::machine;
 
 use crate::append::{Ordered, Ticket, Written};
 use crate::blocks::consume::Consume;
-use crate::blocks::failures::Failures;
 use crate::blocks::{Records, records_of, runs};
 use crate::error::Error;
+use crate::failures::Failures;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
@@ -207,5 +207,9 @@ where
 
     fn failures(&self) -> &Failures<E> {
         &self.failures
+    }
+
+    fn end(&self) -> Result<(), E> {
+        self.output.end(&self.failures)
     }
 }

@@ -234,16 +234,37 @@ fn a_panic_goes_on_in_the_caller_and_leaves_no_file() {
 }
 
 #[test]
-fn a_panic_of_the_iterator_goes_on_in_the_caller() {
-    let place = Place::new();
-    let out = place.begin(OrderedOptions::new());
-    let items = (0..50).inspect(|&item| assert_ne!(item, 20, "no twenties"));
-    let panicked = catch_unwind(AssertUnwindSafe(|| {
-        out.map_ordered(items, 4, |_, ticket| ticket.write_all(b"item"))
-    }));
-    panicked.expect_err("the iterator panicked");
-    drop(out);
-    assert!(place.is_empty());
+fn a_panic_of_the_iterator_goes_on_in_the_caller_and_leaves_no_file() {
+    for workers in [1, 2, 4] {
+        let place = Place::new();
+        let out = place.begin(OrderedOptions::new());
+        let items = (0..50).inspect(|&item| assert_ne!(item, 20, "no twenties"));
+        let panicked = catch_unwind(AssertUnwindSafe(|| {
+            out.map_ordered(items, workers, |_, ticket| ticket.write_all(b"item"))
+        }));
+        let payload = panicked.expect_err("the iterator panicked");
+        let text = payload.downcast_ref::<String>().expect("a formatted message");
+        assert!(text.contains("no twenties"), "{text}");
+        assert_eq!(out.ticket().expect_err("poisoned").reason(), Reason::Poisoned);
+        assert_eq!(out.commit().expect_err("poisoned").reason(), Reason::Poisoned);
+        assert!(place.is_empty());
+    }
+}
+
+#[test]
+fn a_stream_gets_what_is_before_the_item_of_which_the_iterator_panicked() {
+    for workers in [1, 2, 4] {
+        let stream = Collected::default();
+        let out = ordered_to(stream.clone(), Path::new("<stream>"), OrderedOptions::new());
+        let items = (0..50).inspect(|&item| assert_ne!(item, 20, "no twenties"));
+        catch_unwind(AssertUnwindSafe(|| {
+            out.map_ordered(items, workers, |item, ticket| writeln!(ticket, "{item}"))
+        }))
+        .expect_err("the iterator panicked");
+        let serial: String = (0..20).map(|item| format!("{item}\n")).collect();
+        assert_eq!(String::from_utf8(stream.taken()).expect("digits"), serial);
+        assert_eq!(out.commit().expect_err("poisoned").reason(), Reason::Poisoned);
+    }
 }
 
 #[test]

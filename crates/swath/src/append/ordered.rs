@@ -46,6 +46,7 @@ use std::time::Duration;
 use crate::append::ordered::shared::Shared;
 use crate::copy::permissions;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::failures::Failures;
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
 use crate::sink::target::{Target, refused};
@@ -181,9 +182,18 @@ impl Ordered {
     /// [`Reason::Busy`], with their count, if tickets are open: their bytes would be missing. As
     /// [`ticket`](Self::ticket); and those of the commit, after which the name stands for what it
     /// stood for before, unless the reason is [`Reason::OutcomeUnknown`].
+    ///
+    /// # Panics
+    ///
+    /// If the callback of progress did, on a thread that only writes ([`Direct::Yes`]).
     pub fn commit(mut self) -> Result<Written> {
-        let written = self.shared.complete()?;
-        self.join();
+        let completed = self.shared.complete();
+        if completed.is_ok() {
+            // Who only writes may still have to tell of it.
+            self.join();
+        }
+        self.shared.end(&Failures::<Error>::default())?;
+        let written = completed?;
         if let Some(draft) = self.draft.take() {
             let mut recorder = self.shared.recorder();
             let committed = draft.commit(written.bytes);
@@ -206,7 +216,8 @@ impl Ordered {
     ///
     /// # Panics
     ///
-    /// If `f` or the iterator does, with its panic, once all workers have ended.
+    /// If `f` or the iterator does, with its panic, once all workers have ended. As after an error,
+    /// nothing from that item on is written, and the file is poisoned.
     pub fn map_ordered<I, F, E>(
         &self,
         items: I,
@@ -224,6 +235,11 @@ impl Ordered {
     /// So many workers are about to take tickets: widens a window that nobody named.
     pub(crate) fn widen(&self, workers: usize) {
         self.shared.widen(workers);
+    }
+
+    /// How a loop ended whose calls wrote here.
+    pub(crate) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
+        self.shared.end(failures)
     }
 
     /// Waits for threads that have nothing to do any more.

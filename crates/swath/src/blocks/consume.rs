@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
-use crate::blocks::failures::Failures;
+use crate::failures::Failures;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
@@ -23,6 +23,15 @@ pub(crate) trait Consume: Sync {
 
     /// What failed so far.
     fn failures(&self) -> &Failures<Self::Error>;
+
+    /// How it ended, when all workers have.
+    ///
+    /// # Panics
+    ///
+    /// If the caller's code did.
+    fn end(&self) -> Result<(), Self::Error> {
+        self.failures().end()
+    }
 }
 
 /// What a closure made of each block of a piece, for every piece.

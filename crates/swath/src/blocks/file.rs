@@ -120,6 +120,11 @@ impl<'m> FileRun<'m> {
     pub(crate) fn work<C: Consume>(&self, slot: usize, consumer: &C) {
         let visit = Cutting { run: self, consumer };
         worker::work(&self.job, &visit, slot % self.slots);
+        if let Some((offset, panic)) = self.job.panic() {
+            let number = self.first_piece + self.number(offset);
+            consumer.failures().panicked(number, panic);
+            consumer.lost(number);
+        }
         if let Some(shared) = &self.map {
             shared.leave(self.slots);
         }

@@ -69,7 +69,7 @@ pub(crate) fn run<C: Consume<Error: From<Error>>>(
         }),
     };
     runs.run();
-    consumer.failures().end()?;
+    consumer.end()?;
     let state = runs.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = state.report.unwrap_or_else(|| Report::serial("no source", BLOCK_SIZE));
     let fallbacks = [report.fallbacks, state.fallbacks].concat();

@@ -100,9 +100,13 @@ impl StreamRun {
                 return;
             }
             let number = reading.next_piece;
-            match reading.flow.next(&self.source, &self.observer, &mut window) {
-                Ok(None) => return,
-                Ok(Some(piece)) => {
+            let flow = &mut reading.flow;
+            let next = consumer.failures().attempt(number, || {
+                Ok(flow.next(&self.source, &self.observer, &mut window)?)
+            });
+            match next {
+                Some(None) => return,
+                Some(Some(piece)) => {
                     reading.next_piece += 1;
                     drop(reading);
                     let (offset, len) = (piece.offset, piece.bytes.len() as u64);
@@ -110,11 +114,7 @@ impl StreamRun {
                     consumer.consume(number, Some(piece), &is_over);
                     recorder.lap(Activity::Parse, offset, len);
                 }
-                Err(error) => {
-                    consumer.failures().failed(number, error.into());
-                    consumer.lost(number);
-                    return;
-                }
+                None => return consumer.lost(number),
             }
         }
     }

@@ -1,15 +1,20 @@
 //! Blocking workers: threads of our own, the caller's among them.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use swath_os::priority::{IoPriorityGuard, set_thread_io_priority};
 
 use super::fill::Hands;
 use super::{Job, Visit};
-use crate::error::{Error, Operation};
 
 /// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless there is
 /// something for it to do `beside` them.
 ///
 /// Threads that cannot be started are no failure: this thread does their slots afterwards.
+///
+/// # Panics
+///
+/// If the caller's code does, in any of the threads: with its panic, once all have ended.
 pub(crate) fn run<V: Visit>(
     job: &Job<'_>,
     visit: &V,
@@ -31,11 +36,16 @@ pub(crate) fn run<V: Visit>(
             started += 1;
         }
         match beside {
-            Some(beside) => beside(),
+            Some(beside) => {
+                if let Err(panic) = catch_unwind(AssertUnwindSafe(beside)) {
+                    job.panicked(u64::MAX, panic);
+                }
+            }
             None => (0..here).for_each(|slot| work(job, visit, slot)),
         }
         (started..workers).for_each(|slot| work(job, visit, slot));
     });
+    job.resume_panic();
 }
 
 /// Runs one slot of `job` on several threads at once: what a ring would have had in flight.
@@ -51,9 +61,19 @@ pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads:
     });
 }
 
-/// Does what the scheduler says for `slot` until nothing is left.
+/// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics, the
+/// job keeps that and stops: whoever made it goes on with the panic when all workers have ended.
 pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
-    let _stop = StopOnPanic(job);
+    let mut offset = 0;
+    // What the panic left half done is not looked at: the call ends with the panic.
+    let worked = catch_unwind(AssertUnwindSafe(|| work_on(job, visit, slot, &mut offset)));
+    if let Err(panic) = worked {
+        job.panicked(offset, panic);
+    }
+}
+
+/// Says at which `offset` it is.
+fn work_on<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, offset: &mut u64) {
     let _priority = set_io_priority(job, slot == 0);
     let mut scratch = match visit.scratch() {
         Ok(scratch) => scratch,
@@ -61,6 +81,7 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     };
     let mut hands = Hands::new(job);
     while let Some(lease) = job.next(slot) {
+        *offset = lease.extent.offset();
         hands.recorder.waited();
         let ended = visit.visit(&mut hands, &mut scratch, &lease);
         job.completed(lease, ended);
@@ -80,20 +101,4 @@ pub(super) fn set_io_priority(job: &Job<'_>, say: bool) -> Option<IoPriorityGuar
         job.fell_back(format!("I/O priority not set: {refused}"));
     }
     None
-}
-
-/// Other workers must not wait for one that panicked.
-struct StopOnPanic<'j>(&'j Job<'j>);
-
-impl Drop for StopOnPanic<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            let name = self.0.source.name();
-            self.0.fail(Error::io(
-                Operation::Read,
-                name,
-                std::io::Error::other("a worker panicked"),
-            ));
-        }
-    }
 }

@@ -1,7 +1,6 @@
 //! One running write: threads that take chunk after chunk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use swath_os::writeback::start_writeback;
@@ -9,6 +8,7 @@ use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::failures::Failures;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
@@ -23,7 +23,7 @@ pub(super) struct Job<'w> {
     observer: Observer,
     /// The chunk that is given out next; beyond the last once something failed.
     next: AtomicU64,
-    failure: Mutex<Option<Error>>,
+    failures: Failures<Error>,
     /// Begin to write to the device at once: somebody will wait for it.
     is_eager: bool,
 }
@@ -37,7 +37,7 @@ impl<'w> Job<'w> {
         is_eager: bool,
     ) -> Self {
         let next = AtomicU64::new(0);
-        Self { draft, parts, chunks, observer, next, failure: Mutex::default(), is_eager }
+        Self { draft, parts, chunks, observer, next, failures: Failures::default(), is_eager }
     }
 
     /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
@@ -54,10 +54,8 @@ impl<'w> Job<'w> {
             }
             self.work();
         });
-        match self.failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(error) => Err(error),
-            None => Ok(started),
-        }
+        self.failures.end()?;
+        Ok(started)
     }
 
     fn work(&self) {
@@ -66,12 +64,13 @@ impl<'w> Job<'w> {
             // Relaxed: it gives each chunk to one worker, and publishes nothing else.
             let index = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = self.chunks.chunk(index) else { return };
-            let written = self.write_chunk(chunk);
-            recorder.lap_if(&written, Activity::Write, (chunk.offset(), chunk.len()));
-            if let Err(error) = written {
+            let written = self.failures.attempt(index, || {
+                let written = self.write_chunk(chunk);
+                recorder.lap_if(&written, Activity::Write, (chunk.offset(), chunk.len()));
+                written
+            });
+            if written.is_none() {
                 self.next.store(self.chunks.count(), Ordering::Relaxed);
-                let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-                failure.get_or_insert(error);
                 return;
             }
         }

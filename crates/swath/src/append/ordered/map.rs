@@ -1,13 +1,13 @@
 //! A loop over items on several threads, that leaves what the serial loop would have left.
 
-use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 use swath_os::machine;
 
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
+use crate::failures::Failures;
 use crate::timeline::{Activity, Recorder};
 
 /// What is shared by the workers of one loop.
@@ -16,13 +16,7 @@ struct Loop<'l, I, F, E> {
     f: &'l F,
     /// `None` once nobody is to take another item.
     items: Mutex<Option<I>>,
-    first: Mutex<Option<(u64, End<E>)>>,
-}
-
-/// Why the loop does not go on.
-enum End<E> {
-    Failed(E),
-    Panicked(Box<dyn Any + Send>),
+    failures: Failures<E>,
 }
 
 /// See [`Ordered::map_ordered`].
@@ -39,7 +33,8 @@ where
 {
     let workers = if workers == 0 { machine::usable_cpus() } else { workers };
     ordered.shared().widen(workers);
-    let work = Loop { ordered, f, items: Mutex::new(Some(items)), first: Mutex::new(None) };
+    let items = Mutex::new(Some(items));
+    let work = Loop { ordered, f, items, failures: Failures::default() };
     std::thread::scope(|scope| {
         for worker in 1..workers {
             let thread = std::thread::Builder::new().name(format!("swath-{worker}"));
@@ -51,11 +46,7 @@ where
         }
         work.work();
     });
-    match lock(&work.first).take() {
-        None => Ok(()),
-        Some((_, End::Failed(error))) => Err(error),
-        Some((_, End::Panicked(panic))) => resume_unwind(panic),
-    }
+    ordered.end(&work.failures)
 }
 
 impl<I, F, E> Loop<'_, I, F, E>
@@ -68,15 +59,12 @@ where
         let mut recorder = self.ordered.shared().recorder();
         loop {
             // Nothing is looked at after a panic but what is whole again: the lock of the items
-            // is emptied, a ticket poisons.
-            let next = catch_unwind(AssertUnwindSafe(|| self.next()));
+            // is emptied, a ticket poisons. Whoever spoiled the file has a smaller number, or none.
+            let next = self.failures.attempt(u64::MAX, || Ok(self.next()?));
             recorder.waited();
-            match next {
-                Ok(Ok(Some((item, ticket)))) => self.call(item, ticket, &mut recorder),
-                Ok(Ok(None)) => return,
-                // Whoever spoiled it has a smaller number, or none.
-                Ok(Err(error)) => return self.end(u64::MAX, End::Failed(error.into())),
-                Err(panic) => return self.end(u64::MAX, End::Panicked(panic)),
+            match next.flatten() {
+                Some((item, ticket)) => self.call(item, ticket, &mut recorder),
+                None => return,
             }
         }
     }
@@ -84,45 +72,42 @@ where
     /// The next item and its place. The lock is held while the window is full: the others wait
     /// for the same.
     fn next(&self) -> Result<Option<(I::Item, Ticket)>> {
-        let mut items = lock(&self.items);
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
         // Put back only if the iterator returns: it is not asked again after a panic.
         let Some(mut rest) = items.take() else { return Ok(None) };
-        let Some(item) = rest.next() else { return Ok(None) };
-        let ticket = self.ordered.ticket()?;
-        *items = Some(rest);
-        Ok(Some((item, ticket)))
+        // Also if it panicked, there would have been an item: its place, never filled, poisons.
+        let item = catch_unwind(AssertUnwindSafe(|| rest.next()));
+        if let Ok(None) = item {
+            return Ok(None);
+        }
+        let ticket = self.ordered.ticket();
+        match item {
+            Err(panic) => {
+                let index = ticket.as_ref().map_or(u64::MAX, Ticket::index);
+                self.failures.panicked(index, panic);
+                Ok(None)
+            }
+            Ok(item) => {
+                let ticket = ticket?;
+                *items = Some(rest);
+                Ok(item.map(|item| (item, ticket)))
+            }
+        }
     }
 
     fn call(&self, item: I::Item, mut ticket: Ticket, recorder: &mut Recorder) {
-        let index = ticket.index();
-        let called = catch_unwind(AssertUnwindSafe(|| {
+        let called = self.failures.attempt(ticket.index(), || {
             let made = (self.f)(item, &mut ticket);
             let len = ticket.buffer().len() as u64;
             recorder.lap_if(&made, Activity::Compute, (0, len));
             made?;
             Ok(ticket.done()?)
-        }));
+        });
         // What was written is told already.
         recorder.mark();
-        match called {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => self.end(index, End::Failed(error)),
-            Err(panic) => self.end(index, End::Panicked(panic)),
+        if called.is_none() {
+            // Not under a full window for ever: the ticket that ended has poisoned the file.
+            *self.items.lock().unwrap_or_else(PoisonError::into_inner) = None;
         }
     }
-
-    /// Remembers why item `index` was the last, unless an earlier one was.
-    fn end(&self, index: u64, end: End<E>) {
-        let mut first = lock(&self.first);
-        if first.as_ref().is_none_or(|(other, _)| index < *other) {
-            *first = Some((index, end));
-        }
-        drop(first);
-        // Not under a full window for ever: the ticket that ended has poisoned the file.
-        *lock(&self.items) = None;
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

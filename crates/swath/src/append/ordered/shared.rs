@@ -1,5 +1,7 @@
 //! What all tickets of one file share: the order, the buffers, and the first failure.
 
+use std::convert::Infallible;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,6 +12,7 @@ use swath_plan::sequence::{Placed, Refused, Sequence};
 
 use crate::append::ordered::{OrderedOptions, Written};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::failures::Failures;
 use crate::observe::Observer;
 use crate::sink::target::{Layout, Place, Target, refused};
 use crate::timeline::{Activity, Recorder};
@@ -31,6 +34,8 @@ pub(super) struct Shared {
     changed: Condvar,
     /// A chunk has a place, or none will have one any more; for threads that only write.
     placed: Condvar,
+    /// Of threads that only write: they have no caller to go on in.
+    panics: Failures<Infallible>,
 }
 
 #[derive(Debug)]
@@ -40,6 +45,8 @@ struct State {
     /// Threads that are writing a chunk.
     writing: usize,
     failure: Option<Error>,
+    /// The failure is that a thread panicked while it wrote.
+    has_panicked: bool,
     /// Threads that only write, so that others need not.
     writers: usize,
     /// Those have nothing to wait for.
@@ -80,6 +87,7 @@ impl Shared {
                 layout: Layout::default(),
                 writing: 0,
                 failure: None,
+                has_panicked: false,
                 writers: 0,
                 is_complete: false,
                 idle: Vec::new(),
@@ -88,6 +96,7 @@ impl Shared {
             }),
             changed: Condvar::new(),
             placed: Condvar::new(),
+            panics: Failures::default(),
         }
     }
 
@@ -158,9 +167,17 @@ impl Shared {
     }
 
     /// Writes whatever has a place until nothing more will have one; for threads that do nothing
-    /// else.
+    /// else. The panic of a callback is kept for [`end`](Self::end).
     pub(super) fn write_on(&self) {
-        let _panic = OnPanic::of(self);
+        // Nothing but what is behind the lock is looked at afterwards.
+        let written = catch_unwind(AssertUnwindSafe(|| self.write_until_complete()));
+        if let Err(panic) = written {
+            self.panics.panicked(0, panic);
+            self.panicked();
+        }
+    }
+
+    fn write_until_complete(&self) {
         let mut state = self.state();
         while !state.is_complete && state.failure.is_none() {
             state = match self.next_work(&mut state) {
@@ -237,6 +254,27 @@ impl Shared {
         drop(state);
         self.changed.notify_all();
         self.placed.notify_all();
+    }
+
+    /// A thread panicked while it wrote: what it had taken out will not be written.
+    fn panicked(&self) {
+        self.state().has_panicked = true;
+        let panicked = std::io::Error::other("a writing thread panicked");
+        self.close(Error::io(Operation::Write, &self.path, panicked));
+    }
+
+    /// How those ended who wrote here, going by their `failures`.
+    ///
+    /// # Panics
+    ///
+    /// If one of them did, or a thread that only writes, while it wrote: errors of the others
+    /// follow from that.
+    pub(super) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
+        if self.state().has_panicked {
+            self.panics.resume();
+            failures.resume();
+        }
+        failures.end()
     }
 
     /// Waits until all chunks are where they belong, and finishes the target.
@@ -376,8 +414,7 @@ impl<'s> OnPanic<'s> {
 impl Drop for OnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() && !self.already {
-            let panicked = std::io::Error::other("a writing thread panicked");
-            self.shared.close(Error::io(Operation::Write, &self.shared.path, panicked));
+            self.shared.panicked();
         }
     }
 }

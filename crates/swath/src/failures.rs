@@ -1,0 +1,156 @@
+//! The first failure of a call's workers, in file order, wherever and whenever it came.
+//!
+//! A panic of the caller's code is one of them: it is kept, and goes on where the call was made.
+
+use std::any::Any;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// What was panicked with.
+pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// What went wrong so far: the error and the panic of the first pieces.
+pub(crate) struct Failures<E> {
+    first: Mutex<First<E>>,
+    any: AtomicBool,
+}
+
+struct First<E> {
+    error: Option<(u64, E)>,
+    panic: Option<(u64, Payload)>,
+}
+
+impl<E> Default for Failures<E> {
+    fn default() -> Self {
+        let first = First { error: None, panic: None };
+        Self { first: Mutex::new(first), any: AtomicBool::new(false) }
+    }
+}
+
+impl<E> fmt::Debug for Failures<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Failures").field("any", &self.any()).finish_non_exhaustive()
+    }
+}
+
+impl<E> Failures<E> {
+    /// Calls `f` for piece `number`; an error or a panic is kept.
+    pub(crate) fn attempt<R>(
+        &self,
+        number: u64,
+        f: impl FnOnce() -> Result<R, E>,
+    ) -> Option<R> {
+        // Whatever `f` changes is given up after a panic, and the panic goes on in the end.
+        match catch_unwind(AssertUnwindSafe(f)) {
+            Ok(Ok(value)) => return Some(value),
+            Ok(Err(error)) => self.failed(number, error),
+            Err(panic) => self.panicked(number, panic),
+        }
+        None
+    }
+
+    /// Piece `number` failed.
+    pub(crate) fn failed(&self, number: u64, error: E) {
+        keep(&mut self.first().error, (number, error));
+        // Relaxed: a flag that publishes nothing else.
+        self.any.store(true, Ordering::Relaxed);
+    }
+
+    /// The caller's code panicked with piece `number`.
+    pub(crate) fn panicked(&self, number: u64, panic: Payload) {
+        keep(&mut self.first().panic, (number, panic));
+        self.any.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether anything failed: nobody is to begin anything more.
+    pub(crate) fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    /// The first failure, if there is one.
+    ///
+    /// # Panics
+    ///
+    /// If that was a panic.
+    pub(crate) fn end(&self) -> Result<(), E> {
+        let mut first = self.first();
+        let (error, panic) = (first.error.take(), first.panic.take());
+        drop(first);
+        match (error, panic) {
+            (None, None) => Ok(()),
+            (Some((error_at, error)), Some((panic_at, _))) if error_at < panic_at => Err(error),
+            (_, Some((_, panic))) => resume_unwind(panic),
+            (Some((_, error)), None) => Err(error),
+        }
+    }
+
+    /// The panic of the first piece that panicked, and which it was.
+    pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
+        // Taken without a lock where there is none: this is asked after each read.
+        if self.any() { self.first().panic.take() } else { None }
+    }
+
+    /// Goes on with the first panic, if there is one, whatever else failed: errors may follow
+    /// from it.
+    ///
+    /// # Panics
+    ///
+    /// Then.
+    pub(crate) fn resume(&self) {
+        if let Some((_, panic)) = self.panic() {
+            resume_unwind(panic);
+        }
+    }
+
+    fn first(&self) -> MutexGuard<'_, First<E>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Keeps what is of an earlier piece.
+fn keep<T>(first: &mut Option<(u64, T)>, (number, other): (u64, T)) {
+    if first.as_ref().is_none_or(|(before, _)| number < *before) {
+        *first = Some((number, other));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How it ends if pieces fail with their numbers, and panic with theirs, in this order.
+    fn ended(pieces: &[(u64, bool)]) -> Result<Result<(), u64>, u64> {
+        let failures = Failures::default();
+        for &(number, panics) in pieces {
+            let attempt = || {
+                if panics { std::panic::resume_unwind(Box::new(number)) } else { Err(number) }
+            };
+            assert_eq!(failures.attempt::<()>(number, attempt), None);
+        }
+        assert_eq!(failures.any(), !pieces.is_empty());
+        catch_unwind(AssertUnwindSafe(|| failures.end()))
+            .map_err(|panic| *panic.downcast().expect("the number"))
+    }
+
+    #[test]
+    fn the_first_in_order_ends_it_whenever_it_came() {
+        assert_eq!(ended(&[]), Ok(Ok(())));
+        assert_eq!(ended(&[(7, false), (3, false), (5, false)]), Ok(Err(3)));
+        assert_eq!(ended(&[(7, true), (3, true), (5, true)]), Err(3));
+        assert_eq!(ended(&[(3, true), (2, false), (1, true)]), Err(1));
+        assert_eq!(ended(&[(3, true), (2, false), (4, true)]), Ok(Err(2)));
+    }
+
+    #[test]
+    fn a_panic_goes_on_before_errors_that_may_follow_from_it() {
+        let failures = Failures::default();
+        failures.failed(1, ());
+        failures.resume();
+        failures.panicked(2, Box::new("mine"));
+        let panic = catch_unwind(AssertUnwindSafe(|| failures.resume())).expect_err("panics");
+        assert_eq!(panic.downcast_ref::<&str>(), Some(&"mine"));
+        assert_eq!(failures.end(), Err(()));
+    }
+}

@@ -1,0 +1,209 @@
+//! Workers that read ahead of one position, block by block.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroU64;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use swath_plan::extent::Extent;
+use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
+use swath_plan::schedule::{Lease, Way};
+
+use super::BLOCK_SIZE;
+use crate::buffer::{Buffer, BufferPool};
+use crate::engine::fill::Hands;
+use crate::engine::{Job, Trouble, Visit, worker};
+use crate::error::{Error, Operation, Result};
+use crate::observe::Observer;
+use crate::options::ReadOptions;
+use crate::source::Opened;
+use crate::survey;
+
+/// Blocks that may be ready or in flight, for each worker.
+const AHEAD: u64 = 3;
+/// Windows that are looked at before reading ahead: each seek pays for them.
+const WINDOWS: usize = 128;
+
+/// Workers that read ahead of one position.
+pub(super) struct Ahead {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    job: Job<'static>,
+    blocks: Mutex<Blocks>,
+    arrived: Condvar,
+    pool: BufferPool,
+    /// Bytes of a block, with room for direct reads to be widened.
+    room: usize,
+}
+
+#[derive(Default)]
+struct Blocks {
+    /// By offset: where the block's bytes start in the buffer, and the buffer.
+    ready: BTreeMap<u64, Buffer>,
+    free: Vec<Buffer>,
+    running: usize,
+}
+
+impl Ahead {
+    /// `None` if no thread can be started.
+    pub(super) fn start(
+        source: &Arc<Opened>,
+        rest: Extent,
+        options: &ReadOptions,
+        observer: &Observer,
+    ) -> Option<Self> {
+        let facts = survey::facts(source, rest, options, WINDOWS);
+        // A reader has no report in which a refusal could stand; it is advice.
+        let _ = survey::advise(source, rest, options.advice);
+        let decision = decision(&facts, options);
+        let size = decision.cut.size.get();
+        let workers = decision.workers.len();
+        let ahead = NonZeroU64::new(size.saturating_mul(workers as u64 * AHEAD));
+        let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
+        let room = size.min(rest.len()) + if direct { 128 << 10 } else { 0 };
+        let job = Job::new(
+            Arc::clone(source),
+            rest,
+            survey::scheduler(&decision, options, ahead),
+            survey::manner(&decision, &facts, options),
+            observer.clone(),
+        );
+        let shared = Arc::new(Shared {
+            job,
+            blocks: Mutex::new(Blocks { running: workers, ..Blocks::default() }),
+            arrived: Condvar::new(),
+            pool: options.pool.clone(),
+            room: usize::try_from(room).unwrap_or(usize::MAX),
+        });
+        let mut threads = Vec::new();
+        for slot in 0..workers {
+            let worker = Arc::clone(&shared);
+            let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
+            match thread.spawn(move || {
+                let _ended = Ended(&worker);
+                worker::work(&worker.job, &*worker, slot);
+            }) {
+                Ok(thread) => threads.push(thread),
+                Err(_) if threads.is_empty() => return None,
+                Err(_) => {
+                    shared.blocks().running -= workers - slot;
+                    break;
+                }
+            }
+        }
+        Some(Self { shared, threads })
+    }
+
+    /// Goes on with the panic of the caller's code that ended a worker, if one did.
+    pub(super) fn resume_panic(&self) {
+        self.shared.job.resume_panic();
+    }
+
+    /// Waits for the block at `offset`, or for the reason why it will not come; `None` without one.
+    pub(super) fn take(&self, offset: u64) -> Result<Option<Buffer>> {
+        let shared = &self.shared;
+        shared.job.release(offset);
+        let mut recorder = shared.job.observer.recorder(shared.job.source.name());
+        let mut blocks = shared.blocks();
+        loop {
+            if let Some(block) = blocks.ready.remove(&offset) {
+                recorder.waited();
+                return Ok(Some(block));
+            }
+            if blocks.running == 0 {
+                return shared.job.failure().map_or(Ok(None), Err);
+            }
+            blocks = shared.arrived.wait(blocks).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    pub(super) fn give_back(&self, block: Buffer) {
+        if block.capacity() >= self.shared.room {
+            self.shared.blocks().free.push(block);
+        }
+    }
+}
+
+impl Drop for Ahead {
+    fn drop(&mut self) {
+        self.shared.job.stop();
+        for thread in self.threads.drain(..) {
+            // A panic in a worker is kept, and goes on if its bytes are asked for.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Counts a worker out, also when it panics, so that nobody waits for it.
+struct Ended<'s>(&'s Shared);
+
+impl Drop for Ended<'_> {
+    fn drop(&mut self) {
+        self.0.blocks().running -= 1;
+        self.0.arrived.notify_all();
+    }
+}
+
+impl Shared {
+    fn blocks(&self) -> MutexGuard<'_, Blocks> {
+        self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Visit for Shared {
+    type Scratch = ();
+
+    fn scratch(&self) -> Result<()> {
+        Ok(())
+    }
+
+    fn visit(
+        &self,
+        hands: &mut Hands<'_>,
+        (): &mut (),
+        lease: &Lease,
+    ) -> std::result::Result<(), Trouble> {
+        let used = self.blocks().free.pop();
+        let mut block = match used {
+            Some(block) => block,
+            None => block(&self.pool, &self.job.source, self.room).map_err(Trouble::fatal)?,
+        };
+        block.narrow(0, self.room);
+        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        let skip = match lease.way {
+            Way::Direct => hands.fill_widened(lease.extent, &mut block)?,
+            Way::Buffered => {
+                hands.fill_at_once(lease.extent.offset(), &mut block[..len])?;
+                0
+            }
+        };
+        block.narrow(skip, len);
+        self.blocks().ready.insert(lease.extent.offset(), block);
+        self.arrived.notify_all();
+        Ok(())
+    }
+}
+
+fn decision(facts: &Facts, options: &ReadOptions) -> Decision {
+    let mut wishes = Wishes { ..options.wishes };
+    if wishes.chunk_size == 0 {
+        wishes.chunk_size = BLOCK_SIZE;
+    }
+    if matches!(wishes.engine, Engine::Ring | Engine::Map) {
+        wishes.engine = Engine::Pool;
+    }
+    let facts = Facts { ring: false, ..facts.clone() };
+    let mut decision = decide(&facts, &wishes);
+    // A block is one read.
+    decision.cut.size = decision.chunk_size;
+    in_order(decision, facts.extent)
+}
+
+pub(super) fn block(pool: &BufferPool, source: &Opened, len: usize) -> Result<Buffer> {
+    let pages = pool.take(len);
+    let pages = pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
+    Ok(Buffer::paged(pages, 0, len, pool.clone()))
+}
