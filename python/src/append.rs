@@ -37,7 +37,7 @@ pub(crate) struct Append {
 /// taken, and before everything written after.
 ///
 /// As a context manager it is finished at the end of the block, or given up by an exception: then
-/// the output cannot be committed.
+/// the output cannot be committed. Once the output is given up, ``write`` and ``finish`` raise.
 #[pyclass(frozen, module = "swath", name = "Place")]
 pub(crate) struct Place {
     place: Own<Mutex<Option<Taken>>>,
@@ -215,7 +215,7 @@ impl Place {
             match &mut *lock(place) {
                 None => return Err(Failure::Python(closed())),
                 Some(Taken::Fork(fork)) => {
-                    fork.with(|writer| writer.write_all(bytes)).map_err(Failure::of_io)?;
+                    fork.write_all(bytes).map_err(Failure::of_io)?;
                 }
                 Some(Taken::Ticket(ticket)) => {
                     ticket.write_all(bytes).map_err(Failure::of_io)?;

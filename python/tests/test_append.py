@@ -101,6 +101,26 @@ def test_an_output_ends_while_somebody_waits_for_a_place(tmp_path, end):
     assert os.listdir(tmp_path) == []
 
 
+@pytest.mark.parametrize("end", ["abort", "commit"])
+@pytest.mark.parametrize("mode", ["ordered", "plain", "segments", "global"])
+def test_a_place_whose_output_is_gone_says_so(tmp_path, mode, end):
+    out = swath.append(tmp_path / "out", mode=mode, sync="none", **({"window": 3} if mode == "ordered" else {}))
+    written, untouched = out.place(), out.place()
+    written.write(b"bytes")
+    if end == "abort":
+        out.abort()
+    else:
+        with pytest.raises(OSError, match="open|still writing"):
+            out.commit()
+    if mode != "ordered":
+        with pytest.raises(OSError, match="dropped or committed"):
+            written.write(b"more")
+    for place in (written, untouched):
+        with pytest.raises(OSError, match="dropped or committed"):
+            place.finish()
+    assert os.listdir(tmp_path) == []
+
+
 def test_places_are_filled_by_threads(tmp_path):
     path = tmp_path / "out"
     with swath.append(path, mode="plain", sync="none") as out:

@@ -931,13 +931,13 @@ swath_status swath_append_commit(const swath_append *append,
 
 /**
  * Gives up what was written; what was at the path before is still there. The handle is still to be
- * freed, and so are forks: what is written to them from now on is taken and goes nowhere.
+ * freed, and so are forks: what is done with them from now on is SWATH_STATUS_POISONED.
  */
 swath_status swath_append_abort(const swath_append *append);
 
 /**
  * Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
- * Forks of it stay valid, and are still to be freed.
+ * Forks of it are still to be freed; writing to one, or finishing it, is SWATH_STATUS_POISONED.
  */
 void swath_append_free(swath_append *append);
 
@@ -993,8 +993,8 @@ void swath_appended_free(swath_appended *appended);
 
 /**
  * Writes behind everything that was written to this fork before. Copies the bytes, and never waits
- * for another strand. What is written after the output was aborted or freed is taken and goes
- * nowhere; only whoever commits learns what became of the output.
+ * for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, its commit failed,
+ * or a write to it did: what was written here is given up then.
  */
 swath_status swath_fork_write(const swath_fork *fork,
                               const void *data,
@@ -1010,8 +1010,8 @@ swath_status swath_fork_fork(const swath_fork *fork, swath_fork **child);
  * is done with it is SWATH_STATUS_INVALID_ARGUMENT.
  *
  * SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
- * one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished: the output
- * cannot be committed then.
+ * one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the output
+ * is gone: it cannot be committed then.
  */
 swath_status swath_fork_finish(const swath_fork *fork);
 

@@ -146,7 +146,7 @@ pub extern "C" fn swath_append_commit(
 }
 
 /// Gives up what was written; what was at the path before is still there. The handle is still to be
-/// freed, and so are forks: what is written to them from now on is taken and goes nowhere.
+/// freed, and so are forks: what is done with them from now on is SWATH_STATUS_POISONED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
     guard(|| {
@@ -156,7 +156,7 @@ pub extern "C" fn swath_append_abort(append: Option<&Append>) -> Status {
 }
 
 /// Frees the handle, and gives up what was written and not committed; NULL is nothing to free.
-/// Forks of it stay valid, and are still to be freed.
+/// Forks of it are still to be freed; writing to one, or finishing it, is SWATH_STATUS_POISONED.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_free(append: Option<Box<Append>>) {
     quietly(|| drop(append));

@@ -202,6 +202,59 @@ fn an_open_fork_is_busy_and_a_dropped_one_poisons() {
 }
 
 #[test]
+fn a_fork_of_an_output_that_is_gone_says_so_and_holds_nothing() {
+    type End = fn(append::Append);
+    let dropped: End = drop;
+    let failed: End = |out| {
+        assert_eq!(out.commit().expect_err("forks are open").reason(), Reason::Busy);
+    };
+    for mode in [Mode::Plain, Mode::Segments, Mode::Global, Mode::Local, Mode::LocalFiles] {
+        for end in [dropped, failed] {
+            let place = Place::new();
+            let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+            let (first, mut second) = (out.fork().expect("free"), out.fork().expect("free"));
+            let (third, mut fourth) = (out.fork().expect("free"), out.fork().expect("free"));
+            second.write_all(b"a little").expect("nothing is wrong yet");
+            let nested = fourth.fork();
+            end(out);
+            // Its lock is given back, and what it had written.
+            assert_eq!(place.names(), [""; 0], "{mode:?}");
+            append::create(place.path(), quick().with_mode(mode)).expect("nobody writes it");
+            let poisoned = |error: swath::Error| {
+                assert_eq!(error.reason(), Reason::Poisoned, "{mode:?}: {error}");
+                assert!(format!("{error:?}").contains("dropped or committed"), "{error:?}");
+            };
+            let told = second.write_all(b"more").expect_err("it is gone");
+            poisoned(told.downcast::<swath::Error>().expect("of our type"));
+            second.with(|w| w.write_all(&[1; 4 << 20])).expect_err("it is gone");
+            for fork in [first, second, third, nested, fourth] {
+                poisoned(fork.finish().expect_err("it is gone"));
+            }
+            assert_eq!(place.names(), [""; 0], "{mode:?}");
+        }
+    }
+}
+
+#[test]
+fn a_fork_of_an_output_that_is_gone_gives_its_memory_back() {
+    const MUCH: usize = 96 << 20;
+    let resident = || {
+        let pages = fs::read_to_string("/proc/self/statm").expect("procfs");
+        let pages = pages.split(' ').nth(1).expect("the resident ones");
+        pages.parse::<usize>().expect("a number") * rustix::param::page_size()
+    };
+    let place = Place::new();
+    let out = append::create(place.path(), quick().with_memory(1 << 30)).expect("created");
+    let (_first, mut second) = (out.fork().expect("free"), out.fork().expect("free"));
+    second.write_all(&vec![7; MUCH]).expect("it waits in memory");
+    let before = resident();
+    drop(out);
+    second.write_all(b"more").expect_err("it is gone");
+    let after = resident();
+    assert!(after + MUCH / 2 < before, "{before} bytes before, {after} after");
+}
+
+#[test]
 fn global_mode_keeps_records_whole_in_some_order() {
     let place = Place::new();
     let options = quick().with_mode(Mode::Global).with_buffer_size(64);

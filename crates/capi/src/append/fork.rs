@@ -23,8 +23,8 @@ impl Fork {
 }
 
 /// Writes behind everything that was written to this fork before. Copies the bytes, and never waits
-/// for another strand. What is written after the output was aborted or freed is taken and goes
-/// nowhere; only whoever commits learns what became of the output.
+/// for another strand. SWATH_STATUS_POISONED once the output was aborted or freed, its commit failed,
+/// or a write to it did: what was written here is given up then.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_fork_write(
     fork: Option<&Fork>,
@@ -57,8 +57,8 @@ pub extern "C" fn swath_fork_fork(
 /// is done with it is SWATH_STATUS_INVALID_ARGUMENT.
 ///
 /// SWATH_STATUS_BUSY if a fork of it is not finished, which leaves everything as it is: finish that
-/// one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished: the output
-/// cannot be committed then.
+/// one, and call again. SWATH_STATUS_POISONED if one was freed before it was finished, or the output
+/// is gone: it cannot be committed then.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_fork_finish(fork: Option<&Fork>) -> Status {
     guard(|| {

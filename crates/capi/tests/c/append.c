@@ -120,6 +120,36 @@ static void nothing_is_left_without_a_commit(void) {
     swath_append_options_free(options);
 }
 
+/* A fork whose output was aborted or freed, or whose commit failed, is told so. */
+static void a_fork_learns_that_its_output_is_gone(void) {
+    for (int how = 0; how < 3; how++) {
+        swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+        swath_append *append = NULL, *next = NULL;
+        swath_fork *fork = NULL, *untouched = NULL;
+        make_text("gone", "old");
+        OK(swath_append_create("gone", options, &append));
+        OK(swath_append_fork(append, &fork));
+        OK(swath_append_fork(append, &untouched));
+        WRITE(swath_fork_write, fork, "new");
+        if (how == 0) {
+            OK(swath_append_abort(append));
+        } else if (how == 1) {
+            FAILS(swath_append_commit(append, NULL), SWATH_STATUS_BUSY);
+        }
+        swath_append_free(append);
+        FAILS(swath_fork_write(fork, "x", 1), SWATH_STATUS_POISONED);
+        SAYS("gone");
+        FAILS(swath_fork_finish(fork), SWATH_STATUS_POISONED);
+        FAILS(swath_fork_finish(untouched), SWATH_STATUS_POISONED);
+        OK(swath_append_create("gone", options, &next));
+        swath_append_free(next);
+        swath_fork_free(fork);
+        swath_fork_free(untouched);
+        check_text("gone", "old");
+        swath_append_options_free(options);
+    }
+}
+
 /* A finish that comes too early can be made again; nothing of it is lost. */
 static void a_fork_waits_for_its_own(void) {
     swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
@@ -325,6 +355,7 @@ int main(void) {
     forks_keep_their_order(SWATH_MODE_PLAIN, "plain");
     forks_keep_their_order(SWATH_MODE_SEGMENTS, "segments");
     nothing_is_left_without_a_commit();
+    a_fork_learns_that_its_output_is_gone();
     a_fork_waits_for_its_own();
     a_file_that_changed_is_not_replaced();
     existing_and_checkpoints();

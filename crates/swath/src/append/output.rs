@@ -181,6 +181,12 @@ impl Append {
     }
 }
 
+impl Drop for Append {
+    fn drop(&mut self) {
+        self.shared.close();
+    }
+}
+
 /// Writes behind everything that was written before, as one strand.
 impl Write for &Append {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
@@ -224,7 +230,8 @@ fn fork(
 /// An owned place in the serial order: for threads, for C, for Python.
 ///
 /// Dropped before it is [finished](Self::finish), also by a panic, it poisons the output: what
-/// comes behind it has no place, so the commit fails.
+/// comes behind it has no place, so the commit fails. Once the output itself is dropped, or its
+/// commit failed, writing and finishing fail with [`Reason::Poisoned`].
 pub struct Fork {
     shared: Arc<Shared>,
     slot: Arc<Slot<Infallible>>,
@@ -274,13 +281,11 @@ impl Fork {
     /// # Errors
     ///
     /// [`Reason::Busy`] if a handle forked from this one is not finished,
-    /// [`Reason::Poisoned`] if one was dropped; the output cannot be committed then.
+    /// [`Reason::Poisoned`] if one was dropped, or the output itself; it cannot be committed then.
     pub fn finish(mut self) -> Result<()> {
+        self.check_forks()?;
+        self.check_output()?;
         let strand = self.take_strand();
-        if let Err(error) = self.check_forks() {
-            self.strand = Some(strand);
-            return Err(error);
-        }
         let closed = self.sequence.close(&self.shared, strand);
         let (mut strand, end) = closed.inspect_err(|_| {
             // Dropped, it says that it was not finished.
@@ -300,6 +305,15 @@ impl Fork {
         }
     }
 
+    /// Fails once nothing can be committed any more; what was written here goes then.
+    fn check_output(&mut self) -> Result<()> {
+        self.shared.check().inspect_err(|_| {
+            // Dropped, it says that it was not finished.
+            self.strand = Some(Strand::stand_in(&self.shared));
+            self.sequence = Sequence::new();
+        })
+    }
+
     fn take_strand(&mut self) -> Box<Strand> {
         self.strand.take().unwrap_or_else(|| Strand::stand_in(&self.shared))
     }
@@ -313,6 +327,7 @@ pub(super) fn dropped(shared: &Shared) -> Error {
 
 impl Write for Fork {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.check_output().map_err(to_io)?;
         let shared = &self.shared;
         let strand = self.strand.get_or_insert_with(|| Strand::stand_in(shared));
         strand.write(shared, bytes).map_err(to_io)?;

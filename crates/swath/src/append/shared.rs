@@ -3,7 +3,7 @@
 use std::io;
 use std::mem;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
@@ -90,7 +90,6 @@ pub(super) struct Shared {
     position: AtomicU64,
     target: Mutex<Option<Target>>,
     logs: Mutex<Logs>,
-    log_count: AtomicU32,
     memory: u64,
     /// Bytes of memory that parts without a place take.
     in_memory: AtomicU64,
@@ -123,7 +122,6 @@ impl Shared {
             position: AtomicU64::new(base),
             target: Mutex::new(Some(target)),
             logs: Mutex::default(),
-            log_count: AtomicU32::new(0),
             memory: memory(options.memory),
             in_memory: AtomicU64::new(0),
             spare_pages: Mutex::default(),
@@ -155,6 +153,19 @@ impl Shared {
     pub(super) fn fail_untold(&self, error: Error) {
         let error = self.fail(error);
         lock(&self.untold).get_or_insert(error);
+    }
+
+    /// The output is given up, or has been committed: what it held for strands goes, and who still
+    /// has a fork of it is told.
+    pub(super) fn close(&self) {
+        let _ = self
+            .failed
+            .set(String::from("its output was dropped or committed while a fork was open"));
+        // Not under the locks: files are closed, pages unmapped.
+        let target = self.target().take();
+        let logs = mem::take(&mut *lock(&self.logs));
+        let pages = mem::take(&mut *lock(&self.spare_pages));
+        drop((target, logs, pages));
     }
 
     /// Returns why this cannot be committed, if it cannot.
@@ -213,7 +224,9 @@ impl Shared {
     /// A part in memory is no longer needed.
     pub(super) fn give_back(&self, part: Part) {
         self.in_memory.fetch_sub(part.footprint(), Ordering::Relaxed);
-        if let Part::Pages { pages, .. } = part {
+        if let Part::Pages { pages, .. } = part
+            && self.failed.get().is_none()
+        {
             lock(&self.spare_pages).push(pages);
         }
     }
@@ -264,9 +277,8 @@ impl Shared {
         };
         let (name, file) = made.map_err(|error| self.fail(error))?;
         let mut logs = lock(&self.logs);
-        let index = self.log_count.fetch_add(1, Ordering::Relaxed);
+        let index = u32::try_from(logs.all.len()).unwrap_or(u32::MAX);
         logs.all.push(LogFile { name, file: Arc::clone(&file) });
-        debug_assert_eq!(logs.all.len(), index as usize + 1);
         Ok(Log { index, file, len: 0 })
     }
 
