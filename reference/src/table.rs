@@ -3,8 +3,9 @@
 /// How the text is written.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// Between fields.
-    pub delimiter: char,
+    /// Between fields; `None` for any number of spaces and tabs, which count for nothing around a
+    /// line.
+    pub delimiter: Option<char>,
     /// Whether the first line of data is a header, whatever it holds.
     pub header: bool,
 }
@@ -19,12 +20,12 @@ pub struct Cells {
 }
 
 /// Takes `text` apart: lines that are empty or begin with `#` are left out; a quote around a
-/// field is taken off.
+/// field is taken off, and so is a carriage return that ends a line.
 ///
 /// # Errors
 ///
-/// The number of the first line, from 1, that has another number of fields than the first one, or
-/// a field for which `is_right` says no.
+/// The number of the first line, from 1, that has another number of fields than the first one, a
+/// carriage return that does not end it, or a field for which `is_right` says no.
 pub fn cells(
     text: &str,
     rules: Rules,
@@ -34,18 +35,28 @@ pub fn cells(
     let mut rows: Vec<Vec<String>> = Vec::new();
     let mut columns = 0;
     for (number, line) in (1..).zip(text.split('\n')) {
-        let blank = |sign: char| " \t\r".contains(sign) && sign != rules.delimiter;
-        if line.starts_with('#') || line.chars().all(blank) {
+        let line = line.trim_end_matches('\r');
+        if line.contains('\r') {
+            return Err(number);
+        }
+        let blank = |sign: char| " \t".contains(sign) && Some(sign) != rules.delimiter;
+        let line = match rules.delimiter {
+            Some(_) => line,
+            None => line.trim_matches(blank),
+        };
+        if line.trim_matches(blank).is_empty() || line.trim_matches(blank).starts_with('#') {
             continue;
         }
-        let fields: Vec<String> = line
-            .split(rules.delimiter)
-            .map(|field| {
-                let field = field.trim_matches(blank);
-                let inner = field.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
-                inner.map_or(field, |inner| inner.trim_matches(blank)).to_owned()
-            })
-            .collect();
+        let parts: Vec<&str> = match rules.delimiter {
+            Some(delimiter) => line.split(delimiter).collect(),
+            None => line.split(blank).filter(|part| !part.is_empty()).collect(),
+        };
+        let bare = |field: &str| {
+            let field = field.trim_matches(blank);
+            let inner = field.strip_prefix('"').and_then(|it| it.strip_suffix('"'));
+            inner.map_or(field, |inner| inner.trim_matches(blank)).to_owned()
+        };
+        let fields: Vec<String> = parts.into_iter().map(bare).collect();
         if rows.is_empty() && names.is_none() {
             columns = fields.len();
             if rules.header {
@@ -67,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_table_is_taken_apart_as_by_hand() {
-        let rules = Rules { delimiter: ',', header: true };
+        let rules = Rules { delimiter: Some(','), header: true };
         let text = "# a table\na,\"b\"\n1, 2 \r\n\n\"3\",\n";
         let cells = cells(text, rules, |_| true).expect("a table");
         assert_eq!(cells.names, Some(vec!["a".to_owned(), "b".to_owned()]));
@@ -75,10 +86,18 @@ mod tests {
     }
 
     #[test]
+    fn blanks_count_once_and_not_around_lines() {
+        let rules = Rules { delimiter: None, header: false };
+        let cells = cells("  1  2\n3 \t4 \r\n \n  # 5\n", rules, |_| true).expect("a table");
+        assert_eq!(cells.rows, [["1", "2"], ["3", "4"]]);
+    }
+
+    #[test]
     fn the_first_wrong_line_is_told() {
-        let rules = Rules { delimiter: '\t', header: false };
+        let rules = Rules { delimiter: Some('\t'), header: false };
         assert_eq!(cells("1\t2\n3\n", rules, |_| true), Err(2));
         assert_eq!(cells("1\t2\n\n3\tx\n4\n", rules, |field| field != "x"), Err(3));
         assert_eq!(cells("\n# nothing\n", rules, |_| true), Err(1));
+        assert_eq!(cells("1\r\n2\r3\n", rules, |_| true), Err(2));
     }
 }

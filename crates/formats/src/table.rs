@@ -26,9 +26,10 @@
 //! | --- | --- |
 //! | the first line has a field that is no number | it is the header, unless told otherwise |
 //! | empty lines, lines that begin with `#`, a byte-order mark | left out |
+//! | nothing but blanks between the fields of the first line | they count once, those around a line not at all |
 //! | `\r\n`, no newline at the end, spaces around fields, quotes around numbers | fine |
 //! | a field that is empty, `NA`, `N/A` or `null` | [`Missing`] decides |
-//! | a line with more or fewer fields, a quote that does not end, NUL, a number that does not fit | an error with path, line and byte |
+//! | a line with more or fewer fields, a quote that does not end, NUL, `\r` inside a line, a number that does not fit | an error with path, line and byte |
 
 mod array;
 #[cfg(feature = "arrow")]
@@ -49,6 +50,6 @@ pub use array::{Shape, Table, read};
 #[cfg(feature = "arrow")]
 pub use arrow::{read_arrow, read_arrow_with};
 pub use columns::{Column, Columns, Kind, Values};
-pub use options::{Header, Missing, TableOptions};
+pub use options::{Delimiter, Header, Missing, TableOptions};
 pub use value::Value;
 pub use write::{Decimals, TableWriter};

@@ -6,6 +6,12 @@ use swath::ReadOptions;
 
 use crate::error::{Error, Reason};
 
+/// What is told of a carriage return that does not end a line.
+pub(crate) const LONE_RETURN: &str = "a carriage return inside a line";
+
+/// What is to be done about lines that end with nothing else.
+const NEWLINES: &str = "end lines with newlines: tr '\\r' '\\n' <OLD >NEW";
+
 /// What is wrong with the text, and at which byte of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
@@ -37,10 +43,10 @@ impl Fault {
             Ok(newlines) => error.on_line(newlines.value + 1),
             Err(_) => error,
         };
-        match line_at(path, self.offset) {
-            Some(line) => error.quoting(&line),
-            None => error,
-        }
+        let Some(line) = line_at(path, self.offset) else { return error };
+        let is_lone = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\r';
+        let error = if line.windows(2).any(is_lone) { error.hint(NEWLINES) } else { error };
+        error.quoting(&line)
     }
 }
 

@@ -46,6 +46,6 @@ pub use decimals::{
 pub use find::{Positions, find};
 pub use integers::{eight_digits, leading_digits};
 pub use level::{Level, level, limit_level};
-pub use separators::{Ends, Lines, Marks};
+pub use separators::{Ends, Lines, Marks, WordLines, WordPlaces};
 pub use sum::{sum, sum_at, sum_cells};
 pub use tokens::{Bounds, Taken, pairs, pairs_at};

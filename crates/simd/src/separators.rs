@@ -7,11 +7,13 @@
 //! ```
 
 mod masks;
+mod words;
 
 use crate::level::{Level, level};
 use masks::{CHUNK, Masks, Words};
 #[cfg(target_arch = "x86_64")]
 use masks::{Ymm, Zmm};
+pub use words::{WordLines, WordPlaces};
 
 /// The bytes that end fields, and one that makes a comment of a line that begins with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 use swath_simd::{
-    Ends, Level, Lines, Marks, Tokens, decimal, parse_doubles_at, parse_integers_at,
+    Ends, Level, Lines, Marks, Tokens, WordLines, WordPlaces, decimal, parse_doubles_at,
+    parse_integers_at,
 };
 
 fn levels() -> impl Iterator<Item = Level> {
@@ -42,6 +43,56 @@ fn check_ends(text: &[u8], from: usize, delimiter: u8) {
         positions.clear();
         positions.find_at(level, text, from, delimiter);
         assert_eq!(positions.as_slice(), wanted, "{level}");
+    }
+}
+
+fn check_word_lines(text: &[u8], comment: Option<u8>) {
+    let blanks: &[u8] = b" \t\r";
+    let lines = || text.split_inclusive(|&byte| byte == b'\n');
+    let is_odd = |line: &[u8]| {
+        let first = line.iter().find(|byte| !blanks.contains(byte));
+        first.is_none_or(|&byte| byte == b'\n' || Some(byte) == comment)
+    };
+    let is_loose = |line: &[u8]| {
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let words = line.split(|byte| blanks.contains(byte));
+        let has_others = line.iter().any(|byte| b"\t\r".contains(byte));
+        has_others || (!line.is_empty() && words.into_iter().any(<[u8]>::is_empty))
+    };
+    let is_lone = |pair: &[u8]| pair[0] == b'\r' && !b"\r\n".contains(&pair[1]);
+    let wanted = WordLines {
+        newlines: text.iter().map(|&byte| u64::from(byte == b'\n')).sum(),
+        odd: lines().any(is_odd),
+        loose: lines().any(is_loose),
+        lone_return: text.windows(2).any(is_lone),
+    };
+    for level in levels() {
+        let shown = text.escape_ascii();
+        assert_eq!(WordLines::of_at(level, text, comment), wanted, "{level}: {shown}");
+    }
+}
+
+fn check_words(text: &[u8], from: usize) {
+    let is_word = |at: usize| text.get(at).is_some_and(|byte| !b" \t\r\n".contains(byte));
+    let places = |is_here: &dyn Fn(usize) -> bool| -> Vec<u32> {
+        (from..text.len())
+            .filter(|&at| is_here(at))
+            .map(|at| at.try_into().expect("short"))
+            .collect()
+    };
+    let before = |at: usize| at > 0 && is_word(at - 1);
+    let wanted = [
+        places(&|at| is_word(at) && !before(at)),
+        places(&|at| !is_word(at) && before(at)),
+        places(&|at| text[at] == b'\n'),
+    ];
+    for level in levels() {
+        let mut found = WordPlaces::default();
+        found.newlines.push(7);
+        found.clear();
+        found.find_at(level, text, from);
+        let found = [found.starts, found.ends, found.newlines];
+        assert_eq!(found.each_ref().map(|it| it.as_slice().to_vec()), wanted, "{level}");
     }
 }
 
@@ -131,6 +182,32 @@ proptest! {
         for (delimiter, comment) in [(b',', Some(b'#')), (b'\t', None), (b' ', Some(b'%'))] {
             check_lines(&text, Marks { delimiter, comment });
         }
+    }
+
+    #[test]
+    fn words_and_their_lines_are_found(
+        text in proptest::collection::vec(proptest::sample::select(&b"11111#  \n\r\t"[..]), 0..400),
+        from in 0_usize..200,
+    ) {
+        check_words(&text, from.min(text.len()));
+        check_word_lines(&text, Some(b'#'));
+        check_word_lines(&text, None);
+    }
+
+    #[test]
+    fn words_between_long_runs_of_blanks_are_found(
+        runs in proptest::collection::vec((0_usize..150, "[1#\n]|\r\n"), 0..9),
+    ) {
+        let text: String = runs.iter().map(|(len, word)| " ".repeat(*len) + word).collect();
+        check_words(text.as_bytes(), 0);
+        check_word_lines(text.as_bytes(), Some(b'#'));
+        check_word_lines(&text.as_bytes()[..text.trim_end().len()], Some(b'#'));
+    }
+
+    #[test]
+    fn plain_words_are_neither_odd_nor_loose(lines in proptest::collection::vec("[0-9]{1,9}( [0-9]{1,9}){0,9}", 1..40)) {
+        let lines = WordLines::of(lines.join("\n").as_bytes(), Some(b'#'));
+        assert!(!lines.odd && !lines.loose && !lines.lone_return);
     }
 
     #[test]

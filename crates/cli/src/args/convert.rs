@@ -9,7 +9,7 @@ use swath_formats::matrix::{
     Base, Duplicates, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Order,
     Strictness, ValueKind,
 };
-use swath_formats::table::{Decimals, Header, TableOptions, TableWriter};
+use swath_formats::table::{Decimals, Delimiter, Header, TableOptions, TableWriter};
 
 use super::compress::OutputArgs;
 use super::words::words;
@@ -97,22 +97,26 @@ pub struct TableArgs {
     #[arg(long, value_name = "WHEN", value_parser = words(HEADER), default_value = "auto")]
     pub header: Header,
 
-    /// What stands between the numbers of a table that is read, one ASCII character [default: a tab
-    /// in a .tsv, else the first of tab , ; | and space that the first line has]
+    /// What stands between the numbers of a table that is read: one ASCII character, or `blanks` for
+    /// spaces and tabs, of which many count as one [default: a tab in a .tsv, else the first of tab , ;
+    /// and | that the first line has, else blanks]
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
-    pub delimiter: Option<u8>,
+    pub delimiter: Option<Delimiter>,
 
     /// Digits behind the point of what is written [default: as many as tell doubles apart]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
     pub decimals: Option<u16>,
 }
 
-/// One byte that may stand between numbers.
-fn delimiter(word: &str) -> Result<u8, String> {
+/// What may stand between numbers.
+fn delimiter(word: &str) -> Result<Delimiter, String> {
     match word.as_bytes() {
-        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => Ok(*byte),
-        b"\\t" => Ok(b'\t'),
-        _ => Err("one ASCII character that is no letter and no digit".to_owned()),
+        [byte] if byte.is_ascii() && !byte.is_ascii_alphanumeric() => {
+            Ok(Delimiter::Byte(*byte))
+        }
+        b"\\t" => Ok(Delimiter::Byte(b'\t')),
+        b"blanks" => Ok(Delimiter::Blanks),
+        _ => Err("one ASCII character that is no letter and no digit, or `blanks`".to_owned()),
     }
 }
 
@@ -287,7 +291,8 @@ impl Convert {
         let options = TableOptions::new()
             .with_header(self.table.header)
             .with_read_options(read.with_workers(self.workers));
-        match self.table.delimiter.or((format == Format::Tsv).then_some(b'\t')) {
+        let tab = Delimiter::Byte(b'\t');
+        match self.table.delimiter.or((format == Format::Tsv).then_some(tab)) {
             Some(delimiter) => options.with_delimiter(delimiter),
             None => options,
         }

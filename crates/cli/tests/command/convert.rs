@@ -304,6 +304,8 @@ fn the_first_line_tells_what_stands_between_numbers() {
         ("a;b\n1;2\n", [].as_slice()),
         ("a\tb\n1\t2\n", &[]),
         ("a:b\n1:2\n", &["--delimiter", ":"]),
+        ("  a   b\n  1   2\n", &[]),
+        ("a b \n1\t 2 \n", &["--delimiter", "blanks"]),
     ] {
         setting.file("other.csv", name);
         let plain = setting.convert("other.csv", "plain.csv", &[flags, &["--force"]].concat());
@@ -315,6 +317,28 @@ fn the_first_line_tells_what_stands_between_numbers() {
         assert_eq!(code(&output), 2, "{output:?}");
         assert!(stderr(&output).contains("one ASCII character"), "{output:?}");
     }
+}
+
+#[test]
+fn lines_that_end_with_carriage_returns_alone_are_refused() {
+    let setting = Setting::new();
+    setting.file("old.csv", "x\r1\r2\r3\r");
+    let told = setting.refused("old.csv", "new.npy", &["--force"]);
+    assert!(told.contains("on line 1 at byte 1: a carriage return inside a line"), "{told}");
+    let output = run(["info", word(&setting.path("old.csv"))]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(stderr(&output).contains("try: end lines with newlines: tr"), "{output:?}");
+}
+
+#[test]
+fn columns_that_spaces_align_are_counted_as_they_are_read() {
+    let setting = Setting::new();
+    let path = setting.file("aligned.csv", "   1.000    2.000\n  10.500   -3.250\n");
+    let output = run(["info", "--json", word(&path)]);
+    let facts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    assert_eq!((&facts["rows"], &facts["columns"]), (&2.into(), &2.into()), "{facts}");
+    let plain = setting.convert("aligned.csv", "plain.csv", &[]);
+    assert_eq!(text(&plain), "1.0,2.0\n10.5,-3.25\n");
 }
 
 #[test]

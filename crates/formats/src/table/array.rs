@@ -8,7 +8,7 @@ use swath_simd::Tokens;
 
 use super::diagnose::{self, Refusal};
 use super::dialect::Dialect;
-use super::fields::{Fields, Wrong};
+use super::fields::{Fields, Wrong, bare};
 use super::head::{self, Head};
 use super::lines;
 use super::options::{Missing, TableOptions};
@@ -289,14 +289,13 @@ pub(super) fn parse_all<T: Value>(
         if done == out.len() {
             return Ok(());
         }
-        let field = &tokens.text[tokens.starts[done] as usize..tokens.ends[done] as usize];
-        out[done] = parse_one(field, dialect, missing).ok_or(Wrong)?;
+        let bare = bare(tokens.text, (tokens.starts[done], tokens.ends[done]), dialect);
+        out[done] = parse_one(bare, dialect, missing).ok_or(Wrong)?;
         done += 1;
     }
 }
 
 /// Parses a field that is not plain.
-fn parse_one<T: Value>(field: &[u8], dialect: &Dialect, missing: Option<T>) -> Option<T> {
-    let bare = dialect.bare(field);
+fn parse_one<T: Value>(bare: &[u8], dialect: &Dialect, missing: Option<T>) -> Option<T> {
     if dialect.is_missing(bare) { missing } else { T::parse(bare) }
 }

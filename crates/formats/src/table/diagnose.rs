@@ -3,9 +3,9 @@
 //! Line by line and field by field from the start of the block, so what is found first does not
 //! depend on how the file was cut.
 
-use super::dialect::Dialect;
+use super::dialect::{Dialect, Field, OpenQuote};
 use crate::error::Reason;
-use crate::text::Fault;
+use crate::text::{Fault, LONE_RETURN};
 
 /// What a field that is not as it should be is told as.
 pub(super) type Refusal = (Reason, String);
@@ -20,12 +20,11 @@ pub(super) fn first_fault(
 ) -> Option<Fault> {
     let mut at = 0;
     for line in block.split_inclusive(|&byte| byte == b'\n') {
-        if dialect.is_data(line) {
-            let text = line.strip_suffix(b"\n").unwrap_or(line);
-            if let Err((place, (reason, detail))) = check_line(text, dialect, &check) {
-                let offset = offset + (at + place) as u64;
-                return Some(Fault { offset, reason, detail });
-            }
+        if dialect.is_data(line)
+            && let Err((place, (reason, detail))) = check_line(line, dialect, &check)
+        {
+            let offset = offset + (at + place) as u64;
+            return Some(Fault { offset, reason, detail });
         }
         at += line.len();
     }
@@ -44,59 +43,59 @@ pub(super) fn fault(
     first_fault(block, offset, dialect, check).unwrap_or_else(unknown)
 }
 
+/// Where in its line something is wrong, and what.
 type Place = (usize, Refusal);
+
+fn malformed(at: usize, detail: impl Into<String>) -> Place {
+    (at, (Reason::Malformed, detail.into()))
+}
 
 fn check_line(
     line: &[u8],
     dialect: &Dialect,
     check: &impl Fn(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Place> {
-    let malformed = |at: usize, detail: String| Err((at, (Reason::Malformed, detail)));
-    let (mut start, mut count) = (0, 0);
-    loop {
-        let field = field_at(line, start, dialect)?;
+    let columns = dialect.columns;
+    let mut count = 0;
+    for field in dialect.fields(line) {
+        let field = field
+            .map_err(|OpenQuote(at)| malformed(at, "a quote that does not end on its line"))?;
+        if count == columns {
+            return Err(malformed(field.place.start, format!("more than {}", fields(columns))));
+        }
+        check_field(line, &field, dialect, |bare| check(count, bare))?;
         count += 1;
-        if count > dialect.columns {
-            let columns = dialect.columns;
-            return malformed(start, format!("more than {}", fields(columns)));
-        }
-        let bare = dialect.bare(field);
-        check(count - 1, bare).map_err(|refusal| {
-            (start + (bare.as_ptr().addr() - field.as_ptr().addr()), refusal)
-        })?;
-        start += field.len() + 1;
-        if start > line.len() {
-            break;
-        }
     }
-    if count < dialect.columns {
-        let wanted = fields(dialect.columns);
-        return malformed(
-            line.len(),
-            format!("{} where there should be {wanted}", fields(count)),
-        );
+    if count < columns {
+        let end = line.strip_suffix(b"\n").unwrap_or(line).len();
+        let wanted = fields(columns);
+        let detail = format!("{} where there should be {wanted}", fields(count));
+        return Err(malformed(end, detail));
     }
     Ok(())
 }
 
-fn fields(count: usize) -> String {
-    format!("{count} field{}", if count == 1 { "" } else { "s" })
+fn check_field(
+    line: &[u8],
+    field: &Field,
+    dialect: &Dialect,
+    check: impl FnOnce(&[u8]) -> Result<(), Refusal>,
+) -> Result<(), Place> {
+    let (start, text) = (field.place.start, &line[field.place.clone()]);
+    let lone = text.iter().position(|&byte| byte == b'\r');
+    if let Some(at) = lone.filter(|_| !field.is_quoted) {
+        return Err(malformed(start + at, LONE_RETURN));
+    }
+    let bare = dialect.bare(text);
+    let at = start + (bare.as_ptr().addr() - text.as_ptr().addr());
+    check(bare).map_err(|refusal| (at, refusal))?;
+    // Whoever looks for delimiters alone takes it for several fields.
+    match text.iter().position(|&byte| dialect.separates(byte)) {
+        Some(at) => Err(malformed(start + at, "a delimiter between quotes")),
+        None => Ok(()),
+    }
 }
 
-/// The field that begins at `start`, with what is around it.
-fn field_at<'l>(line: &'l [u8], start: usize, dialect: &Dialect) -> Result<&'l [u8], Place> {
-    let rest = &line[start..];
-    let delimiter = |text: &[u8]| {
-        text.iter().position(|&byte| byte == dialect.marks.delimiter).unwrap_or(text.len())
-    };
-    let blanks = rest.iter().take_while(|&&byte| dialect.is_blank(byte)).count();
-    let quote = dialect.quote.filter(|&quote| rest.get(blanks) == Some(&quote));
-    let Some(quote) = quote else { return Ok(&rest[..delimiter(rest)]) };
-    let inner = &rest[blanks + 1..];
-    let Some(end) = inner.iter().position(|&byte| byte == quote) else {
-        let detail = String::from("a quote that does not end on its line");
-        return Err((start + blanks, (Reason::Malformed, detail)));
-    };
-    let behind = blanks + 1 + end + 1;
-    Ok(&rest[..behind + delimiter(&rest[behind..])])
+fn fields(count: usize) -> String {
+    format!("{count} field{}", if count == 1 { "" } else { "s" })
 }

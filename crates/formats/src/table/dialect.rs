@@ -1,13 +1,14 @@
 //! What separates, quotes and comments in one file, and how one field is read.
 
-use swath_simd::Marks;
+use std::ops::Range;
 
-use super::options::TableOptions;
+use super::options::{Delimiter, TableOptions};
 
 /// How the text of one file is written.
 #[derive(Clone, Debug)]
 pub(super) struct Dialect {
-    pub(super) marks: Marks,
+    pub(super) delimiter: Delimiter,
+    pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
     pub(super) columns: usize,
     pub(super) trim: Trim,
@@ -27,9 +28,10 @@ pub(super) enum Trim {
 }
 
 impl Dialect {
-    pub(super) fn new(options: &TableOptions, delimiter: u8) -> Self {
+    pub(super) fn new(options: &TableOptions, delimiter: Delimiter) -> Self {
         Self {
-            marks: Marks { delimiter, comment: options.comment },
+            delimiter,
+            comment: options.comment,
             quote: options.quote,
             columns: 0,
             trim: Trim::Nothing,
@@ -40,12 +42,11 @@ impl Dialect {
     /// Learns from a line of data how all fields are likely to be written.
     pub(super) fn look_at(&mut self, line: &[u8]) {
         let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let (text, is_crlf) = match line.strip_suffix(b"\r") {
-            Some(text) => (text, true),
-            None => (line, false),
-        };
-        let odd = |&byte: &u8| self.is_blank(byte) || Some(byte) == self.quote;
-        self.trim = match (text.iter().any(odd), is_crlf) {
+        let text = without_returns(line);
+        let is_between = |byte| self.delimiter == Delimiter::Blanks && self.is_blank(byte);
+        let odd =
+            |&byte: &u8| (self.is_blank(byte) && !is_between(byte)) || Some(byte) == self.quote;
+        self.trim = match (text.iter().any(odd), text.len() < line.len()) {
             (true, _) => Trim::Fields,
             (false, true) => Trim::LineEnds,
             (false, false) => Trim::Nothing,
@@ -54,15 +55,25 @@ impl Dialect {
 
     /// Whether a byte may stand around a field.
     pub(super) fn is_blank(&self, byte: u8) -> bool {
-        matches!(byte, b' ' | b'\t' | b'\r') && byte != self.marks.delimiter
+        matches!(byte, b' ' | b'\t') && self.delimiter != Delimiter::Byte(byte)
     }
 
-    /// Whether a line, with or without its newline, holds data.
+    /// Whether a byte ends a field that is not the last of its line.
+    pub(super) fn separates(&self, byte: u8) -> bool {
+        match self.delimiter {
+            Delimiter::Byte(delimiter) => byte == delimiter,
+            Delimiter::Blanks => self.is_blank(byte),
+        }
+    }
+
+    /// Whether a line, with or without its newline, holds data. A comment with a carriage return
+    /// in it counts as data, which is then refused: what follows may be a line of its own.
     pub(super) fn is_data(&self, line: &[u8]) -> bool {
-        match line.first() {
+        let text = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
+        match self.trimmed(text).first() {
             None => false,
-            Some(&first) if Some(first) == self.marks.comment => false,
-            Some(_) => line.iter().any(|&byte| byte != b'\n' && !self.is_blank(byte)),
+            Some(&first) if Some(first) == self.comment => text.contains(&b'\r'),
+            Some(_) => true,
         }
     }
 
@@ -71,7 +82,10 @@ impl Dialect {
         let trimmed = self.trimmed(field);
         match (self.quote, trimmed) {
             (Some(quote), [first, inner @ .., last]) if *first == quote && *last == quote => {
-                self.trimmed(inner)
+                match self.delimiter {
+                    Delimiter::Byte(_) => self.trimmed(inner),
+                    Delimiter::Blanks => inner,
+                }
             }
             _ => trimmed,
         }
@@ -93,5 +107,85 @@ impl Dialect {
     /// Whether a field, without what is around it, stands for a missing value.
     pub(super) fn is_missing(&self, bare: &[u8]) -> bool {
         self.missing_words.iter().any(|word| word == bare)
+    }
+
+    /// The fields of a line one by one, quotes heeded; slower than [`Fields`](super::fields::Fields).
+    pub(super) fn fields<'l>(&self, line: &'l [u8]) -> LineFields<'l, '_> {
+        let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
+        LineFields { line, at: 0, dialect: self }
+    }
+}
+
+/// Cuts off the carriage returns that end a line.
+pub(super) fn without_returns(mut line: &[u8]) -> &[u8] {
+    while let Some(rest) = line.strip_suffix(b"\r") {
+        line = rest;
+    }
+    line
+}
+
+/// The fields of one line, from left to right.
+pub(super) struct LineFields<'l, 'd> {
+    line: &'l [u8],
+    /// Where the next one begins; beyond the end after the last one.
+    at: usize,
+    dialect: &'d Dialect,
+}
+
+/// Where a field stands in its line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    /// With all that is around it.
+    pub(super) place: Range<usize>,
+    pub(super) is_quoted: bool,
+}
+
+/// A quote begins at this byte of the line, and does not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OpenQuote(pub(super) usize);
+
+impl Iterator for LineFields<'_, '_> {
+    type Item = Result<Field, OpenQuote>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (line, dialect) = (self.line, self.dialect);
+        let rest = line.get(self.at..)?;
+        let blanks = rest.iter().take_while(|&&byte| dialect.is_blank(byte)).count();
+        let begin = self.at + blanks;
+        if dialect.delimiter == Delimiter::Blanks && begin == line.len() {
+            self.at = line.len() + 1;
+            return None;
+        }
+        let quote = dialect.quote.filter(|&quote| line.get(begin) == Some(&quote));
+        let closed = match quote {
+            None => begin,
+            Some(quote) => match closing(&line[begin + 1..], quote) {
+                Some(len) => begin + 1 + len,
+                None => {
+                    self.at = line.len() + 1;
+                    return Some(Err(OpenQuote(begin)));
+                }
+            },
+        };
+        let behind = line[closed..].iter().position(|&byte| dialect.separates(byte));
+        let end = behind.map_or(line.len(), |len| closed + len);
+        let start = match dialect.delimiter {
+            Delimiter::Byte(_) => self.at,
+            Delimiter::Blanks => begin,
+        };
+        self.at = end + 1;
+        Some(Ok(Field { place: start..end, is_quoted: quote.is_some() }))
+    }
+}
+
+/// Bytes up to the quote that closes, with it; a doubled one stands for itself.
+fn closing(text: &[u8], quote: u8) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        at += text[at..].iter().position(|&byte| byte == quote)? + 1;
+        if text.get(at) != Some(&quote) {
+            return Some(at);
+        }
+        at += 1;
     }
 }

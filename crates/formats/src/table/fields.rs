@@ -1,9 +1,9 @@
 //! The fields of lines of data, many at a time.
 
-use swath_simd::{Ends, Tokens};
+use swath_simd::{Ends, Tokens, WordPlaces};
 
-use super::dialect::{Dialect, Trim};
-use super::lines::Run;
+use super::dialect::{Dialect, Trim, without_returns};
+use super::lines::{Between, Run};
 
 /// Bytes that are searched before what was found is parsed: their fields stay in the first-level
 /// cache.
@@ -16,6 +16,7 @@ const CONTEXT: usize = 64;
 pub(super) struct Fields {
     ends: Ends,
     starts: Vec<u32>,
+    words: WordPlaces,
     piece: usize,
 }
 
@@ -25,7 +26,8 @@ pub(super) struct Wrong;
 
 impl Fields {
     pub(super) fn new() -> Self {
-        Self { ends: Ends::default(), starts: Vec::new(), piece: PIECE }
+        let words = WordPlaces::default();
+        Self { ends: Ends::default(), starts: Vec::new(), words, piece: PIECE }
     }
 
     /// Finds at least as many bytes of fields at one time.
@@ -39,6 +41,19 @@ impl Fields {
         &mut self,
         run: Run<'_>,
         dialect: &Dialect,
+        take: impl FnMut(Tokens<'_>) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        match run.between {
+            Between::Byte(delimiter) => self.each_separated(run, (dialect, delimiter), take),
+            Between::Blanks => self.each_word(run, dialect, take),
+            Between::Wrong => Err(Wrong),
+        }
+    }
+
+    fn each_separated(
+        &mut self,
+        run: Run<'_>,
+        (dialect, delimiter): (&Dialect, u8),
         mut take: impl FnMut(Tokens<'_>) -> Result<(), Wrong>,
     ) -> Result<(), Wrong> {
         let bytes = run.bytes;
@@ -49,7 +64,7 @@ impl Fields {
             let text = &bytes[base..end];
             let Ok(behind) = u32::try_from(text.len()) else { return Err(Wrong) };
             self.ends.clear();
-            self.ends.find(text, searched - base, dialect.marks.delimiter);
+            self.ends.find(text, searched - base, delimiter);
             if end == bytes.len() && text.last() != Some(&b'\n') {
                 self.ends.push(behind);
             }
@@ -63,6 +78,50 @@ impl Fields {
             field = base + last as usize + 1;
         }
         // As many newlines as rows, and each of them at the end of one: so none is elsewhere.
+        if column == 0 && rows == run.rows { Ok(()) } else { Err(Wrong) }
+    }
+
+    /// The same where blanks separate, any number of them.
+    fn each_word(
+        &mut self,
+        run: Run<'_>,
+        dialect: &Dialect,
+        mut take: impl FnMut(Tokens<'_>) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        let bytes = run.bytes;
+        let (mut searched, mut column, mut rows) = (0, 0, 0);
+        // Where a word begins that goes on after what was searched.
+        let mut open: Option<usize> = None;
+        while searched < bytes.len() {
+            let end = bytes.len().min(searched + self.piece);
+            let first = open.unwrap_or(searched);
+            let base = first - first.min(CONTEXT);
+            let text = &bytes[base..end];
+            let Ok(behind) = u32::try_from(text.len()) else { return Err(Wrong) };
+            self.words.clear();
+            if open.is_some() {
+                // It lies in a text that 32 bits measure.
+                self.words.starts.push(u32::try_from(first - base).unwrap_or(u32::MAX));
+            }
+            self.words.find(text, searched - base);
+            if end == bytes.len() && text.last() != Some(&b'\n') {
+                self.words.newlines.push(behind);
+            }
+            searched = end;
+            let (starts, ends) = (self.words.starts.as_slice(), self.words.ends.as_slice());
+            let is_open = starts.len() > ends.len();
+            open = starts.last().filter(|_| is_open).map(|&start| base + start as usize);
+            if end == bytes.len() && is_open {
+                self.words.ends.push(behind);
+            }
+            rows += self.check_words(dialect.columns, &mut column)?;
+            let count = self.words.ends.as_slice().len();
+            self.starts.clear();
+            self.starts.extend_from_slice(&self.words.starts.as_slice()[..count]);
+            std::mem::swap(&mut self.ends, &mut self.words.ends);
+            self.trim(text, dialect);
+            take(Tokens { text, starts: &self.starts, ends: self.ends.as_slice() })?;
+        }
         if column == 0 && rows == run.rows { Ok(()) } else { Err(Wrong) }
     }
 
@@ -84,6 +143,25 @@ impl Fields {
         }
         *column = ends.len() + columns - 1 - next;
         Ok(rows)
+    }
+
+    /// The same for words, of which the last row may have all and yet no newline: then `column` is
+    /// as large as there are columns.
+    fn check_words(&self, columns: usize, column: &mut usize) -> Result<usize, Wrong> {
+        let WordPlaces { starts, ends, newlines } = &self.words;
+        let (starts, ends) = (starts.as_slice(), ends.as_slice());
+        // How many words there are before the next newline.
+        let (mut next, mut rows) = (columns - *column, 0);
+        for &newline in newlines.as_slice() {
+            let has_ended = next == 0 || ends.get(next - 1).is_some_and(|&end| end <= newline);
+            if !has_ended || starts.get(next).is_some_and(|&start| start < newline) {
+                return Err(Wrong);
+            }
+            (next, rows) = (next + columns, rows + 1);
+        }
+        // Beyond the last row, and never more than the next one has.
+        *column = (ends.len() + columns).checked_sub(next).ok_or(Wrong)?;
+        if *column <= columns { Ok(rows) } else { Err(Wrong) }
     }
 
     fn set_starts(&mut self, first: usize) {
@@ -108,12 +186,27 @@ impl Fields {
             Trim::Fields => {
                 for (start, end) in self.starts.iter_mut().zip(self.ends.as_mut_slice()) {
                     let field = &text[*start as usize..*end as usize];
-                    let bare = dialect.bare(field);
+                    let bare = bare(text, (*start, *end), dialect);
                     let skipped = bare.as_ptr().addr() - field.as_ptr().addr();
                     *start += u32::try_from(skipped).unwrap_or(0);
                     *end = *start + u32::try_from(bare.len()).unwrap_or(0);
                 }
             }
         }
+    }
+}
+
+/// A field of `text` without what is around it. Carriage returns are, where they end the line, and
+/// are part of the field everywhere else.
+pub(super) fn bare<'t>(
+    text: &'t [u8],
+    (start, end): (u32, u32),
+    dialect: &Dialect,
+) -> &'t [u8] {
+    let (field, rest) = (&text[start as usize..end as usize], &text[end as usize..]);
+    let next = rest.iter().find(|&&byte| byte != b'\r');
+    match next {
+        None | Some(b'\n') => dialect.bare(without_returns(field)),
+        Some(_) => dialect.bare(field),
     }
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 use swath::ReadOptions;
 use swath_simd::decimal;
 
-use super::dialect::Dialect;
-use super::options::{Header, TableOptions};
+use super::dialect::{Dialect, without_returns};
+use super::options::{Delimiter, Header, TableOptions};
 use crate::error::{Error, Reason, Result};
 use crate::number::parse::double;
-use crate::text::Fault;
+use crate::text::{Fault, LONE_RETURN};
 
 /// Bytes that are read first; more, if the first line is longer.
 const FIRST: u64 = 64 << 10;
@@ -69,7 +69,7 @@ impl From<Fault> for Stop {
     }
 }
 
-/// Delimiters that are looked for, in this order.
+/// Delimiters that are looked for, in this order; a space stands for any blanks.
 const DELIMITERS: [u8; 5] = *b"\t,;| ";
 
 /// Looks at the first bytes of a file, which may be all of it. `None` if more are needed.
@@ -78,7 +78,7 @@ fn look(
     is_all: bool,
     options: &TableOptions,
 ) -> std::result::Result<Option<Head>, Stop> {
-    let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(0));
+    let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(Delimiter::Byte(0)));
     let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let Some(first) = data_line(text, mark, is_all, &dialect) else {
         let detail = match text {
@@ -87,8 +87,8 @@ fn look(
         };
         return if is_all { Err(Fault::malformed(0, detail).into()) } else { Ok(None) };
     };
-    let marks = &mut dialect.marks;
-    marks.delimiter = options.delimiter.unwrap_or_else(|| sniff(&text[first..], options.quote));
+    let guessed = || sniff(&text[first..], options.quote);
+    dialect.delimiter = options.delimiter.unwrap_or_else(guessed);
     let mut seen = Seen::default();
     let scanned = each_field(&text[first..], is_all, &dialect, |at, field| {
         seen.look(first + at, field, &dialect);
@@ -130,7 +130,7 @@ fn data_line(text: &[u8], mut at: usize, is_all: bool, dialect: &Dialect) -> Opt
 }
 
 /// The delimiter of a line.
-fn sniff(text: &[u8], quote: Option<u8>) -> u8 {
+fn sniff(text: &[u8], quote: Option<u8>) -> Delimiter {
     let mut is_quoted = false;
     let mut seen = [false; DELIMITERS.len()];
     for &byte in text.iter().take_while(|&&byte| byte != b'\n') {
@@ -140,7 +140,11 @@ fn sniff(text: &[u8], quote: Option<u8>) -> u8 {
         }
     }
     let found = DELIMITERS.into_iter().zip(seen).find(|(_, seen)| *seen);
-    found.map_or(b',', |(delimiter, _)| delimiter)
+    match found {
+        Some((b' ', _)) => Delimiter::Blanks,
+        Some((delimiter, _)) => Delimiter::Byte(delimiter),
+        None => Delimiter::Byte(b','),
+    }
 }
 
 /// What the fields of the first line look like.
@@ -227,40 +231,67 @@ fn each_field(
     let mut at = 0;
     let mut inner = Vec::new();
     loop {
-        let start = at;
-        let blanks = text[at..].iter().take_while(|&&byte| dialect.is_blank(byte)).count();
-        let quote = dialect.quote.filter(|&quote| text.get(at + blanks) == Some(&quote));
+        let start = at + text[at..].iter().take_while(|&&byte| dialect.is_blank(byte)).count();
+        let quote = dialect.quote.filter(|&quote| text.get(start) == Some(&quote));
+        at = start;
         if let Some(quote) = quote {
-            let begun = at + blanks;
-            match quoted(&text[begun + 1..], quote, &mut inner) {
-                Some(len) => at = begun + 1 + len,
+            match quoted(&text[start + 1..], quote, &mut inner) {
+                Some(len) => at = start + 1 + len,
                 None if is_all => {
-                    let detail = "a quote that does not end";
-                    return Err(Fault::malformed(begun as u64, detail));
+                    return Err(Fault::malformed(start as u64, "a quote that does not end"));
                 }
                 None => return Ok(None),
             }
         }
-        let rest = &text[at..];
-        let ends = |&byte: &u8| byte == dialect.marks.delimiter || byte == b'\n';
-        let len = rest.iter().position(ends);
-        if len.is_none() && !is_all {
-            return Ok(None);
+        let rest = Rest::of(&text[at..], is_all, dialect);
+        if let Some(lone) = rest.field.iter().position(|&byte| byte == b'\r') {
+            return Err(Fault::malformed((at + lone) as u64, LONE_RETURN));
         }
-        let bare = dialect.bare(&rest[..len.unwrap_or(rest.len())]);
+        let bare = dialect.bare(rest.field);
         match quote {
-            None => each(start + blanks, bare),
-            Some(_) if bare.is_empty() => each(start + blanks, &inner),
+            Some(_) if bare.is_empty() => each(start, &inner),
             Some(_) => {
                 return Err(Fault::malformed(at as u64, "text behind a closing quote"));
             }
+            // Blanks at the end of a line separate nothing.
+            None if bare.is_empty() && dialect.delimiter == Delimiter::Blanks => {}
+            None => each(start, bare),
         }
-        at += len.unwrap_or(rest.len());
-        match text.get(at) {
-            Some(b'\n') => return Ok(Some(at + 1)),
-            None => return Ok(Some(at)),
-            Some(_) => at += 1,
+        match rest.end {
+            End::Unknown => return Ok(None),
+            End::Line(len) => return Ok(Some(at + len)),
+            End::Field(len) => at += len,
         }
+    }
+}
+
+/// What is left of a field, or what follows a quote that closes, and how it ends.
+struct Rest<'t> {
+    /// Without carriage returns that may end a line.
+    field: &'t [u8],
+    end: End,
+}
+
+/// After so many bytes the next one begins.
+enum End {
+    Field(usize),
+    Line(usize),
+    /// What is known of the file ends before.
+    Unknown,
+}
+
+impl<'t> Rest<'t> {
+    fn of(text: &'t [u8], is_all: bool, dialect: &Dialect) -> Self {
+        let ends = |&byte: &u8| byte == b'\n' || dialect.separates(byte);
+        let len = text.iter().position(ends);
+        let field = &text[..len.unwrap_or(text.len())];
+        let end = match len.map(|len| (len, text[len])) {
+            Some((len, b'\n')) => End::Line(len + 1),
+            Some((len, _)) => return Self { field, end: End::Field(len + 1) },
+            None if is_all => End::Line(text.len()),
+            None => End::Unknown,
+        };
+        Self { field: without_returns(field), end }
     }
 }
 
@@ -283,7 +314,12 @@ fn quoted(text: &[u8], quote: u8, field: &mut Vec<u8>) -> Option<usize> {
 
 /// Refuses options that nobody can mean.
 fn check(path: &Path, options: &TableOptions) -> Result<()> {
-    let marks = [options.delimiter, options.quote, options.comment];
+    let delimiter = match options.delimiter {
+        Some(Delimiter::Byte(delimiter)) => Some(delimiter),
+        Some(Delimiter::Blanks) => Some(b' '),
+        None => None,
+    };
+    let marks = [delimiter, options.quote, options.comment];
     let is_wrong = |byte: u8| {
         byte.is_ascii_alphanumeric() || matches!(byte, b'\n' | b'\r' | b'+' | b'-' | b'.')
     };

@@ -15,7 +15,7 @@ use swath_simd::{RowsMut, Tokens, split_rows};
 use super::array::{count_rows, first_fault, map_blocks};
 use super::columns::{Column, Columns, Kind, Shared};
 use super::diagnose::{self, Refusal};
-use super::fields::{Fields, Wrong};
+use super::fields::{Fields, Wrong, bare};
 use super::head::{self, Head};
 use super::lines;
 use super::options::{Missing, TableOptions};
@@ -91,13 +91,13 @@ fn likely(path: &Path, head: &Head) -> Result<Vec<Kind>> {
     if len == wanted {
         // The last field may have been cut.
         let last = lines.pop().unwrap_or_default();
-        let cut = last.iter().rposition(|&byte| byte == dialect.marks.delimiter).unwrap_or(0);
+        let cut = last.iter().rposition(|&byte| dialect.separates(byte)).unwrap_or(0);
         lines.push(&last[..cut]);
     }
     for line in lines.into_iter().filter(|line| dialect.is_data(line)) {
-        let fields = line.split(|&byte| byte == dialect.marks.delimiter);
+        let fields = dialect.fields(line).map_while(|field| field.ok());
         for (kind, field) in kinds.iter_mut().zip(fields) {
-            let bare = dialect.bare(field);
+            let bare = dialect.bare(&line[field.place]);
             if !dialect.is_missing(bare) && !is_integer(bare) && double(bare).is_some() {
                 *kind = Kind::F64;
             }
@@ -263,8 +263,9 @@ impl Filling<'_, '_> {
             if count == slots.len() {
                 return Ok(());
             }
-            let field = &rest.text[rest.starts[count] as usize..rest.ends[count] as usize];
-            match self.inference.parse_one(field, kind, found)? {
+            let place = (rest.starts[count], rest.ends[count]);
+            let bare = bare(rest.text, place, &self.inference.head.dialect);
+            match self.inference.parse_one(bare, kind, found)? {
                 Some(word) => slots[count] = word,
                 None => {
                     slots[count] = 0;
@@ -281,10 +282,8 @@ impl Filling<'_, '_> {
 
 impl Inference<'_> {
     /// Parses a field that is not plain; `None` if it is missing.
-    fn parse_one(&self, field: &[u8], kind: Kind, found: &Found) -> Checked<Option<u64>> {
-        let dialect = &self.head.dialect;
-        let bare = dialect.bare(field);
-        if dialect.is_missing(bare) {
+    fn parse_one(&self, bare: &[u8], kind: Kind, found: &Found) -> Checked<Option<u64>> {
+        if self.head.dialect.is_missing(bare) {
             let refused = self.options.missing == Missing::Refused;
             return if refused { Err(Wrong) } else { Ok(None) };
         }

@@ -1,23 +1,36 @@
 //! Which lines of a block hold data.
 
-use swath_simd::Lines;
+use swath_simd::{Lines, Marks, WordLines};
 
 use super::dialect::Dialect;
+use super::options::Delimiter;
 
 /// Neighbouring lines that all hold data.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Run<'b> {
     pub(super) bytes: &'b [u8],
     pub(super) rows: usize,
+    pub(super) between: Between,
+}
+
+/// What stands between the fields of some lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Between {
+    /// One byte.
+    Byte(u8),
+    /// Blanks, and there may be some around lines too.
+    Blanks,
+    /// Something is wrong with them.
+    Wrong,
 }
 
 /// Returns the lines of data of a block, which begins with a line; one run, almost always.
 pub(super) fn runs<'b>(block: &'b [u8], dialect: &Dialect) -> Vec<Run<'b>> {
-    let lines = Lines::of(block, dialect.marks);
-    if !lines.odd {
-        let newlines = usize::try_from(lines.newlines).unwrap_or(usize::MAX);
+    let (newlines, odd, between) = look(block, dialect);
+    if !odd {
+        let newlines = usize::try_from(newlines).unwrap_or(usize::MAX);
         let rows = newlines + usize::from(block.last().is_some_and(|&last| last != b'\n'));
-        return vec![Run { bytes: block, rows }];
+        return vec![Run { bytes: block, rows, between }];
     }
     let mut runs = Vec::new();
     let (mut start, mut at, mut rows) = (0, 0, 0);
@@ -26,16 +39,35 @@ pub(super) fn runs<'b>(block: &'b [u8], dialect: &Dialect) -> Vec<Run<'b>> {
             rows += 1;
         } else {
             if rows > 0 {
-                runs.push(Run { bytes: &block[start..at], rows });
+                runs.push(Run { bytes: &block[start..at], rows, between });
             }
             (start, rows) = (at + line.len(), 0);
         }
         at += line.len();
     }
     if rows > 0 {
-        runs.push(Run { bytes: &block[start..at], rows });
+        runs.push(Run { bytes: &block[start..at], rows, between });
     }
     runs
+}
+
+/// How many newlines a block has, whether a line of it may hold no data, and what separates.
+fn look(block: &[u8], dialect: &Dialect) -> (u64, bool, Between) {
+    match dialect.delimiter {
+        Delimiter::Byte(delimiter) => {
+            let lines = Lines::of(block, Marks { delimiter, comment: dialect.comment });
+            (lines.newlines, lines.odd, Between::Byte(delimiter))
+        }
+        Delimiter::Blanks => {
+            let lines = WordLines::of(block, dialect.comment);
+            let between = match lines {
+                WordLines { lone_return: true, .. } => Between::Wrong,
+                WordLines { loose: true, .. } => Between::Blanks,
+                _ => Between::Byte(b' '),
+            };
+            (lines.newlines, lines.odd, between)
+        }
+    }
 }
 
 /// Returns how many lines of a block hold data.

@@ -15,6 +15,21 @@ pub enum Header {
     Absent,
 }
 
+/// What stands between the fields of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Delimiter {
+    /// This byte, each time it is there: two of them have a missing value between them.
+    Byte(u8),
+    /// Spaces and tabs, any number of them in a row; those around a line are none.
+    Blanks,
+}
+
+impl From<u8> for Delimiter {
+    fn from(byte: u8) -> Self {
+        Self::Byte(byte)
+    }
+}
+
 /// What stands for a value that is missing.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 #[non_exhaustive]
@@ -32,7 +47,7 @@ pub enum Missing {
 /// How to read a table. Every setter returns the options, none can fail.
 #[derive(Clone, Debug)]
 pub struct TableOptions {
-    pub(super) delimiter: Option<u8>,
+    pub(super) delimiter: Option<Delimiter>,
     pub(super) header: Header,
     pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
@@ -64,11 +79,11 @@ impl TableOptions {
         }
     }
 
-    /// What stands between fields. Default: the first of tab, `,`, `;`, `|` and space that the
-    /// first line has.
+    /// What stands between fields: a byte, or [`Delimiter::Blanks`]. Default: the first of tab, `,`,
+    /// `;` and `|` that the first line has, else blanks, if it has a space.
     #[must_use]
-    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
-        self.delimiter = Some(delimiter);
+    pub fn with_delimiter(mut self, delimiter: impl Into<Delimiter>) -> Self {
+        self.delimiter = Some(delimiter.into());
         self
     }
 

@@ -140,7 +140,8 @@ impl TableWriter {
         Ok(out.commit()?.bytes)
     }
 
-    /// Writes columns; a missing value is an empty field, or `""` if it is alone on its line.
+    /// Writes columns; a missing value is an empty field, or `""` if it is alone on its line or
+    /// stands between spaces, which count once for many readers.
     ///
     /// # Errors
     ///
@@ -160,8 +161,10 @@ impl TableWriter {
             let text = ticket.buffer();
             for row in first..table.rows.min(first + step) {
                 for (column, values) in &values {
-                    if column.is_valid(row) {
-                        self.push(text, values, row);
+                    match column.is_valid(row) {
+                        true => self.push(text, values, row),
+                        false if self.delimiter == b' ' => text.extend_from_slice(b"\"\""),
+                        false => {}
                     }
                     text.push(self.delimiter);
                 }
@@ -221,7 +224,10 @@ impl TableWriter {
         let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
         let edge = name.first().is_some_and(|&byte| byte == b' ')
             || name.last().is_some_and(|&byte| byte == b' ');
-        if name.iter().any(odd) || edge || (name.is_empty() && is_alone) {
+        // Alone, a blank in it would be taken for what separates two names.
+        let is_lost = (is_alone && (name.is_empty() || name.contains(&b' ')))
+            || (self.delimiter == b' ' && name.is_empty());
+        if name.iter().any(odd) || edge || is_lost {
             text.push(b'"');
             for &byte in name {
                 text.push(byte);

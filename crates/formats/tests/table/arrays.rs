@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use swath::ReadOptions;
-use swath_formats::table::{Header, Missing, TableOptions, Value};
+use swath_formats::table::{Delimiter, Header, Missing, TableOptions, Value};
 use swath_reference::splitmix;
 use swath_reference::table::{Rules, cells};
 
@@ -20,6 +20,9 @@ pub(crate) fn options(workers: usize, block_size: u64) -> TableOptions {
         .with_read_options(ReadOptions::new().with_workers(workers))
         .with_block_size(block_size)
 }
+
+/// Stands for any number of spaces and tabs, where one sign is expected.
+const BLANKS: char = '\u{2423}';
 
 /// What random tables are made of.
 struct Kind {
@@ -60,13 +63,34 @@ fn small(random: u64) -> String {
     (random % 100).to_string()
 }
 
-const KINDS: [Kind; 5] = [
+const KINDS: [Kind; 8] = [
     Kind { delimiter: ',', line_end: "\n", cell: integer },
     Kind { delimiter: '\t', line_end: "\n", cell: double },
     Kind { delimiter: ';', line_end: "\r\n", cell: anything },
     Kind { delimiter: '|', line_end: "\n", cell: anything },
     Kind { delimiter: ' ', line_end: "\r\n", cell: small },
+    Kind { delimiter: BLANKS, line_end: "\n", cell: double },
+    Kind { delimiter: BLANKS, line_end: "\r\n", cell: small },
+    Kind { delimiter: BLANKS, line_end: "\r\n", cell: word },
 ];
+
+/// Anything that blanks may stand around.
+fn word(random: u64) -> String {
+    match random % 9 {
+        0 => "\"\"".to_owned(),
+        1 => "\"NA\"".to_owned(),
+        2 => format!("\"{}\"", double(random / 9)),
+        3 => "-NaN".to_owned(),
+        _ => double(random / 9),
+    }
+}
+
+/// What stands between, before or after words.
+fn blanks(random: u64, least: u64) -> String {
+    let len = usize::try_from(least + [0, 0, 0, 1, 2, 70][(random % 6) as usize]).expect("few");
+    let blanks = " ".repeat(len);
+    if random.is_multiple_of(5) { blanks.replacen(' ', "\t", 1) } else { blanks }
+}
 
 fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
     let mut next = splitmix(seed);
@@ -80,7 +104,17 @@ fn table(seed: u64, kind: &Kind, rows: u64, columns: u64) -> String {
             text.push_str(kind.line_end);
         }
         let line: Vec<String> = (0..columns).map(|_| (kind.cell)(next())).collect();
-        let line = line.join(&kind.delimiter.to_string());
+        let line = if kind.delimiter == BLANKS {
+            let words = line.iter().map(|word| blanks(next(), 1) + word).collect::<String>();
+            // Some tables have no blanks around lines.
+            if seed.is_multiple_of(2) {
+                words.trim().to_owned()
+            } else {
+                words + &blanks(next(), 0)
+            }
+        } else {
+            line.join(&kind.delimiter.to_string())
+        };
         // A line with nothing on it would be left out.
         text.push_str(if line.trim().is_empty() { "\"\"" } else { &line });
         text.push_str(kind.line_end);
@@ -97,10 +131,11 @@ fn check<T: Value + std::str::FromStr>(
     options: &TableOptions,
     (delimiter, missing): (char, T),
 ) {
-    let wanted = cells(text, Rules { delimiter, header: false }, |_| true).expect("a table");
+    let rules = Rules { delimiter: Some(delimiter).filter(|&it| it != BLANKS), header: false };
+    let wanted = cells(text, rules, |_| true).expect("a table");
     let options = options.clone().with_header(Header::Absent);
-    let delimiter = u8::try_from(delimiter).expect("one byte");
-    let options = options.with_delimiter(delimiter);
+    let byte = |delimiter| Delimiter::Byte(u8::try_from(delimiter).expect("one byte"));
+    let options = options.with_delimiter(rules.delimiter.map_or(Delimiter::Blanks, byte));
     let got = options.read::<T>(path).expect("a table");
     assert_eq!(got.rows, wanted.rows.len());
     let parse = |cell: &String| match cell.as_str() {
@@ -187,6 +222,43 @@ fn singles_are_rounded_once() {
     }
     let file = file(&text);
     check(file.path(), &text, &options(2, 1 << 16), (',', 0.0_f32));
+}
+
+#[test]
+fn a_guessed_blank_counts_runs_once_and_trims_the_edges() {
+    for (text, rows, values) in [
+        ("   1.000    2.000\n  10.500   -3.250\n", 2, &[1.0, 2.0, 10.5, -3.25][..]),
+        (" 1\n 2\n", 2, &[1.0, 2.0]),
+        ("1 2 \n3 4 \n", 2, &[1.0, 2.0, 3.0, 4.0]),
+        ("1 2\n3\t4\n", 2, &[1.0, 2.0, 3.0, 4.0]),
+        (" x   y\n\n 1   2\n# 9\n  # 9 \n  \n\t3 4", 2, &[1.0, 2.0, 3.0, 4.0]),
+        ("1 \"2\"\n \"3\"  NA\n", 2, &[1.0, 2.0, 3.0, f64::NAN]),
+    ] {
+        let file = file(text);
+        for block_size in (1..30).chain([1 << 20]) {
+            for workers in 1..=3 {
+                let options = options(workers, block_size);
+                let table = options.read::<f64>(file.path()).expect("a table");
+                assert_eq!(table.rows, rows, "{text:?}");
+                let same = |(a, b): (&f64, &f64)| a == b || (a.is_nan() && b.is_nan());
+                assert_eq!(table.values.len(), values.len(), "{text:?}");
+                assert!(table.values.iter().zip(values).all(same), "{text:?}");
+                let shape = options.shape(file.path()).expect("a table");
+                assert_eq!((shape.rows, shape.names), (rows, table.names), "{text:?}");
+                let columns = options.read_columns(file.path()).expect("a table");
+                assert_eq!((columns.rows, columns.columns.len()), (rows, values.len() / rows));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_delimiter_that_was_told_is_taken_as_told() {
+    let file = file(" 1  2\n 3  4\n");
+    let table = TableOptions::new().with_delimiter(b' ').read::<f64>(file.path());
+    assert_eq!(table.expect("a table").columns, 4);
+    let table = TableOptions::new().with_delimiter(Delimiter::Blanks).read::<f64>(file.path());
+    assert_eq!(table.expect("a table").values[..], [1.0, 2.0, 3.0, 4.0]);
 }
 
 #[test]

@@ -32,12 +32,14 @@ fn every_fault_has_its_line_and_byte() {
         (b"\x00\x00\x00", Malformed, 1, 0, "a NUL byte"),
         (b"a,b\n1,2\n1,2,\n", Malformed, 3, 12, "more than 2 fields"),
         (b"1,2\n,\n3,4,5,6\n7\n", Malformed, 3, 10, "more than 2 fields"),
-        (b"1 2\n1  2\n", Malformed, 2, 7, "more than 2 fields"),
+        (b"1 2\n 1  2 3\n", Malformed, 2, 10, "more than 2 fields:"),
+        (b" 1\t 2 \n 1\n", Malformed, 2, 9, "1 field where there should be 2"),
+        (b"1 2\n1  \"2 3\"\n", Malformed, 2, 8, "not a number"),
+        (b"  1 2\n\n # c\n\t3  x4 \r\n", Malformed, 4, 16, "not a number"),
         (b"1,2\n1;2\n", Malformed, 2, 4, "not a number"),
         (b"", Malformed, 1, 0, "the file is empty"),
         (b"\n \r\n# x\n#", Malformed, 1, 0, "only comments and empty lines"),
         (b"1,2\n1.2.3,4\n", Malformed, 2, 4, "not a number"),
-        (b"1,2\n1,2\r3\n", Malformed, 2, 6, "not a number"),
         (b"1\n\"\n", Malformed, 2, 2, "a quote that does not end"),
     ] {
         for block_size in (1..20).chain([1 << 20]) {
@@ -61,7 +63,6 @@ fn a_first_line_of_numbers_and_words_is_neither_names_nor_data_unless_somebody_s
         ("1 000,2\n3,4\n", 0),
         ("0x10,2\n3,4\n", 0),
         ("1\"2\",3\n4,5\n", 0),
-        ("1,2\r3,4\r", 2),
         ("1,-2x\n3,4\n", 2),
         ("+.5.,7\n3,4\n", 0),
         ("name,2020,2021\n1,2,3\n", 0),
@@ -97,6 +98,71 @@ fn a_first_line_of_numbers_and_words_is_neither_names_nor_data_unless_somebody_s
         let table = TableOptions::new().read::<f64>(file(text).path()).expect("names");
         assert!(table.names.is_some(), "{text}");
     }
+}
+
+#[test]
+fn a_carriage_return_inside_a_line_is_refused_at_its_byte() {
+    for (text, line, offset) in [
+        (&b"x\r1\r2\r3\r"[..], 1, 1),
+        (b"1,2\r3,4\r", 1, 3),
+        (b"1\r2", 1, 1),
+        (b"1 2\r3 4\r5 6\r", 1, 3),
+        (b"1 2\n3\r4\n", 2, 5),
+        (b" 1 2\n 3 \r 4\n", 2, 8),
+        (b"1,2\n1,2\r3\n", 2, 7),
+        (b"1,2\n1,\r2\n", 2, 6),
+        (b"1,2\n1\r,2\n", 2, 5),
+        (b",1\r,2\r,3\r", 1, 2),
+        (b"1,2\n3,4\r5,6\r7,8", 2, 7),
+        (b"a,b\r1,2\n3,4\n", 1, 3),
+        (b"1,2\n# c\r3,4\n5,6\n", 2, 7),
+        (b"# c\r1,2\r3,4\r", 1, 3),
+        (b"1,2\n \r \n", 2, 5),
+        (b"\"a\"\r1\n2\n", 1, 3),
+        (b"1\n2\r\r3\n", 2, 3),
+    ] {
+        let shown = text.escape_ascii();
+        for block_size in (1..20).chain([1 << 20]) {
+            for workers in 1..=3 {
+                let got = fault(text, &options(workers, block_size));
+                let wanted = (Reason::Malformed, Some(line), Some(offset));
+                assert_eq!((got.0, got.1, got.2), wanted, "{shown}: {}", got.3);
+                assert!(
+                    got.3.contains("a carriage return inside a line"),
+                    "{shown}: {}",
+                    got.3
+                );
+                assert!(got.3.contains("; try: end lines with newlines: tr '"), "{}", got.3);
+            }
+        }
+    }
+}
+
+#[test]
+fn carriage_returns_that_end_lines_lose_no_row() {
+    for (text, rows) in [
+        (&b"1,2\r\n3,4\r\n"[..], 2),
+        (b"1,2\n3,4\r", 2),
+        (b"1,2\r\n3,4\n5,6\r\r\n", 3),
+        (b"\"a\rb\",\"c\r\n\"\r\n1,2\r\n", 1),
+        (b"1,\r\n3,NA\r\n", 2),
+        (b"1 2\r\n\r\n 3  4 \r\r\n5 6\r", 3),
+        (b"# c\r\n1,2\r\n\r\n3,4\r\n", 2),
+    ] {
+        for block_size in (1..20).chain([1 << 20]) {
+            let table = options(2, block_size).read::<f64>(file(text).path());
+            let table = table.unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((table.rows, table.columns), (rows, 2), "{}", text.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_file_whose_lines_end_with_returns_is_refused_before_all_of_it_is_read() {
+    let mut text = b"x\r".to_vec();
+    text.extend(b"1\r".repeat(200_000));
+    let (.., line, offset, told) = fault(&text, &TableOptions::new());
+    assert_eq!((line, offset), (Some(1), Some(1)), "{told}");
 }
 
 #[test]

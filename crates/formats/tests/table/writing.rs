@@ -86,6 +86,32 @@ fn names_that_need_it_are_quoted_and_read_back() {
 }
 
 #[test]
+fn what_is_written_with_spaces_or_in_one_column_is_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.txt");
+    let source = file("a,b c,d\n1,,2.5\n,,\n3,7,\n");
+    let table = TableOptions::new().read_columns(source.path()).expect("a table");
+    TableWriter::new().with_delimiter(b' ').write_columns(&path, &table).expect("written");
+    assert_eq!(TableOptions::new().read_columns(&path).expect("a table"), table);
+    let told = TableOptions::new().with_delimiter(b' ').read_columns(&path);
+    assert_eq!(told.expect("a table"), table);
+    let names = ["", "x", "y"];
+    let writer = TableWriter::new().with_delimiter(b' ').with_names(names);
+    writer.write(&path, 3, &[1_u8, 2, 3]).expect("written");
+    let back = read::<u8>(&path).expect("a table");
+    assert_eq!((back.rows, back.names), (1, Some(names.map(String::from).to_vec())));
+    for name in ["two words", " x", "a\tb", ""] {
+        for delimiter in *b",; " {
+            let writer = TableWriter::new().with_delimiter(delimiter).with_names([name]);
+            writer.write(&path, 1, &[1_u8, 2]).expect("written");
+            let back = TableOptions::new().with_header(Header::Present).read::<u8>(&path);
+            let back = back.expect("a table");
+            assert_eq!((back.rows, back.names), (2, Some(vec![name.to_owned()])));
+        }
+    }
+}
+
+#[test]
 fn what_is_no_table_is_not_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");

@@ -1,0 +1,254 @@
+//! Words between runs of blanks: spaces, tabs and carriage returns.
+//!
+//! ```text
+//! text     ··1.5···2\r\n·-3··4\n
+//! words    ··###···#····##··#·      one bit for each byte that is no blank and no newline
+//! starts     2     8     13  17     ones after a zero
+//! ends          5   9      15 18    zeros after a one
+//! ```
+
+use super::masks::{CHUNK, Masks, Words};
+#[cfg(target_arch = "x86_64")]
+use super::masks::{Ymm, Zmm};
+use super::{Ends, padded, push};
+use crate::level::{Level, level};
+
+/// What kind of lines a text of words has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WordLines {
+    /// How often `\n` is there.
+    pub newlines: u64,
+    /// Whether a line has no word, or one that begins with a comment as its first.
+    pub odd: bool,
+    /// Whether anything but one space stands between words, or a blank before or after all of a
+    /// line.
+    pub loose: bool,
+    /// Whether a carriage return stands anywhere but at the end of a line.
+    pub lone_return: bool,
+}
+
+impl WordLines {
+    /// Looks at the lines of `text`, which begins with one.
+    ///
+    /// ```
+    /// use swath_simd::WordLines;
+    ///
+    /// let lines = WordLines::of(b" 1  2\n 3 \t4\n", Some(b'#'));
+    /// assert_eq!((lines.newlines, lines.odd, lines.loose), (2, false, true));
+    /// assert!(WordLines::of(b"1 2\n  # 3\n", Some(b'#')).odd);
+    /// ```
+    #[must_use]
+    pub fn of(text: &[u8], comment: Option<u8>) -> Self {
+        lines(level(), text, comment)
+    }
+
+    /// As [`of`](Self::of), by the kernel of one `level`, to compare them.
+    ///
+    /// # Panics
+    ///
+    /// Where `level` is not [available](Level::available).
+    #[must_use]
+    pub fn of_at(level: Level, text: &[u8], comment: Option<u8>) -> Self {
+        level.assert_available();
+        lines(level, text, comment)
+    }
+}
+
+/// Where words begin and end, and where lines do, in order; the memory is kept from one text to the
+/// next.
+#[derive(Clone, Debug, Default)]
+pub struct WordPlaces {
+    /// First bytes of words.
+    pub starts: Ends,
+    /// The bytes after their last ones.
+    pub ends: Ends,
+    /// Newlines.
+    pub newlines: Ends,
+}
+
+impl WordPlaces {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.starts.clear();
+        self.ends.clear();
+        self.newlines.clear();
+    }
+
+    /// Adds the places in `text`, of those from `from` on. A word that goes on there from before has
+    /// an end and no start, one that goes on after the text a start and no end.
+    ///
+    /// # Panics
+    ///
+    /// If `text` has 4 GiB or more.
+    pub fn find(&mut self, text: &[u8], from: usize) {
+        find(level(), self, text, from);
+    }
+
+    /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
+    ///
+    /// # Panics
+    ///
+    /// Where `level` is not [available](Level::available).
+    pub fn find_at(&mut self, level: Level, text: &[u8], from: usize) {
+        level.assert_available();
+        find(level, self, text, from);
+    }
+}
+
+/// Runs the kernel of `level`, which must be available.
+fn lines(level: Level, text: &[u8], comment: Option<u8>) -> WordLines {
+    match level {
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { lines_avx512(text, comment) },
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { lines_avx2(text, comment) },
+        _ => lines_by::<Words>(text, comment),
+    }
+}
+
+/// Runs the kernel of `level`, which must be available.
+fn find(level: Level, places: &mut WordPlaces, text: &[u8], from: usize) {
+    match level {
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { find_avx512(places, text, from) },
+        // SAFETY: callers pass a level that was detected on this processor.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { find_avx2(places, text, from) },
+        _ => find_by::<Words>(places, text, from),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn lines_avx512(text: &[u8], comment: Option<u8>) -> WordLines {
+    lines_by::<Zmm>(text, comment)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn lines_avx2(text: &[u8], comment: Option<u8>) -> WordLines {
+    lines_by::<Ymm>(text, comment)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx512f,avx512bw,popcnt")]
+fn find_avx512(places: &mut WordPlaces, text: &[u8], from: usize) {
+    find_by::<Zmm>(places, text, from);
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn find_avx2(places: &mut WordPlaces, text: &[u8], from: usize) {
+    find_by::<Ymm>(places, text, from);
+}
+
+/// What one chunk says to the next.
+struct Carry {
+    /// 1 if a line begins there.
+    begins: u64,
+    /// 1 if the blanks before the first word of a line go on there.
+    leads: u64,
+    /// 1 if its last byte was a blank.
+    blank: u64,
+    /// 1 if that was a carriage return.
+    returned: u64,
+}
+
+/// Ones for what is the matter with some bytes of a chunk.
+#[derive(Default)]
+struct Seen {
+    newlines: u64,
+    odd: u64,
+    /// Of the byte after the blanks before the first word of a line.
+    after: u64,
+    loose: u64,
+    lone: u64,
+}
+
+#[inline(always)]
+fn look<M: Masks>(chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) -> Seen {
+    const TOP: usize = CHUNK - 1;
+    let (newlines, returns) = (M::equal(chunk, b'\n'), M::equal(chunk, b'\r'));
+    let spaces = M::equal(chunk, b' ');
+    let others = M::equal(chunk, b'\t') | returns;
+    let blanks = spaces | others;
+    let begins = newlines << 1 | carry.begins;
+    // Carries run through the blanks that begin a line, to the byte after them.
+    let (sum, leads) = blanks.overflowing_add(begins & blanks | carry.leads);
+    let after = sum & !blanks;
+    let first = begins & !blanks | after;
+    let after_blank = blanks << 1 | carry.blank;
+    let after_return = returns << 1 | carry.returned;
+    *carry = Carry {
+        begins: newlines >> TOP,
+        leads: u64::from(leads),
+        blank: blanks >> TOP,
+        returned: returns >> TOP,
+    };
+    Seen {
+        newlines,
+        odd: first & (newlines | M::equal(chunk, comment)),
+        after,
+        loose: others | spaces & begins | (spaces | newlines) & after_blank,
+        lone: after_return & !(newlines | returns),
+    }
+}
+
+#[inline(always)]
+fn lines_by<M: Masks>(text: &[u8], comment: Option<u8>) -> WordLines {
+    let comment = comment.unwrap_or(b'\n');
+    let mut carry = Carry { begins: 1, leads: 0, blank: 0, returned: 0 };
+    let mut all = Seen::default();
+    let mut newlines = 0;
+    let (chunks, rest) = text.as_chunks::<CHUNK>();
+    for chunk in chunks {
+        let seen = look::<M>(chunk, comment, &mut carry);
+        newlines += u64::from(seen.newlines.count_ones());
+        all.odd |= seen.odd;
+        all.loose |= seen.loose;
+        all.lone |= seen.lone;
+    }
+    // A line may end with the text, with nothing but blanks on it.
+    let ends_blank = text.last().is_some_and(|last| b" \t\r".contains(last));
+    let end = 1_u64 << rest.len();
+    let there = end - 1;
+    let seen = look::<M>(&padded(rest), comment, &mut carry);
+    newlines += u64::from((seen.newlines & there).count_ones());
+    WordLines {
+        newlines,
+        odd: all.odd | seen.odd & there | seen.after & end != 0,
+        loose: all.loose | seen.loose & there != 0 || ends_blank,
+        lone_return: all.lone | seen.lone & there != 0,
+    }
+}
+
+#[inline(always)]
+fn find_by<M: Masks>(places: &mut WordPlaces, text: &[u8], from: usize) {
+    assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
+    let is_word = |byte: &u8| !b" \t\r\n".contains(byte);
+    let mut inside = u64::from(from > 0 && is_word(&text[from - 1]));
+    let text = &text[from..];
+    for list in [&mut places.starts, &mut places.ends, &mut places.newlines] {
+        list.reserve(text.len());
+    }
+    let mut base = u32::try_from(from).unwrap_or(u32::MAX);
+    let mut step = |chunk: &[u8; CHUNK], there: u64| {
+        let newlines = M::equal(chunk, b'\n');
+        let blanks = M::equal(chunk, b' ') | M::equal(chunk, b'\t') | M::equal(chunk, b'\r');
+        let words = !(blanks | newlines);
+        let after_word = words << 1 | inside;
+        push::<M>(&mut places.starts, words & !after_word & there, base);
+        push::<M>(&mut places.ends, !words & after_word & there, base);
+        push::<M>(&mut places.newlines, newlines & there, base);
+        inside = words >> (CHUNK - 1);
+        base += 64;
+    };
+    let (chunks, rest) = text.as_chunks::<CHUNK>();
+    for chunk in chunks {
+        step(chunk, u64::MAX);
+    }
+    step(&padded(rest), (1 << rest.len()) - 1);
+}
