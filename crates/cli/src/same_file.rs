@@ -1,12 +1,13 @@
 //! Whether two names are of one file: what is written must not be what is read.
 
+use std::ffi::OsString;
 use std::fs::Metadata;
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use swath::sink::{Fs, LocalFs};
+use swath::sink::{Fs, LocalFs, Located};
 
 /// Whether both are one file, by links of either kind too, or would be once they are made.
 pub(crate) fn is_same_file(one: &Path, other: &Path) -> bool {
@@ -31,9 +32,8 @@ fn identity(facts: &Metadata) -> (u64, u64) {
     (facts.dev(), facts.ino())
 }
 
-/// Where a file of this name would be made.
-fn resolved(path: &Path) -> Option<PathBuf> {
-    let path = LocalFs.resolve(path).ok()?;
-    let folder = path.parent()?.canonicalize().ok()?;
-    Some(folder.join(path.file_name()?))
+/// Where a file of this name would be made: the folder, and the name in it.
+fn resolved(path: &Path) -> Option<((u64, u64), OsString)> {
+    let Located { folder, name } = LocalFs.locate(path).ok()?;
+    Some((folder.own_facts().ok()?.identity, name))
 }

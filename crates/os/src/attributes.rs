@@ -1,12 +1,14 @@
 //! Mode, owner and extended attributes, from one file to the one that replaces it.
 
 use std::ffi::CString;
-use std::fs::{self, File, Permissions};
+use std::fs::{File, Permissions};
 use std::io;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
-use std::path::Path;
 
-use rustix::fs::{Gid, Uid, XattrFlags, fchown, fsetxattr, getxattr, listxattr};
+use rustix::fs::{
+    Gid, Uid, XattrFlags, fchown, fgetxattr, flistxattr, fsetxattr, getxattr, listxattr,
+};
 use rustix::io::{Errno, retry_on_intr};
 
 /// The set-user-id and set-group-id bits.
@@ -18,24 +20,23 @@ const BOUND_TO_THE_BYTES: [&[u8]; 3] =
     [b"security.capability", b"security.ima", b"security.evm"];
 
 /// Gives `to` the owner, group, extended attributes (access control lists among them) and mode
-/// of the file `from`, as far as this process may.
+/// of the file `from`, as far as this process may. `from` may be a descriptor that can be neither
+/// read nor written (`O_PATH`); nothing is looked up by its name.
 ///
-/// What may not be given is left out, on the safe side: without its owner and group, a file is no
-/// longer set-user-id or set-group-id; without its group, the group may do what all others may.
-/// File capabilities and integrity checksums are left out: they belong to the old bytes.
+/// What may not be given is left out, on the safe side: without its group, the group may do what
+/// all others may. The bits set-user-id and set-group-id, file capabilities and integrity
+/// checksums are left out always: they were given to the old bytes.
 ///
 /// # Errors
 ///
 /// Those of stat(2), fchown(2), fchmod(2) and fsetxattr(2), except those that mean "you may not"
-/// or "not on this file system".
-pub fn copy_attributes(from: &Path, to: &File) -> io::Result<()> {
-    let old = fs::metadata(from)?;
-    let new = to.metadata()?;
-    let mut mode = old.mode() & 0o7777;
+/// or "not on this file system". `EBADF` if `from` cannot be read and `/proc` is not mounted.
+pub fn copy_attributes(from: &File, to: &File) -> io::Result<()> {
+    let (old, new) = (from.metadata()?, to.metadata()?);
+    let mut mode = old.mode() & 0o7777 & !SET_ID;
     let same_group = old.gid() == new.gid() || chown(to, None, Some(old.gid()))?;
-    let same_owner = old.uid() == new.uid() || chown(to, Some(old.uid()), None)?;
-    if !(same_group && same_owner) {
-        mode &= !SET_ID;
+    if old.uid() != new.uid() {
+        chown(to, Some(old.uid()), None)?;
     }
     if !same_group {
         mode = mode & !GROUP_BITS | ((mode & 0o007) << 3);
@@ -58,8 +59,14 @@ fn chown(file: &File, owner: Option<u32>, group: Option<u32>) -> io::Result<bool
     }
 }
 
-fn copy_extended(from: &Path, to: &File) -> io::Result<()> {
-    let names = match grown(|buffer| listxattr(from, buffer)) {
+fn copy_extended(from: &File, to: &File) -> io::Result<()> {
+    // Of a descriptor that cannot be read, the kernel lists nothing; this leads to the same file.
+    let path = format!("/proc/self/fd/{}", from.as_raw_fd());
+    let names = match grown(|buffer| match listxattr(&path, &mut *buffer) {
+        // `/proc` is not mounted.
+        Err(Errno::NOENT) => flistxattr(from, buffer),
+        listed => listed,
+    }) {
         Ok(names) => names,
         Err(error) if may_be_left_out(error) => return Ok(()),
         Err(error) => return Err(error.into()),
@@ -70,7 +77,11 @@ fn copy_extended(from: &Path, to: &File) -> io::Result<()> {
         }
         // Cannot hold a zero: the list was split at them.
         let name = CString::new(name)?;
-        let copied = grown(|buffer| getxattr(from, &name, buffer)).and_then(|value| {
+        let copied = grown(|buffer| match getxattr(&path, &name, &mut *buffer) {
+            Err(Errno::NOENT) => fgetxattr(from, &name, buffer),
+            got => got,
+        });
+        let copied = copied.and_then(|value| {
             retry_on_intr(|| fsetxattr(to, &name, &value, XattrFlags::empty()))
         });
         match copied {
@@ -106,7 +117,7 @@ fn grown(get: impl Fn(&mut [u8]) -> rustix::io::Result<usize>) -> rustix::io::Re
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::fs::{fgetxattr, setxattr};
+    use rustix::fs::setxattr;
     use tempfile::NamedTempFile;
 
     fn file_with_mode(mode: u32) -> NamedTempFile {
@@ -120,10 +131,19 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_is_kept_bit_by_bit() {
-        for wanted in [0o600, 0o640, 0o755, 0o4755, 0o2750, 0o444] {
-            let (old, new) = (file_with_mode(wanted), file_with_mode(0o600));
-            copy_attributes(old.path(), new.as_file()).expect("copied");
+    fn the_mode_is_kept_but_for_what_was_given_to_the_old_bytes() {
+        for (old, wanted) in [
+            (0o600, 0o600),
+            (0o640, 0o640),
+            (0o755, 0o755),
+            (0o444, 0o444),
+            (0o1777, 0o1777),
+            (0o4755, 0o755),
+            (0o2750, 0o750),
+            (0o6711, 0o711),
+        ] {
+            let (old, new) = (file_with_mode(old), file_with_mode(0o600));
+            copy_attributes(old.as_file(), new.as_file()).expect("copied");
             assert_eq!(mode(&new), wanted, "{wanted:o}");
         }
     }
@@ -138,7 +158,7 @@ mod tests {
                 return swath_reference::skip("extended-attributes", error);
             }
         }
-        copy_attributes(old.path(), new.as_file()).expect("copied");
+        copy_attributes(old.as_file(), new.as_file()).expect("copied");
         let get = |name: &str| grown(|buffer| fgetxattr(new.as_file(), name, buffer));
         assert_eq!(get("user.small").expect("kept"), b"1");
         assert_eq!(get("user.empty").expect("kept"), b"");
@@ -165,7 +185,7 @@ mod tests {
         if let Err(error) = setxattr(old.path(), name, &list, XattrFlags::empty()) {
             return swath_reference::skip("access-control-lists", error);
         }
-        copy_attributes(old.path(), new.as_file()).expect("copied");
+        copy_attributes(old.as_file(), new.as_file()).expect("copied");
         let kept = grown(|buffer| fgetxattr(new.as_file(), name, buffer)).expect("kept");
         assert_eq!(kept, list);
         assert_eq!(mode(&new), mode(&old));
@@ -180,15 +200,26 @@ mod tests {
         let (owner, group) = (Uid::from_raw(12), Gid::from_raw(34));
         fchown(old.as_file(), Some(owner), Some(group)).expect("root may");
         old.as_file().set_permissions(Permissions::from_mode(0o6755)).expect("root may");
-        copy_attributes(old.path(), new.as_file()).expect("copied");
+        copy_attributes(old.as_file(), new.as_file()).expect("copied");
         let facts = new.as_file().metadata().expect("known");
-        assert_eq!((facts.uid(), facts.gid(), facts.mode() & 0o7777), (12, 34, 0o6755));
+        assert_eq!((facts.uid(), facts.gid(), facts.mode() & 0o7777), (12, 34, 0o755));
     }
 
     #[test]
-    fn a_file_that_is_gone_is_an_error() {
+    fn a_descriptor_that_cannot_be_read_is_enough_whatever_takes_its_name() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("old");
+        std::fs::write(&path, b"").expect("written");
+        std::fs::set_permissions(&path, Permissions::from_mode(0o640)).expect("mine");
+        let coloured = setxattr(&path, "user.colour", b"red", XattrFlags::empty()).is_ok();
+        let opened = File::open(folder.path()).expect("mine");
+        let held = crate::names::hold(&opened, "old".as_ref()).expect("held");
+        std::fs::remove_file(&path).expect("removed");
+        std::os::unix::fs::symlink("/proc/self/exe", &path).expect("linked");
         let new = file_with_mode(0o600);
-        let error = copy_attributes(Path::new("/missing"), new.as_file()).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+        copy_attributes(&held, new.as_file()).expect("copied");
+        assert_eq!(mode(&new), 0o640);
+        let colour = grown(|buffer| fgetxattr(new.as_file(), "user.colour", buffer));
+        assert_eq!(colour.is_ok(), coloured);
     }
 }

@@ -20,7 +20,8 @@
 //! | many reads in flight from one thread | [`ring`] |
 //! | many small files on their way from one thread | [`file_ring`] |
 //! | a file without a name, and the name it gets | [`nameless`] |
-//! | rename, and make names durable | [`names`] |
+//! | where a path leads | [`links`] |
+//! | names in an open folder, and make them durable | [`names`] |
 //! | room for bytes before they come | [`allocate`] |
 //! | begin to write to the device | [`writeback`] |
 //! | copy or share an extent of another file | [`copy`] |
@@ -59,6 +60,7 @@ pub mod guard;
 pub mod handoff;
 pub mod holes;
 pub mod limits;
+pub mod links;
 pub mod machine;
 pub mod map;
 pub mod memory;

@@ -3,12 +3,12 @@
 //! A nameless file is gone when its last descriptor is closed, however the process ends; so a
 //! writer that is killed leaves nothing. [`link_file`] makes it visible in one step.
 
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::path::Path;
 
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, open};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, linkat, openat};
 use rustix::io::{Errno, retry_on_intr};
 
 /// What a new file may be used for, before the caller's umask takes its part.
@@ -16,8 +16,8 @@ const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 
 /// Makes a file without a name in `folder`, readable and writable: `O_TMPFILE`.
 ///
-/// Its mode is 0666 less the umask, or what a default ACL of the folder says. It is closed on
-/// exec(2).
+/// Its mode is 0666 less the umask, or what a default ACL of the folder says: without a name,
+/// nobody else can open it, whatever it is. It is closed on exec(2).
 ///
 /// # Errors
 ///
@@ -29,16 +29,17 @@ const FOR_ALL: Mode = Mode::from_raw_mode(0o666);
 /// use swath_os::nameless::{create_nameless, link_file};
 ///
 /// let folder = tempfile::tempdir()?;
-/// match create_nameless(folder.path()) {
-///     Ok(file) => link_file(&file, &folder.path().join("result"))?,
+/// let opened = std::fs::File::open(folder.path())?;
+/// match create_nameless(&opened) {
+///     Ok(file) => link_file(&file, &opened, "result".as_ref())?,
 ///     Err(refused) => eprintln!("no nameless files here: {refused}"),
 /// }
 /// # Ok(())
 /// # }
 /// ```
-pub fn create_nameless(folder: &Path) -> io::Result<File> {
+pub fn create_nameless(folder: &File) -> io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-    match retry_on_intr(|| open(folder, flags, FOR_ALL)) {
+    match retry_on_intr(|| openat(folder, ".", flags, FOR_ALL)) {
         Ok(file) => Ok(File::from(file)),
         // Kernels that do not know the flag see a folder that is to be written.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOSYS) => {
@@ -48,7 +49,7 @@ pub fn create_nameless(folder: &Path) -> io::Result<File> {
     }
 }
 
-/// Gives an open file the name `path`, which must be free.
+/// Gives an open file a name in `folder`, which must be free.
 ///
 /// In one step: other processes see no name, or all of the file.
 ///
@@ -56,15 +57,15 @@ pub fn create_nameless(folder: &Path) -> io::Result<File> {
 ///
 /// `AlreadyExists` if something stands there; `CrossesDevices` in another file system; else those
 /// of linkat(2). Before Linux 6.10 `/proc` must be mounted, else `NotFound`.
-pub fn link_file(file: &File, path: &Path) -> io::Result<()> {
-    let direct = retry_on_intr(|| linkat(file, "", CWD, path, AtFlags::EMPTY_PATH));
+pub fn link_file(file: &File, folder: &File, name: &OsStr) -> io::Result<()> {
+    let direct = retry_on_intr(|| linkat(file, "", folder, name, AtFlags::EMPTY_PATH));
     match direct {
         // What older kernels tell those who may not search every folder.
         Err(Errno::NOENT | Errno::PERM | Errno::INVAL) => {}
         done => return Ok(done?),
     }
     let from = format!("/proc/self/fd/{}", file.as_raw_fd());
-    Ok(retry_on_intr(|| linkat(CWD, &from, CWD, path, AtFlags::SYMLINK_FOLLOW))?)
+    Ok(retry_on_intr(|| linkat(CWD, &from, folder, name, AtFlags::SYMLINK_FOLLOW))?)
 }
 
 #[cfg(test)]
@@ -73,10 +74,17 @@ mod tests {
     use std::fs;
     use std::io::Write;
 
-    fn nameless() -> Option<(tempfile::TempDir, File)> {
+    struct Nameless {
+        folder: tempfile::TempDir,
+        opened: File,
+        file: File,
+    }
+
+    fn nameless() -> Option<Nameless> {
         let folder = tempfile::tempdir().expect("a folder");
-        match create_nameless(folder.path()) {
-            Ok(file) => Some((folder, file)),
+        let opened = File::open(folder.path()).expect("mine");
+        match create_nameless(&opened) {
+            Ok(file) => Some(Nameless { folder, opened, file }),
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::Unsupported);
                 swath_reference::skip("nameless-files", error);
@@ -87,36 +95,35 @@ mod tests {
 
     #[test]
     fn a_nameless_file_is_in_no_listing_until_it_is_linked() {
-        let Some((folder, mut file)) = nameless() else { return };
+        let Some(Nameless { folder, opened, mut file }) = nameless() else { return };
         file.write_all(b"whole").expect("written");
         assert_eq!(fs::read_dir(folder.path()).expect("listed").count(), 0);
-        let path = folder.path().join("result");
-        link_file(&file, &path).expect("linked");
-        assert_eq!(fs::read(path).expect("there"), b"whole");
+        link_file(&file, &opened, OsStr::new("result")).expect("linked");
+        assert_eq!(fs::read(folder.path().join("result")).expect("there"), b"whole");
     }
 
     #[test]
     fn a_name_that_is_taken_is_refused_and_kept() {
-        let Some((folder, file)) = nameless() else { return };
+        let Some(Nameless { folder, opened, file }) = nameless() else { return };
         let path = folder.path().join("taken");
         fs::write(&path, b"old").expect("written");
-        let error = link_file(&file, &path).unwrap_err();
+        let error = link_file(&file, &opened, OsStr::new("taken")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read(path).expect("there"), b"old");
     }
 
     #[test]
-    fn what_is_missing_is_not_found() {
-        let Some((folder, file)) = nameless() else { return };
-        let missing = folder.path().join("missing");
-        assert_eq!(create_nameless(&missing).unwrap_err().kind(), io::ErrorKind::NotFound);
-        let error = link_file(&file, &missing.join("name")).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotFound);
+    fn in_a_folder_that_is_gone_there_is_no_file() {
+        let Some(Nameless { folder, opened, file }) = nameless() else { return };
+        folder.close().expect("removed");
+        assert_eq!(create_nameless(&opened).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(link_file(&file, &opened, OsStr::new("name")).is_err());
     }
 
     #[test]
     fn a_file_system_without_them_says_unsupported() {
-        let error = create_nameless(Path::new("/proc")).unwrap_err();
+        let proc = File::open("/proc").expect("mounted");
+        let error = create_nameless(&proc).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::Unsupported);
     }
 }

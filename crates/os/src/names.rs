@@ -1,21 +1,125 @@
-//! Names in folders: renamed, never by accident over another, and made durable.
+//! Names in a folder that is open: looked at, made, renamed, removed and made durable.
+//!
+//! A name is one component, taken from the folder's descriptor, and no link that stands under it
+//! is followed. Whoever moves the folder, or swaps what stands under a name, changes nothing
+//! elsewhere.
 
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::os::unix::ffi::OsStringExt;
 
 use rustix::fs::{
-    Access, AtFlags, CWD, Mode, OFlags, RenameFlags, accessat, open, rename, renameat_with,
+    Access, AtFlags, Dir, Mode, OFlags, RenameFlags, Stat, accessat, mkdirat, openat, renameat,
+    renameat_with, statat, unlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
+
+const IN_FOLDER: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC);
+/// Without waiting for whoever is at the other end of a pipe, or becoming a terminal's.
+const AT_ONCE: OFlags = OFlags::NONBLOCK.union(OFlags::NOCTTY);
+
+/// Returns what stands under `name`, a link itself; `None` if nothing does.
+///
+/// # Errors
+///
+/// Those of fstatat(2), except that nothing is there.
+pub fn look(folder: &File, name: &OsStr) -> io::Result<Option<Stat>> {
+    match retry_on_intr(|| statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)) {
+        Ok(found) => Ok(Some(found)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Opens what stands under `name` as a descriptor that is neither read nor written: whatever
+/// happens to the name, it stays what was found.
+///
+/// # Errors
+///
+/// Those of open(2).
+pub fn hold(folder: &File, name: &OsStr) -> io::Result<File> {
+    open_as(folder, name, OFlags::PATH)
+}
+
+/// Opens the file `name` to read it, without waiting.
+///
+/// # Errors
+///
+/// Those of open(2); `ELOOP` for a link.
+pub fn open_to_read(folder: &File, name: &OsStr) -> io::Result<File> {
+    open_as(folder, name, OFlags::RDONLY | AT_ONCE)
+}
+
+/// Opens the file `name` to read and write it, without waiting.
+///
+/// # Errors
+///
+/// Those of open(2); `ELOOP` for a link.
+pub fn open_to_write(folder: &File, name: &OsStr) -> io::Result<File> {
+    open_as(folder, name, OFlags::RDWR | AT_ONCE)
+}
+
+/// Opens the folder `name`.
+///
+/// # Errors
+///
+/// Those of open(2); `ENOTDIR` for a link.
+pub fn open_folder(folder: &File, name: &OsStr) -> io::Result<File> {
+    open_as(folder, name, OFlags::RDONLY | OFlags::DIRECTORY)
+}
+
+fn open_as(folder: &File, name: &OsStr, flags: OFlags) -> io::Result<File> {
+    let opened = retry_on_intr(|| openat(folder, name, flags | IN_FOLDER, Mode::empty()));
+    Ok(File::from(opened?))
+}
+
+/// Makes the file `name`, which must be free, to be read and written: with the permissions `mode`,
+/// less the umask, or less what the folder's default list takes.
+///
+/// # Errors
+///
+/// Those of open(2), `AlreadyExists` among them.
+pub fn create_file(folder: &File, name: &OsStr, mode: u32) -> io::Result<File> {
+    let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | IN_FOLDER;
+    let mode = Mode::from_raw_mode(mode);
+    Ok(File::from(retry_on_intr(|| openat(folder, name, flags, mode))?))
+}
+
+/// Makes the folder `name`, which must be free, with permissions as for [`create_file`].
+///
+/// # Errors
+///
+/// Those of mkdir(2), `AlreadyExists` among them.
+pub fn create_folder(folder: &File, name: &OsStr, mode: u32) -> io::Result<()> {
+    Ok(retry_on_intr(|| mkdirat(folder, name, Mode::from_raw_mode(mode)))?)
+}
+
+/// Removes the name of a file.
+///
+/// # Errors
+///
+/// Those of unlink(2).
+pub fn remove(folder: &File, name: &OsStr) -> io::Result<()> {
+    Ok(retry_on_intr(|| unlinkat(folder, name, AtFlags::empty()))?)
+}
+
+/// Removes the folder `name`, which must be empty.
+///
+/// # Errors
+///
+/// Those of rmdir(2).
+pub fn remove_folder(folder: &File, name: &OsStr) -> io::Result<()> {
+    Ok(retry_on_intr(|| unlinkat(folder, name, AtFlags::REMOVEDIR))?)
+}
 
 /// Renames `from`, replacing what `to` named, in one step.
 ///
 /// # Errors
 ///
 /// Those of rename(2).
-pub fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
-    Ok(retry_on_intr(|| rename(from, to))?)
+pub fn rename_over(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    Ok(retry_on_intr(|| renameat(folder, from, folder, to))?)
 }
 
 /// Renames `from` to a name that is free, in one step.
@@ -30,16 +134,17 @@ pub fn rename_over(from: &Path, to: &Path) -> io::Result<()> {
 /// use swath_os::names::rename_new;
 ///
 /// let folder = tempfile::tempdir()?;
-/// let (from, to) = (folder.path().join("from"), folder.path().join("to"));
-/// std::fs::write(&from, "bytes")?;
-/// std::fs::write(&to, "kept")?;
-/// assert!(rename_new(&from, &to).is_err());
-/// assert_eq!(std::fs::read(&to)?, b"kept");
+/// std::fs::write(folder.path().join("from"), "bytes")?;
+/// std::fs::write(folder.path().join("to"), "kept")?;
+/// let opened = std::fs::File::open(folder.path())?;
+/// assert!(rename_new(&opened, "from".as_ref(), "to".as_ref()).is_err());
+/// assert_eq!(std::fs::read(folder.path().join("to"))?, b"kept");
 /// # Ok(())
 /// # }
 /// ```
-pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
-    match retry_on_intr(|| renameat_with(CWD, from, CWD, to, RenameFlags::NOREPLACE)) {
+pub fn rename_new(folder: &File, from: &OsStr, to: &OsStr) -> io::Result<()> {
+    let flags = RenameFlags::NOREPLACE;
+    match retry_on_intr(|| renameat_with(folder, from, folder, to, flags)) {
         Ok(()) => Ok(()),
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             Err(io::Error::from(io::ErrorKind::Unsupported))
@@ -48,91 +153,157 @@ pub fn rename_new(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
+/// Returns the names in `folder`, in no order.
+///
+/// # Errors
+///
+/// Those of open(2) and getdents(2).
+pub fn list(folder: &File) -> io::Result<Vec<OsString>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(folder)? {
+        let name = entry?.file_name().to_bytes().to_vec();
+        if name != b"." && name != b".." {
+            names.push(OsString::from_vec(name));
+        }
+    }
+    Ok(names)
+}
+
 /// Returns once the device has the names in `folder`.
 ///
 /// # Errors
 ///
-/// Those of open(2) and fsync(2). File systems that cannot sync a folder, because every change
-/// of it is durable or none ever is, count as done.
-pub fn sync_folder(folder: &Path) -> io::Result<()> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let folder = File::from(retry_on_intr(|| open(folder, flags, Mode::empty()))?);
-    match folder.sync_all() {
+/// Those of fsync(2), and of open(2) if the folder could not be opened to be read. File systems
+/// that cannot sync a folder, because every change of it is durable or none ever is, count as done.
+pub fn sync_folder(folder: &File) -> io::Result<()> {
+    let synced = match folder.sync_all() {
+        Err(error) if error.raw_os_error() == Some(libc::EBADF) => {
+            open_folder(folder, OsStr::new("."))?.sync_all()
+        }
+        done => done,
+    };
+    match synced {
         Err(error) if error.raw_os_error() == Some(libc::EINVAL) => Ok(()),
         done => done,
     }
 }
 
-/// Returns whether this process may write to what `path` names, in a file system that may be
-/// written to.
+/// Asks whether this process may write to what stands under `name`.
 ///
 /// An answer for messages, not for safety: it may have changed a moment later.
 ///
 /// # Errors
 ///
-/// Those of faccessat2(2), except the ones that mean no.
-pub fn is_writable(path: &Path) -> io::Result<bool> {
+/// Those of faccessat2(2): `EACCES`, `EROFS` on a file system that is mounted read-only, `ETXTBSY`
+/// for a program that runs.
+pub fn may_write(folder: &File, name: &OsStr) -> io::Result<()> {
     // With the effective ids, as open(2) would; kernels that lack the flag take the real ones.
-    let asked = accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
-    let asked = match asked {
-        Err(Errno::NOSYS) => accessat(CWD, path, Access::WRITE_OK, AtFlags::empty()),
+    let flags = AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW;
+    Ok(match accessat(folder, name, Access::WRITE_OK, flags) {
+        Err(Errno::NOSYS) => accessat(folder, name, Access::WRITE_OK, AtFlags::empty()),
         answered => answered,
-    };
-    match asked {
-        Ok(()) => Ok(true),
-        Err(Errno::ACCESS | Errno::PERM | Errno::ROFS | Errno::TXTBSY) => Ok(false),
-        Err(error) => Err(error.into()),
-    }
+    }?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    struct Place(tempfile::TempDir, File);
+
+    impl Place {
+        fn new() -> Self {
+            let folder = tempfile::tempdir().expect("a folder");
+            let opened = File::open(folder.path()).expect("mine");
+            Self(folder, opened)
+        }
+
+        fn path(&self, name: &str) -> std::path::PathBuf {
+            self.0.path().join(name)
+        }
+    }
+
+    fn named(name: &str) -> &OsStr {
+        OsStr::new(name)
+    }
 
     #[test]
     fn a_free_name_is_taken_and_a_taken_one_kept() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = |name| folder.path().join(name);
-        fs::write(path("a"), b"a").expect("written");
-        match rename_new(&path("a"), &path("b")) {
+        let place = Place::new();
+        fs::write(place.path("a"), b"a").expect("written");
+        match rename_new(&place.1, named("a"), named("b")) {
             Ok(()) => {}
             Err(error) => {
                 assert_eq!(error.kind(), io::ErrorKind::Unsupported);
                 return swath_reference::skip("rename-noreplace", error);
             }
         }
-        fs::write(path("a"), b"new a").expect("written");
-        let error = rename_new(&path("a"), &path("b")).unwrap_err();
+        fs::write(place.path("a"), b"new a").expect("written");
+        let error = rename_new(&place.1, named("a"), named("b")).unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::AlreadyExists);
-        assert_eq!(fs::read(path("b")).expect("there"), b"a");
-        rename_over(&path("a"), &path("b")).expect("renamed");
-        assert_eq!(fs::read(path("b")).expect("there"), b"new a");
-        assert!(!path("a").exists());
+        assert_eq!(fs::read(place.path("b")).expect("there"), b"a");
+        rename_over(&place.1, named("a"), named("b")).expect("renamed");
+        assert_eq!(fs::read(place.path("b")).expect("there"), b"new a");
+        assert!(!place.path("a").exists());
     }
 
     #[test]
-    fn a_folder_is_synced_and_a_file_is_not_one() {
-        let folder = tempfile::tempdir().expect("a folder");
-        sync_folder(folder.path()).expect("synced");
-        sync_folder(Path::new("/proc")).expect("nothing to sync");
-        let file = folder.path().join("file");
-        fs::write(&file, b"").expect("written");
-        let error = sync_folder(&file).unwrap_err();
-        assert_eq!(error.kind(), io::ErrorKind::NotADirectory);
+    fn names_are_of_the_folder_that_was_opened_wherever_it_is_moved() {
+        let place = Place::new();
+        fs::create_dir(place.path("before")).expect("made");
+        let opened = File::open(place.path("before")).expect("mine");
+        fs::rename(place.path("before"), place.path("after")).expect("moved");
+        fs::create_dir(place.path("before")).expect("made");
+        create_file(&opened, named("new"), 0o600).expect("made");
+        create_folder(&opened, named("inner"), 0o700).expect("made");
+        let mut names = list(&opened).expect("listed");
+        names.sort();
+        assert_eq!(names, ["inner", "new"]);
+        assert_eq!(fs::read_dir(place.path("before")).expect("listed").count(), 0);
+        let facts = fs::metadata(place.path("after/new")).expect("there");
+        assert_eq!(facts.permissions().mode() & 0o777, 0o600);
+        remove(&opened, named("new")).expect("removed");
+        remove_folder(&opened, named("inner")).expect("removed");
+        assert!(look(&opened, named("new")).expect("asked").is_none());
+    }
+
+    #[test]
+    fn no_link_under_a_name_is_followed() {
+        let place = Place::new();
+        fs::write(place.path("real"), b"").expect("written");
+        symlink("real", place.path("link")).expect("linked");
+        let link = named("link");
+        assert!(open_to_read(&place.1, link).is_err());
+        assert!(open_to_write(&place.1, link).is_err());
+        assert!(open_folder(&place.1, link).is_err());
+        assert!(create_file(&place.1, link, 0o600).is_err());
+        assert!(hold(&place.1, link).expect("held").metadata().expect("known").is_symlink());
+        remove(&place.1, link).expect("the link alone");
+        assert!(place.path("real").exists());
+    }
+
+    #[test]
+    fn a_folder_is_synced_also_where_that_means_nothing() {
+        let place = Place::new();
+        sync_folder(&place.1).expect("synced");
+        let parent = File::open(place.0.path().parent().expect("one")).expect("opened");
+        let name = place.0.path().file_name().expect("one");
+        sync_folder(&hold(&parent, name).expect("held")).expect("opened again, and synced");
+        sync_folder(&File::open("/proc").expect("mounted")).expect("nothing to sync");
     }
 
     #[test]
     fn writable_means_for_this_process() {
-        let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        assert!(is_writable(file.path()).expect("it is there"));
-        let missing = file.path().join("missing");
-        assert!(is_writable(&missing).is_err());
+        let place = Place::new();
+        fs::write(place.path("file"), b"").expect("written");
+        may_write(&place.1, named("file")).expect("mine");
+        let error = may_write(&place.1, named("missing")).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::NotFound);
         // Nobody writes to a process's map table, root included.
-        assert!(!is_writable(Path::new("/proc/self/maps")).unwrap_or(false) || is_root());
-    }
-
-    fn is_root() -> bool {
-        rustix::process::geteuid().is_root()
+        let own = File::open("/proc/self").expect("mounted");
+        let is_root = rustix::process::geteuid().is_root();
+        assert!(may_write(&own, named("maps")).is_err() || is_root);
     }
 }

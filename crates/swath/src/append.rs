@@ -114,7 +114,7 @@ pub fn append_to_existing(path: impl AsRef<Path>, options: AppendOptions) -> Res
         },
         Target::File(draft) => match draft.existing() {
             Some(facts) if facts.kind == Kind::File => {
-                (take_over(path, draft, &options)?, Entries::default())
+                (take_over(path, draft)?, Entries::default())
             }
             _ => (0, Entries::default()),
         },
@@ -123,11 +123,9 @@ pub fn append_to_existing(path: impl AsRef<Path>, options: AppendOptions) -> Res
 }
 
 /// Copies the old file into the draft and returns its length.
-fn take_over(path: &Path, draft: &mut Draft, options: &AppendOptions) -> Result<u64> {
+fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
     let told = |error| Error::io(Operation::Read, path, error);
-    let fs = &options.draft.fs;
-    let resolved = fs.resolve(path).map_err(told)?;
-    let old = fs.open(&resolved).map_err(told)?;
+    let old = draft.open_existing().map_err(told)?;
     let before = old.facts().map_err(told)?;
     move_range(&**draft.file(), &*old, (0, 0), before.len).map_err(told)?;
     let after = old.facts().map_err(told)?;

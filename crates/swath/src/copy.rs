@@ -113,8 +113,8 @@ impl CopyOptions {
         let (started, to) = (Instant::now(), to.as_ref());
         let source = Arc::new(Opened::open(from.into())?);
         self.refuse_same(&source, to)?;
-        let draft = Draft::begin(to, &self.draft)?;
-        permissions::take(&source, &draft)?;
+        let mut draft = Draft::begin(to, &self.draft)?;
+        permissions::take(&source, &mut draft)?;
         let mut copied = match source.kind() {
             Kind::Sized(len) => self.copy_sized(&source, len, &draft)?,
             Kind::Stream | Kind::Made => self.copy_stream(&source, &draft)?,
@@ -130,9 +130,8 @@ impl CopyOptions {
         let Some(from) = source.file().and_then(|file| file.metadata().ok()) else {
             return Ok(());
         };
-        let fs = &self.draft.fs;
         // What cannot be looked at now is an error of the draft.
-        let there = fs.resolve(to).and_then(|target| fs.facts(&target));
+        let there = self.draft.fs.locate(to).and_then(|to| to.folder.facts(&to.name));
         let there = there.ok().flatten();
         if there.is_none_or(|there| there.identity != (from.dev(), from.ino())) {
             return Ok(());

@@ -106,21 +106,24 @@ impl MirrorOptions {
     }
 
     fn refuse_twins<P: AsRef<Path>>(&self, file: &Path, targets: &[P]) -> Result<()> {
-        let fs = &self.draft.fs;
-        let resolved = |path: &Path| fs.resolve(path).unwrap_or_else(|_| path.to_owned());
-        let identity = |path: &Path| {
-            let facts = fs.facts(&resolved(path)).ok().flatten();
-            facts.map(|facts| facts.identity)
+        // Which file it is, and where it is or would be made.
+        let place = |path: &Path| {
+            let at = self.draft.fs.locate(path).ok()?;
+            let folder = at.folder.own_facts().ok()?.identity;
+            let file = at.folder.facts(&at.name).ok().flatten().map(|facts| facts.identity);
+            Some((folder, at.name, file))
         };
         for (index, target) in targets.iter().enumerate() {
             let target = target.as_ref();
             let before = targets[..index].iter().map(AsRef::as_ref);
             let others = [file].into_iter().chain(before);
             let is_same = |other: &Path| {
-                resolved(other) == resolved(target)
-                    || identity(target).is_some_and(|it| identity(other) == Some(it))
+                let (one, other) = (place(target)?, place(other)?);
+                let is_one_name = (one.0, &one.1) == (other.0, &other.1);
+                Some(is_one_name || one.2.is_some_and(|file| other.2 == Some(file)))
             };
-            if let Some(other) = others.into_iter().find(|other| is_same(other)) {
+            let is_same = |other: &&Path| is_same(other).unwrap_or(*other == target);
+            if let Some(other) = others.into_iter().find(is_same) {
                 let error = Error::new(Operation::Create, Reason::Invalid, target);
                 let detail = format!("it is the same file as {}", other.display());
                 return Err(error.detail(detail).hint("name another target"));

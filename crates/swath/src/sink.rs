@@ -1,8 +1,8 @@
 //! Leaves bytes behind: complete and durable under their name, or absent.
 //!
 //! ```text
-//! fs      every call that changes a file system, as one small trait
-//! local   the kernel behind it
+//! fs      every call that changes a file system, as three small traits
+//! local   the kernel behind them
 //! names   the names beside a target
 //! claim   one target that nobody else writes meanwhile
 //! draft   one file that has no name yet, and its commit
@@ -16,7 +16,7 @@
 //!
 //! What is written, and in which order, is decided by the verbs.
 
-mod claim;
+pub(crate) mod claim;
 pub(crate) mod direct;
 pub(crate) mod draft;
 pub(crate) mod folder;
@@ -33,7 +33,7 @@ pub(crate) mod writeback;
 pub(crate) use draft::{Draft, DraftOptions};
 pub use draft::{HardLinks, Replace, Sync};
 pub(crate) use folder::Folder;
-pub use fs::{Facts, Fs, FsFile, Kind, Lock};
+pub use fs::{Facts, Fs, FsFile, FsFolder, Kind, Located, Lock};
 pub use local::LocalFs;
 pub(crate) use place::{
     Moved, Preallocation, move_range, read_exact_at, share_range, write_all_at,

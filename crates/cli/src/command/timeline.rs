@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Result;
 use swath::Timeline;
 use swath::append::{Ordered, OrderedOptions, Ticket, ordered, ordered_to};
-use swath::sink::{Fs, LocalFs, Sync};
+use swath::sink::{Fs, LocalFs, Located, Sync};
 
 use crate::args::Verb;
 use crate::failure::Refused;
@@ -139,12 +139,16 @@ fn try_folder(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Err(refused(io::ErrorKind::IsADirectory.into()).into());
     }
-    let target = LocalFs.resolve(path).map_err(refused)?;
-    let folder = match target.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    tempfile::tempfile_in(folder).map_err(refused)?;
+    let Located { folder, .. } = LocalFs.locate(path).map_err(refused)?;
+    match folder.create_nameless() {
+        // Files must have names here.
+        Err(error) if error.kind() == io::ErrorKind::Unsupported => {
+            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
+            made.map(drop).map_err(refused)?;
+        }
+        made => drop(made.map_err(refused)?),
+    }
     Ok(())
 }
 

@@ -10,8 +10,9 @@ use swath_plan::segment::index::Index;
 use swath_plan::segment::manifest::{self, Manifest};
 
 use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::claim::locate;
 use crate::sink::folder;
-use crate::sink::{Fs, FsFile, Kind, LocalFs};
+use crate::sink::{Fs, FsFile, FsFolder, Kind, LocalFs, Located};
 use crate::source::{ReadAt, SourceFacts};
 use crate::together::together;
 
@@ -67,8 +68,9 @@ impl fmt::Debug for Opened {
 }
 
 pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
-    let resolved = fs.resolve(path).map_err(|e| Error::io(Operation::Open, path, e))?;
-    let facts = fs.facts(&resolved).map_err(|e| Error::io(Operation::Open, path, e))?;
+    let Located { folder, name } = locate(Operation::Open, path, fs)?;
+    let told = |error| Error::io(Operation::Open, path, error);
+    let facts = folder.facts(&name).map_err(told)?;
     let inner = match facts.map(|facts| facts.kind) {
         None => return Err(Error::io(Operation::Open, path, Errno::NOENT.into())),
         Some(Kind::Special) => {
@@ -76,16 +78,15 @@ pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
                 .detail("a device, pipe or socket is not a committed output")
                 .hint("use `read` or `scan`"));
         }
-        Some(Kind::File) => open_file(path, &resolved, fs)?,
-        Some(Kind::Folder) => open_folder(path, &resolved, fs)?,
+        Some(Kind::File) => open_file(path, folder.open(&name).map_err(told)?)?,
+        Some(Kind::Folder) => open_folder(path, &*folder.open_folder(&name).map_err(told)?)?,
     };
     Ok(Opened { inner: Arc::new(inner), position: 0, checking: None })
 }
 
-fn open_file(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Inner> {
-    let told = |error| Error::io(Operation::Open, path, error);
-    let file = fs.open(resolved).map_err(told)?;
-    let len = file.facts().map_err(told)?.len;
+fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<Inner> {
+    let facts = file.facts();
+    let len = facts.map_err(|error| Error::io(Operation::Open, path, error))?.len;
     let placed = Placed { file: 0, start: 0, offset: 0, len, crc32c: None };
     Ok(Inner {
         path: path.to_owned(),
@@ -97,9 +98,9 @@ fn open_file(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Inner> {
 }
 
 /// Reads the manifest of a folder.
-pub(super) fn read_manifest(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Manifest> {
+pub(super) fn read_manifest(path: &Path, inside: &dyn FsFolder) -> Result<Manifest> {
     let shown = path.join(manifest::FILE_NAME);
-    let bytes = folder::read_manifest(fs, resolved, &shown)?.ok_or_else(|| {
+    let bytes = folder::read_manifest(inside, &shown)?.ok_or_else(|| {
         Error::io(Operation::Open, &shown, Errno::NOENT.into())
             .hint("name a folder that `append` has committed")
     })?;
@@ -114,13 +115,13 @@ pub(super) fn decode_manifest(shown: &Path, bytes: &[u8]) -> Result<Manifest> {
     })
 }
 
-fn open_folder(path: &Path, resolved: &Path, fs: &dyn Fs) -> Result<Inner> {
-    let manifest = read_manifest(path, resolved, fs)?;
+fn open_folder(path: &Path, inside: &dyn FsFolder) -> Result<Inner> {
+    let manifest = read_manifest(path, inside)?;
     let mut files = Vec::with_capacity(manifest.segments().len());
     for segment in manifest.segments() {
         let shown = path.join(&*segment.name);
         let told = |error| Error::io(Operation::Open, &shown, error);
-        let file = fs.open(&resolved.join(&*segment.name)).map_err(told)?;
+        let file = inside.open(segment.name.as_ref().as_ref()).map_err(told)?;
         let len = file.facts().map_err(told)?.len;
         if len < segment.len {
             return Err(Error::new(Operation::Open, Reason::Truncated, &shown).detail(

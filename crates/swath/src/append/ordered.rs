@@ -67,9 +67,9 @@ const IN_FLIGHT: usize = 4;
 /// If the target is a folder or cannot be replaced, if somebody else is writing it
 /// ([`Reason::Busy`]), or if nothing can be made in its folder.
 pub fn ordered(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Ordered> {
-    let draft = Draft::begin(path.as_ref(), &options.draft)?;
+    let mut draft = Draft::begin(path.as_ref(), &options.draft)?;
     if let Some(permissions) = &options.permissions {
-        permissions::give(&draft, permissions)?;
+        permissions::give(&mut draft, permissions)?;
     }
     let file = Arc::clone(draft.file());
     let mut fallbacks = Vec::new();

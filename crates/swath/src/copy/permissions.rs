@@ -11,7 +11,7 @@ use crate::source::Opened;
 
 /// Gives a new target the permissions of its source. What comes from a pipe or device is an
 /// ordinary new file.
-pub(super) fn take(source: &Opened, draft: &Draft) -> Result<()> {
+pub(super) fn take(source: &Opened, draft: &mut Draft) -> Result<()> {
     let Some(from) = source.file() else { return Ok(()) };
     let failed = |error| Error::io(Operation::Inspect, source.name(), error);
     let facts = from.metadata().map_err(failed)?;
@@ -23,15 +23,15 @@ pub(super) fn take(source: &Opened, draft: &Draft) -> Result<()> {
 
 /// Gives a new target these permissions, less what new files lack here. One that is replaced keeps
 /// its own: the commit sees to that.
-pub(crate) fn give(draft: &Draft, permissions: &Permissions) -> Result<()> {
-    let (None, Some(to)) = (draft.existing(), draft.file().descriptor()) else {
+pub(crate) fn give(draft: &mut Draft, permissions: &Permissions) -> Result<()> {
+    if draft.existing().is_some() {
         return Ok(());
-    };
-    let created = |error| Error::io(Operation::Create, draft.path(), error);
-    let made = to.metadata().map_err(created)?.permissions().mode();
+    }
+    let made = draft.usual_mode();
+    let made = made.map_err(|error| Error::io(Operation::Create, draft.path(), error))?;
     let mode = mode_of_copy(permissions.mode(), made, umask().unwrap_or(0));
-    if mode != made & 0o7777 {
-        to.set_permissions(Permissions::from_mode(mode)).map_err(created)?;
+    if mode != made {
+        draft.give_mode(mode);
     }
     Ok(())
 }

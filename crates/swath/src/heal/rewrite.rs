@@ -55,15 +55,15 @@ impl Rewrite<'_> {
     /// What kept it from being read, written or read back; `path` is then what it was.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
-        let draft = Draft::begin(path, self.draft)?;
+        let mut draft = Draft::begin(path, self.draft)?;
         let source = Arc::new(Opened::open(from)?);
         if let Some(file) = source.files().first() {
-            take_mode(file, &draft)?;
+            take_mode(file, &mut draft)?;
         }
         let mut rewritten = Rewritten::default();
         let mut missing = Vec::new();
         let (good, bad) = self.parts();
-        let old = self.old(path, good.is_empty())?;
+        let old = self.old(&draft, good.is_empty())?;
         for part in good {
             let shared = match &old {
                 Some(old) => {
@@ -118,13 +118,12 @@ impl Rewrite<'_> {
     }
 
     /// The old file, if something of it can be used.
-    fn old(&self, path: &Path, nothing: bool) -> Result<Option<Arc<dyn FsFile>>> {
+    fn old(&self, draft: &Draft, nothing: bool) -> Result<Option<Arc<dyn FsFile>>> {
         if nothing {
             return Ok(None);
         }
-        let fs = &self.draft.fs;
-        let opened = fs.resolve(path).and_then(|target| fs.open(&target));
-        opened.map(Some).map_err(|error| Error::io(Operation::Open, path, error))
+        let opened = draft.open_existing();
+        opened.map(Some).map_err(|error| Error::io(Operation::Open, draft.path(), error))
     }
 
     fn write(&self, draft: &Draft, source: &Arc<Opened>, parts: Vec<Extent>) -> Result<()> {
@@ -275,7 +274,7 @@ fn is_sparse(file: &File) -> bool {
 }
 
 /// A new copy may be read by those who may read this one.
-fn take_mode(from: &File, draft: &Draft) -> Result<()> {
+fn take_mode(from: &File, draft: &mut Draft) -> Result<()> {
     match from.metadata() {
         Ok(facts) if facts.is_file() => permissions::give(draft, &facts.permissions()),
         // A device has another mode than a file; what cannot be asked is left as it is.

@@ -7,12 +7,14 @@
 //! commit      it gets the name: see `publish`
 //! ```
 //!
-//! **Who else touches the target.** Another writer of Swath is kept out by the lock. Others are
-//! not: what stands under the name is looked at again at commit. With [`Replace::Refused`] only
+//! **Who else touches the target.** Another writer of the same user is kept out by the lock. Others
+//! are not: what stands under the name is looked at again at commit. With [`Replace::Refused`] only
 //! steps that the kernel makes fail on a taken name are used. With [`Replace::Allowed`], what
 //! stands there at commit is replaced, with its attributes, and what has vanished is made new: as
-//! with rename(2), the last one wins, whole.
+//! with rename(2), the last one wins, whole. But what another user has put there meanwhile is an
+//! error, `Changed`: the new bytes might become readable to those whom that user chooses.
 
+use std::ffi::OsStr;
 use std::io;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,11 +22,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::io::Errno;
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::claim::Claim;
-use crate::sink::fs::{Facts, Fs, FsFile, Kind};
+use crate::sink::claim::{Claim, locate};
+use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, Kind};
 use crate::sink::local::LocalFs;
 use crate::sink::place::move_range;
-use crate::sink::publish::{Candidate, publish};
+use crate::sink::publish::{Candidate, create_closed, publish};
 
 /// How sure to be, at commit, that a power cut does not undo it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -122,6 +124,8 @@ pub(crate) use target_setters;
 #[derive(Debug)]
 pub(crate) struct Draft {
     options: DraftOptions,
+    /// What stood under the target at the first look.
+    before: Option<Facts>,
     existing: Option<Facts>,
     candidate: Candidate,
     /// A commit has failed: what is on the device is not known well enough for another.
@@ -140,25 +144,21 @@ impl Draft {
     /// `Busy` if another writer has it; what [`inspect`] finds; that no file can be made there.
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
         let fs = &options.fs;
-        let failed = |error| Error::io(Operation::Create, path, error);
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return Err(failed(Errno::ISDIR.into()));
+            return Err(Error::io(Operation::Create, path, Errno::ISDIR.into()));
         }
-        let target = fs.resolve(path).map_err(failed)?;
+        let located = locate(Operation::Create, path, &**fs)?;
         // First without a lock, so that no device or folder gets a lock file beside it; further
         // names and refusals later, when what a killed run left has been removed.
-        let is_there = look_at(path, &target, fs)?.is_some();
-        let claim = Claim::take(path, target, fs).map_err(|error| {
-            let is_taken = is_there && options.replace == Replace::Refused;
+        let before = look_at(path, &*located.folder, &located.name)?;
+        let claim = Claim::take(path, located).map_err(|error| {
+            let is_taken = before.is_some() && options.replace == Replace::Refused;
             if is_taken && error.reason() != Reason::Busy { taken(path) } else { error }
         })?;
-        let existing = inspect(path, &claim.target, options)?;
-        let candidate = Candidate::make(&claim, claim.hidden(), fs)?;
-        if existing.is_some() {
-            candidate.take_attributes_early(&claim)?;
-        }
+        let existing = inspect(&claim, options)?;
+        let candidate = Candidate::make(&claim, claim.hidden())?;
         let (options, naming) = (options.clone(), Mutex::new(()));
-        Ok(Self { options, existing, candidate, is_poisoned: false, naming, claim })
+        Ok(Self { options, before, existing, candidate, is_poisoned: false, naming, claim })
     }
 
     /// Where to write.
@@ -174,6 +174,30 @@ impl Draft {
     /// What will be replaced.
     pub(crate) fn existing(&self) -> Option<&Facts> {
         self.existing.as_ref()
+    }
+
+    /// Opens what will be replaced, as it stands there now.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2).
+    pub(crate) fn open_existing(&self) -> io::Result<Arc<dyn FsFile>> {
+        self.claim.folder.open(&self.claim.name)
+    }
+
+    /// Who may do what with a new file, unless something else is said: less the umask, or what
+    /// the folder's list says.
+    ///
+    /// # Errors
+    ///
+    /// Those of looking at it.
+    pub(crate) fn usual_mode(&self) -> io::Result<u32> {
+        self.candidate.usual_mode()
+    }
+
+    /// Says who may do what with the file if it is new. One that is replaced keeps its own mode.
+    pub(crate) fn give_mode(&mut self, mode: u32) {
+        self.candidate.give_mode(mode);
     }
 
     /// Nothing but this, as it was then, is replaced.
@@ -193,17 +217,16 @@ impl Draft {
     ///
     /// That no file can be made there.
     pub(crate) fn scratch(&self) -> Result<Arc<dyn FsFile>> {
-        let fs = &self.options.fs;
+        let folder = &self.claim.folder;
         let failed = |error| self.claim.error(Operation::Create, error);
-        match fs.create_nameless(self.claim.folder()) {
+        match folder.create_nameless() {
             Err(error) if error.kind() == io::ErrorKind::Unsupported => {}
             made => return made.map_err(failed),
         }
         // One at a time: there is one such name. A panic while it is held leaves nothing torn.
         let _naming = self.naming.lock().unwrap_or_else(PoisonError::into_inner);
-        let name = self.claim.scratch();
-        let file = fs.create_new(&name).map_err(failed)?;
-        fs.remove(&name).map_err(failed)?;
+        let (file, name) = create_closed(&self.claim, self.claim.scratch()).map_err(failed)?;
+        folder.remove(&name).map_err(failed)?;
         Ok(file)
     }
 
@@ -212,10 +235,11 @@ impl Draft {
     /// # Errors
     ///
     /// `OutcomeUnknown` if the name has been given but may not survive a power cut. With any other
-    /// error the target is what it was.
+    /// error the target is what it was, or what somebody else has put there.
     pub(crate) fn commit(mut self, len: u64) -> Result<()> {
         self.check()?;
-        publish(&mut self.candidate, &self.claim, &self.options, len)
+        let before = self.before.as_ref();
+        publish(&mut self.candidate, &self.claim, (&self.options, before), len)
     }
 
     /// Leaves a copy of the first `len` bytes under the name, as a commit would, and keeps the
@@ -228,10 +252,11 @@ impl Draft {
         self.check()?;
         self.is_poisoned = true;
         let claim = &self.claim;
-        let mut copy = Candidate::make(claim, claim.copy(), &self.options.fs)?;
+        let mut copy = Candidate::make(claim, claim.copy())?;
+        copy.give_mode_of(&self.candidate);
         let moved = move_range(&**copy.file(), &**self.candidate.file(), (0, 0), len);
         moved.map_err(|error| claim.error(Operation::Write, error))?;
-        publish(&mut copy, claim, &self.options, len)?;
+        publish(&mut copy, claim, (&self.options, self.before.as_ref()), len)?;
         // What stands there now is ours.
         self.options.replace = Replace::Allowed;
         if self.options.base.is_some() {
@@ -263,7 +288,7 @@ pub(crate) fn taken(path: &Path) -> Error {
 /// Fails if something else stands under the target than what the new bytes build on.
 pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
     let Some(base) = &options.base else { return Ok(()) };
-    let found = options.fs.facts(&claim.target);
+    let found = claim.folder.facts(&claim.name);
     let found = found.map_err(|error| claim.error(Operation::Inspect, error))?;
     if found.is_some_and(|found| found.are_of_one_state(base)) {
         return Ok(());
@@ -279,12 +304,9 @@ pub(crate) fn still_there(claim: &Claim, options: &DraftOptions) -> Result<()> {
 ///
 /// That it must not be replaced: what [`look_at`] finds, a file with further names, or any file if
 /// that is not allowed.
-pub(crate) fn inspect(
-    path: &Path,
-    target: &Path,
-    options: &DraftOptions,
-) -> Result<Option<Facts>> {
-    let Some(facts) = look_at(path, target, &options.fs)? else { return Ok(None) };
+pub(crate) fn inspect(claim: &Claim, options: &DraftOptions) -> Result<Option<Facts>> {
+    let path = &claim.path;
+    let Some(facts) = look_at(path, &*claim.folder, &claim.name)? else { return Ok(None) };
     if options.replace == Replace::Refused {
         return Err(taken(path));
     }
@@ -303,19 +325,22 @@ pub(crate) fn inspect(
 /// # Errors
 ///
 /// That it is no ordinary file, or one that may not be written.
-fn look_at(path: &Path, target: &Path, fs: &Arc<dyn Fs>) -> Result<Option<Facts>> {
-    let found = fs.facts(target);
+fn look_at(path: &Path, folder: &dyn FsFolder, name: &OsStr) -> Result<Option<Facts>> {
+    let found = folder.facts(name);
     let Some(facts) = found.map_err(|error| Error::io(Operation::Inspect, path, error))? else {
         return Ok(None);
     };
-    let refused = |errno: Errno| Error::io(Operation::Create, path, errno.into());
     match facts.kind {
-        Kind::Folder => Err(refused(Errno::ISDIR)),
+        Kind::Folder => Err(Error::io(Operation::Create, path, Errno::ISDIR.into())),
         Kind::Special => Err(Error::new(Operation::Create, Reason::Invalid, path)
-            .detail("it is a device, pipe or socket, which cannot be replaced")
+            .detail("it is a device, pipe, socket or new link, which cannot be replaced")
             .hint("name an ordinary file, or a new one")),
-        Kind::File if !facts.writable => Err(refused(Errno::ACCESS)),
-        Kind::File => Ok(Some(facts)),
+        Kind::File => match folder.may_write(name) {
+            // It has gone since.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(Error::io(Operation::Create, path, error)),
+            Ok(()) => Ok(Some(facts)),
+        },
     }
 }
 

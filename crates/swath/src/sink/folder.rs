@@ -11,7 +11,9 @@
 //! new segments are not in its manifest and thus not in its contents, until the rename of the new
 //! manifest changes both at once. A folder that does not exist is made under the hidden name
 //! `.out.swath-tmp`, committed there, and then renamed as a whole to a name that must be free: no
-//! reader ever sees one without a manifest.
+//! reader ever sees one without a manifest. Until then nobody but its owner can look into it.
+//!
+//! Everything happens in the folder that was opened, whoever swaps names meanwhile.
 //!
 //! ```text
 //! commit   sync segments, write new manifest, sync it, sync folder
@@ -24,18 +26,19 @@
 //! outcome, those of both manifests.
 
 use std::collections::BTreeSet;
-use std::ffi::OsStr;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustix::io::Errno;
+use swath_os::umask::umask;
 use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::claim::{Claim, remove_folder_of_ours};
+use crate::sink::claim::{Claim, locate, remove_contents};
 use crate::sink::draft::{DraftOptions, Replace, Sync};
-use crate::sink::fs::{Facts, Fs, FsFile, Kind, write_all_at};
+use crate::sink::fs::{Facts, FsFile, FsFolder, Kind, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 use crate::together::threads;
 
@@ -43,6 +46,7 @@ use crate::together::threads;
 const LONGEST_MANIFEST: usize = 1 << 30;
 /// How often a random name of 64 bits may be taken.
 const ATTEMPTS: usize = 8;
+const SWAPPED: &str = "another program has put something else in its place";
 /// How many segments are synced at one time.
 const MOST_SYNCS: usize = 8;
 
@@ -50,9 +54,10 @@ const MOST_SYNCS: usize = 8;
 #[derive(Debug)]
 pub(crate) struct Folder {
     options: DraftOptions,
-    /// Where it is now: under its hidden name until the first commit, if it is new.
-    place: PathBuf,
-    is_new: bool,
+    /// The folder itself.
+    inside: Arc<dyn FsFolder>,
+    /// Its name until the first commit, if it is new.
+    hidden: Option<OsString>,
     made: Mutex<Vec<Made>>,
     /// Segments of the manifest that is, or may be, on the device, as far as we know it: all of
     /// them after a commit.
@@ -79,26 +84,25 @@ impl Folder {
     /// `Busy` if another writer has it; that it is no folder, or one with other files in it; that
     /// it exists and must not be replaced.
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
-        let fs = &options.fs;
         let failed = |error| Error::io(Operation::Create, path, error);
-        let target = fs.resolve(path).map_err(failed)?;
-        inspect(path, &target, options)?;
-        let claim = Claim::take(path, target, fs)?;
+        let located = locate(Operation::Create, path, &*options.fs)?;
+        inspect(path, &located, options)?;
+        let claim = Claim::take(path, located.clone())?;
         if !claim.is_locked() {
-            return Err(failed(io::ErrorKind::Unsupported.into())
+            return Err(failed(ErrorKind::Unsupported.into())
                 .hint("write one plain file, or to a file system with locks (flock)"));
         }
-        let is_new = !inspect(path, &claim.target, options)?;
-        let place = if is_new { claim.hidden() } else { claim.target.clone() };
-        if is_new {
-            fs.create_folder(&place).map_err(failed)?;
-        } else {
-            remove_if_there(options, &place.join(NEW_MANIFEST)).map_err(failed)?;
-        }
+        let (inside, hidden) = match inspect(path, &located, options)? {
+            Some(inside) => {
+                remove_if_there(&*inside, NEW_MANIFEST.as_ref()).map_err(failed)?;
+                (inside, None)
+            }
+            None => create(&claim).map(|(inside, hidden)| (inside, Some(hidden)))?,
+        };
         Ok(Self {
             options: options.clone(),
-            place,
-            is_new,
+            inside,
+            hidden,
             made: Mutex::default(),
             named: BTreeSet::new(),
             has_committed: false,
@@ -118,7 +122,7 @@ impl Folder {
     ///
     /// Those of reading it; `Corrupt` if it is longer than any manifest.
     pub(crate) fn old_manifest(&self) -> Result<Option<Vec<u8>>> {
-        read_manifest(&*self.options.fs, &self.place, &self.claim.path.join(MANIFEST))
+        read_manifest(&*self.inside, &self.claim.path.join(MANIFEST))
     }
 
     /// Says which segments the old manifest names; what killed runs left beside them is removed.
@@ -140,14 +144,14 @@ impl Folder {
         let mut attempts = 0;
         loop {
             let name = segment_name();
-            match self.options.fs.create_new(&self.place.join(&name)) {
+            match self.inside.create_new(name.as_ref()) {
                 Ok(file) => {
                     let made = Made { name: name.clone(), file: Some(Arc::clone(&file)) };
                     self.made().push(made);
                     return Ok((name, file));
                 }
                 Err(error)
-                    if error.kind() == io::ErrorKind::AlreadyExists && attempts < ATTEMPTS =>
+                    if error.kind() == ErrorKind::AlreadyExists && attempts < ATTEMPTS =>
                 {
                     attempts += 1;
                 }
@@ -183,6 +187,7 @@ impl Folder {
         let former = self.named.clone();
         let named: BTreeSet<String> = named.iter().cloned().collect();
         self.sync_segments(&named)?;
+        self.check_in_place()?;
         let file = self.write_manifest(manifest)?;
         self.named.extend(named.iter().cloned());
         if let Err(error) = self.name_manifest(&*file) {
@@ -191,8 +196,8 @@ impl Folder {
             }
             return Err(error);
         }
-        if self.is_new {
-            self.name_folder()?;
+        if let Some(hidden) = self.hidden.clone() {
+            self.name_folder(&hidden, file.facts())?;
         }
         self.named = named;
         (self.has_committed, self.is_poisoned) = (true, false);
@@ -201,6 +206,26 @@ impl Folder {
 
     fn is_synced(&self) -> bool {
         self.options.sync == Sync::Full
+    }
+
+    /// Fails if a reader would not come to this folder, or, if it is new, could not.
+    fn check_in_place(&self) -> Result<()> {
+        self.claim.check_in_place()?;
+        if self.hidden.is_some() {
+            return Ok(());
+        }
+        match self.stands_under(&self.claim.name) {
+            Ok(true) => Ok(()),
+            Ok(false) => Err(self.claim.changed(SWAPPED)),
+            Err(error) => Err(self.claim.error(Operation::Inspect, error)),
+        }
+    }
+
+    /// Whether this folder has this name beside the target.
+    fn stands_under(&self, name: &OsStr) -> io::Result<bool> {
+        let there = self.claim.folder.facts(name)?;
+        let ours = self.inside.own_facts()?;
+        Ok(there.is_some_and(|there| there.identity == ours.identity))
     }
 
     fn sync_segments(&self, named: &BTreeSet<String>) -> Result<()> {
@@ -242,8 +267,7 @@ impl Folder {
             let path = &path;
             move |error| Error::io(operation, path, error)
         };
-        let fs = &self.options.fs;
-        let file = fs.create_new(&self.place.join(NEW_MANIFEST));
+        let file = self.inside.create_new(NEW_MANIFEST.as_ref());
         let file = file.map_err(failed(Operation::Create))?;
         write_all_at(&*file, manifest, 0).map_err(|(error, done)| {
             Error::io(Operation::Write, &path, error)
@@ -251,24 +275,25 @@ impl Folder {
         })?;
         if self.is_synced() {
             file.sync().map_err(failed(Operation::Sync))?;
-            fs.sync_folder(&self.place).map_err(failed(Operation::Sync))?;
+            self.inside.sync().map_err(failed(Operation::Sync))?;
         }
         Ok(file)
     }
 
     fn name_manifest(&self, manifest: &dyn FsFile) -> Result<()> {
-        let fs = &self.options.fs;
-        let (from, to) = (self.place.join(NEW_MANIFEST), self.place.join(MANIFEST));
-        if let Err(error) = fs.rename(&from, &to) {
-            return Err(match self.is_new {
+        let (inside, is_new) = (&*self.inside, self.hidden.is_some());
+        if let Err(error) = inside.rename(NEW_MANIFEST.as_ref(), MANIFEST.as_ref()) {
+            return Err(match is_new {
                 true => self.claim.error(Operation::Commit, error),
-                false => self.not_named(error, &to, manifest.facts()),
+                false => {
+                    self.not_named(error, inside.facts(MANIFEST.as_ref()), manifest.facts())
+                }
             });
         }
         if self.is_synced() {
-            let settled = fs.sync_folder(&self.place).and_then(|()| manifest.sync());
+            let settled = inside.sync().and_then(|()| manifest.sync());
             // Nobody sees a new folder yet: then it is just not there.
-            settled.map_err(|error| match self.is_new {
+            settled.map_err(|error| match is_new {
                 true => self.claim.error(Operation::Sync, error),
                 false => self.claim.outcome_unknown(error),
             })?;
@@ -276,38 +301,50 @@ impl Folder {
         Ok(())
     }
 
-    fn name_folder(&mut self) -> Result<()> {
-        let fs = Arc::clone(&self.options.fs);
-        let target = self.claim.target.clone();
-        let facts = fs.facts(&self.place).and_then(|facts| facts.ok_or(Errno::NOENT.into()));
-        let mut named = fs.rename_new(&self.place, &target);
-        if named.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported) {
+    /// Opens a new folder to those who may read its manifest, and gives it its name.
+    fn name_folder(&mut self, hidden: &OsStr, manifest: io::Result<Facts>) -> Result<()> {
+        let parent = Arc::clone(&self.claim.folder);
+        let target = self.claim.name.clone();
+        let opened =
+            manifest.and_then(|facts| self.inside.set_mode(mode_of_folder(facts.mode)));
+        opened.map_err(|error| self.claim.error(Operation::Commit, error))?;
+        let mut named = parent.rename_new(hidden, &target);
+        if named.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported) {
             // Of folders, a rename replaces only an empty one: nothing is lost.
-            named = fs.rename(&self.place, &target);
+            named = parent.rename(hidden, &target);
         }
         if let Err(error) = named {
-            let is_taken = error.kind() == io::ErrorKind::AlreadyExists;
-            let error = self.not_named(error, &target, facts);
+            let is_taken = error.kind() == ErrorKind::AlreadyExists;
+            let error = self.not_named(error, parent.facts(&target), self.inside.own_facts());
             if error.reason() == Reason::OutcomeUnknown {
-                (self.is_new, self.place) = (false, target);
+                self.hidden = None;
             }
             return Err(match is_taken {
                 true => error.hint("something has appeared under this name: choose another"),
                 false => error,
             });
         }
-        (self.is_new, self.place) = (false, target);
+        self.hidden = None;
+        match self.stands_under(&target) {
+            Ok(true) => {}
+            Ok(false) => return Err(self.claim.changed(SWAPPED)),
+            Err(error) => return Err(self.claim.outcome_unknown(error)),
+        }
         if self.is_synced() {
-            let settled = fs.sync_folder(self.claim.folder());
-            let settled = settled.and_then(|()| fs.sync_folder(&self.place));
+            let settled = parent.sync().and_then(|()| self.inside.sync());
             settled.map_err(|error| self.claim.outcome_unknown(error))?;
         }
         Ok(())
     }
 
-    /// The error of a step that should have made `to` a name of what `facts` are of.
-    fn not_named(&self, error: io::Error, to: &Path, facts: io::Result<Facts>) -> Error {
-        match (self.options.fs.facts(to), facts) {
+    /// The error of a step that should have made what `there` is of what `ours` is of.
+    fn not_named(
+        &self,
+        error: io::Error,
+        there: io::Result<Option<Facts>>,
+        ours: io::Result<Facts>,
+    ) -> Error {
+        match (there, ours) {
             (Ok(there), Ok(ours))
                 if there.is_none_or(|there| there.identity != ours.identity) =>
             {
@@ -328,11 +365,10 @@ impl Folder {
     }
 
     fn sweep(&self) -> Result<()> {
-        let fs = &self.options.fs;
         let failed = |error| self.claim.error(Operation::Remove, error);
-        for name in fs.list(&self.place).map_err(failed)? {
+        for name in self.inside.list().map_err(failed)? {
             if is_segment(&name) && !self.is_kept(&name) {
-                fs.remove(&self.place.join(&name)).map_err(failed)?;
+                self.inside.remove(&name).map_err(failed)?;
             }
         }
         Ok(())
@@ -346,19 +382,21 @@ impl Folder {
 impl Drop for Folder {
     fn drop(&mut self) {
         // What cannot be removed now is removed by the next writer of this target.
-        let fs = &self.options.fs;
-        if self.is_new {
-            let _ = remove_folder_of_ours(fs, &self.place);
+        if let Some(hidden) = &self.hidden {
+            let _ = remove_contents(&*self.inside);
+            if self.stands_under(hidden).unwrap_or(true) {
+                let _ = self.claim.folder.remove_folder(hidden);
+            }
             return;
         }
-        let _ = remove_if_there(&self.options, &self.place.join(NEW_MANIFEST));
+        let _ = remove_if_there(&*self.inside, NEW_MANIFEST.as_ref());
         if self.has_committed {
             let _ = self.sweep();
             return;
         }
         // The old manifest may name segments that we were not told of: only our own go.
         for made in self.made().iter().filter(|made| !self.named.contains(&made.name)) {
-            let _ = fs.remove(&self.place.join(&made.name));
+            let _ = self.inside.remove(made.name.as_ref());
         }
     }
 }
@@ -371,13 +409,9 @@ fn sync_together(files: &[&dyn FsFile]) -> std::result::Result<(), (usize, io::E
 }
 
 /// Reads the manifest in `folder`, called `path` in errors; `None` if there is none.
-pub(crate) fn read_manifest(
-    fs: &dyn Fs,
-    folder: &Path,
-    path: &Path,
-) -> Result<Option<Vec<u8>>> {
-    let file = match fs.open(&folder.join(MANIFEST)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+pub(crate) fn read_manifest(folder: &dyn FsFolder, path: &Path) -> Result<Option<Vec<u8>>> {
+    let file = match folder.open(MANIFEST.as_ref()) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         opened => opened.map_err(|error| Error::io(Operation::Open, path, error))?,
     };
     let mut bytes = Vec::new();
@@ -397,26 +431,55 @@ pub(crate) fn read_manifest(
     }
 }
 
-fn remove_if_there(options: &DraftOptions, path: &Path) -> io::Result<()> {
-    match options.fs.remove(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+fn remove_if_there(folder: &dyn FsFolder, name: &OsStr) -> io::Result<()> {
+    match folder.remove(name) {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
         done => done,
     }
 }
 
-/// Returns whether a folder that may be written to stands there.
-fn inspect(path: &Path, target: &Path, options: &DraftOptions) -> Result<bool> {
+/// Makes an empty folder that only its owner can open, and says under which name.
+fn create(claim: &Claim) -> Result<(Arc<dyn FsFolder>, OsString)> {
+    let (parent, hidden) = (&claim.folder, claim.hidden());
+    let made = match parent.create_folder(&hidden) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => claim
+            .instead_of(hidden)
+            .and_then(|hidden| parent.create_folder(&hidden).map(|made| (made, hidden))),
+        made => made.map(|made| (made, hidden)),
+    };
+    let (made, hidden) = made.map_err(|error| claim.error(Operation::Create, error))?;
+    // Between making and opening it, it can be swapped for one of the same user.
+    match made.list() {
+        Ok(names) if names.is_empty() => Ok((made, hidden)),
+        Ok(_) => Err(claim.changed(SWAPPED)),
+        Err(error) => Err(claim.error(Operation::Create, error)),
+    }
+}
+
+/// The mode of a folder whose new files have this one: who may read them may look into it, except
+/// for what the umask takes.
+fn mode_of_folder(file: u32) -> u32 {
+    let readers = (file & 0o444) >> 2;
+    (file & 0o666) | 0o700 | (readers & !umask().unwrap_or(0))
+}
+
+/// Returns the folder that stands there, which may be written to; `None` if nothing does.
+fn inspect(
+    path: &Path,
+    located: &Located,
+    options: &DraftOptions,
+) -> Result<Option<Arc<dyn FsFolder>>> {
     let failed = |error| Error::io(Operation::Inspect, path, error);
-    let refused = |errno: Errno| Error::io(Operation::Create, path, errno.into());
-    let Some(facts) = options.fs.facts(target).map_err(failed)? else { return Ok(false) };
+    let refused = |error| Error::io(Operation::Create, path, error);
+    let Located { folder, name } = located;
+    let Some(facts) = folder.facts(name).map_err(failed)? else { return Ok(None) };
     if facts.kind != Kind::Folder {
-        return Err(refused(Errno::NOTDIR)
+        return Err(refused(Errno::NOTDIR.into())
             .hint("name a folder, or a new one, for segments; or ask for one plain file"));
     }
-    if !facts.writable {
-        return Err(refused(Errno::ACCESS));
-    }
-    let names = options.fs.list(target).map_err(failed)?;
+    folder.may_write(name).map_err(refused)?;
+    let inside = folder.open_folder(name).map_err(refused)?;
+    let names = inside.list().map_err(failed)?;
     if let Some(other) = names.iter().find(|name| !is_of_a_folder(name)) {
         let detail =
             format!("it is a folder with other files in it, {} among them", other.display());
@@ -425,11 +488,10 @@ fn inspect(path: &Path, target: &Path, options: &DraftOptions) -> Result<bool> {
             .hint("name a new folder, or one of segments"));
     }
     if options.replace == Replace::Refused && names.iter().any(|name| name == MANIFEST) {
-        return Err(
-            refused(Errno::EXIST).hint("choose another name, or allow it to be replaced")
-        );
+        let taken = refused(Errno::EXIST.into());
+        return Err(taken.hint("choose another name, or allow it to be replaced"));
     }
-    Ok(true)
+    Ok(Some(inside))
 }
 
 #[cfg(test)]

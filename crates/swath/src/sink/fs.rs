@@ -1,14 +1,20 @@
-//! Every call that changes a file system, as one small trait.
+//! Every call that changes a file system, as three small traits.
+//!
+//! ```text
+//! Fs        a path -> a folder that is open, and the name in it; links are followed here alone
+//! FsFolder  names in that folder, each one component; no link under one is followed
+//! FsFile    bytes, and what else belongs to one open file
+//! ```
 //!
 //! Code that writes calls nothing else, so a simulator in the tests can fail, or crash, at every
-//! k-th call and show what could then be on the disk.
+//! k-th call and show what could then be on the disk, and a neighbour can act between any two.
 
 use std::any::Any;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 /// What stands under a name.
@@ -34,8 +40,10 @@ pub struct Facts {
     pub links: u64,
     /// Device and inode: the same file has the same.
     pub identity: (u64, u64),
-    /// Whether this process may write to it; for an open file, whether it was opened for that.
-    pub writable: bool,
+    /// Who owns it: the user's number.
+    pub owner: u32,
+    /// Who may do what: the twelve bits of chmod(2).
+    pub mode: u32,
     /// When its bytes were last changed, in seconds and nanoseconds since 1970, if that is known.
     pub modified: Option<(i64, i64)>,
 }
@@ -47,10 +55,26 @@ impl Facts {
             self.modified.zip(other.modified).is_none_or(|(one, other)| one == other);
         self.identity == other.identity && self.len == other.len && same_time
     }
+
+    /// Whether both are of one file: inodes are given out again, so kind and owner count too.
+    pub(crate) fn are_of_one_file(&self, other: &Self) -> bool {
+        (self.identity, self.kind, self.owner) == (other.identity, other.kind, other.owner)
+    }
+
+    /// Of a folder: whether nobody but its owner and root can move what `user` has in it.
+    pub(crate) fn keeps_names_of(&self, user: u32) -> bool {
+        const STICKY: u32 = 0o1000;
+        const OTHERS_WRITE: u32 = 0o022;
+        let is_closed = self.mode & STICKY != 0 || self.mode & OTHERS_WRITE == 0;
+        is_closed && [0, user].contains(&self.owner)
+    }
 }
 
 /// Held while one target is written; dropping it lets the next writer in.
-pub trait Lock: Send + Sync + fmt::Debug {}
+pub trait Lock: Send + Sync + fmt::Debug {
+    /// Who owns the file that is locked: this process, as this file system names it.
+    fn owner(&self) -> u32;
+}
 
 /// One open file.
 ///
@@ -117,12 +141,26 @@ pub trait FsFile: Send + Sync + fmt::Debug {
         len: u64,
     ) -> io::Result<u64>;
 
-    /// Gives it mode, owner (where allowed), and extended attributes of `other`.
+    /// Gives it mode, owner (where allowed), and extended attributes of what stands under `name`,
+    /// without what makes a program that of a privileged user. Returns `false`, and changes
+    /// nothing, unless that is the file that `seen` is of.
     ///
     /// # Errors
     ///
     /// Those of fchmod(2) and fsetxattr(2), except for what the caller may not do.
-    fn copy_attributes(&self, other: &Path) -> io::Result<()>;
+    fn copy_attributes(
+        &self,
+        folder: &dyn FsFolder,
+        name: &OsStr,
+        seen: &Facts,
+    ) -> io::Result<bool>;
+
+    /// Sets who may do what.
+    ///
+    /// # Errors
+    ///
+    /// Those of fchmod(2).
+    fn set_mode(&self, mode: u32) -> io::Result<()>;
 
     /// Returns once the device has its bytes and its length: fsync(2).
     ///
@@ -142,66 +180,110 @@ pub trait FsFile: Send + Sync + fmt::Debug {
     fn as_any(&self) -> &dyn Any;
 }
 
+/// Where a path leads.
+#[derive(Clone, Debug)]
+pub struct Located {
+    /// The folder, open.
+    pub folder: Arc<dyn FsFolder>,
+    /// The name in it: one component; `.` if the path ends in none.
+    pub name: OsString,
+}
+
 /// A file system to leave results on.
-///
-/// The paths it is given are resolved: no symbolic link is left at their end.
 pub trait Fs: Send + Sync + fmt::Debug {
-    /// Follows symbolic links at the end of `path`, also to a name that does not exist yet.
+    /// Opens the folder that `path` leads to, through symbolic links also at its end, and also to
+    /// a name that does not exist yet.
     ///
     /// # Errors
     ///
-    /// Those of readlink(2): a loop, a folder that may not be searched.
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf>;
+    /// Those of open(2): a loop, a folder that may not be searched, a link that must not be
+    /// followed; `ESTALE` if links are swapped meanwhile.
+    fn locate(&self, path: &Path) -> io::Result<Located>;
+}
 
-    /// Returns what stands under `path`, `None` if nothing does. A symbolic link is `Special`.
+/// An open folder: whatever becomes of the path that led to it, it stays the same one.
+///
+/// A name is one component. A link that stands under one is not followed.
+pub trait FsFolder: Send + Sync + fmt::Debug {
+    /// Returns what is known about the folder itself.
     ///
     /// # Errors
     ///
-    /// Those of lstat(2), except that nothing is there.
-    fn facts(&self, path: &Path) -> io::Result<Option<Facts>>;
+    /// Those of fstat(2).
+    fn own_facts(&self) -> io::Result<Facts>;
 
-    /// Locks the name `path`, a file made for this, until the lock is dropped, also by a kill.
-    /// `None` if another process, or another writer of this one, holds it.
+    /// Whether the path that led here still does.
     ///
     /// # Errors
     ///
-    /// Those of open(2) and flock(2); `Unsupported` where the file system has no locks.
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>>;
+    /// Those of stat(2), except the ones that mean no.
+    fn is_in_place(&self) -> io::Result<bool>;
 
-    /// Makes a file without a name in `folder`, readable and writable.
+    /// Returns what stands under `name`, `None` if nothing does. A symbolic link is `Special`.
+    ///
+    /// # Errors
+    ///
+    /// Those of fstatat(2), except that nothing is there.
+    fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>>;
+
+    /// Asks whether this process may write to what stands there: for messages, not for safety.
+    ///
+    /// # Errors
+    ///
+    /// Those of faccessat(2): why not.
+    fn may_write(&self, name: &OsStr) -> io::Result<()>;
+
+    /// Locks the file `name`, made for this and closed to others, until the lock is dropped, also
+    /// by a kill. `None` if another process, or another writer of this one, holds it.
+    ///
+    /// # Errors
+    ///
+    /// `AlreadyExists` if something stands there that is no lock of `user`, by default the one
+    /// that this process runs as; those of open(2) and flock(2); `Unsupported` where the file
+    /// system has no locks.
+    fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>>;
+
+    /// Makes a file without a name, readable and writable.
     ///
     /// # Errors
     ///
     /// Those of open(2); `Unsupported` where the file system has no `O_TMPFILE`.
-    fn create_nameless(&self, folder: &Path) -> io::Result<Arc<dyn FsFile>>;
+    fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Makes a file under a name that is free.
+    /// Makes a file under a name that is free: for all, less the umask.
     ///
     /// # Errors
     ///
     /// Those of open(2), `AlreadyExists` among them.
-    fn create_new(&self, path: &Path) -> io::Result<Arc<dyn FsFile>>;
+    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
 
-    /// Opens a file to read it.
+    /// Makes a file under a name that is free, which only its owner can open.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2), `AlreadyExists` among them.
+    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
+
+    /// Opens an ordinary file to read it.
     ///
     /// # Errors
     ///
     /// Those of open(2).
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn FsFile>>;
+    fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>>;
 
     /// Gives a nameless file a name that is free.
     ///
     /// # Errors
     ///
     /// Those of linkat(2), `AlreadyExists` among them.
-    fn link(&self, file: &dyn FsFile, path: &Path) -> io::Result<()>;
+    fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()>;
 
     /// Renames a file, replacing what `to` named.
     ///
     /// # Errors
     ///
     /// Those of rename(2).
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
     /// Renames a file or folder to a name that is free.
     ///
@@ -209,42 +291,59 @@ pub trait Fs: Send + Sync + fmt::Debug {
     ///
     /// Those of renameat2(2), `AlreadyExists` among them; `Unsupported` where the file system
     /// cannot promise it.
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()>;
 
     /// Removes the name of a file.
     ///
     /// # Errors
     ///
     /// Those of unlink(2).
-    fn remove(&self, path: &Path) -> io::Result<()>;
+    fn remove(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Makes a folder under a name that is free.
+    /// Makes a folder under a name that is free, which only its owner can open, and opens it.
     ///
     /// # Errors
     ///
-    /// Those of mkdir(2), `AlreadyExists` among them.
-    fn create_folder(&self, path: &Path) -> io::Result<()>;
+    /// Those of mkdir(2), `AlreadyExists` among them, and of open(2).
+    fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>>;
+
+    /// Opens the folder `name`.
+    ///
+    /// # Errors
+    ///
+    /// Those of open(2).
+    fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>>;
 
     /// Removes an empty folder.
     ///
     /// # Errors
     ///
     /// Those of rmdir(2).
-    fn remove_folder(&self, path: &Path) -> io::Result<()>;
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()>;
 
-    /// Returns the names in a folder, in no order.
+    /// Returns the names in it, in no order.
     ///
     /// # Errors
     ///
     /// Those of getdents(2).
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>>;
+    fn list(&self) -> io::Result<Vec<OsString>>;
 
-    /// Returns once the device has the names in `folder`.
+    /// Sets who may do what in it.
+    ///
+    /// # Errors
+    ///
+    /// Those of fchmod(2).
+    fn set_mode(&self, mode: u32) -> io::Result<()>;
+
+    /// Returns once the device has the names in it.
     ///
     /// # Errors
     ///
     /// Those of fsync(2).
-    fn sync_folder(&self, folder: &Path) -> io::Result<()>;
+    fn sync(&self) -> io::Result<()>;
+
+    /// For file systems to find their own kind of folder again.
+    fn as_any(&self) -> &dyn Any;
 }
 
 /// Writes all of `bytes` at `offset`.

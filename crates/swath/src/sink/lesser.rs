@@ -1,11 +1,12 @@
 //! A file system that lacks what others have, for tests: the kernel's own, asked for less.
 
-use std::ffi::OsString;
+use std::any::Any;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
-use crate::sink::fs::{Facts, Fs, FsFile, Lock};
+use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, Located, Lock};
 use crate::sink::local::LocalFs;
 
 /// What is missing.
@@ -23,64 +24,99 @@ impl LesserFs {
         Self { no_nameless: true, no_locks: false, no_rename_new: false, no_links: false };
 }
 
+#[derive(Debug)]
+struct LesserFolder(Arc<dyn FsFolder>, LesserFs);
+
 fn only_if<T>(is_there: bool, call: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
     if is_there { call() } else { Err(io::ErrorKind::Unsupported.into()) }
 }
 
 impl Fs for LesserFs {
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        LocalFs.resolve(path)
+    fn locate(&self, path: &Path) -> io::Result<Located> {
+        let Located { folder, name } = LocalFs.locate(path)?;
+        Ok(Located { folder: Arc::new(LesserFolder(folder, *self)), name })
+    }
+}
+
+impl FsFolder for LesserFolder {
+    fn own_facts(&self) -> io::Result<Facts> {
+        self.0.own_facts()
     }
 
-    fn facts(&self, path: &Path) -> io::Result<Option<Facts>> {
-        LocalFs.facts(path)
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.0.is_in_place()
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        only_if(!self.no_locks, || LocalFs.lock(path))
+    fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>> {
+        self.0.facts(name)
     }
 
-    fn create_nameless(&self, folder: &Path) -> io::Result<Arc<dyn FsFile>> {
-        only_if(!self.no_nameless, || LocalFs.create_nameless(folder))
+    fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        self.0.may_write(name)
     }
 
-    fn create_new(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
-        LocalFs.create_new(path)
+    fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
+        only_if(!self.1.no_locks, || self.0.lock(name, user))
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
-        LocalFs.open(path)
+    fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>> {
+        only_if(!self.1.no_nameless, || self.0.create_nameless())
     }
 
-    fn link(&self, file: &dyn FsFile, path: &Path) -> io::Result<()> {
-        only_if(!self.no_links, || LocalFs.link(file, path))
+    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.0.create_new(name)
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        LocalFs.rename(from, to)
+    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.0.create_closed(name)
     }
 
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        only_if(!self.no_rename_new, || LocalFs.rename_new(from, to))
+    fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.0.open(name)
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        LocalFs.remove(path)
+    fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {
+        only_if(!self.1.no_links, || self.0.link(file, name))
     }
 
-    fn create_folder(&self, path: &Path) -> io::Result<()> {
-        LocalFs.create_folder(path)
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.0.rename(from, to)
     }
 
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        LocalFs.remove_folder(path)
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        only_if(!self.1.no_rename_new, || self.0.rename_new(from, to))
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        LocalFs.list(folder)
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.0.remove(name)
     }
 
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        LocalFs.sync_folder(folder)
+    fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        Ok(Arc::new(Self(self.0.create_folder(name)?, self.1)))
+    }
+
+    fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        Ok(Arc::new(Self(self.0.open_folder(name)?, self.1)))
+    }
+
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        self.0.remove_folder(name)
+    }
+
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        self.0.list()
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.0.set_mode(mode)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync()
+    }
+
+    /// The kernel's own: it is asked for what is not less.
+    fn as_any(&self) -> &dyn Any {
+        self.0.as_any()
     }
 }

@@ -4,7 +4,7 @@ use std::collections::hash_map::RandomState;
 use std::ffi::{OsStr, OsString};
 use std::hash::{BuildHasher, Hasher};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -46,72 +46,99 @@ fn unique_number() -> u64 {
 }
 
 /// What stands beside one target while it is written.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Names {
-    folder: PathBuf,
     stem: OsString,
     suffix: String,
 }
 
 impl Names {
-    /// `path` is for errors, `target` what it leads to.
+    /// `path` is for errors, `name` the target's.
     ///
     /// # Errors
     ///
-    /// `Invalid` if it ends in no name, or in one of those made here.
-    pub(crate) fn of(path: &Path, target: &Path) -> Result<Self> {
-        let (Some(folder), Some(name)) = (target.parent(), target.file_name()) else {
+    /// `Invalid` if it is no name, or one of those made here.
+    pub(crate) fn of(path: &Path, name: &OsStr) -> Result<Self> {
+        if name == "." {
             return Err(Error::new(Operation::Create, Reason::Invalid, path)
                 .detail("it ends in no name"));
-        };
-        let bytes = name.as_bytes();
-        let is_ours = |ending: &str| bytes.ends_with(ending.as_bytes());
-        if bytes.starts_with(b".") && [LOCK, HIDDEN, SCRATCH, COPY].into_iter().any(is_ours) {
+        }
+        if is_ours(name) {
             return Err(Error::new(Operation::Create, Reason::Invalid, path)
                 .detail("names of this form are used while others are written")
                 .hint("choose another name"));
         }
-        Ok(Self { folder: folder.to_owned(), stem: stem(name), suffix: String::new() })
+        Ok(Self { stem: stem(name), suffix: String::new() })
     }
 
-    /// Names that no other writer chooses.
-    pub(crate) fn unique(mut self) -> Self {
-        self.suffix = format!(".{:016x}", unique_number());
-        self
-    }
-
-    /// The folder of the target.
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
+    /// Names that no other writer chooses, and that nobody can guess.
+    pub(crate) fn apart(&self) -> Self {
+        Self { stem: self.stem.clone(), suffix: format!(".{:016x}", unique_number()) }
     }
 
     /// What is locked.
-    pub(crate) fn lock(&self) -> PathBuf {
+    pub(crate) fn lock(&self) -> OsString {
         self.with(LOCK)
     }
 
     /// The new bytes, until they have their own name.
-    pub(crate) fn hidden(&self) -> PathBuf {
+    pub(crate) fn hidden(&self) -> OsString {
         self.with(HIDDEN)
     }
 
     /// A spill file, until it has none.
-    pub(crate) fn scratch(&self) -> PathBuf {
+    pub(crate) fn scratch(&self) -> OsString {
         self.with(SCRATCH)
     }
 
     /// What a checkpoint leaves, until it has its own name.
-    pub(crate) fn copy(&self) -> PathBuf {
+    pub(crate) fn copy(&self) -> OsString {
         self.with(COPY)
     }
 
-    fn with(&self, ending: &str) -> PathBuf {
+    /// Whether a writer of the same target that stays apart locks this name.
+    pub(crate) fn is_lock_apart(&self, name: &OsStr) -> bool {
+        without_number(name) == Some(self.bare(LOCK).as_bytes())
+    }
+
+    /// Whether a writer of the same target that stays apart made this name, and no lock.
+    pub(crate) fn is_made_apart(&self, name: &OsStr) -> bool {
+        let made = [HIDDEN, SCRATCH, COPY].map(|ending| self.bare(ending));
+        without_number(name).is_some_and(|name| made.iter().any(|made| made.as_bytes() == name))
+    }
+
+    fn with(&self, ending: &str) -> OsString {
+        let mut name = self.bare(ending);
+        name.push(&self.suffix);
+        name
+    }
+
+    fn bare(&self, ending: &str) -> OsString {
         let mut name = OsString::from(".");
         name.push(&self.stem);
         name.push(ending);
-        name.push(&self.suffix);
-        self.folder.join(name)
+        name
     }
+}
+
+/// Another name in place of `name`, which is taken: one that nobody can guess.
+pub(crate) fn beside(name: &OsStr) -> OsString {
+    let mut beside = name.to_owned();
+    beside.push(format!(".{:016x}", unique_number()));
+    beside
+}
+
+/// The name before the number that [`Names::apart`] adds.
+fn without_number(name: &OsStr) -> Option<&[u8]> {
+    let (before, number) = name.as_bytes().split_last_chunk::<17>()?;
+    let is_number = number[0] == b'.' && number[1..].iter().all(u8::is_ascii_hexdigit);
+    is_number.then_some(before)
+}
+
+fn is_ours(name: &OsStr) -> bool {
+    let before = without_number(name).unwrap_or(name.as_bytes());
+    let ends = |ending: &str| before.ends_with(ending.as_bytes());
+    before.starts_with(b".") && [LOCK, HIDDEN, SCRATCH, COPY].into_iter().any(ends)
 }
 
 fn stem(name: &OsStr) -> OsString {
@@ -141,15 +168,26 @@ fn fnv1a(bytes: &[u8]) -> u64 {
 mod tests {
     use super::*;
 
-    fn names(target: &str) -> Names {
-        Names::of(Path::new(target), Path::new(target)).expect("a usable name")
+    fn of(name: &str) -> Result<Names> {
+        Names::of(Path::new(name), OsStr::new(name))
+    }
+
+    fn names(name: &str) -> Names {
+        of(name).expect("a usable name")
     }
 
     #[test]
-    fn names_are_beside_the_target_and_hidden() {
-        assert_eq!(names("/a/out.bin").lock(), Path::new("/a/.out.bin.swath-lock"));
-        assert_eq!(names("/out").hidden(), Path::new("/.out.swath-tmp"));
-        assert_ne!(names("/a/b").unique().lock(), names("/a/b").unique().lock());
+    fn names_are_hidden_and_those_apart_are_found_again() {
+        assert_eq!(names("out.bin").lock(), ".out.bin.swath-lock");
+        assert_eq!(names("out").hidden(), ".out.swath-tmp");
+        let (own, apart) = (names("b"), names("b").apart());
+        assert_ne!(apart.lock(), own.apart().lock());
+        assert!(own.is_lock_apart(&apart.lock()) && apart.is_lock_apart(&apart.lock()));
+        assert!(!own.is_lock_apart(&own.lock()) && !own.is_made_apart(&own.hidden()));
+        for made in [apart.hidden(), apart.scratch(), apart.copy(), beside(&own.hidden())] {
+            assert!(own.is_made_apart(&made) && !own.is_lock_apart(&made), "{made:?}");
+            assert!(!names("a").is_made_apart(&made), "{made:?}");
+        }
     }
 
     #[test]
@@ -170,18 +208,18 @@ mod tests {
 
     #[test]
     fn names_of_our_own_form_are_no_targets() {
-        for name in ["/a/.x.swath-tmp", "/a/.x.swath-tmp2", "/a/.x.swath-lock"] {
-            let error = Names::of(Path::new(name), Path::new(name)).unwrap_err();
-            assert_eq!(error.reason(), Reason::Invalid);
+        let apart = names("x").apart();
+        let apart = [apart.lock(), apart.copy()].map(|name| name.into_string().expect("UTF-8"));
+        let usual = [".x.swath-tmp", ".x.swath-tmp2", ".x.swath-lock"].map(String::from);
+        for name in usual.into_iter().chain(apart) {
+            assert_eq!(of(&name).unwrap_err().reason(), Reason::Invalid, "{name}");
         }
-        assert_eq!(names("/a/x.swath-tmp").lock(), Path::new("/a/.x.swath-tmp.swath-lock"));
+        assert_eq!(names("x.swath-tmp").lock(), ".x.swath-tmp.swath-lock");
     }
 
     #[test]
     fn a_path_without_a_name_is_refused() {
-        for path in ["/", "/a/.."] {
-            assert!(Names::of(Path::new(path), Path::new(path)).is_err());
-        }
+        assert!(of(".").is_err());
     }
 
     #[test]

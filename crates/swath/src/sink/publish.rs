@@ -1,7 +1,7 @@
 //! How a finished file gets its name.
 //!
 //! ```text
-//! length, attributes of what is replaced, sync file
+//! length, attributes of what is replaced or a new file's mode, sync file
 //!   nothing there:   link the name                         (refuses a taken one)
 //!   something there: link a hidden name, rename it over    (one step for readers)
 //! sync folder, sync file
@@ -10,17 +10,21 @@
 //! Until the link or the rename, the target is what it was; from there on it is new and whole.
 //! What a power cut leaves is one of the two as well, because bytes and length are on the device
 //! before the name is given. The last sync is for XFS, which reports a lost rename only there.
-//! Where files must have a name (no `O_TMPFILE`), the hidden name is there from the beginning,
-//! with the attributes of what is replaced, so that nothing secret is readable meanwhile.
+//! Where files must have a name (no `O_TMPFILE`), the hidden name is there from the beginning, and
+//! until the commit nobody but its owner can open it.
+//!
+//! Whoever else may write to the folder can swap what stands under a name between two calls. So
+//! attributes are taken from the very file that was looked at, and after a rename the name must
+//! lead to the new file.
 
-use std::io;
-use std::path::PathBuf;
+use std::ffi::{OsStr, OsString};
+use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
 use crate::sink::draft::{DraftOptions, Replace, Sync, inspect, still_there, taken};
-use crate::sink::fs::{Fs, FsFile};
+use crate::sink::fs::{Facts, FsFile, FsFolder};
 
 /// How often the target may appear or vanish between two calls of one commit.
 const ATTEMPTS: usize = 16;
@@ -29,19 +33,57 @@ const ATTEMPTS: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Candidate {
     file: Arc<dyn FsFile>,
-    hidden: PathBuf,
+    hidden: OsString,
     /// Whether the hidden name stands, or may stand, for the file.
     is_hidden: bool,
-    fs: Arc<dyn Fs>,
+    /// The mode of a new target; `None`: the file has it.
+    mode: Option<u32>,
+    folder: Arc<dyn FsFolder>,
 }
 
 impl Drop for Candidate {
     fn drop(&mut self) {
-        if self.is_hidden {
+        if !self.is_hidden {
+            return;
+        }
+        if self.stands_under(&self.hidden).unwrap_or(true) {
             // What cannot be removed now is removed by the next writer of this target.
-            let _ = self.fs.remove(&self.hidden);
+            let _ = self.folder.remove(&self.hidden);
         }
     }
+}
+
+/// Makes a file under `name`, or under the name to take instead, and says which it is.
+fn create(
+    claim: &Claim,
+    name: OsString,
+    create: fn(&dyn FsFolder, &OsStr) -> io::Result<Arc<dyn FsFile>>,
+) -> io::Result<(Arc<dyn FsFile>, OsString)> {
+    match create(&*claim.folder, &name) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let name = claim.instead_of(name)?;
+            create(&*claim.folder, &name).map(|file| (file, name))
+        }
+        made => made.map(|file| (file, name)),
+    }
+}
+
+/// Makes a file that only its owner can open, and says under which name.
+pub(crate) fn create_closed(
+    claim: &Claim,
+    name: OsString,
+) -> io::Result<(Arc<dyn FsFile>, OsString)> {
+    create(claim, name, |folder, name| folder.create_closed(name))
+}
+
+/// The mode that new files get here: that of an empty one, which is made to see it. The umask,
+/// the folder's default list and servers have a say in it.
+fn mode_of_new(claim: &Claim) -> io::Result<u32> {
+    let new = |folder: &dyn FsFolder, name: &OsStr| folder.create_new(name);
+    let (file, name) = create(claim, claim.scratch(), new)?;
+    let facts = file.facts();
+    claim.folder.remove(&name)?;
+    Ok(facts?.mode & 0o777)
 }
 
 impl Candidate {
@@ -51,67 +93,81 @@ impl Candidate {
     /// # Errors
     ///
     /// That no file can be made there.
-    pub(crate) fn make(claim: &Claim, hidden: PathBuf, fs: &Arc<dyn Fs>) -> Result<Self> {
-        let (file, is_hidden) = match fs.create_nameless(claim.folder()) {
-            Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-                (fs.create_new(&hidden), true)
-            }
-            made => (made, false),
+    pub(crate) fn make(claim: &Claim, hidden: OsString) -> Result<Self> {
+        let folder = Arc::clone(&claim.folder);
+        let made = match folder.create_nameless() {
+            Err(error) if error.kind() == ErrorKind::Unsupported => mode_of_new(claim)
+                .and_then(|mode| {
+                    let (file, hidden) = create_closed(claim, hidden)?;
+                    Ok((file, hidden, Some(mode)))
+                }),
+            made => made.map(|file| (file, hidden, None)),
         };
-        let file = file.map_err(|error| claim.error(Operation::Create, error))?;
-        Ok(Self { file, hidden, is_hidden, fs: Arc::clone(fs) })
+        let (file, hidden, mode) =
+            made.map_err(|error| claim.error(Operation::Create, error))?;
+        Ok(Self { file, hidden, is_hidden: mode.is_some(), mode, folder })
     }
 
     pub(crate) fn file(&self) -> &Arc<dyn FsFile> {
         &self.file
     }
 
-    /// Takes the attributes of the target before the first byte, if others can see the file.
-    ///
-    /// # Errors
-    ///
-    /// Those of reading and setting them.
-    pub(crate) fn take_attributes_early(&self, claim: &Claim) -> Result<()> {
-        if self.is_hidden { self.take_attributes(claim).map(|_| ()) } else { Ok(()) }
+    /// The mode of a new target, unless another is given.
+    pub(crate) fn usual_mode(&self) -> io::Result<u32> {
+        self.mode.map_or_else(|| Ok(self.file.facts()?.mode & 0o777), Ok)
     }
 
-    /// Returns `false` if what was to be replaced has vanished.
-    fn take_attributes(&self, claim: &Claim) -> Result<bool> {
-        match self.file.copy_attributes(&claim.target) {
-            Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-            Err(error) => Err(claim.error(Operation::Commit, error)),
-        }
+    pub(crate) fn give_mode(&mut self, mode: u32) {
+        self.mode = Some(mode);
+    }
+
+    pub(crate) fn give_mode_of(&mut self, other: &Self) {
+        self.mode = other.mode.or(self.mode);
+    }
+
+    /// Takes the attributes of what is replaced, or of a new file if nothing is. Returns `false`
+    /// if that is not what stands there any more.
+    fn take_attributes(&self, claim: &Claim, replaced: Option<&Facts>) -> Result<bool> {
+        let taken = match (replaced, self.mode) {
+            (Some(seen), _) => self.file.copy_attributes(&*self.folder, &claim.name, seen),
+            (None, Some(mode)) => self.file.set_mode(mode).map(|()| true),
+            (None, None) => Ok(true),
+        };
+        taken.map_err(|error| claim.error(Operation::Commit, error))
     }
 
     /// Also if that is its length already: setting it gives back what was reserved behind it;
-    /// but not if the file grows by it, so then it is set twice.
-    fn cut(&self, len: u64) -> io::Result<()> {
-        if self.file.facts()?.len < len {
+    /// but not if the file grows by it, so then it is set twice. Returns what was known before.
+    fn cut(&self, len: u64) -> io::Result<Facts> {
+        let facts = self.file.facts()?;
+        if facts.len < len {
             self.file.set_len(len)?;
         }
-        self.file.set_len(len)
+        self.file.set_len(len).map(|()| facts)
     }
 
     /// Gives a name that nothing has; `false` if something has appeared there that may be
     /// replaced.
     fn create(&mut self, claim: &Claim, replace: Replace) -> Result<bool> {
-        let target = &claim.target;
         let mut given = if self.is_hidden {
-            self.fs.rename_new(&self.hidden, target).map(|()| self.is_hidden = false)
+            self.folder.rename_new(&self.hidden, &claim.name)
         } else {
-            self.fs.link(&*self.file, target)
+            self.folder.link(&*self.file, &claim.name)
         };
+        if self.is_hidden && given.is_ok() {
+            self.is_hidden = false;
+            return self.confirm(claim).map(|()| true);
+        }
         if self.is_hidden && is_unsupported(&given) {
             // Both names for a moment; the hidden one goes when the candidate is dropped.
-            given = self.fs.link(&*self.file, target);
+            given = self.folder.link(&*self.file, &claim.name);
         }
         if self.is_hidden && cannot_link(&given) && replace == Replace::Allowed {
             return self.replace(claim).map(|()| true);
         }
         match given {
             Ok(()) => Ok(true),
-            Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            Err(error) if error.kind() != ErrorKind::AlreadyExists => {
                 Err(self.not_named(claim, error))
             }
             // Possibly our own link: an answer that was lost, and the call made again.
@@ -126,59 +182,105 @@ impl Candidate {
     /// Renames a hidden name over the target.
     fn replace(&mut self, claim: &Claim) -> Result<()> {
         if !self.is_hidden {
-            // Before the answer, which may be lost: then the name is removed all the same.
-            self.is_hidden = true;
-            let linked = self.fs.link(&*self.file, &self.hidden);
-            linked.map_err(|error| claim.error(Operation::Commit, error))?;
+            self.hide(claim).map_err(|error| claim.error(Operation::Commit, error))?;
         }
-        match self.fs.rename(&self.hidden, &claim.target) {
+        match self.folder.rename(&self.hidden, &claim.name) {
             Ok(()) => {
                 self.is_hidden = false;
-                Ok(())
+                self.confirm(claim)
             }
             Err(error) => Err(self.not_named(claim, error)),
+        }
+    }
+
+    /// Gives the hidden name, or the name to take instead.
+    fn hide(&mut self, claim: &Claim) -> io::Result<()> {
+        // Before the answer, which may be lost: then the name is removed all the same.
+        self.is_hidden = true;
+        match self.folder.link(&*self.file, &self.hidden) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+                self.hidden = claim.instead_of(std::mem::take(&mut self.hidden))?;
+                self.folder.link(&*self.file, &self.hidden)
+            }
+            linked => linked,
+        }
+    }
+
+    /// What was renamed is what stood under the hidden name then.
+    fn confirm(&self, claim: &Claim) -> Result<()> {
+        match self.stands(claim) {
+            Ok(true) => Ok(()),
+            Ok(false) => {
+                Err(claim.changed("another program has put something else in its place"))
+            }
+            Err(error) => Err(claim.outcome_unknown(error)),
         }
     }
 
     /// The error of a step that should have given the name.
     fn not_named(&self, claim: &Claim, error: io::Error) -> Error {
         match self.stands(claim) {
+            Ok(false) if self.is_hidden && !self.stands_under(&self.hidden).unwrap_or(true) => {
+                claim.changed("another program has moved the file that was to become it")
+            }
+            Ok(false) if self.is_kept_by_its_owner(claim, &error) => {
+                claim.error(Operation::Commit, error).hint(
+                    "write to another name: in this folder only its owner may replace a file",
+                )
+            }
             Ok(false) => claim.error(Operation::Commit, error),
             // It says that it failed, and yet the name is given; or nobody knows.
             Ok(true) | Err(_) => claim.outcome_unknown(error),
         }
     }
 
+    /// Whether the folder is sticky, as `/tmp` is, and the target another user's.
+    fn is_kept_by_its_owner(&self, claim: &Claim, error: &io::Error) -> bool {
+        const STICKY: u32 = 0o1000;
+        let there = self.folder.facts(&claim.name).ok().flatten();
+        error.kind() == ErrorKind::PermissionDenied
+            && self.folder.own_facts().is_ok_and(|folder| folder.mode & STICKY != 0)
+            && there.zip(self.file.facts().ok()).is_some_and(|(it, own)| it.owner != own.owner)
+    }
+
     /// Whether the target is this file.
     fn stands(&self, claim: &Claim) -> io::Result<bool> {
-        let there = self.fs.facts(&claim.target)?;
+        self.stands_under(&claim.name)
+    }
+
+    fn stands_under(&self, name: &OsStr) -> io::Result<bool> {
+        let there = self.folder.facts(name)?;
         let ours = self.file.facts()?.identity;
         Ok(there.is_some_and(|there| there.identity == ours))
     }
 
     /// The name, and then what only the file itself knows of it.
     fn settle(&self, claim: &Claim) -> Result<()> {
-        let settled = self.fs.sync_folder(claim.folder()).and_then(|()| self.file.sync());
+        let settled = self.folder.sync().and_then(|()| self.file.sync());
         settled.map_err(|error| claim.outcome_unknown(error))
     }
 }
 
-/// Cuts the candidate to `len` bytes and gives it the name of the claim's target.
+/// Cuts the candidate to `len` bytes and gives it the name of the claim's target. `before` is what
+/// stood there when it was claimed.
 ///
 /// # Errors
 ///
 /// `OutcomeUnknown` if the name has been given but may not survive a power cut. With any other
-/// error the target is what it was.
+/// error the target is what it was, or what somebody else has put there.
 pub(crate) fn publish(
     candidate: &mut Candidate,
     claim: &Claim,
-    options: &DraftOptions,
+    (options, before): (&DraftOptions, Option<&Facts>),
     len: u64,
 ) -> Result<()> {
-    candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
+    let own = candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
     for _ in 0..ATTEMPTS {
-        let there = inspect(&claim.path, &claim.target, options)?;
-        if there.is_some() && !candidate.take_attributes(claim)? {
+        let there = inspect(claim, options)?;
+        if there.is_some_and(|there| is_of_a_stranger(&there, before, own.owner)) {
+            return Err(claim.changed("another user has put a file of his there meanwhile"));
+        }
+        if !candidate.take_attributes(claim, there.as_ref())? {
             continue;
         }
         if options.sync == Sync::Full {
@@ -186,6 +288,7 @@ pub(crate) fn publish(
             candidate.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
         }
         // Last, so that hardly any time is left in which it may change.
+        claim.check_in_place()?;
         still_there(claim, options)?;
         let is_named = match there {
             Some(_) => candidate.replace(claim).map(|()| true)?,
@@ -202,12 +305,18 @@ pub(crate) fn publish(
         .detail("another program makes and removes it again and again"))
 }
 
+/// Whether what stands there now is a file of somebody whose it was not before: its mode, which
+/// the new bytes would get, is not one that was looked at.
+fn is_of_a_stranger(there: &Facts, before: Option<&Facts>, user: u32) -> bool {
+    there.owner != user && before.is_none_or(|before| before.owner != there.owner)
+}
+
 fn is_unsupported<T>(result: &io::Result<T>) -> bool {
-    result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::Unsupported)
+    result.as_ref().is_err_and(|error| error.kind() == ErrorKind::Unsupported)
 }
 
 /// File systems without hard links answer in either way.
 fn cannot_link<T>(result: &io::Result<T>) -> bool {
     is_unsupported(result)
-        || result.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::PermissionDenied)
+        || result.as_ref().is_err_and(|error| error.kind() == ErrorKind::PermissionDenied)
 }

@@ -1,8 +1,8 @@
 //! The disk of a simulated machine: its files and folders, and the calls that were made.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use swath::sink::{Facts, Kind};
 
@@ -46,7 +46,7 @@ pub(crate) struct Disk {
     pub(crate) calls: Vec<Call>,
     pub(crate) faults: Vec<(usize, Fault)>,
     pub(crate) is_crashed: bool,
-    pub(crate) locked: Vec<PathBuf>,
+    pub(crate) locked: Vec<(Inode, OsString)>,
 }
 
 /// The kernel's error of this number.
@@ -54,6 +54,8 @@ pub(crate) fn number(errno: i32) -> io::Error {
     io::Error::from_raw_os_error(errno)
 }
 
+/// Who writes and owns everything here.
+pub(crate) const USER: u32 = 1000;
 pub(crate) const ENOENT: i32 = 2;
 pub(crate) const EIO: i32 = 5;
 pub(crate) const EEXIST: i32 = 17;
@@ -66,10 +68,23 @@ impl Disk {
         self.faults.iter().find(|(at, _)| *at == index).map(|(_, fault)| *fault)
     }
 
-    pub(crate) fn folder_at(&mut self, path: &Path) -> io::Result<&mut FolderNode> {
-        let inode = self.find(path)?.ok_or_else(|| number(ENOENT))?;
+    pub(crate) fn folder(&mut self, inode: Inode) -> &mut FolderNode {
         match &mut self.world.nodes[inode] {
-            Node::Folder(folder) => Ok(folder),
+            Node::Folder(folder) => folder,
+            Node::File(_) => unreachable!("opened as a folder"),
+        }
+    }
+
+    /// What a name in an open folder leads to.
+    pub(crate) fn named(&mut self, folder: Inode, name: &OsStr) -> Option<Inode> {
+        self.folder(folder).names.get(name).copied()
+    }
+
+    /// The folder that `path` leads to.
+    pub(crate) fn folder_at(&self, path: &Path) -> io::Result<Inode> {
+        let inode = self.find(path)?.ok_or_else(|| number(ENOENT))?;
+        match &self.world.nodes[inode] {
+            Node::Folder(_) => Ok(inode),
             Node::File(_) => Err(number(ENOTDIR)),
         }
     }
@@ -82,10 +97,9 @@ impl Disk {
     }
 
     /// The folder that `path` is in, and its name there.
-    pub(crate) fn parent(&mut self, path: &Path) -> io::Result<(&mut FolderNode, OsString)> {
+    pub(crate) fn parent(&self, path: &Path) -> io::Result<(Inode, OsString)> {
         let name = path.file_name().ok_or_else(|| number(EISDIR))?.to_owned();
-        let folder = self.folder_at(path.parent().unwrap_or(Path::new("/")))?;
-        Ok((folder, name))
+        Ok((self.folder_at(path.parent().unwrap_or(Path::new("/")))?, name))
     }
 
     pub(crate) fn find(&self, path: &Path) -> io::Result<Option<Inode>> {
@@ -103,13 +117,13 @@ impl Disk {
         Ok(Some(inode))
     }
 
-    pub(crate) fn add(&mut self, path: &Path, node: Node) -> io::Result<Inode> {
+    pub(crate) fn add(&mut self, folder: Inode, name: &OsStr, node: Node) -> io::Result<Inode> {
         let inode = self.world.nodes.len();
-        let (folder, name) = self.parent(path)?;
-        if folder.names.contains_key(&name) {
+        let folder = self.folder(folder);
+        if folder.names.contains_key(name) {
             return Err(number(EEXIST));
         }
-        folder.add(name, inode);
+        folder.add(name.to_owned(), inode);
         self.world.nodes.push(node);
         Ok(inode)
     }
@@ -120,22 +134,23 @@ impl Disk {
             Node::File(_) => None,
         });
         let links = names.flatten().filter(|&&named| named == inode).count() as u64;
-        let (kind, len) = match &self.world.nodes[inode] {
-            Node::File(file) => (Kind::File, file.bytes.len() as u64),
-            Node::Folder(_) => (Kind::Folder, 0),
+        let (kind, len, mode) = match &self.world.nodes[inode] {
+            Node::File(file) => (Kind::File, file.bytes.len() as u64, 0o644),
+            Node::Folder(_) => (Kind::Folder, 0, 0o755),
         };
-        Facts { kind, len, links, identity: (1, inode as u64), writable: true, modified: None }
+        let identity = (1, inode as u64);
+        Facts { kind, len, links, identity, owner: USER, mode, modified: None }
     }
 
+    /// Within one folder: a rename across folders would be two changes.
     pub(crate) fn rename(
         &mut self,
-        from: &Path,
-        to: &Path,
+        folder: Inode,
+        (from, to): (&OsStr, &OsStr),
         may_replace: bool,
     ) -> io::Result<()> {
-        let inode = self.find(from)?.ok_or_else(|| number(ENOENT))?;
-        let from = from.file_name().expect("it was found").to_owned();
-        if let Some(there) = self.find(to)? {
+        let inode = self.named(folder, from).ok_or_else(|| number(ENOENT))?;
+        if let Some(there) = self.named(folder, to) {
             let ours_is_folder = matches!(self.world.nodes[inode], Node::Folder(_));
             match &self.world.nodes[there] {
                 _ if !may_replace => return Err(number(EEXIST)),
@@ -147,10 +162,7 @@ impl Disk {
                 _ => {}
             }
         }
-        // Writers of one target stay in its folder; a rename across folders would be two changes.
-        let (folder, to) = self.parent(to)?;
-        assert_eq!(folder.names.get(&from), Some(&inode), "renamed within one folder");
-        folder.rename(from, to, inode);
+        self.folder(folder).rename(from.to_owned(), to.to_owned(), inode);
         Ok(())
     }
 }

@@ -16,7 +16,8 @@ use swath::append::{self, AppendOptions, Mode, OrderedOptions};
 use swath::sink::{Fs, Sync};
 use swath::{Reason, WriteOptions};
 
-use crate::slow::SlowFs;
+use crate::hooked::Hooked;
+use crate::slow::Slow;
 
 const HOW: &str = "SWATH_KILLED_WRITER";
 const WHERE: &str = "SWATH_KILLED_TARGET";
@@ -46,7 +47,8 @@ fn write(how: &str, path: &Path, number: u64) -> Written {
     let bytes = version(number);
     // A kill loses nothing that the kernel has; now and then the syncs are there all the same.
     let sync = if number.is_multiple_of(8) { Sync::Full } else { Sync::None };
-    let slow: Arc<dyn Fs> = Arc::new(SlowFs { nameless: how != "named" });
+    let slow = Slow { nameless: how != "named" };
+    let slow: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(slow)));
     match how {
         "plain" | "named" => {
             let options = WriteOptions::new().with_sync(sync).with_fs(slow);

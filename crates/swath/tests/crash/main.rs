@@ -9,12 +9,15 @@
 //! appended   the same for what strands and tickets write
 //! kill       a process that is killed at random moments, on the real file system
 //! slow       that file system with time between its calls
+//! hooked     around its calls
 //! planted    writers with a bug that the attack must find
 //! ```
 
 mod appended;
 mod attack;
 mod disk;
+#[path = "../hooked/mod.rs"]
+mod hooked;
 mod kill;
 mod planted;
 mod simulated;

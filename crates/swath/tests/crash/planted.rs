@@ -1,16 +1,16 @@
 //! Writers with a bug: the attack finds each of them, or it proves nothing.
 
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 
-use swath::sink::{Fs, FsFile};
+use swath::sink::{Fs, FsFile, FsFolder};
 
 use crate::attack::{Failure, Reached, State, Subject, attack, target};
 use crate::simulated::{Abilities, SimulatedFs};
 
 const OLD: &[u8] = b"the old bytes, longer than one block";
 const NEW: &[u8] = b"NEW BYTES THAT ARE LONGER THAN THE OLD ONES WERE";
+const HIDDEN: &str = ".out.hidden";
 
 fn failed(error: io::Error) -> Failure {
     Failure::NotDone(error.to_string())
@@ -32,16 +32,22 @@ fn fill(file: &dyn FsFile, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
-fn remove_if_there(fs: &dyn Fs, path: &Path) -> io::Result<()> {
-    match fs.remove(path) {
+/// The folder that all of it happens in.
+fn folder(fs: &dyn Fs) -> Result<Arc<dyn FsFolder>, Failure> {
+    fs.locate(&target("out")).map(|located| located.folder).map_err(failed)
+}
+
+fn remove_if_there(folder: &dyn FsFolder, name: &str) -> io::Result<()> {
+    match folder.remove(name.as_ref()) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         done => done,
     }
 }
 
 /// An error of a rename may come although it was made: then nobody knows.
-fn rename(fs: &dyn Fs, from: &Path, to: &Path) -> Result<(), Failure> {
-    fs.rename(from, to).map_err(|error| match fs.facts(from) {
+fn rename(folder: &dyn FsFolder, from: &str, to: &str) -> Result<(), Failure> {
+    let renamed = folder.rename(from.as_ref(), to.as_ref());
+    renamed.map_err(|error| match folder.facts(from.as_ref()) {
         Ok(Some(_)) => failed(error),
         _ => unknown(error),
     })
@@ -74,8 +80,7 @@ enum Forgets {
 struct Careless(Forgets);
 
 impl Careless {
-    fn give_name(&self, fs: &dyn Fs, file: &dyn FsFile) -> Result<(), Failure> {
-        let (hidden, out) = (target(".out.hidden"), target("out"));
+    fn give_name(&self, folder: &dyn FsFolder, file: &dyn FsFile) -> Result<(), Failure> {
         if self.0 != Forgets::SyncBeforeRename && self.0 != Forgets::SyncOfFile {
             let mut synced = file.sync();
             if self.0 == Forgets::ThatSyncFailsOnce {
@@ -83,7 +88,7 @@ impl Careless {
             }
             synced.map_err(failed)?;
         }
-        rename(fs, &hidden, &out)?;
+        rename(folder, HIDDEN, "out")?;
         let settle = |error| match self.0 {
             Forgets::UnknownOutcomes => failed(error),
             _ => unknown(error),
@@ -92,36 +97,36 @@ impl Careless {
             file.sync().map_err(settle)?;
         }
         if self.0 != Forgets::SyncOfFolder {
-            fs.sync_folder(Path::new("/d")).map_err(settle)?;
+            folder.sync().map_err(settle)?;
         }
         Ok(())
     }
 
     fn write_hidden(&self, fs: &dyn Fs) -> Result<(), Failure> {
-        let hidden = target(".out.hidden");
+        let folder = &*folder(fs)?;
         if self.0 != Forgets::StraysOfOthers {
-            remove_if_there(fs, &hidden).map_err(failed)?;
+            remove_if_there(folder, HIDDEN).map_err(failed)?;
         }
-        let file = fs.create_new(&hidden).map_err(failed)?;
+        let file = folder.create_new(HIDDEN.as_ref()).map_err(failed)?;
         let written = match self.0 {
             Forgets::ShortWrites => file.write_at(NEW, 0).map(|_| ()),
             _ => fill(&*file, NEW),
         };
         let done =
-            written.map_err(failed).and_then(|()| Careless(self.0).give_name(fs, &*file));
+            written.map_err(failed).and_then(|()| Careless(self.0).give_name(folder, &*file));
         if done.is_err() && self.0 != Forgets::Strays {
-            let _ = remove_if_there(fs, &hidden);
+            let _ = remove_if_there(folder, HIDDEN);
         }
         done
     }
 
     fn write_in_place(fs: &dyn Fs) -> Result<(), Failure> {
-        let out = target("out");
-        remove_if_there(fs, &out).map_err(failed)?;
-        let file = fs.create_new(&out).map_err(failed)?;
+        let folder = folder(fs)?;
+        remove_if_there(&*folder, "out").map_err(failed)?;
+        let file = folder.create_new("out".as_ref()).map_err(failed)?;
         fill(&*file, NEW).map_err(failed)?;
         file.sync().map_err(failed)?;
-        fs.sync_folder(Path::new("/d")).map_err(unknown)
+        folder.sync().map_err(unknown)
     }
 }
 
@@ -230,16 +235,15 @@ struct CarelessFolder {
 
 impl CarelessFolder {
     fn commit(&self, fs: &dyn Fs) -> Result<(), Failure> {
-        let (folder, out) = (Path::new("/d"), target("out"));
-        remove_if_there(fs, &target(".manifest")).map_err(failed)?;
-        let generation =
-            if self.reuses_names || !exists(fs, &target("2a"))? { "2" } else { "3" };
+        let folder = &*folder(fs)?;
+        remove_if_there(folder, ".manifest").map_err(failed)?;
+        let generation = if self.reuses_names || !exists(folder, "2a")? { "2" } else { "3" };
         let mut manifest = String::new();
         let mut segments = Vec::new();
         for part in ["a", "b"] {
             let name = format!("{generation}{part}");
-            remove_if_there(fs, &target(&name)).map_err(failed)?;
-            let segment = fs.create_new(&target(&name)).map_err(failed)?;
+            remove_if_there(folder, &name).map_err(failed)?;
+            let segment = folder.create_new(name.as_ref()).map_err(failed)?;
             fill(&*segment, NEW).map_err(failed)?;
             manifest.push_str(&name);
             manifest.push('\n');
@@ -249,22 +253,22 @@ impl CarelessFolder {
         if !self.manifest_first {
             sync_all().map_err(failed)?;
         }
-        let file = fs.create_new(&target(".manifest")).map_err(failed)?;
+        let file = folder.create_new(".manifest".as_ref()).map_err(failed)?;
         fill(&*file, manifest.as_bytes()).map_err(failed)?;
         file.sync().map_err(failed)?;
         if !self.forgets_names {
-            fs.sync_folder(folder).map_err(failed)?;
+            folder.sync().map_err(failed)?;
         }
-        rename(fs, &target(".manifest"), &out)?;
+        rename(folder, ".manifest", "out")?;
         if self.manifest_first {
             sync_all().map_err(unknown)?;
         }
-        fs.sync_folder(folder).map_err(unknown)
+        folder.sync().map_err(unknown)
     }
 }
 
-fn exists(fs: &dyn Fs, path: &Path) -> Result<bool, Failure> {
-    fs.facts(path).map(|facts| facts.is_some()).map_err(failed)
+fn exists(folder: &dyn FsFolder, name: &str) -> Result<bool, Failure> {
+    folder.facts(name.as_ref()).map(|facts| facts.is_some()).map_err(failed)
 }
 
 impl Subject for CarelessFolder {
@@ -332,13 +336,13 @@ struct CarelessLog(Forgets);
 
 impl CarelessLog {
     fn checkpoint(&self, fs: &dyn Fs, forgets: Forgets, bytes: &[u8]) -> Result<(), Failure> {
-        let hidden = target(".out.hidden");
-        remove_if_there(fs, &hidden).map_err(failed)?;
-        let file = fs.create_new(&hidden).map_err(failed)?;
+        let folder = &*folder(fs)?;
+        remove_if_there(folder, HIDDEN).map_err(failed)?;
+        let file = folder.create_new(HIDDEN.as_ref()).map_err(failed)?;
         let done = fill(&*file, bytes).map_err(failed);
-        let done = done.and_then(|()| Careless(forgets).give_name(fs, &*file));
+        let done = done.and_then(|()| Careless(forgets).give_name(folder, &*file));
         if done.is_err() {
-            let _ = remove_if_there(fs, &hidden);
+            let _ = remove_if_there(folder, HIDDEN);
         }
         done
     }

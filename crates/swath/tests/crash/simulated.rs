@@ -1,14 +1,16 @@
 //! A file system in memory that fails, or loses power, at any call.
 
 use std::any::Any;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use swath::sink::{Facts, Fs, FsFile, Lock};
+use swath::sink::{Facts, Fs, FsFile, FsFolder, Located, Lock};
 
-use crate::disk::{Call, Disk, EEXIST, EIO, EISDIR, ENOENT, ENOTEMPTY, Fault, number};
+use crate::disk::{
+    Call, Disk, EEXIST, EIO, EISDIR, ENOENT, ENOTDIR, ENOTEMPTY, Fault, USER, number,
+};
 use crate::world::{BLOCK, FileNode, FolderNode, Inode, Node, World};
 
 /// What this file system can do.
@@ -47,9 +49,15 @@ struct SimulatedFile {
 }
 
 #[derive(Debug)]
+struct SimulatedFolder {
+    fs: SimulatedFs,
+    inode: Inode,
+}
+
+#[derive(Debug)]
 struct SimulatedLock {
     fs: SimulatedFs,
-    path: PathBuf,
+    place: (Inode, OsString),
 }
 
 fn unsupported() -> io::Error {
@@ -94,15 +102,18 @@ impl SimulatedFs {
 
     /// Makes a file that has always been there.
     pub(crate) fn prepare(&self, path: &Path, bytes: &[u8]) {
-        let mut disk = self.disk();
-        disk.add(path, Node::File(FileNode::settled(bytes))).expect("a free name");
-        disk.parent(path).expect("there").0.synced();
+        self.prepare_node(path, Node::File(FileNode::settled(bytes)));
     }
 
     pub(crate) fn prepare_folder(&self, path: &Path) {
+        self.prepare_node(path, Node::Folder(FolderNode::default()));
+    }
+
+    fn prepare_node(&self, path: &Path, node: Node) {
         let mut disk = self.disk();
-        disk.add(path, Node::Folder(FolderNode::default())).expect("a free name");
-        disk.parent(path).expect("there").0.synced();
+        let (folder, name) = disk.parent(path).expect("there");
+        disk.add(folder, &name, node).expect("a free name");
+        disk.folder(folder).synced();
     }
 
     /// Everything that was done so far has always been there.
@@ -129,7 +140,11 @@ impl SimulatedFs {
     pub(crate) fn names(&self, folder: &Path) -> Vec<String> {
         let mut disk = self.disk();
         let Ok(folder) = disk.folder_at(folder) else { return Vec::new() };
-        folder.names.keys().map(|name| name.to_string_lossy().into_owned()).collect()
+        disk.folder(folder)
+            .names
+            .keys()
+            .map(|name| name.to_string_lossy().into_owned())
+            .collect()
     }
 
     /// Makes one call: counts it, lets it fail, or does it.
@@ -268,10 +283,22 @@ impl FsFile for SimulatedFile {
         self.copy(self.inode_of(from)?, from_offset, to_offset, len)
     }
 
-    fn copy_attributes(&self, other: &Path) -> io::Result<()> {
+    fn copy_attributes(
+        &self,
+        folder: &dyn FsFolder,
+        name: &OsStr,
+        seen: &Facts,
+    ) -> io::Result<bool> {
+        let folder = folder.as_any().downcast_ref::<SimulatedFolder>();
+        let folder = folder.ok_or_else(unsupported)?.inode;
         self.fs.call(Call::Attributes, |disk| {
-            disk.find(other)?.map(|_| ()).ok_or_else(|| number(ENOENT))
+            let there = disk.named(folder, name);
+            Ok(there.is_some_and(|inode| disk.facts(inode).identity == seen.identity))
         })
+    }
+
+    fn set_mode(&self, _mode: u32) -> io::Result<()> {
+        self.fs.call(Call::Attributes, |_| Ok(()))
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -288,138 +315,198 @@ impl FsFile for SimulatedFile {
     }
 }
 
-impl Lock for SimulatedLock {}
+impl Lock for SimulatedLock {
+    fn owner(&self) -> u32 {
+        USER
+    }
+}
 
 impl Drop for SimulatedLock {
     fn drop(&mut self) {
         let mut disk = self.fs.disk();
-        disk.locked.retain(|path| path != &self.path);
-        if !disk.is_crashed
-            && let Ok((folder, name)) = disk.parent(&self.path)
-        {
-            folder.remove(name);
+        disk.locked.retain(|place| place != &self.place);
+        if !disk.is_crashed {
+            let (folder, name) = self.place.clone();
+            disk.folder(folder).remove(name);
         }
     }
 }
 
 impl Fs for SimulatedFs {
-    fn resolve(&self, path: &Path) -> io::Result<PathBuf> {
-        self.call(Call::Read, |_| Ok(path.to_owned()))
+    fn locate(&self, path: &Path) -> io::Result<Located> {
+        self.call(Call::Read, |disk| {
+            let (inode, name) = disk.parent(path)?;
+            Ok(Located { folder: Arc::new(SimulatedFolder { fs: self.clone(), inode }), name })
+        })
+    }
+}
+
+impl SimulatedFolder {
+    fn open_folder_of(&self, inode: Inode) -> Arc<dyn FsFolder> {
+        Arc::new(Self { fs: self.fs.clone(), inode })
     }
 
-    fn facts(&self, path: &Path) -> io::Result<Option<Facts>> {
-        self.call(Call::Read, |disk| Ok(disk.find(path)?.map(|inode| disk.facts(inode))))
+    fn create(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.fs.call(Call::Create, |disk| {
+            let inode = disk.add(self.inode, name, Node::File(FileNode::default()))?;
+            Ok(self.fs.open_inode(inode))
+        })
+    }
+}
+
+impl FsFolder for SimulatedFolder {
+    fn own_facts(&self) -> io::Result<Facts> {
+        self.fs.call(Call::Read, |disk| Ok(disk.facts(self.inode)))
     }
 
-    fn lock(&self, path: &Path) -> io::Result<Option<Box<dyn Lock>>> {
-        self.call(Call::Lock, |disk| {
-            if disk.locked.iter().any(|locked| locked == path) {
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.fs.call(Call::Read, |_| Ok(true))
+    }
+
+    fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>> {
+        self.fs.call(Call::Read, |disk| {
+            Ok(disk.named(self.inode, name).map(|inode| disk.facts(inode)))
+        })
+    }
+
+    fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        self.fs.call(Call::Read, |disk| {
+            disk.named(self.inode, name).map(|_| ()).ok_or_else(|| number(ENOENT))
+        })
+    }
+
+    fn lock(&self, name: &OsStr, _user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
+        let place = (self.inode, name.to_owned());
+        self.fs.call(Call::Lock, |disk| {
+            if disk.locked.contains(&place) {
                 return Ok(None);
             }
-            if disk.find(path)?.is_none() {
-                disk.add(path, Node::File(FileNode::default()))?;
+            if disk.named(self.inode, name).is_none() {
+                disk.add(self.inode, name, Node::File(FileNode::default()))?;
             }
-            disk.locked.push(path.to_owned());
-            let lock = SimulatedLock { fs: self.clone(), path: path.to_owned() };
+            disk.locked.push(place.clone());
+            let lock = SimulatedLock { fs: self.fs.clone(), place: place.clone() };
             Ok(Some(Box::new(lock) as Box<dyn Lock>))
         })
     }
 
-    fn create_nameless(&self, folder: &Path) -> io::Result<Arc<dyn FsFile>> {
-        if !self.abilities.nameless {
+    fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>> {
+        if !self.fs.abilities.nameless {
             return Err(unsupported());
         }
-        self.call(Call::Create, |disk| {
-            disk.folder_at(folder)?;
+        self.fs.call(Call::Create, |disk| {
             disk.world.nodes.push(Node::File(FileNode::default()));
-            Ok(self.open_inode(disk.world.nodes.len() - 1))
+            Ok(self.fs.open_inode(disk.world.nodes.len() - 1))
         })
     }
 
-    fn create_new(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
-        self.call(Call::Create, |disk| {
-            Ok(self.open_inode(disk.add(path, Node::File(FileNode::default()))?))
-        })
+    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.create(name)
     }
 
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn FsFile>> {
-        self.call(Call::Read, |disk| {
-            let inode = disk.find(path)?.ok_or_else(|| number(ENOENT))?;
+    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.create(name)
+    }
+
+    fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.fs.call(Call::Read, |disk| {
+            let inode = disk.named(self.inode, name).ok_or_else(|| number(ENOENT))?;
             match disk.world.nodes[inode] {
-                Node::File(_) => Ok(self.open_inode(inode)),
+                Node::File(_) => Ok(self.fs.open_inode(inode)),
                 Node::Folder(_) => Err(number(EISDIR)),
             }
         })
     }
 
-    fn link(&self, file: &dyn FsFile, path: &Path) -> io::Result<()> {
-        if !self.abilities.links {
+    fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {
+        if !self.fs.abilities.links {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
         let file = file.as_any().downcast_ref::<SimulatedFile>().ok_or_else(unsupported)?;
-        self.call(Call::Link, |disk| {
-            let (folder, name) = disk.parent(path)?;
-            if folder.names.contains_key(&name) {
+        self.fs.call(Call::Link, |disk| {
+            let folder = disk.folder(self.inode);
+            if folder.names.contains_key(name) {
                 return Err(number(EEXIST));
             }
-            folder.add(name, file.inode);
+            folder.add(name.to_owned(), file.inode);
             Ok(())
         })
     }
 
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        self.call(Call::Rename, |disk| disk.rename(from, to, true))
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.fs.call(Call::Rename, |disk| disk.rename(self.inode, (from, to), true))
     }
 
-    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
-        if !self.abilities.rename_new {
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        if !self.fs.abilities.rename_new {
             return Err(unsupported());
         }
-        self.call(Call::Rename, |disk| disk.rename(from, to, false))
+        self.fs.call(Call::Rename, |disk| disk.rename(self.inode, (from, to), false))
     }
 
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        self.call(Call::Remove, |disk| {
-            let inode = disk.find(path)?.ok_or_else(|| number(ENOENT))?;
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.fs.call(Call::Remove, |disk| {
+            let inode = disk.named(self.inode, name).ok_or_else(|| number(ENOENT))?;
             if matches!(disk.world.nodes[inode], Node::Folder(_)) {
                 return Err(number(EISDIR));
             }
-            let (folder, name) = disk.parent(path)?;
-            folder.remove(name);
+            disk.folder(self.inode).remove(name.to_owned());
             Ok(())
         })
     }
 
-    fn create_folder(&self, path: &Path) -> io::Result<()> {
-        self.call(Call::Create, |disk| {
-            disk.add(path, Node::Folder(FolderNode::default())).map(|_| ())
+    fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        self.fs.call(Call::Create, |disk| {
+            let inode = disk.add(self.inode, name, Node::Folder(FolderNode::default()))?;
+            Ok(self.open_folder_of(inode))
         })
     }
 
-    fn remove_folder(&self, path: &Path) -> io::Result<()> {
-        self.call(Call::Remove, |disk| {
-            if !disk.folder_at(path)?.names.is_empty() {
-                return Err(number(ENOTEMPTY));
+    fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        self.fs.call(Call::Read, |disk| {
+            let inode = disk.named(self.inode, name).ok_or_else(|| number(ENOENT))?;
+            match disk.world.nodes[inode] {
+                Node::Folder(_) => Ok(self.open_folder_of(inode)),
+                Node::File(_) => Err(number(ENOTDIR)),
             }
-            let (folder, name) = disk.parent(path)?;
-            folder.remove(name);
+        })
+    }
+
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        self.fs.call(Call::Remove, |disk| {
+            let inode = disk.named(self.inode, name).ok_or_else(|| number(ENOENT))?;
+            match &disk.world.nodes[inode] {
+                Node::File(_) => return Err(number(ENOTDIR)),
+                Node::Folder(folder) if !folder.names.is_empty() => {
+                    return Err(number(ENOTEMPTY));
+                }
+                Node::Folder(_) => {}
+            }
+            disk.folder(self.inode).remove(name.to_owned());
             Ok(())
         })
     }
 
-    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
-        self.call(Call::List, |disk| {
-            Ok(disk.folder_at(folder)?.names.keys().cloned().collect())
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        self.fs.call(Call::List, |disk| {
+            Ok(disk.folder(self.inode).names.keys().cloned().collect())
         })
     }
 
-    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
-        let failed = |disk: &mut Disk| {
-            if let Ok(folder) = disk.folder_at(folder) {
-                folder.sync_failed();
-            }
+    fn set_mode(&self, _mode: u32) -> io::Result<()> {
+        self.fs.call(Call::Attributes, |_| Ok(()))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        let failed = |disk: &mut Disk| disk.folder(self.inode).sync_failed();
+        let done = |disk: &mut Disk| {
+            disk.folder(self.inode).synced();
+            Ok(())
         };
-        let done = |disk: &mut Disk| disk.folder_at(folder).map(FolderNode::synced);
-        self.call_or_fail(Call::SyncFolder, done, failed)
+        self.fs.call_or_fail(Call::SyncFolder, done, failed)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
     }
 }

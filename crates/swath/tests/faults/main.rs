@@ -2,4 +2,6 @@
 
 mod copy;
 mod faulty;
+#[path = "../hooked/mod.rs"]
+mod hooked;
 mod ordered;

@@ -8,7 +8,8 @@ use swath::Error;
 use swath::append::{OrderedOptions, ordered};
 use swath::sink::Fs;
 
-use crate::faulty::{Fault, Faulty, strike_everywhere};
+use crate::faulty::{Fault, strike_everywhere};
+use crate::hooked::Hooked;
 
 const CHUNK: usize = 700_001;
 const CHUNKS: usize = 8;
@@ -37,7 +38,7 @@ fn a_failed_write_is_told_with_the_bytes_of_its_chunk() {
     let folder = tempfile::tempdir().expect("a folder");
     // Lock, nameless file, and the first chunks in many halves.
     let fault = Arc::new(Fault { calls: 0.into(), fails_at: 30, number: 28 });
-    let fs = Arc::new(Faulty(fault));
+    let fs = Arc::new(Hooked(fault));
     let error = write(&folder.path().join("out"), fs, 1).expect_err("the disk is full");
     let (offset, len) = error.extent().expect("it was about bytes");
     assert_eq!((offset % CHUNK as u64, len), (0, CHUNK as u64));

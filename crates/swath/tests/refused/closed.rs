@@ -119,7 +119,8 @@ fn root_keeps_the_owner_and_the_mode() {
         way.leave(&old, b"new").unwrap_or_else(|error| panic!("{way:?}: {error:?}"));
         let facts = fs::metadata(&old).expect("there");
         let kept = (facts.uid(), facts.gid(), facts.mode() & 0o7777);
-        assert_eq!(kept, (12, 12, 0o6751), "{way:?}");
+        // But for what made the old bytes a program of a privileged user.
+        assert_eq!(kept, (12, 12, 0o751), "{way:?}");
     }
 }
 
@@ -173,7 +174,11 @@ fn a_mount_that_is_read_only_is_an_error_of_every_way_of_writing() {
             let error = way.leave(&folder.join("new"), b"bytes").expect_err("read-only");
             assert_eq!(error.raw_os_error(), Some(30), "{way:?}: {error:?}");
             assert!(!error.what_to_try().is_empty(), "{error:?}");
-            way.leave(&folder.join("old"), b"bytes").expect_err("read-only");
+            let error = way.leave(&folder.join("old"), b"bytes").expect_err("read-only");
+            if !way.is_folder() {
+                assert_eq!(error.raw_os_error(), Some(30), "{way:?}: {error:?}");
+                assert!(error.what_to_try().contains("read-only"), "{error:?}");
+            }
         }
         assert_eq!(
             (names(&folder), read(&folder.join("old"))),

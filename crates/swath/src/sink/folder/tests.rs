@@ -1,6 +1,7 @@
 use super::*;
 use crate::sink::lesser::LesserFs;
 use std::fs;
+use std::path::PathBuf;
 
 struct Place(tempfile::TempDir);
 

@@ -1,0 +1,229 @@
+//! Where a path leads: the folder that is open, and the name in it.
+//!
+//! ```text
+//! path       the folder above its last name is opened by the kernel
+//! a link     the kernel follows it: what it may not follow is an error      -> what it reaches
+//!            its text leads to the next folder and name
+//! the end    must be what the kernel reached; else something was swapped, and all is done again
+//! ```
+//!
+//! Following the texts alone would pass by what the kernel forbids, and by whoever swaps a link
+//! between two looks.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
+use rustix::io::{Errno, retry_on_intr};
+use rustix::process::geteuid;
+
+use crate::names;
+
+/// As many as the kernel itself follows.
+const MOST_LINKS: usize = 40;
+/// How often links may be swapped while they are followed.
+const ATTEMPTS: usize = 16;
+const STICKY_FOR_ALL: u32 = 0o1002;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub struct Located {
+    /// The folder, to be read where that is allowed.
+    pub folder: File,
+    /// The last name, `.` if the path ends in none. No link stands under it, except for those of
+    /// the kernel that lead to no name (a pipe in `/proc/self/fd`).
+    pub name: OsString,
+    /// What led to the folder.
+    pub path: PathBuf,
+}
+
+/// Follows the links at the end of an absolute path, also to a name that does not exist yet.
+///
+/// A link in a sticky folder that everybody may write to is followed if it belongs to this process
+/// or to the folder's owner: what the setting `fs.protected_symlinks` asks for, whatever it is.
+///
+/// # Errors
+///
+/// Those of open(2), among them `EACCES` for a link that must not be followed; `ESTALE` if links
+/// are swapped again and again.
+pub fn locate(path: &Path) -> io::Result<Located> {
+    for _ in 0..ATTEMPTS {
+        if let Some(located) = follow(path)? {
+            return Ok(located);
+        }
+    }
+    Err(Errno::STALE.into())
+}
+
+/// Returns `None` if something was swapped on the way.
+fn follow(path: &Path) -> io::Result<Option<Located>> {
+    let mut at = open(CWD, path, Path::new(""))?;
+    let Some(text) = text_of(&at)? else { return Ok(Some(at)) };
+    let reached = reach(&at)?;
+    let mut text = Some(text);
+    for _ in 0..=MOST_LINKS {
+        let Some(link) = text else { return arrived(path, at, reached) };
+        at = match open(&at.folder, &link, &at.path) {
+            // A text of the kernel that is no path.
+            Err(error) if error.kind() == io::ErrorKind::NotFound && reached.is_some() => {
+                return open(CWD, path, Path::new("")).map(Some);
+            }
+            opened => opened?,
+        };
+        text = text_of(&at)?;
+    }
+    Err(Errno::LOOP.into())
+}
+
+/// The end of the texts, if it is what the kernel has reached.
+fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option<Located>> {
+    let found = names::look(&at.folder, &at.name)?;
+    match (found, reached) {
+        (None, None) => Ok(Some(at)),
+        (Some(found), Some(reached)) => {
+            Ok(((found.st_dev, found.st_ino) == (reached.st_dev, reached.st_ino)).then_some(at))
+        }
+        // A link that leads nowhere, and yet can be followed: one of the kernel's own, to a pipe
+        // or a file without a name. The link itself is what stands there.
+        (None, Some(_)) => open(CWD, path, Path::new("")).map(Some),
+        (Some(_), None) => Ok(None),
+    }
+}
+
+/// Opens the folder above the last name of `path`, which begins `from` a folder at `base`.
+fn open(from: impl rustix::fd::AsFd, path: &Path, base: &Path) -> io::Result<Located> {
+    let (above, name) = match (path.parent(), path.file_name()) {
+        (Some(above), Some(name)) => (above, name),
+        _ => (path, OsStr::new(".")),
+    };
+    let here = if above.as_os_str().is_empty() { Path::new(".") } else { above };
+    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let opened = retry_on_intr(|| openat(&from, here, OFlags::RDONLY | flags, Mode::empty()));
+    let folder = match opened {
+        // Names may be made in it all the same.
+        Err(Errno::ACCESS) => {
+            retry_on_intr(|| openat(&from, here, OFlags::PATH | flags, Mode::empty()))
+        }
+        opened => opened,
+    };
+    let (folder, path) = (File::from(folder?), base.join(above));
+    Ok(Located { folder, name: name.to_owned(), path })
+}
+
+/// The text of the link that stands there; `None` if none does.
+fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
+    match retry_on_intr(|| readlinkat(&at.folder, &at.name, Vec::new())) {
+        Err(Errno::INVAL | Errno::NOENT) => return Ok(None),
+        read => drop(read?),
+    }
+    let link = match names::hold(&at.folder, &at.name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        held => held?,
+    };
+    let facts = fstat(&link)?;
+    if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
+        return Ok(None);
+    }
+    if !may_be_followed(&fstat(&at.folder)?, &facts, geteuid().as_raw()) {
+        return Err(Errno::ACCESS.into());
+    }
+    let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
+    Ok(Some(PathBuf::from(OsString::from_vec(text.into_bytes()))))
+}
+
+/// The rule of `fs.protected_symlinks`.
+fn may_be_followed(folder: &Stat, link: &Stat, user: u32) -> bool {
+    let is_shared = folder.st_mode & STICKY_FOR_ALL == STICKY_FOR_ALL;
+    !is_shared || link.st_uid == user || link.st_uid == folder.st_uid
+}
+
+/// What the kernel comes to, through all links; `None` if nothing is there.
+fn reach(at: &Located) -> io::Result<Option<Stat>> {
+    let flags = OFlags::PATH | OFlags::CLOEXEC;
+    match retry_on_intr(|| openat(&at.folder, &at.name, flags, Mode::empty())) {
+        Ok(reached) => Ok(Some(fstat(reached)?)),
+        Err(Errno::NOENT) => Ok(None),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::{PermissionsExt, symlink};
+
+    /// Where a path leads, as a path.
+    fn end(path: &Path) -> io::Result<PathBuf> {
+        locate(path).map(|at| at.path.join(at.name))
+    }
+
+    #[test]
+    fn links_are_followed_to_a_name_that_may_not_exist_yet() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        symlink("b", path("a")).expect("linked");
+        symlink(path("c"), path("b")).expect("linked");
+        assert_eq!(end(&path("a")).expect("followed"), path("c"));
+        fs::write(path("c"), b"").expect("written");
+        assert_eq!(end(&path("a")).expect("followed"), path("c"));
+        symlink("loop", path("loop")).expect("linked");
+        let error = end(&path("loop")).unwrap_err();
+        assert_eq!(Errno::from_io_error(&error), Some(Errno::LOOP));
+    }
+
+    #[test]
+    fn a_link_without_a_last_name_leads_to_its_folder() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::create_dir(folder.path().join("inner")).expect("made");
+        for text in ["/", "inner/..", ".."] {
+            let link = folder.path().join("link");
+            symlink(text, &link).expect("linked");
+            assert_eq!(locate(&link).expect("followed").name, ".", "{text}");
+            fs::remove_file(link).expect("removed");
+        }
+    }
+
+    #[test]
+    fn what_stands_above_must_be_a_folder_that_is_there() {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("file"), b"").expect("written");
+        symlink("missing/out", folder.path().join("link")).expect("linked");
+        for (name, kind) in [
+            ("file/out", io::ErrorKind::NotADirectory),
+            ("missing/out", io::ErrorKind::NotFound),
+            ("link", io::ErrorKind::NotFound),
+        ] {
+            let error = end(&folder.path().join(name)).unwrap_err();
+            assert_eq!(error.kind(), kind, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_link_of_a_stranger_in_a_sticky_folder_is_not_followed() {
+        if !geteuid().is_root() {
+            return swath_reference::skip("root", "only root makes links of others");
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let set = |mode| {
+            fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).expect("mine");
+        };
+        let link = folder.path().join("link");
+        for text in ["missing", "there"] {
+            symlink(text, &link).expect("linked");
+            std::os::unix::fs::lchown(&link, Some(12), None).expect("root may");
+            fs::write(folder.path().join("there"), b"").expect("written");
+            set(0o1777);
+            assert_eq!(end(&link).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+            set(0o777);
+            end(&link).expect("a folder as any other");
+            std::os::unix::fs::lchown(&link, Some(0), None).expect("root may");
+            set(0o1777);
+            end(&link).expect("my own");
+            fs::remove_file(&link).expect("removed");
+        }
+    }
+}

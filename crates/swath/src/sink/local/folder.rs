@@ -1,0 +1,153 @@
+//! Names in an open folder of this machine.
+
+use std::any::Any;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, Permissions};
+use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use rustix::fs::fstat;
+use swath_os::{nameless, names};
+
+use super::lock::LocalLock;
+use super::{LocalFile, facts_of, uninterrupted, unsupported};
+use crate::sink::fs::{Facts, FsFile, FsFolder, Kind, Lock};
+
+/// Permissions before the umask takes its part.
+const FOR_ALL: u32 = 0o666;
+const CLOSED: u32 = 0o600;
+const CLOSED_FOLDER: u32 = 0o700;
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct LocalFolder {
+    file: Arc<File>,
+    /// What led here.
+    path: PathBuf,
+}
+
+impl LocalFolder {
+    pub(super) fn new(file: File, path: PathBuf) -> Self {
+        Self { file: Arc::new(file), path }
+    }
+
+    /// Opens what stands under `name`, if that is the file that `seen` is of.
+    pub(super) fn hold(
+        &self,
+        name: &OsStr,
+        seen: &Facts,
+        open: fn(&File, &OsStr) -> io::Result<File>,
+    ) -> io::Result<Option<File>> {
+        let held = match open(&self.file, name) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            held => held?,
+        };
+        Ok(facts_of(&fstat(&held)?).are_of_one_file(seen).then_some(held))
+    }
+}
+
+fn made(file: io::Result<File>) -> io::Result<Arc<dyn FsFile>> {
+    Ok(Arc::new(LocalFile::new(file?)))
+}
+
+impl FsFolder for LocalFolder {
+    fn own_facts(&self) -> io::Result<Facts> {
+        Ok(facts_of(&fstat(&*self.file)?))
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        use io::ErrorKind::{NotADirectory, NotFound, PermissionDenied};
+        let held = fstat(&*self.file)?;
+        match uninterrupted(|| fs::metadata(&self.path)) {
+            Ok(there) => Ok((there.dev(), there.ino()) == facts_of(&held).identity),
+            Err(error)
+                if matches!(error.kind(), NotFound | NotADirectory | PermissionDenied) =>
+            {
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>> {
+        Ok(names::look(&self.file, name)?.as_ref().map(facts_of))
+    }
+
+    fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        names::may_write(&self.file, name)
+    }
+
+    fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
+        let lock = LocalLock::take(&self.file, name, user)?;
+        Ok(lock.map(|lock| Box::new(lock) as Box<dyn Lock>))
+    }
+
+    fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>> {
+        made(nameless::create_nameless(&self.file))
+    }
+
+    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        made(names::create_file(&self.file, name, FOR_ALL))
+    }
+
+    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        made(names::create_file(&self.file, name, CLOSED))
+    }
+
+    fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        let file = names::open_to_read(&self.file, name)?;
+        if facts_of(&fstat(&file)?).kind != Kind::File {
+            let what = "not an ordinary file";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
+        made(Ok(file))
+    }
+
+    fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {
+        nameless::link_file(file.descriptor().ok_or_else(unsupported)?, &self.file, name)
+    }
+
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        names::rename_over(&self.file, from, to)
+    }
+
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        names::rename_new(&self.file, from, to)
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        names::remove(&self.file, name)
+    }
+
+    fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        names::create_folder(&self.file, name, CLOSED_FOLDER)?;
+        self.open_folder(name)
+    }
+
+    fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        let folder = names::open_folder(&self.file, name)?;
+        Ok(Arc::new(Self::new(folder, self.path.join(name))))
+    }
+
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        names::remove_folder(&self.file, name)
+    }
+
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        names::list(&self.file)
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.file.set_permissions(Permissions::from_mode(mode))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        names::sync_folder(&self.file)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,245 @@
+//! The kernel's file system, with something around each of its calls.
+
+use std::any::Any;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Debug;
+use std::fs::File;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use swath::sink::{Facts, Fs, FsFile, FsFolder, LocalFs, Located, Lock};
+
+/// One call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Call {
+    Locate,
+    Look,
+    Lock,
+    CreateNameless,
+    Create,
+    Open,
+    Link,
+    Rename,
+    RenameNew,
+    Remove,
+    CreateFolder,
+    RemoveFolder,
+    List,
+    FolderMode,
+    SyncFolder,
+    Read,
+    Write,
+    SetLen,
+    Allocate,
+    Clone,
+    Copy,
+    Attributes,
+    FileMode,
+    Sync,
+}
+
+/// What happens around calls.
+pub(crate) trait Hook: Send + Sync + Debug {
+    /// Before each; an error is the call's, which is then not made.
+    ///
+    /// # Errors
+    ///
+    /// Any that the call is to give.
+    fn before(&self, call: Call) -> io::Result<()>;
+
+    /// After each, however it ended.
+    fn after(&self, _call: Call) {}
+
+    /// Whether files show their descriptors.
+    fn shows_descriptors(&self) -> bool {
+        true
+    }
+}
+
+/// See the [module](self).
+#[derive(Clone, Debug)]
+pub(crate) struct Hooked(pub(crate) Arc<dyn Hook>);
+
+#[derive(Debug)]
+struct HookedFolder(Arc<dyn FsFolder>, Hooked);
+
+#[derive(Debug)]
+struct HookedFile(Arc<dyn FsFile>, Hooked);
+
+/// The file itself. Sources of a copy have no hooks.
+fn inner(file: &dyn FsFile) -> &dyn FsFile {
+    file.as_any().downcast_ref::<HookedFile>().map_or(file, |file| &*file.0)
+}
+
+impl Hooked {
+    fn call<T>(&self, call: Call, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        self.0.before(call)?;
+        let done = act();
+        self.0.after(call);
+        done
+    }
+
+    fn file(
+        &self,
+        call: Call,
+        act: impl FnOnce() -> io::Result<Arc<dyn FsFile>>,
+    ) -> io::Result<Arc<dyn FsFile>> {
+        Ok(Arc::new(HookedFile(self.call(call, act)?, self.clone())))
+    }
+
+    fn folder(
+        &self,
+        call: Call,
+        act: impl FnOnce() -> io::Result<Arc<dyn FsFolder>>,
+    ) -> io::Result<Arc<dyn FsFolder>> {
+        Ok(Arc::new(HookedFolder(self.call(call, act)?, self.clone())))
+    }
+}
+
+impl Fs for Hooked {
+    fn locate(&self, path: &Path) -> io::Result<Located> {
+        let Located { folder, name } = self.call(Call::Locate, || LocalFs.locate(path))?;
+        Ok(Located { folder: Arc::new(HookedFolder(folder, self.clone())), name })
+    }
+}
+
+impl FsFolder for HookedFolder {
+    fn own_facts(&self) -> io::Result<Facts> {
+        self.1.call(Call::Look, || self.0.own_facts())
+    }
+
+    fn is_in_place(&self) -> io::Result<bool> {
+        self.1.call(Call::Look, || self.0.is_in_place())
+    }
+
+    fn facts(&self, name: &OsStr) -> io::Result<Option<Facts>> {
+        self.1.call(Call::Look, || self.0.facts(name))
+    }
+
+    fn may_write(&self, name: &OsStr) -> io::Result<()> {
+        self.1.call(Call::Look, || self.0.may_write(name))
+    }
+
+    fn lock(&self, name: &OsStr, user: Option<u32>) -> io::Result<Option<Box<dyn Lock>>> {
+        self.1.call(Call::Lock, || self.0.lock(name, user))
+    }
+
+    fn create_nameless(&self) -> io::Result<Arc<dyn FsFile>> {
+        self.1.file(Call::CreateNameless, || self.0.create_nameless())
+    }
+
+    fn create_new(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.1.file(Call::Create, || self.0.create_new(name))
+    }
+
+    fn create_closed(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.1.file(Call::Create, || self.0.create_closed(name))
+    }
+
+    fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
+        self.1.file(Call::Open, || self.0.open(name))
+    }
+
+    fn link(&self, file: &dyn FsFile, name: &OsStr) -> io::Result<()> {
+        self.1.call(Call::Link, || self.0.link(inner(file), name))
+    }
+
+    fn rename(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.1.call(Call::Rename, || self.0.rename(from, to))
+    }
+
+    fn rename_new(&self, from: &OsStr, to: &OsStr) -> io::Result<()> {
+        self.1.call(Call::RenameNew, || self.0.rename_new(from, to))
+    }
+
+    fn remove(&self, name: &OsStr) -> io::Result<()> {
+        self.1.call(Call::Remove, || self.0.remove(name))
+    }
+
+    fn create_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        self.1.folder(Call::CreateFolder, || self.0.create_folder(name))
+    }
+
+    fn open_folder(&self, name: &OsStr) -> io::Result<Arc<dyn FsFolder>> {
+        self.1.folder(Call::Open, || self.0.open_folder(name))
+    }
+
+    fn remove_folder(&self, name: &OsStr) -> io::Result<()> {
+        self.1.call(Call::RemoveFolder, || self.0.remove_folder(name))
+    }
+
+    fn list(&self) -> io::Result<Vec<OsString>> {
+        self.1.call(Call::List, || self.0.list())
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.1.call(Call::FolderMode, || self.0.set_mode(mode))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.1.call(Call::SyncFolder, || self.0.sync())
+    }
+
+    /// The kernel's own.
+    fn as_any(&self) -> &dyn Any {
+        self.0.as_any()
+    }
+}
+
+impl FsFile for HookedFile {
+    /// Half of it, so that short writes are gone on with.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<usize> {
+        let half = &bytes[..bytes.len().div_ceil(2)];
+        self.1.call(Call::Write, || self.0.write_at(half, offset))
+    }
+
+    fn read_at(&self, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.1.call(Call::Read, || self.0.read_at(into, offset))
+    }
+
+    fn facts(&self) -> io::Result<Facts> {
+        self.1.call(Call::Read, || self.0.facts())
+    }
+
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.1.call(Call::SetLen, || self.0.set_len(len))
+    }
+
+    fn allocate(&self, offset: u64, len: u64) -> io::Result<()> {
+        self.1.call(Call::Allocate, || self.0.allocate(offset, len))
+    }
+
+    fn clone_range(&self, from: &dyn FsFile, at: u64, to: u64, len: u64) -> io::Result<()> {
+        self.1.call(Call::Clone, || self.0.clone_range(inner(from), at, to, len))
+    }
+
+    fn copy_range(&self, from: &dyn FsFile, at: u64, to: u64, len: u64) -> io::Result<u64> {
+        self.1.call(Call::Copy, || self.0.copy_range(inner(from), at, to, len))
+    }
+
+    fn copy_attributes(
+        &self,
+        folder: &dyn FsFolder,
+        name: &OsStr,
+        seen: &Facts,
+    ) -> io::Result<bool> {
+        self.1.call(Call::Attributes, || self.0.copy_attributes(folder, name, seen))
+    }
+
+    fn set_mode(&self, mode: u32) -> io::Result<()> {
+        self.1.call(Call::FileMode, || self.0.set_mode(mode))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.1.call(Call::Sync, || self.0.sync())
+    }
+
+    fn descriptor(&self) -> Option<&File> {
+        self.0.descriptor().filter(|_| self.1.0.shows_descriptors())
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
