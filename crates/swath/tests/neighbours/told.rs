@@ -1,0 +1,146 @@
+//! What a writer is told, and what a neighbour cannot keep him from.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
+
+use swath::append::{self, AppendOptions, Mode};
+use swath::{Reason, WriteOptions};
+
+use crate::street::{Before, Street, Whose, as_neighbour, is_root};
+use crate::ways::NEW;
+
+fn street(whose: Whose, before: Before) -> Option<Street> {
+    if !is_root() {
+        swath_reference::skip("root", "only root has another user for a neighbour");
+        return None;
+    }
+    Some(Street::new(whose, before))
+}
+
+/// Whatever `fs.protected_symlinks` is set to here.
+#[test]
+fn a_strangers_link_in_a_folder_as_tmp_leads_nowhere() {
+    let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
+    for name in ["secret", "missing"] {
+        let link = street.folder().join(format!("to-{name}"));
+        as_neighbour(|| symlink(street.private().join(name), &link)).expect("everybody may");
+        for error in [
+            swath::write(&link, NEW).expect_err("not followed"),
+            swath::copy("/proc/self/exe", &link).expect_err("not followed"),
+            append::create(link.join("."), AppendOptions::new().with_mode(Mode::Segments))
+                .expect_err("not followed"),
+        ] {
+            assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
+            assert!(!error.what_to_try().is_empty(), "{error:?}");
+        }
+        street.check_private().expect("nothing happened");
+    }
+}
+
+#[test]
+fn names_that_a_neighbour_holds_keep_nobody_out_and_two_writers_are_still_told() {
+    let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
+    let taken = [".out.swath-lock", ".out.swath-tmp", ".out.swath-tmp2", ".out.swath-tmp3"];
+    let held: Vec<File> = as_neighbour(|| {
+        taken
+            .map(|name| {
+                let mut options = OpenOptions::new();
+                options.write(true).create_new(true).mode(0o600);
+                let file = options.open(street.folder().join(name)).expect("everybody may");
+                file.lock().expect("his own");
+                file
+            })
+            .into()
+    });
+    for mode in [Mode::Plain, Mode::Segments] {
+        let out = append::create(street.out(), AppendOptions::new().with_mode(mode));
+        let out = out.expect("begun");
+        let error = swath::write(street.out(), NEW).expect_err("the second writer is told");
+        assert_eq!(error.reason(), Reason::Busy, "{error:?}");
+        out.commit().expect("committed");
+        let out = street.out();
+        if out.is_dir() { fs::remove_dir_all(out) } else { fs::remove_file(out) }
+            .expect("mine");
+    }
+    let mut names = street.names();
+    names.sort();
+    assert_eq!(names, [&taken[..], &["mine"]].concat());
+    drop(held);
+}
+
+/// With names that nobody can guess, too, what a killed run leaves is found.
+#[test]
+fn strays_beside_what_a_neighbour_has_taken_are_removed() {
+    let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
+    let path = |name: &str| street.folder().join(name);
+    for taken in [".out.swath-lock", ".out.swath-tmp"] {
+        as_neighbour(|| fs::write(path(taken), b"")).expect("everybody may");
+        let mine = [".out.swath-tmp.0123456789abcdef", ".out.swath-lock.fedcba9876543210"];
+        let his = ".out.swath-tmp2.0123456789abcdef";
+        let others = [".other.swath-tmp.0123456789abcdef", ".out.swath-tmp.letter"];
+        for name in mine.into_iter().chain(others) {
+            fs::write(path(name), b"stray").expect("written");
+        }
+        as_neighbour(|| fs::write(path(his), b"his")).expect("everybody may");
+        swath::write(street.out(), NEW).expect("written");
+        assert!(!path(mine[0]).exists(), "{taken}");
+        for name in others.into_iter().chain([his, taken]) {
+            fs::remove_file(path(name)).expect("it was kept");
+        }
+        // Who is not in the way lists nothing: then a lock stays, which locks nobody out.
+        let _ = fs::remove_file(path(mine[1]));
+    }
+    let mut names = street.names();
+    names.sort();
+    assert_eq!(names, ["mine", "out"]);
+}
+
+/// Only who may remove it can, and he is told so.
+#[test]
+fn a_neighbours_target_in_a_folder_as_tmp_is_told_apart_from_an_immutable_file() {
+    let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
+    fs::write(street.out(), b"mine").expect("written");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o666);
+    fs::set_permissions(street.out(), mode).expect("mine");
+    let error = as_neighbour(|| swath::write(street.out(), NEW)).expect_err("not his");
+    assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
+    assert!(error.what_to_try().contains("another name"), "{error:?}");
+    assert_eq!(fs::read(street.out()).expect("there"), b"mine");
+}
+
+#[test]
+fn a_folder_that_was_moved_is_told() {
+    let root = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| root.path().join(name);
+    for mode in [Mode::Plain, Mode::Segments] {
+        fs::create_dir(path("folder")).expect("made");
+        let out = append::create(path("folder/out"), AppendOptions::new().with_mode(mode));
+        let out = out.expect("begun");
+        fs::rename(path("folder"), path("moved")).expect("mine");
+        symlink(root.path(), path("folder")).expect("linked");
+        let error = out.commit().expect_err("it would not be found there");
+        assert_eq!(error.reason(), Reason::Changed, "{error:?}");
+        assert!(!error.what_to_try().is_empty(), "{error:?}");
+        assert!(!path("out").exists() && !path("moved/out").exists());
+        assert_eq!(fs::read_dir(path("moved")).expect("listed").count(), 0, "{mode:?}");
+        fs::remove_file(path("folder")).expect("mine");
+        fs::remove_dir(path("moved")).expect("empty");
+    }
+}
+
+#[test]
+fn what_is_hidden_is_closed_until_the_commit() {
+    let root = tempfile::tempdir().expect("a folder");
+    let path = root.path().join("out");
+    let out = append::create(&path, AppendOptions::new().with_mode(Mode::Segments));
+    let out = out.expect("begun");
+    let hidden = fs::metadata(root.path().join(".out.swath-tmp")).expect("there");
+    let lock = fs::metadata(root.path().join(".out.swath-lock")).expect("there");
+    assert_eq!((hidden.mode() & 0o777, lock.mode() & 0o777), (0o700, 0o600));
+    out.commit().expect("committed");
+    fs::create_dir(root.path().join("usual")).expect("made");
+    let usual = fs::metadata(root.path().join("usual")).expect("there");
+    assert_eq!(fs::metadata(&path).expect("there").mode(), usual.mode());
+    WriteOptions::new().write(root.path().join("file"), NEW).expect("written");
+}

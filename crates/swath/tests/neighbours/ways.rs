@@ -1,0 +1,72 @@
+//! The ways of writing.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+
+use swath::append::{self, AppendOptions, Mode, OrderedOptions};
+use swath::sink::Fs;
+use swath::{CopyOptions, Error, MirrorOptions, WriteOptions};
+
+pub(crate) const NEW: &[u8] = b"NEW BYTES, WHICH ARE LONGER";
+
+/// See the [module](self).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Way {
+    Write,
+    Positional,
+    Copy,
+    Mirror,
+    Tickets,
+    /// Strands that spill, and a checkpoint before the end.
+    Strands,
+    Segments,
+}
+
+impl Way {
+    /// Leaves [`NEW`] under `path`; `source` is a file with them.
+    ///
+    /// # Errors
+    ///
+    /// The library's own.
+    pub(crate) fn leave(
+        self,
+        path: &Path,
+        source: &Path,
+        fs: Arc<dyn Fs>,
+    ) -> Result<(), Error> {
+        match self {
+            Self::Write => WriteOptions::new().with_fs(fs).write(path, NEW).map(drop),
+            Self::Positional => {
+                let out = WriteOptions::new().with_fs(fs).create(path, NEW.len() as u64)?;
+                out.write_at(NEW, 0)?;
+                out.commit()
+            }
+            Self::Copy => CopyOptions::new().with_fs(fs).copy(source, path).map(drop),
+            Self::Mirror => MirrorOptions::new().with_fs(fs).mirror(source, &[path]).map(drop),
+            Self::Tickets => {
+                let out = append::ordered(path, OrderedOptions::new().with_fs(fs))?;
+                let mut ticket = out.ticket()?;
+                ticket.write_all(NEW).expect("memory");
+                ticket.done()?;
+                out.commit().map(drop)
+            }
+            Self::Strands => strands(path, AppendOptions::new().with_memory(1), fs),
+            Self::Segments => strands(path, AppendOptions::new().with_mode(Mode::Segments), fs),
+        }
+    }
+}
+
+fn strands(path: &Path, options: AppendOptions, fs: Arc<dyn Fs>) -> Result<(), Error> {
+    let ours = |error: std::io::Error| {
+        *error.into_inner().and_then(|error| error.downcast().ok()).expect("an error of ours")
+    };
+    let (first, second) = NEW.split_at(9);
+    let mut out = append::create(path, options.with_fs(fs).with_buffer_size(4))?;
+    out.write_all(first).map_err(ours)?;
+    out.checkpoint()?;
+    let mut fork = out.fork()?;
+    fork.write_all(second).map_err(ours)?;
+    fork.finish()?;
+    out.commit().map(drop)
+}
