@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! Columns ── to_record_batch ── RecordBatch      the same memory, for Rust
+//!         ── from_record_batches ── RecordBatch  a copy: numbers become 64 bits wide
 //!         ── to_c_data ── ArrowArray, ArrowSchema     the same memory, for everybody
 //!         ── write_arrow ── file ── read_arrow ── Columns
 //! ```
@@ -9,6 +10,7 @@
 //! Values are passed on as they lie: integers of 64 bits and doubles, one bit for each row that is
 //! there. Memory is given back when its last user has done so.
 
+mod gather;
 mod read;
 
 use std::io::Write;

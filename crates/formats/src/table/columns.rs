@@ -10,6 +10,8 @@
 //!
 //! The memory is laid out as Arrow's is: values side by side, bits from the lowest on.
 
+use std::ops::Range;
+
 use bytemuck::cast_slice;
 use bytes::Bytes;
 use swath::Array;
@@ -63,6 +65,41 @@ impl Column {
         Array<T>: Send,
     {
         Self { kind, values: Bytes::from_owner(Shared(values)), validity: None, nulls: 0 }
+    }
+
+    /// The same column without the values of rows for which `is_missing` is true: a copy, if there
+    /// are any.
+    ///
+    /// # Errors
+    ///
+    /// There is not enough memory for the copy.
+    pub fn without(self, is_missing: impl Fn(usize) -> bool) -> swath::Result<Self> {
+        let rows = self.values.len() / 8;
+        let gone = |row: &usize| !self.is_valid(*row) || is_missing(*row);
+        let Some(first) = (0..rows).find(gone) else { return Ok(self) };
+        let mut words = Array::<u64>::zeroed(rows)?;
+        let target: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+        target.copy_from_slice(&self.values);
+        let (mut bits, mut nulls) = (Vec::new(), 0);
+        for row in (first..rows).filter(gone) {
+            words[row] = 0;
+            clear(&mut bits, row, rows);
+            nulls += 1;
+        }
+        let values = Bytes::from_owner(Shared(words));
+        Ok(Self { kind: self.kind, values, validity: Some(Bytes::from(bits)), nulls })
+    }
+
+    /// Some of its rows: the values are shared, bits are copied.
+    fn slice(&self, rows: Range<usize>) -> Self {
+        let values = self.values.slice(rows.start * 8..rows.end * 8);
+        let (mut bits, mut nulls, len) = (Vec::new(), 0, rows.len());
+        for (at, _) in rows.enumerate().filter(|&(_, row)| !self.is_valid(row)) {
+            clear(&mut bits, at, len);
+            nulls += 1;
+        }
+        let validity = (nulls > 0).then(|| Bytes::from(bits));
+        Self { kind: self.kind, values, validity, nulls }
     }
 
     /// Its type.
@@ -137,6 +174,35 @@ impl Columns {
             && names.as_ref().is_none_or(|names| names.len() == columns.len());
         fit.then_some(Self { rows: len / 8, names, columns })
     }
+
+    /// Some rows of all columns; the values are shared. Rows past the last one are left out.
+    #[must_use]
+    pub fn rows(&self, rows: Range<usize>) -> Self {
+        let end = rows.end.min(self.rows);
+        let rows = rows.start.min(end)..end;
+        let columns = self.columns.iter().map(|column| column.slice(rows.clone())).collect();
+        Self { rows: rows.len(), names: self.names.clone(), columns }
+    }
+
+    /// Some columns, by their numbers and in this order; `None` if there is no such number.
+    #[must_use]
+    pub fn select(&self, numbers: &[usize]) -> Option<Self> {
+        let pick = |number: &usize| self.columns.get(*number).cloned();
+        let columns = numbers.iter().map(pick).collect::<Option<_>>()?;
+        let pick = |names: &Vec<String>| numbers.iter().map(|&at| names[at].clone()).collect();
+        Some(Self { rows: self.rows, names: self.names.as_ref().map(pick), columns })
+    }
+}
+
+/// Clears the bit of a row that is missing, of `rows` bits that are set at first.
+pub(super) fn clear(bits: &mut Vec<u8>, row: usize, rows: usize) {
+    if bits.is_empty() {
+        bits.resize(rows.div_ceil(8), 0xff);
+        if let (Some(last), used @ 1..) = (bits.last_mut(), rows % 8) {
+            *last = (1 << used) - 1;
+        }
+    }
+    bits[row / 8] &= !(1 << (row % 8));
 }
 
 /// An array as bytes.
@@ -145,5 +211,59 @@ pub(super) struct Shared<T: bytemuck::Pod>(pub(super) Array<T>);
 impl<T: bytemuck::Pod> AsRef<[u8]> for Shared<T> {
     fn as_ref(&self) -> &[u8] {
         bytemuck::cast_slice(&self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Columns {
+        let mut values = Array::zeroed(20).expect("room");
+        values.iter_mut().zip(1_i64..).for_each(|(slot, value)| *slot = value);
+        let whole = Column::of_i64(values);
+        let some = whole.clone().without(|row| row % 3 == 0).expect("room");
+        Columns::new(Some(vec!["whole".into(), "some".into()]), vec![whole, some])
+            .expect("fits")
+    }
+
+    #[test]
+    fn what_is_missing_is_zero_and_has_no_bit() {
+        let some = &table().columns[1];
+        assert_eq!(some.nulls(), 7);
+        let Values::I64(values) = some.values() else { panic!("integers") };
+        for ((row, value), there) in (0..20).zip(values).zip(1..) {
+            let wanted = if row % 3 == 0 { 0 } else { there };
+            assert_eq!((*value, some.is_valid(row)), (wanted, row % 3 != 0), "row {row}");
+        }
+        let both = some.clone().without(|row| row % 3 == 1).expect("room");
+        assert_eq!(
+            (0..20).filter(|&row| both.is_valid(row)).collect::<Vec<_>>(),
+            [2, 5, 8, 11, 14, 17]
+        );
+        let bits = both.validity().expect("bits");
+        assert_eq!((bits.len(), bits[2] >> 4), (3, 0), "zeros after the last row");
+    }
+
+    #[test]
+    fn parts_of_a_table_are_those_rows_and_columns() {
+        let table = table();
+        for start in 0..22 {
+            for end in start..22 {
+                let part = table.rows(start..end);
+                let rows: Vec<usize> = (start..end.min(20)).collect();
+                assert_eq!((part.rows, &part.names), (rows.len(), &table.names));
+                let Values::I64(values) = part.columns[1].values() else { panic!("integers") };
+                for (at, &row) in rows.iter().enumerate() {
+                    assert_eq!(part.columns[1].is_valid(at), row % 3 != 0, "row {row}");
+                    assert!(row % 3 == 0 || Ok(values[at]) == i64::try_from(row + 1));
+                }
+                assert_eq!(part.columns[1].validity().is_some(), part.columns[1].nulls() > 0);
+            }
+        }
+        let picked = table.select(&[1, 0, 1]).expect("all there");
+        assert_eq!(picked.names.expect("names"), ["some", "whole", "some"]);
+        assert_eq!(picked.columns[0], table.columns[1]);
+        assert_eq!(table.select(&[2]), None);
     }
 }

@@ -17,7 +17,7 @@ use bytemuck::Pod;
 use bytes::Bytes;
 use swath::Array;
 
-use super::super::columns::{Column, Columns, Kind, Shared};
+use super::super::columns::{Column, Columns, Kind, Shared, clear};
 use crate::error::{Error, Reason};
 
 /// Bytes behind the footer: its length and the magic number.
@@ -241,15 +241,4 @@ fn gather(types: &[Type], batches: &[Batch<'_>], names: Vec<String>) -> Checked<
         columns.push(Column { kind: kind.kind, values, validity, nulls });
     }
     Ok(Columns { rows, names: Some(names), columns })
-}
-
-/// Clears the bit of a row that is missing, of `rows` bits that are set at first.
-fn clear(bits: &mut Vec<u8>, row: usize, rows: usize) {
-    if bits.is_empty() {
-        bits.resize(rows.div_ceil(8), 0xff);
-        if let (Some(last), used @ 1..) = (bits.last_mut(), rows % 8) {
-            *last = (1 << used) - 1;
-        }
-    }
-    bits[row / 8] &= !(1 << (row % 8));
 }
