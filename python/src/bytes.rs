@@ -15,12 +15,19 @@ use crate::error::Failure;
 ///
 /// Asked for as plain bytes, as `readinto` does: so whatever has no shape, as arrays of `ctypes`
 /// and numpy's of no dimension, is taken by its bytes.
+///
+/// The export promises that the memory stays where it is, and as long as it is; not that nobody
+/// writes to it. Keeping others from it is the caller's part, as for `os.write` and `readinto`, whose
+/// `write(2)` and `read(2)` look at the memory without the lock, too. Should a thread write
+/// meanwhile, Rust calls that a data race. What is made of the bytes is then a mixture of old and new
+/// ones; no more can go wrong, because whatever looks at them is safe code that takes any bytes: it
+/// believes no length, place or tag in them without a check of the copy that it uses.
 pub(crate) struct Held(Box<ffi::Py_buffer>);
 
-// SAFETY: the interpreter keeps the memory where it is, for every thread; the view itself is only
-// touched by whoever drops it, with the lock.
+// SAFETY: the export holds for every thread until it is released; the view itself is only touched
+// by whoever drops it, with the lock.
 unsafe impl Send for Held {}
-// SAFETY: as above; nothing here changes after it was made.
+// SAFETY: as above; the view does not change after it was made.
 unsafe impl Sync for Held {}
 
 impl Held {
@@ -43,6 +50,15 @@ impl Held {
         let told = PyBufferError::new_err(text);
         told.set_cause(object.py(), Some(error));
         Err(told)
+    }
+
+    /// The bytes. Whoever changes them meanwhile gets a mixture, as with `os.write`.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let (place, len) = (self.place().as_ptr().cast_const(), self.len());
+        // SAFETY: the object exports so many contiguous, initialised bytes until it is released, which
+        // holding it prevents. That nobody writes to them meanwhile is the caller's promise, which
+        // cannot be checked: what its breach may lead to is said above.
+        unsafe { std::slice::from_raw_parts(place, len) }
     }
 
     pub(crate) fn is_readonly(&self) -> bool {
@@ -81,12 +97,9 @@ impl<'py> FromPyObject<'_, 'py> for Borrowed {
 }
 
 impl Borrowed {
-    /// They. Whoever changes them meanwhile gets a mixture, as with `os.write`.
+    /// The bytes. Whoever changes them meanwhile gets a mixture, as with `os.write`.
     pub(crate) fn bytes(&self) -> &[u8] {
-        let (place, len) = (self.0.place().as_ptr().cast_const(), self.0.len());
-        // SAFETY: the object exports so many contiguous bytes until it is released, which holding it
-        // prevents.
-        unsafe { std::slice::from_raw_parts(place, len) }
+        self.0.bytes()
     }
 
     /// The numbers that they are; copied where such numbers may not begin.

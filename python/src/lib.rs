@@ -4,6 +4,7 @@
 //! input      paths, descriptors, copies → Source        how      keywords → options, and who watches
 //! memory     bytes and numbers as buffers               work     without the lock, ended by Ctrl-C
 //! bytes      of the caller's, held                      callback calls from threads of our own
+//! search     what `bytes` finds                         arrow    tables of others
 //! read, …    a file for each group of verbs             error    errors → exceptions of swath._errors
 //! ```
 //!
@@ -24,6 +25,7 @@ mod queue;
 mod read;
 mod records;
 mod table;
+mod search;
 mod tensors;
 mod words;
 mod work;

@@ -5,18 +5,23 @@
 //! ```
 //!
 //! Whoever looks at it keeps it: a view owns a reference to its [`Buffer`], and that owns the bytes.
-//! The one room with unsafe code of the package: a view is a raw address to the interpreter.
+//! A view is a raw address to the interpreter, so there is unsafe code here.
 
-use std::ffi::{CStr, c_int, c_void};
+mod order;
+mod slice;
+
+use std::ffi::{CStr, c_int};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use bytes::Bytes;
-use pyo3::exceptions::{PyBufferError, PyTypeError};
+use pyo3::call::PyCallArgs;
+use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::ffi;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyMemoryView, PyTuple};
+use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString, PyTuple};
 
+use crate::search::{self, Between, Needle};
 use crate::work::Unlocked;
 
 /// A kind of number, as `struct` of Python writes it.
@@ -42,6 +47,9 @@ items! {
 /// ``memoryview(buffer)``, ``numpy.asarray(buffer)`` and ``torch.frombuffer(buffer, dtype=...)``
 /// look at the same memory. It lives as long as anything looks at it, and goes back to a pool then.
 /// Writable, for it has one owner, unless ``readonly`` was asked for.
+///
+/// A Buffer of bytes finds, counts, splits and decodes as ``bytes`` do. A slice is a Buffer that looks
+/// at the same memory. Like a ``bytearray`` it has no hash, for what it holds may change.
 #[pyclass(frozen, weakref, module = "swath", name = "Buffer")]
 pub(crate) struct Buffer {
     place: NonNull<u8>,
@@ -54,13 +62,20 @@ pub(crate) struct Buffer {
     format: &'static CStr,
     readonly: bool,
     /// Keeps the bytes where they are.
-    _owner: Box<dyn Send + Sync>,
+    owner: Owner,
 }
 
-// SAFETY: the owner may go to other threads, and the address means the same there. Whoever writes
-// through a view is bound by Python's rules for writers, as with a `bytearray`.
+/// Who keeps the bytes of a buffer.
+enum Owner {
+    Memory(#[expect(dead_code, reason = "only to be dropped")] Box<dyn Send + Sync>),
+    /// Those that this is a slice of; it is no slice itself.
+    Whole(Py<Buffer>),
+}
+
+// SAFETY: the owner may go to other threads, and the address means the same there. The bytes may
+// change, as those of a `bytearray`: views write to them, and `bytes` below says who reads them.
 unsafe impl Send for Buffer {}
-// SAFETY: as above; nothing here changes after it was made.
+// SAFETY: as above; the fields do not change after it was made.
 unsafe impl Sync for Buffer {}
 
 impl Buffer {
@@ -124,7 +139,17 @@ impl Buffer {
             bytes *= len;
         }
         let strides = strides.into_boxed_slice();
-        Ok(Self { place, shape, strides, item_size, bytes, format, readonly, _owner: owner })
+        let owner = Owner::Memory(owner);
+        Ok(Self { place, shape, strides, item_size, bytes, format, readonly, owner })
+    }
+
+    /// What a method of a copy as `bytes` gives.
+    fn of_copy<'py, A: PyCallArgs<'py>>(
+        slf: &Bound<'py, Self>,
+        method: &str,
+        arguments: A,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        PyBytes::new(slf.py(), &slf.get().contents()?).call_method1(method, arguments)
     }
 
     /// Bytes of something that others look at too, which therefore nobody writes to.
@@ -153,6 +178,18 @@ impl Buffer {
     /// A view of all of it.
     pub(crate) fn into_view(self, py: Python<'_>) -> PyResult<Bound<'_, PyAny>> {
         Ok(PyMemoryView::from(Bound::new(py, self)?.as_any())?.into_any())
+    }
+}
+
+/// As Python says where something is.
+fn place(found: Option<usize>) -> PyResult<isize> {
+    Ok(found.map_or(Ok(-1), isize::try_from)?)
+}
+
+fn there(found: isize) -> PyResult<isize> {
+    match found {
+        -1 => Err(PyValueError::new_err("the bytes are not there")),
+        found => Ok(found),
     }
 }
 
@@ -202,7 +239,132 @@ impl Buffer {
         slf: &Bound<'py, Self>,
         index: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
-        PyMemoryView::from(slf.as_any())?.get_item(index)
+        match index.cast::<PySlice>() {
+            Ok(slice) => Ok(Bound::new(slf.py(), Self::slice(slf, slice)?)?.into_any()),
+            Err(_) => PyMemoryView::from(slf.as_any())?.get_item(index),
+        }
+    }
+
+    fn __contains__(slf: &Bound<'_, Self>, value: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let this = slf.get();
+        if !this.is_bytes() {
+            return PyMemoryView::from(slf.as_any())?.contains(value);
+        }
+        let found = search::find(&this.contents()?, &value.extract()?, &Between(None, None));
+        Ok(found.is_some())
+    }
+
+    /// Where ``sub``, bytes or one byte, is first; -1 if it is nowhere.
+    #[pyo3(signature = (sub, start=None, end=None, /))]
+    fn find(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+        place(search::find(&self.contents()?, &sub, &Between(start, end)))
+    }
+
+    /// Where ``sub``, bytes or one byte, is last; -1 if it is nowhere.
+    #[pyo3(signature = (sub, start=None, end=None, /))]
+    fn rfind(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+        place(search::find_last(&self.contents()?, &sub, &Between(start, end)))
+    }
+
+    /// As ``find``, but what is nowhere is a ``ValueError``.
+    #[pyo3(signature = (sub, start=None, end=None, /))]
+    fn index(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+        there(self.find(sub, start, end)?)
+    }
+
+    /// As ``rfind``, but what is nowhere is a ``ValueError``.
+    #[pyo3(signature = (sub, start=None, end=None, /))]
+    fn rindex(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+        there(self.rfind(sub, start, end)?)
+    }
+
+    /// How often ``sub``, bytes or one byte, is there.
+    #[pyo3(signature = (sub, start=None, end=None, /))]
+    fn count(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<usize> {
+        Ok(search::count(&self.contents()?, &sub, &Between(start, end)))
+    }
+
+    /// Whether it begins with ``prefix``, or with one of a tuple of them.
+    #[pyo3(signature = (prefix, start=None, end=None, /))]
+    fn startswith(
+        &self,
+        prefix: &Bound<'_, PyAny>,
+        start: Option<isize>,
+        end: Option<isize>,
+    ) -> PyResult<bool> {
+        let between = Between(start, end);
+        search::is_edge(&self.contents()?, prefix, &between, |part, edge| {
+            part.starts_with(edge)
+        })
+    }
+
+    /// Whether it ends with ``suffix``, or with one of a tuple of them.
+    #[pyo3(signature = (suffix, start=None, end=None, /))]
+    fn endswith(
+        &self,
+        suffix: &Bound<'_, PyAny>,
+        start: Option<isize>,
+        end: Option<isize>,
+    ) -> PyResult<bool> {
+        let between = Between(start, end);
+        search::is_edge(&self.contents()?, suffix, &between, |part, edge| part.ends_with(edge))
+    }
+
+    /// The text that the bytes are.
+    #[pyo3(signature = (encoding="utf-8", errors="strict"))]
+    fn decode<'py>(
+        slf: &Bound<'py, Self>,
+        encoding: &str,
+        errors: &str,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        if slf.get().is_bytes() && slf.get().is_c_contiguous() {
+            return slf.py().get_type::<PyString>().call1((slf, encoding, errors));
+        }
+        Self::of_copy(slf, "decode", (encoding, errors))
+    }
+
+    /// The parts between ``sep``, or between white space, as ``bytes``.
+    #[pyo3(signature = (sep=None, maxsplit=-1), text_signature = "($self, sep=None, maxsplit=-1)")]
+    fn split<'py>(
+        slf: &Bound<'py, Self>,
+        sep: Option<Bound<'py, PyAny>>,
+        maxsplit: isize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::of_copy(slf, "split", (sep, maxsplit))
+    }
+
+    /// As ``split``, from the end.
+    #[pyo3(signature = (sep=None, maxsplit=-1), text_signature = "($self, sep=None, maxsplit=-1)")]
+    fn rsplit<'py>(
+        slf: &Bound<'py, Self>,
+        sep: Option<Bound<'py, PyAny>>,
+        maxsplit: isize,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::of_copy(slf, "rsplit", (sep, maxsplit))
+    }
+
+    /// The lines, as ``bytes``.
+    #[pyo3(signature = (keepends=false))]
+    fn splitlines<'py>(slf: &Bound<'py, Self>, keepends: bool) -> PyResult<Bound<'py, PyAny>> {
+        Self::of_copy(slf, "splitlines", (keepends,))
+    }
+
+    /// What stands before the first ``sep``, that, and what stands after it, as ``bytes``.
+    #[pyo3(signature = (sep, /))]
+    fn partition<'py>(
+        slf: &Bound<'py, Self>,
+        sep: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::of_copy(slf, "partition", (sep,))
+    }
+
+    /// What stands before the last ``sep``, that, and what stands after it, as ``bytes``.
+    #[pyo3(signature = (sep, /))]
+    fn rpartition<'py>(
+        slf: &Bound<'py, Self>,
+        sep: Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        Self::of_copy(slf, "rpartition", (sep,))
     }
 
     fn __setitem__(
@@ -248,31 +410,8 @@ impl Buffer {
             return Err(PyBufferError::new_err("there is no view to fill in"));
         };
         view.obj = ptr::null_mut();
-        let this = slf.get();
-        if this.readonly && flags & ffi::PyBUF_WRITABLE == ffi::PyBUF_WRITABLE {
-            return Err(PyBufferError::new_err("this buffer was asked for with readonly=True"));
-        }
-        let asked = |flag| flags & flag == flag;
-        view.buf = this.place.as_ptr().cast::<c_void>();
-        view.len = this.bytes;
-        view.itemsize = this.item_size;
-        view.readonly = c_int::from(this.readonly);
-        view.ndim = c_int::try_from(this.shape.len()).unwrap_or(1);
-        view.format = match asked(ffi::PyBUF_FORMAT) {
-            true => this.format.as_ptr().cast_mut(),
-            false => ptr::null_mut(),
-        };
-        // The interpreter only reads what these point at, and the object below keeps it.
-        view.shape = match asked(ffi::PyBUF_ND) {
-            true => this.shape.as_ptr().cast_mut(),
-            false => ptr::null_mut(),
-        };
-        view.strides = match asked(ffi::PyBUF_STRIDES) {
-            true => this.strides.as_ptr().cast_mut(),
-            false => ptr::null_mut(),
-        };
-        view.suboffsets = ptr::null_mut();
-        view.internal = ptr::null_mut();
+        slf.get().fill_in(view, flags)?;
+        // The interpreter only reads what the view points at, and the object keeps it.
         view.obj = slf.into_any().into_ptr();
         Ok(())
     }

@@ -131,7 +131,9 @@ impl Target {
 
     fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: the object exports so many contiguous bytes, writable, until it is released, which
-        // this prevents. Others who write there meanwhile break Python's rules for `readinto`, too.
+        // this prevents. That nobody else looks at them or writes to them meanwhile is the caller's
+        // promise, as for `readinto`, and cannot be checked: a breach is a data race. It leaves a
+        // mixture in the caller's memory, and no more, for nothing here decides by what stands there.
         unsafe { std::slice::from_raw_parts_mut(self.0.place().as_ptr(), self.len()) }
     }
 

@@ -1,0 +1,92 @@
+//! What `bytes` finds in itself, for memory that is none.
+
+use memchr::memmem;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::bytes::Held;
+
+/// What is looked for: bytes, or one byte by its number.
+pub(crate) enum Needle {
+    Bytes(Held),
+    Byte([u8; 1]),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Needle {
+    type Error = PyErr;
+
+    fn extract(object: pyo3::Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<i64>() {
+            Ok(byte) => match u8::try_from(byte) {
+                Ok(byte) => Ok(Self::Byte([byte])),
+                Err(_) => Err(PyValueError::new_err("byte must be in range(0, 256)")),
+            },
+            Err(_) => Ok(Self::Bytes(Held::of(&object, "what is looked for")?)),
+        }
+    }
+}
+
+impl Needle {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Bytes(held) => held.bytes(),
+            Self::Byte(byte) => byte,
+        }
+    }
+}
+
+/// `start` and `end` of a search, as Python counts them: from the end if they are negative.
+pub(crate) struct Between(pub(crate) Option<isize>, pub(crate) Option<isize>);
+
+impl Between {
+    /// The part of `bytes` that is meant, and where it begins; `None` if it begins after its end.
+    fn part<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], usize)> {
+        let place = |at: isize| match usize::try_from(at) {
+            Ok(at) => at,
+            Err(_) => bytes.len().saturating_sub(at.unsigned_abs()),
+        };
+        let start = self.0.map_or(0, place);
+        let end = self.1.map_or(bytes.len(), place).min(bytes.len());
+        Some((bytes.get(start..end)?, start))
+    }
+}
+
+/// Where `needle` is first.
+pub(crate) fn find(bytes: &[u8], needle: &Needle, between: &Between) -> Option<usize> {
+    let (part, start) = between.part(bytes)?;
+    memmem::find(part, needle.bytes()).map(|at| start + at)
+}
+
+/// Where `needle` is last.
+pub(crate) fn find_last(bytes: &[u8], needle: &Needle, between: &Between) -> Option<usize> {
+    let (part, start) = between.part(bytes)?;
+    memmem::rfind(part, needle.bytes()).map(|at| start + at)
+}
+
+/// How often `needle` is there, none within another.
+pub(crate) fn count(bytes: &[u8], needle: &Needle, between: &Between) -> usize {
+    match between.part(bytes) {
+        Some((part, _)) => memmem::find_iter(part, needle.bytes()).count(),
+        None => 0,
+    }
+}
+
+/// Whether what is given, or one of a tuple, is at the edge of `bytes` that `is_edge` looks at.
+pub(crate) fn is_edge(
+    bytes: &[u8],
+    edges: &Bound<'_, PyAny>,
+    between: &Between,
+    is_edge: fn(&[u8], &[u8]) -> bool,
+) -> PyResult<bool> {
+    let one = |edge: &Bound<'_, PyAny>| -> PyResult<bool> {
+        let edge = Held::of(edge, "what is looked for")?;
+        Ok(between.part(bytes).is_some_and(|(part, _)| is_edge(part, edge.bytes())))
+    };
+    match edges.cast::<PyTuple>() {
+        Ok(edges) => {
+            edges.iter().map(|edge| one(&edge)).try_fold(false, |any, it| Ok(any | it?))
+        }
+        Err(_) => one(edges),
+    }
+}
