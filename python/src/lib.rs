@@ -11,6 +11,7 @@
 //! What needs numpy, scipy or torch is Python, in `swath/`, and asks for them when it is called.
 
 mod append;
+mod arrow;
 mod bytes;
 mod callback;
 mod error;
@@ -24,8 +25,8 @@ mod prioritised;
 mod queue;
 mod read;
 mod records;
-mod table;
 mod search;
+mod table;
 mod tensors;
 mod words;
 mod work;
@@ -51,6 +52,8 @@ mod _swath {
     #[pymodule_export]
     use crate::append::{Append, Place, append};
     #[pymodule_export]
+    use crate::arrow::import_table;
+    #[pymodule_export]
     use crate::command;
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
@@ -61,11 +64,13 @@ mod _swath {
     #[pymodule_export]
     use crate::prioritised::{Prioritised, read_prioritised};
     #[pymodule_export]
-    use crate::read::{hash, read, sum};
+    use crate::read::{hash, read, sum, write_parts};
     #[pymodule_export]
     use crate::records::scan_records;
     #[pymodule_export]
-    use crate::table::{Table, read_table, write_columns, write_table};
+    use crate::table::{
+        Table, make_column, read_arrow, read_table, write_columns, write_table,
+    };
     #[pymodule_export]
     use crate::tensors::{Tensors, load_tensors, save_tensors, stream_tensors};
     #[pymodule_export]

@@ -1,16 +1,19 @@
 //! One file: into memory, or looked at without keeping.
 
+use std::path::PathBuf;
+
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use swath::ReadOptions;
+use swath::{CancelToken, ReadOptions, WriteOptions};
 use swath_formats::checksum::{Algorithm, checksum};
 
-use crate::bytes::Held;
+use crate::bytes::{Borrowed, Held};
 use crate::how::How;
 use crate::input::Input;
 use crate::memory::{Buffer, Stable};
 use crate::words::word;
+use crate::work::{self, Takes};
 
 /// Reads a file, or `length` bytes of it from `offset` on, into memory.
 ///
@@ -147,6 +150,25 @@ impl Stable<u8> for Target {
     fn items(&mut self) -> &mut [u8] {
         self.bytes()
     }
+}
+
+/// Writes pieces one after the other as a file: complete under its name, or not at all; returns its
+/// bytes. `swath.write_npy` makes the pieces.
+#[pyfunction]
+#[pyo3(signature = (path, parts, *, workers=0))]
+pub(crate) fn write_parts(
+    py: Python<'_>,
+    #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
+    parts: Vec<Borrowed>,
+    workers: usize,
+) -> PyResult<u64> {
+    let token = CancelToken::new();
+    let options = WriteOptions::new().with_workers(workers).with_cancel(token.clone());
+    let written = work::run(py, Takes::Time, &token, || {
+        let parts: Vec<&[u8]> = parts.iter().map(Borrowed::bytes).collect();
+        options.write_parts(path, &parts)
+    })?;
+    Ok(written.bytes)
 }
 
 /// The sum of all bytes of a file, or of `length` of them from `offset` on.

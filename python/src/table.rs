@@ -7,11 +7,11 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyIterator};
+use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
 use swath::append::OrderedOptions;
 use swath::{Array, CancelToken, ReadOptions};
 use swath_formats::table::{
-    Column, Columns, Decimals, Header, Missing, TableOptions, TableWriter, Value, Values,
+    self, Column, Columns, Decimals, Header, Missing, TableOptions, TableWriter, Value, Values,
 };
 
 use crate::bytes::Borrowed;
@@ -20,7 +20,10 @@ use crate::how::Watch;
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
-use crate::work::{self, Takes};
+use crate::work::{self, Takes, detached};
+
+/// Names that a message lists.
+const MOST_NAMES: usize = 20;
 
 const HEADERS: &[(&str, Header)] =
     &[("auto", Header::Auto), ("present", Header::Present), ("absent", Header::Absent)];
@@ -30,11 +33,12 @@ const HEADERS: &[(&str, Header)] =
 /// As a DataFrame of pandas it iterates over the names of its columns, its length is that of a
 /// column, and ``table["name"]`` or ``table[0]`` is one, as a numpy array: without a copy, where
 /// nothing is missing; else with NaN in a column of doubles, and as a masked array of integers.
-/// ``dict(table)`` has all columns, ``numpy.asarray(table)`` is an array of two dimensions, with
-/// NaN for what is missing.
+/// ``table[["a", "b"]]`` is a table of these columns, ``table[10:20]`` one of these rows: both look
+/// at the same values. ``dict(table)`` has all columns, ``numpy.asarray(table)`` is an array of two
+/// dimensions, with NaN for what is missing.
 ///
-/// pyarrow, polars, pandas and duckdb take it without a copy, by the Arrow PyCapsule interface:
-/// ``pyarrow.table(table)``, ``polars.DataFrame(table)``.
+/// pyarrow, polars and duckdb take it without a copy, by the Arrow PyCapsule interface:
+/// ``pyarrow.table(table)``, ``polars.DataFrame(table)``. ``table.to_pandas()`` is a DataFrame.
 #[pyclass(frozen, module = "swath", name = "Table")]
 pub(crate) struct Table(Columns);
 
@@ -45,6 +49,35 @@ impl Table {
     fn names(&self) -> Vec<String> {
         let numbered = || (1..=self.0.columns.len()).map(|number| format!("column_{number}"));
         self.0.names.clone().unwrap_or_else(|| numbered().collect())
+    }
+
+    /// The same as ``names``.
+    #[getter]
+    fn columns(&self) -> Vec<String> {
+        self.names()
+    }
+
+    /// How many rows and columns there are.
+    #[getter]
+    fn shape(&self) -> (usize, usize) {
+        (self.0.rows, self.0.columns.len())
+    }
+
+    /// The numpy dtype of each column.
+    #[getter]
+    fn dtypes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("swath._tables")?.getattr("dtypes")?.call1((slf,))
+    }
+
+    /// The first rows.
+    #[pyo3(signature = (n=5))]
+    fn head(&self, n: usize) -> Self {
+        Self(self.0.rows(0..n))
+    }
+
+    /// A pandas DataFrame: a copy. Integers of which some are missing are of pandas' ``Int64``.
+    fn to_pandas<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("swath._tables")?.getattr("to_pandas")?.call1((slf,))
     }
 
     /// Values of each column.
@@ -97,21 +130,22 @@ impl Table {
         name.extract::<&str>().is_ok_and(|name| self.names().iter().any(|it| it == name))
     }
 
-    /// A column by its name or its number, as a numpy array.
+    /// A column by its name or its number, as a numpy array; a table of columns by a list of these,
+    /// one of rows by a slice.
     fn __getitem__<'py>(
         slf: &Bound<'py, Self>,
         key: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let (this, py) = (slf.get(), slf.py());
-        let index = if let Ok(name) = key.extract::<&str>() {
-            let found = this.names().iter().position(|it| it == name);
-            found.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?
-        } else {
-            let (index, count): (isize, _) = (key.extract()?, this.num_columns());
-            let index = if index < 0 { index.checked_add_unsigned(count) } else { Some(index) };
-            let index = index.and_then(|it| usize::try_from(it).ok()).filter(|&it| it < count);
-            index.ok_or_else(|| PyIndexError::new_err(format!("column {key} of {count}")))?
-        };
+        if let Ok(slice) = key.cast::<PySlice>() {
+            return Ok(Bound::new(py, this.some_rows(slice)?)?.into_any());
+        }
+        if let Ok(keys) = key.cast::<PyList>() {
+            let numbers = keys.iter().map(|key| this.number_of(&key));
+            let picked = this.0.select(&numbers.collect::<PyResult<Vec<_>>>()?);
+            return Ok(Bound::new(py, Self(picked.expect("all are there")))?.into_any());
+        }
+        let index = this.number_of(key)?;
         py.import("swath._tables")?.getattr("column")?.call1((slf, index))
     }
 
@@ -164,6 +198,51 @@ impl Table {
 }
 
 impl Table {
+    pub(crate) fn new(columns: Columns) -> Self {
+        Self(columns)
+    }
+
+    /// The number of a column, by its name or its number.
+    fn number_of(&self, key: &Bound<'_, PyAny>) -> PyResult<usize> {
+        let count = self.num_columns();
+        let Ok(name) = key.extract::<&str>() else {
+            let index: isize = key.extract()?;
+            let index = if index < 0 { index.checked_add_unsigned(count) } else { Some(index) };
+            let index = index.and_then(|it| usize::try_from(it).ok()).filter(|&it| it < count);
+            return index
+                .ok_or_else(|| PyIndexError::new_err(format!("column {key} of {count}")));
+        };
+        let names = self.names();
+        let mut found = names.iter().enumerate().filter(|(_, known)| *known == name);
+        match (found.next(), found.next()) {
+            (Some((index, _)), None) => Ok(index),
+            (Some((one, _)), Some((other, _))) => {
+                let text = format!(
+                    "several columns are called `{name}`, as number {one} and {other}; try: their \
+                     numbers"
+                );
+                Err(PyKeyError::new_err(text))
+            }
+            (None, _) => {
+                let known = names.iter().take(MOST_NAMES).map(|name| format!("`{name}`"));
+                let known = known.collect::<Vec<_>>().join(", ");
+                let more = if count > MOST_NAMES { ", …" } else { "" };
+                let text = format!("no column is called `{name}`; there are: {known}{more}");
+                Err(PyKeyError::new_err(text))
+            }
+        }
+    }
+
+    fn some_rows(&self, slice: &Bound<'_, PySlice>) -> PyResult<Self> {
+        let rows = slice.indices(isize::try_from(self.0.rows)?)?;
+        if rows.step != 1 {
+            let text =
+                format!("rows are taken one after the other, not by steps of {}", rows.step);
+            return Err(PyValueError::new_err(text));
+        }
+        Ok(Self(self.0.rows(rows.start.unsigned_abs()..rows.stop.unsigned_abs())))
+    }
+
     fn column(&self, column: usize) -> PyResult<&Column> {
         let count = self.0.columns.len();
         let missing = || PyValueError::new_err(format!("column {column} of {count}"));
@@ -173,6 +252,50 @@ impl Table {
 
 fn arrow_error(error: impl std::fmt::Display) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
+}
+
+/// Reads a file of Arrow's as a table.
+///
+/// Parameters
+/// ----------
+/// path : path
+///     In Arrow's file format (Feather version 2), as ``pyarrow.ipc.new_file`` and ``swath convert``
+///     write it; not a stream, and not compressed.
+/// workers, page_cache, progress
+///     As for `read`.
+///
+/// Returns
+/// -------
+/// Table
+///     Numbers are 64 bits wide. Columns that are not of numbers are refused by name.
+#[pyfunction]
+#[pyo3(signature = (path, *, workers=0, page_cache="auto", progress=None))]
+pub(crate) fn read_arrow(
+    py: Python<'_>,
+    #[pyo3(from_py_with = path)] path: PathBuf,
+    workers: usize,
+    page_cache: &str,
+    progress: Option<Bound<'_, PyAny>>,
+) -> PyResult<Table> {
+    let watch = Watch::new(py, progress)?;
+    let read = read_options(py, &watch, workers, page_cache)?;
+    watch.run(py, Takes::Time, move || table::read_arrow_with(path, &read)).map(Table)
+}
+
+fn read_options(
+    py: Python<'_>,
+    watch: &Watch,
+    workers: usize,
+    page_cache: &str,
+) -> PyResult<ReadOptions> {
+    let read = ReadOptions::new()
+        .with_workers(workers)
+        .with_page_cache(word("page_cache", page_cache, swath::PageCache::WORDS)?)
+        .with_cancel(watch.token.clone());
+    Ok(match watch.teller(py) {
+        Some(tell) => read.with_progress(tell),
+        None => read,
+    })
 }
 
 /// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
@@ -197,13 +320,7 @@ pub(crate) fn read_table<'py>(
     progress: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     let watch = Watch::new(py, progress)?;
-    let mut read = ReadOptions::new()
-        .with_workers(workers)
-        .with_page_cache(word("page_cache", page_cache, swath::PageCache::WORDS)?)
-        .with_cancel(watch.token.clone());
-    if let Some(tell) = watch.teller(py) {
-        read = read.with_progress(tell);
-    }
+    let read = read_options(py, &watch, workers, page_cache)?;
     let mut options = TableOptions::new()
         .with_header(word("header", header, HEADERS)?)
         .with_comment(comment)
@@ -314,28 +431,55 @@ fn written<T: Value>(
     })
 }
 
-/// Writes columns of integers and doubles: `swath.write_csv` makes the arguments of arrays.
+/// A table of one column of integers or of doubles; where `missing` has a byte that is not 0, there is
+/// none. `swath.write_csv` makes the arguments of arrays.
 #[pyfunction]
-#[pyo3(signature = (path, columns, *, names=None, delimiter=b',', digits=None, workers=0))]
+#[pyo3(signature = (name, is_integer, values, missing=None))]
+pub(crate) fn make_column(
+    py: Python<'_>,
+    name: String,
+    is_integer: bool,
+    values: Borrowed,
+    missing: Option<Borrowed>,
+) -> PyResult<Table> {
+    detached(py, || -> Result<Table, Failure> {
+        let mut column = match is_integer {
+            true => Column::of_i64(values.copied()?),
+            false => Column::of_f64(values.copied()?),
+        };
+        let rows = column.bytes().len() / 8;
+        if let Some(missing) = &missing {
+            let missing = missing.copied::<u8>()?;
+            if missing.len() != rows {
+                let text = format!("{rows} values and a mask of {}", missing.len());
+                return Err(Failure::Python(PyValueError::new_err(text)));
+            }
+            column = column.without(|row| missing[row] != 0)?;
+        }
+        let columns = Columns::new(Some(vec![name]), vec![column]);
+        Ok(Table(columns.expect("one column has one length")))
+    })
+}
+
+/// Writes the columns of tables, side by side: `swath.write_csv` makes the arguments.
+#[pyfunction]
+#[pyo3(signature = (path, tables, *, names=None, delimiter=b',', digits=None, workers=0))]
 pub(crate) fn write_columns(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
-    columns: Vec<(bool, Borrowed)>,
+    tables: Vec<Bound<'_, Table>>,
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
     workers: usize,
 ) -> PyResult<u64> {
+    let tables = tables.iter().map(|table| &table.get().0);
+    let rows = tables.clone().map(|table| table.rows).collect::<Vec<_>>();
+    let columns = tables.flat_map(|table| table.columns.iter().cloned()).collect();
+    let Some(columns) = Columns::new(None, columns) else {
+        let text = format!("columns of different lengths: {rows:?} rows");
+        return Err(PyValueError::new_err(text));
+    };
     let (writer, token) = cancelled(writer(names, delimiter, digits, workers));
-    work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
-        let column = |(is_integer, values): &(bool, Borrowed)| match is_integer {
-            true => Ok(Column::of_i64(values.copied()?)),
-            false => Ok(Column::of_f64(values.copied()?)),
-        };
-        let columns = columns.iter().map(column).collect::<Result<Vec<_>, Failure>>()?;
-        let columns = Columns::new(None, columns).ok_or_else(|| {
-            Failure::Python(PyValueError::new_err("columns of different lengths"))
-        })?;
-        Ok(writer.write_columns(path, &columns)?)
-    })
+    work::run(py, Takes::Time, &token, || writer.write_columns(path, &columns))
 }

@@ -298,13 +298,14 @@ def test_words_and_numbers_mean_the_same(tmp_path):
 
 def test_a_table_is_used_as_a_data_frame_is(tmp_path):
     path = tmp_path / "a.csv"
-    path.write_text("n,x,m\n1,0.5,\n2,,7\n3,2.5,9007199254740993\n")
+    # As one array it has doubles: what no double is, test_columns.py has.
+    path.write_text("n,x,m\n1,0.5,\n2,,7\n3,2.5,9007199254740992\n")
     table = swath.read_csv(path)
     assert list(table) == table.keys() == table.names == ["n", "x", "m"] and len(table) == 3
     assert "x" in table and "y" not in table and 0 not in table
     assert table["n"].tolist() == table[0].tolist() == table[-3].tolist() == [1, 2, 3]
     np.testing.assert_array_equal(table["x"], [0.5, np.nan, 2.5])
-    assert table["m"].tolist() == [None, 7, 2**53 + 1] and isinstance(table["m"], np.ma.MaskedArray)
+    assert table["m"].tolist() == [None, 7, 2**53] and isinstance(table["m"], np.ma.MaskedArray)
     assert list(dict(table)) == table.names
     whole = np.asarray(table)
     np.testing.assert_array_equal(whole[:, :2], [[1, 0.5], [2, np.nan], [3, 2.5]])

@@ -13,10 +13,11 @@ The promise: a file that another process writes, truncates or replaces while it 
 error in every case that ``fstat`` before and after can show; never silently short data.
 """
 
+import typing as _typing
 from collections.abc import Sequence as _Sequence
 
 from swath import _progress as _progress
-from swath._arrays import read_array
+from swath._arrays import read_array, read_npy, write_npy
 from swath._errors import (
     CancelledError,
     ChangedError,
@@ -42,11 +43,26 @@ from swath._swath import (
     ingest,
     ingest_stream,
     read,
+    read_arrow,
     read_prioritised,
     scan_records,
     sum,
 )
 from swath._tables import read_csv, write_csv
+
+if _typing.TYPE_CHECKING:
+    from swath import asyncio as asyncio
+    from swath import torch as torch
+else:
+
+    def __getattr__(name):
+        # They take as long to import as all else: whoever names them wants them.
+        if name in ("asyncio", "torch"):
+            import importlib
+
+            return importlib.import_module(f"swath.{name}")
+        raise AttributeError(f"module 'swath' has no attribute {name!r}")
+
 
 _Sequence.register(Files)
 
@@ -75,9 +91,11 @@ __all__ = [
     "load_safetensors",
     "read",
     "read_array",
+    "read_arrow",
     "read_csv",
     "read_edges",
     "read_mtx",
+    "read_npy",
     "read_prioritised",
     "save_safetensors",
     "scan_records",
@@ -85,4 +103,5 @@ __all__ = [
     "sum",
     "write_csv",
     "write_mtx",
+    "write_npy",
 ]

@@ -1,13 +1,18 @@
-"""Files of plain numbers as numpy arrays."""
+"""Files of plain numbers, and of numpy's own format, as numpy arrays."""
 
 from __future__ import annotations
 
+import ast
+import io
 import math
 import operator
+import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
-from swath._swath import read
+from swath._errors import unreadable
+from swath._given import plain
+from swath._swath import read, write_parts
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,13 +21,30 @@ if TYPE_CHECKING:
     from swath._swath import _Bytes, _Engine, _PageCache, _Progress, _Verify
 
 
+# How files begin that are no plain numbers; what they are, and what to try.
+_MAGICS = [
+    (b"\x93NUMPY", "a .npy file", "swath.read_npy"),
+    (b"PK\x03\x04", "an archive, as .npz files are", "numpy.load"),
+    (b"PK\x05\x06", "an archive without files", "numpy.load"),
+    (b"ARROW1", "a file of Arrow's", "swath.read_arrow"),
+    (b"\x1f\x8b\x08", "compressed by gzip", "`swath decompress` first"),
+    (b"\x28\xb5\x2f\xfd", "compressed by zstd", "`swath decompress` first"),
+    *(
+        (b"BZh%d1AY&SY" % level, "compressed by bzip2", "`swath decompress` first")
+        for level in range(1, 10)
+    ),
+]
+# Bytes of a header that are looked for in a .npy file.
+_MOST_HEADER = 64 << 10
+
+
 def read_array(
     path: Any,
     dtype: npt.DTypeLike,
     shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     order: Literal["C", "F"] = "C",
     *,
-    offset: int = 0,
+    offset: int | None = None,
     workers: int = 0,
     chunk_size: int = 0,
     engine: _Engine = "auto",
@@ -46,8 +68,9 @@ def read_array(
         with fewer items is an error; of one with more, the first are read.
     order : {"C", "F"}
         Which index changes fastest in the file: the last or the first.
-    offset : int
-        Bytes before the first item.
+    offset : int, optional
+        Bytes before the first item. Without it there are none, and a file that begins as a .npy, an
+        archive, Arrow's or a compressed file is refused; ``offset=0`` reads it as it is.
     workers, chunk_size, engine, page_cache, progress, out, readonly, verify, profile
         As for `read`.
 
@@ -56,7 +79,7 @@ def read_array(
     numpy.ndarray
         Writable, unless ``readonly``; it keeps the memory, that of ``out`` if it is given.
     """
-    import numpy as np
+    from swath._numpy import np
 
     dtype = np.dtype(dtype)
     if dtype.hasobject:
@@ -71,7 +94,7 @@ def read_array(
         length = math.prod(dimensions) * dtype.itemsize
     buffer: Any = read(
         path,
-        offset=offset,
+        offset=offset or 0,
         length=length,
         workers=workers,
         chunk_size=chunk_size,
@@ -83,11 +106,13 @@ def read_array(
         verify=verify,
         profile=profile,
     )
+    if offset is None:
+        _check_magic(path, bytes(memoryview(buffer)[:16]))
     whole, rest = divmod(buffer.nbytes, dtype.itemsize)
     if rest:
         raise ValueError(
-            f"cannot read {path!r} as {dtype}: {rest} of its {buffer.nbytes} bytes from {offset} on "
-            f"are left behind {whole} items of {dtype.itemsize}; try: length by shape=, or offset="
+            f"cannot read {path!r} as {dtype}: {rest} of its {buffer.nbytes} bytes from {offset or 0} on "
+            f"are left after {whole} items of {dtype.itemsize}; try: length by shape=, or offset="
         )
     array = np.frombuffer(buffer, dtype) if buffer.nbytes else np.empty(0, dtype)
     if not array.flags.aligned:
@@ -118,3 +143,168 @@ def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ..
     if dimensions.count(-1) > 1:
         raise ValueError(f"shape={shape}: one dimension may be -1")
     return dimensions
+
+
+def _check_magic(path: Any, start: bytes) -> None:
+    for magic, what, instead in _MAGICS:
+        if start.startswith(magic):
+            what = f"it is no file of plain numbers, but {what}"
+            hint = f"{instead}, or offset=0 to read its bytes as they are"
+            raise unreadable("UnknownFormat", _named(path), what, hint)
+
+
+def _named(path: Any) -> str:
+    """As messages call it."""
+    one = path[0] if isinstance(path, (list, tuple)) and path else path
+    return os.fsdecode(one) if isinstance(one, (str, bytes, os.PathLike)) else "<open file>"
+
+
+def read_npy(
+    path: Any,
+    *,
+    workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    readonly: bool = False,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> np.ndarray[Any, Any]:
+    """Reads a .npy file as the array that was saved, without a copy.
+
+    Parameters
+    ----------
+    path : path, descriptor, open file, or list of copies
+        As for `read`.
+    workers, chunk_size, engine, page_cache, progress, readonly, verify, profile
+        As for `read`.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the type, shape and order that the file says; writable, unless ``readonly``.
+
+    Raises
+    ------
+    swath.MalformedError, swath.TruncatedError
+        The header is damaged, or the file does not end where its values do. Objects of Python's are
+        refused: ``numpy.load(path, allow_pickle=True)`` runs what such a file says.
+    """
+    from swath._numpy import np
+
+    buffer: Any = read(
+        path,
+        workers=workers,
+        chunk_size=chunk_size,
+        engine=engine,
+        page_cache=page_cache,
+        progress=progress,
+        readonly=readonly,
+        verify=verify,
+        profile=profile,
+    )
+    begin, dtype, shape, is_fortran = _header(path, bytes(memoryview(buffer)[:_MOST_HEADER]))
+    there, wanted = buffer.nbytes - begin, math.prod(shape) * dtype.itemsize
+    if there != wanted:
+        what = f"{there} bytes are here of values of {dtype} with the shape {shape}, not {wanted}"
+        reason = "Truncated" if there < wanted else "Malformed"
+        raise unreadable(reason, _named(path), what, "the file as it was saved")
+    try:
+        flat = np.empty(math.prod(shape), dtype)
+        if wanted:
+            flat = np.frombuffer(buffer, dtype, offset=begin)
+        if not flat.flags.aligned:
+            flat = flat.copy()
+        return flat.reshape(shape, order="F" if is_fortran else "C")
+    except (OverflowError, ValueError) as error:
+        what = f"an array of the shape {shape}: {error}"
+        raise unreadable("TooLarge", _named(path), what, "`swath info`") from error
+
+
+def _header(path: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, ...], bool]:
+    """Where the values begin, of what type and shape they are, and whether in Fortran's order."""
+    from swath._numpy import np
+
+    file = io.BytesIO(start)
+    if not start.startswith(_MAGICS[0][0]):
+        hint = "swath.read_array for plain numbers, swath.read_csv for text"
+        raise unreadable("UnknownFormat", _named(path), "it is no .npy file", hint)
+    try:
+        version = np.lib.format.read_magic(file)
+        if version == (1, 0):
+            shape, is_fortran, dtype = np.lib.format.read_array_header_1_0(file, _MOST_HEADER)
+        elif version == (2, 0):
+            shape, is_fortran, dtype = np.lib.format.read_array_header_2_0(file, _MOST_HEADER)
+        elif version == (3, 0):
+            shape, is_fortran, dtype = _third_header(file)
+        else:
+            raise ValueError(f"there is no version {version}")
+    # It is parsed as Python is, whose errors are of many kinds.
+    except Exception as error:
+        what = f"the header of the .npy file is damaged: {error}"
+        raise unreadable("Malformed", _named(path), what, "the file as it was saved") from error
+    if any(size < 0 for size in shape):
+        what = f"the header of the .npy file is damaged: the shape is {shape}"
+        raise unreadable("Malformed", _named(path), what, "the file as it was saved")
+    if dtype.hasobject:
+        hint = "numpy.load(path, allow_pickle=True), if you trust who wrote it"
+        raise unreadable("Unsupported", _named(path), "it holds Python's objects", hint)
+    return file.tell(), dtype, shape, is_fortran
+
+
+def _third_header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    """As numpy writes it for names of fields that are not in Latin-1."""
+    from swath._numpy import np
+
+    length = int.from_bytes(file.read(4), "little")
+    text = file.read(length)
+    if len(text) != length:
+        raise ValueError("it is cut off")
+    said = ast.literal_eval(text.decode())
+    return said["shape"], said["fortran_order"], np.lib.format.descr_to_dtype(said["descr"])
+
+
+def write_npy(path: Any, array: Any, *, workers: int = 0) -> int:
+    """Writes an array as a .npy file: complete under its name, or not at all; returns its bytes.
+
+    Parameters
+    ----------
+    path : path
+    array : array
+        Of any shape, and of any type whose values are bytes: objects are refused, and so is what the
+        format has no name for, as masks or the columns of a table.
+    workers : int
+        Threads; 0 chooses.
+    """
+    from swath._numpy import np
+
+    # Of numpy's own class: others have orders and shapes of their own.
+    array = np.asarray(plain("the array", array))
+    head = _head_of(array)
+    is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+    flat = np.ascontiguousarray(array.T if is_fortran else array).reshape(-1)
+    values = flat.view(np.uint8) if array.dtype.itemsize and flat.size else b""
+    return write_parts(path, [head, values], workers=workers)
+
+
+def _head_of(array: np.ndarray[Any, Any]) -> bytes:
+    from swath._numpy import np
+
+    said = np.lib.format.header_data_from_array_1_0(array)
+    if np.lib.format.descr_to_dtype(said["descr"]) != array.dtype:
+        raise TypeError(
+            f"the array is of {array.dtype}, which the .npy format does not have; try: "
+            "array.view of its bytes, or astype('float32')"
+        )
+    file = io.BytesIO()
+    try:
+        np.lib.format.write_array_header_1_0(file, said)
+    except UnicodeEncodeError as error:
+        text = f"the array has names of fields beyond Latin-1: {error}; try: other names"
+        raise TypeError(text) from error
+    except ValueError:
+        # It is longer than the first version says.
+        file = io.BytesIO()
+        np.lib.format.write_array_header_2_0(file, said)
+    return file.getvalue()

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
 from swath._errors import unreadable
+from swath._given import plain
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
     from swath._swath import _Engine, _PageCache, _Progress
 
-_Framework = Literal["numpy", "torch"]
+_Framework = Literal["numpy", "torch", "np", "pt"]
 
 # What numpy has; the rest of the format's dtypes is in ml_dtypes, by these names.
 _NUMPY = {
@@ -97,8 +98,8 @@ def load_safetensors(
         Names that come first in the dictionary, in this order; without it, all come as in the files.
     names : iterable of str, optional
         Only these tensors: of the data, nothing else is read.
-    framework : {"numpy", "torch"}
-        Whose tensors. numpy has bfloat16 and float8 from ``ml_dtypes``, if that is installed.
+    framework : {"numpy", "torch", "np", "pt"}
+        Whose tensors; "np" and "pt" are what the format's own library calls them. numpy has bfloat16 and float8 from ``ml_dtypes``, if that is installed.
     workers, chunk_size, engine, page_cache, progress, profile
         As for `read`.
 
@@ -218,15 +219,15 @@ def _list(word: str, names: Iterable[str] | None) -> list[str] | None:
 
 
 def _maker(framework: str) -> Any:
-    if framework == "numpy":
+    if framework in ("numpy", "np"):
         return _numpy
-    if framework == "torch":
+    if framework in ("torch", "pt"):
         return _torch
-    raise ValueError(f'framework={framework!r}: it is one of "numpy", "torch"')
+    raise ValueError(f'framework={framework!r}: it is one of "numpy", "torch", "np", "pt"')
 
 
 def _dtype(name: str, word: str) -> Any:
-    import numpy as np
+    from swath._numpy import np
 
     if word in _NUMPY:
         return np.dtype(_NUMPY[word])
@@ -247,7 +248,7 @@ def _dtype(name: str, word: str) -> Any:
 def _numpy(
     name: str, word: str, shape: list[int], memory: Any, begin: int, length: int
 ) -> Any:
-    import numpy as np
+    from swath._numpy import np
 
     dtype = _dtype(name, word)
     if not length:
@@ -292,6 +293,12 @@ def save_safetensors(
     workers : int
         Threads; 0 chooses.
     """
+    if not isinstance(tensors, Mapping):
+        kind = type(tensors).__qualname__
+        raise TypeError(
+            f"a {kind} is no mapping of names to tensors; try: "
+            "{name: numpy.asarray(table[name]) for name in table.columns}"
+        )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
     return save_tensors(
         path, rows, None if metadata is None else dict(metadata), workers=workers
@@ -299,7 +306,7 @@ def save_safetensors(
 
 
 def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:
-    import numpy as np
+    from swath._numpy import np
 
     if any(kind.__module__.partition(".")[0] == "torch" for kind in type(tensor).__mro__):
         import torch
@@ -314,7 +321,7 @@ def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:
         except (NotImplementedError, RuntimeError) as error:
             raise TypeError(f"tensor {name!r} cannot be written: {error}") from error
         return words[tensor.dtype], list(tensor.shape), flat.numpy()
-    array = np.asarray(tensor)
+    array = plain(f"tensor {name!r}", tensor)
     kinds = {np.dtype(kind): word for word, kind in _NUMPY.items()}
     word = kinds.get(array.dtype.newbyteorder("<"))
     if word is None:

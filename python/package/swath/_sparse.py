@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from swath._errors import unreadable
+from swath._given import check_numbers, plain
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
@@ -141,7 +143,7 @@ def read_edges(
 
 
 def _matrix(path: Any, form: _Form, read: _Read) -> Any:
-    import numpy as np
+    from swath._numpy import np
 
     row_count, column_count, _, first, second, raw = read
     shape = (row_count, column_count)
@@ -181,7 +183,7 @@ def _coo_array(sparse: Any, shape: tuple[int, int], rows: Any, columns: Any, val
 
 def _signed(ids: np.ndarray[Any, Any], wide: bool) -> np.ndarray[Any, Any]:
     """With a sign, as scipy counts: the same memory, where they are not to be wider than read."""
-    import numpy as np
+    from swath._numpy import np
 
     if ids.dtype == np.uint64:
         return ids.view(np.int64)
@@ -189,7 +191,7 @@ def _signed(ids: np.ndarray[Any, Any], wide: bool) -> np.ndarray[Any, Any]:
 
 
 def _values(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    import numpy as np
+    from swath._numpy import np
 
     # Pairs of doubles are complex numbers.
     return values.view(np.complex128)[:, 0] if values.ndim == 2 else values
@@ -209,7 +211,8 @@ def write_mtx(
     ----------
     path : path
     matrix : scipy sparse array or matrix, or Coo
-        Values are written so that reading them gives the same bits.
+        Values are written so that reading them as the type they have gives the same bits; float32
+        asks for ``values="float32"`` then. What is masked, or wider than a double, is refused.
     symmetry : str
         What the matrix is, if not "general": then only its lower half is written, and the rest is not
         compared with it.
@@ -218,15 +221,23 @@ def write_mtx(
     workers : int
         Threads; 0 chooses.
     """
-    import numpy as np
+    from swath._numpy import np
 
     if isinstance(matrix, Coo):
         shape, rows, columns, values = matrix
+    elif not hasattr(matrix, "tocoo"):
+        kind = type(matrix).__qualname__
+        raise TypeError(
+            f"a {kind} is no sparse matrix; try: scipy.sparse.coo_array(matrix), which leaves out "
+            "zeros, or swath.write_csv"
+        )
     else:
         coo = matrix.tocoo()
         shape, rows, columns, values = coo.shape, coo.row, coo.col, coo.data
     if len(shape) != 2:
         raise ValueError(f"a matrix has two dimensions, not {len(shape)}")
+    rows, columns = _indices("rows", rows), _indices("columns", columns)
+    values = None if values is None else _numbers(values)
     if symmetry != "general":
         half = rows > columns if symmetry == "skew-symmetric" else rows >= columns
         rows, columns = rows[half], columns[half]
@@ -234,21 +245,41 @@ def write_mtx(
     given = None
     if values is not None:
         values = np.ascontiguousarray(values)
-        if values.dtype.kind in "biu":
-            if values.dtype == np.uint64 and len(values) and int(values.max()) > 2**63 - 1:
-                raise OverflowError("a value above 2^63 - 1 does not fit")
-            values = values.astype(np.int64)
-        elif values.dtype not in (np.float32, np.float64, np.complex128):
-            values = values.astype(np.complex128 if values.dtype.kind == "c" else np.float64)
         given = (values.dtype.name, values)
     return write_matrix(
         path,
-        (int(shape[0]), int(shape[1])),
-        np.ascontiguousarray(rows, np.uint64),
-        np.ascontiguousarray(columns, np.uint64),
+        (operator.index(shape[0]), operator.index(shape[1])),
+        np.ascontiguousarray(rows),
+        np.ascontiguousarray(columns),
         given,
         symmetry=symmetry,
         format="mtx",
         comment=comment,
         workers=workers,
     )
+
+
+def _indices(what: str, given: Any) -> np.ndarray[Any, Any]:
+    from swath._numpy import np
+
+    array = plain(f"the array of {what}", given)
+    if array.dtype.kind not in "iu" and array.size:
+        raise TypeError(f"the array of {what} is of {array.dtype}; try: integers")
+    # Negative ones become too large, and are refused as such.
+    return np.ascontiguousarray(array, np.uint64)
+
+
+def _numbers(given: Any) -> np.ndarray[Any, Any]:
+    """Of a type that files have, each as it was."""
+    from swath._numpy import np
+
+    array = plain("the array of values", given)
+    if array.dtype.kind == "c" and array.dtype.itemsize <= 16:
+        return array.astype(np.complex128, copy=False)
+    check_numbers("the array of values", array)
+    if array.dtype == np.uint64 and len(array) and int(array.max()) > 2**63 - 1:
+        raise OverflowError("a value above 2^63 - 1 does not fit")
+    if array.dtype.kind != "f":
+        return array.astype(np.int64, copy=False)
+    kind = np.float32 if array.dtype == np.float32 else np.float64
+    return array.astype(kind, copy=False)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
+from swath._given import check_numbers, plain, tables
 from swath._swath import Table, read_table, write_columns, write_table
 
 if TYPE_CHECKING:
@@ -59,6 +61,8 @@ def read_csv(
     swath.MalformedError
         With line and byte of what is not as it should be.
     """
+    if not isinstance(header, str):
+        raise TypeError(f'header={header!r}: it is one of "auto", "present", "absent"')
     said: dict[str, Any] = {
         "header": header,
         "delimiter": _byte("delimiter", delimiter),
@@ -72,7 +76,7 @@ def read_csv(
     }
     if dtype is None:
         return read_table(path, **said)
-    import numpy as np
+    from swath._numpy import np
 
     values, _ = read_table(path, np.dtype(dtype).name, **said)
     return np.asarray(values)
@@ -90,7 +94,7 @@ def _byte(name: str, text: str | bytes | None) -> int | None:
 
 def column(table: Table, index: int) -> Any:
     """What ``table[index]`` is: see there."""
-    import numpy as np
+    from swath._numpy import np
 
     values, bits = np.asarray(table.values(index)), table.validity(index)
     if bits is None:
@@ -103,17 +107,95 @@ def column(table: Table, index: int) -> Any:
 
 def matrix(table: Table, dtype: Any, copy: bool | None) -> Any:
     """What ``numpy.asarray(table)`` is: see there."""
-    import numpy as np
+    from swath._numpy import np
 
+    # The frame that called numpy: pandas' constructor asks for nothing but an array, and there is no
+    # other way to tell it the names.
+    caller = sys._getframe(1)
+    if (caller.f_globals.get("__name__"), caller.f_code.co_name) == (
+        "pandas.core.frame",
+        "__init__",
+    ):
+        raise TypeError(
+            "pandas.DataFrame(table) would lose names and types; try: table.to_pandas(), or "
+            "pandas.DataFrame.from_arrow(table)"
+        )
     if copy is False:
         raise ValueError("the columns of a table are apart: an array of them is a copy")
     columns = [table[index] for index in range(table.num_columns)]
-    if not columns:
-        return np.empty((len(table), 0), dtype)
-    if any(isinstance(one, np.ma.MaskedArray) for one in columns):
-        columns = [np.ma.filled(one.astype(np.float64), np.nan) for one in columns]
-    made = np.column_stack(columns)
-    return made if dtype is None else made.astype(dtype, copy=False)
+    if dtype is None:
+        is_whole = all(type(one) is np.ndarray and one.dtype.kind == "i" for one in columns)
+        dtype = np.int64 if columns and is_whole else np.float64
+    made = np.empty((len(table), len(columns)), dtype)
+    for index, one in enumerate(columns):
+        made[:, index] = _as(f"column {table.names[index]!r}", one, made.dtype)
+    return made
+
+
+def _as(what: str, column: np.ndarray[Any, Any], dtype: np.dtype[Any]) -> Any:
+    """The column as another type: exactly, or not at all. Singles are rounded, as was asked for."""
+    from swath._numpy import np
+
+    if isinstance(column, np.ma.MaskedArray):
+        if dtype.kind in "iub":
+            raise ValueError(f"{what} has missing values, and {dtype} has nothing for them")
+        made = np.full(len(column), np.nan, dtype)
+        made[~np.ma.getmaskarray(column)] = _as(what, column.compressed(), dtype)
+        return made
+    with np.errstate(invalid="ignore"):
+        made = column.astype(dtype)
+    lost = _lost(column, made)
+    if len(lost):
+        raise ValueError(
+            f"{what} has {column[lost[0]]}, which is none of {dtype}; try: the column alone, or "
+            "numpy.asarray(table, object)"
+        )
+    return made
+
+
+def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
+    """Where integers or doubles are not what they were before they became integers or doubles."""
+    from swath._numpy import np
+
+    if made.dtype.kind in "iu":
+        least, most = np.iinfo(made.dtype).min, np.iinfo(made.dtype).max
+        inside = (column >= least) & (column <= most)
+        # As a double the greatest integer of 64 bits is one that is too large.
+        if column.dtype.kind == "f":
+            inside = (column >= float(least)) & (column < float(most + 1)) & (column % 1 == 0)
+        return np.flatnonzero(~inside)
+    if made.dtype == np.float64 and column.dtype.kind == "i":
+        large = np.flatnonzero(np.abs(made) >= 2.0**53)
+        return [at for at in large if int(made[at]) != column[at]]
+    return []
+
+
+def dtypes(table: Table) -> list[Any]:
+    """What ``table.dtypes`` is: see there."""
+    from swath._numpy import np
+
+    return [np.asarray(table.values(index)).dtype for index in range(table.num_columns)]
+
+
+def to_pandas(table: Table) -> Any:
+    """What ``table.to_pandas()`` is: see there."""
+    from swath._numpy import np
+
+    try:
+        import pandas  # type: ignore[import-untyped, unused-ignore]
+    except ImportError as error:
+        raise ImportError("pandas is not installed; try: pip install pandas") from error
+
+    def made(column: Any) -> Any:
+        if not isinstance(column, np.ma.MaskedArray):
+            return column
+        return pandas.arrays.IntegerArray(column.data.copy(), np.ma.getmaskarray(column))
+
+    # By number, for two may have one name.
+    columns = {index: made(table[index]) for index in range(table.num_columns)}
+    frame = pandas.DataFrame(columns, index=pandas.RangeIndex(len(table)))
+    frame.columns = table.names
+    return frame
 
 
 def write_csv(
@@ -130,8 +212,10 @@ def write_csv(
     Parameters
     ----------
     path : path
-    data : array of one or two dimensions, or mapping of names to arrays
-        A mapping is written as columns.
+    data : table, mapping of names to columns, or array of one or two dimensions
+        A ``Table``, or a table of pandas, polars, pyarrow or whatever else speaks Arrow, is written
+        with its names and types; so is a mapping. What is missing there, or masked in an array,
+        is an empty field. Booleans of numpy are 0 and 1.
     names : sequence of str, optional
         What the first line calls the columns; without them, of an array, there is no such line.
     delimiter : str or bytes
@@ -141,43 +225,40 @@ def write_csv(
         number.
     workers : int
         Threads; 0 chooses.
+
+    Raises
+    ------
+    TypeError, OverflowError
+        With the column and its type, if text cannot keep it exactly: text, dates, decimals, complex
+        numbers, objects, what is nested, floats of more than 64 bits.
     """
-    import numpy as np
+    from swath._numpy import np
 
     how: dict[str, Any] = {
         "delimiter": _byte("delimiter", delimiter),
         "digits": digits,
         "workers": workers,
+        "names": None if names is None else list(names),
     }
-    if isinstance(data, Mapping):
-        columns = [np.asarray(column) for column in data.values()]
-        if any(column.ndim != 1 for column in columns):
-            raise ValueError("a column has one dimension")
-        given = [
-            (column.dtype.kind in "biu", np.ascontiguousarray(column, _wide(column)))
-            for column in columns
-        ]
-        how["names"] = list(map(str, data)) if names is None else list(names)
-        return write_columns(path, given, **how)
-    array = np.asarray(data)
+    if (found := tables(data)) is not None:
+        columns, its_names = found
+        how["names"] = its_names if names is None else list(names)
+        return write_columns(path, columns, **how)
+    array = plain("the array", data)
     if array.ndim == 1:
         array = array.reshape(-1, 1)
     if array.ndim != 2:
         raise ValueError(f"a table has two dimensions, not {array.ndim}")
-    if not array.dtype.isnative or array.dtype.kind not in "iuf" or array.dtype.itemsize < 1:
-        array = array.astype(_wide(array))
-    if array.dtype == np.float16 or array.dtype.itemsize > 8:
+    check_numbers("the array", array)
+    if array.dtype.kind == "b":
+        array = array.astype(np.uint8)
+    if array.dtype.name not in _WRITTEN:
         array = array.astype(np.float64)
-    array = np.ascontiguousarray(array)
-    how["names"] = None if names is None else list(names)
+    # In the order of bytes of this machine, and without gaps.
+    array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return write_table(path, array.dtype.name, array, array.shape[1], **how)
 
 
-def _wide(array: np.ndarray[Any, Any]) -> npt.DTypeLike:
-    import numpy as np
-
-    if array.dtype == np.uint64 and len(array) and int(array.max()) > 2**63 - 1:
-        raise OverflowError("a value above 2^63 - 1 does not fit")
-    if array.dtype.kind not in "biuf":
-        raise TypeError(f"values of {array.dtype} cannot be written")
-    return np.int64 if array.dtype.kind in "biu" else np.float64
+# Arrays that are written as they are.
+_WRITTEN = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_WRITTEN |= {"float32", "float64"}

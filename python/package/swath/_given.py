@@ -1,0 +1,166 @@
+"""What callers give to be written: arrays and columns as they are, or an error that names what is lost.
+
+numpy's own conversions forget masks and the names and types of tables; nothing here does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from swath._swath import Table, import_table, make_column
+
+if TYPE_CHECKING:
+    import numpy as np
+
+# What others may make of kinds of values that cannot be written.
+_HINTS = {
+    "O": "numbers of one type, in a numpy.ma.array where some are missing",
+    "M": "astype('int64'), and say the unit in the name",
+    "m": "astype('int64'), and say the unit in the name",
+    "c": "the real and the imaginary parts, one column each",
+    "f": "astype('float64'), if that is near enough",
+    "V": "astype('float64'), if that is exact, or a column for each field",
+}
+
+
+def speaks_arrow(data: Any) -> bool:
+    """Whether it hands over columns by Arrow's PyCapsule interface."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
+    """An array without a mask; what would lose one, or names, is refused. ``what`` names it."""
+    from swath._numpy import np
+
+    if speaks_arrow(data):
+        raise TypeError(
+            f"{what} is a {_kind(data)}: its names, types and missing values would be lost; "
+            "try: numpy.asarray, of what has none missing"
+        )
+    array = _array(data)
+    if isinstance(array, np.ma.MaskedArray):
+        # As bytes, for those of a structured array have fields.
+        if np.ascontiguousarray(np.ma.getmaskarray(array)).view(np.uint8).any():
+            raise TypeError(
+                f"{what} is masked, and what lies under the mask is no value; try: "
+                "numpy.ma.filled(array, fill_value)"
+            )
+        array = array.data
+    if array.dtype.hasobject:
+        raise TypeError(f"{what} is of {array.dtype}: objects have no bytes; try: {_HINTS['O']}")
+    return array
+
+
+def _kind(data: Any) -> str:
+    return f"{type(data).__module__.partition('.')[0]}.{type(data).__qualname__}"
+
+
+def _array(data: Any) -> np.ndarray[Any, Any]:
+    """As numpy has it, with its mask; Python's integers are not rounded to doubles on the way."""
+    from swath._numpy import np
+
+    if isinstance(data, np.ndarray):
+        return data
+    if not isinstance(data, (list, tuple)):
+        return np.asarray(data)
+    if any(isinstance(one, np.ma.MaskedArray) for one in data):
+        whole = [0 if one is np.ma.masked else np.ma.getdata(one) for one in data]
+        mask = np.array([np.ma.getmaskarray(one) for one in data])
+        return np.ma.MaskedArray(_array(whole), mask)
+    array: np.ndarray[Any, Any] = np.asarray(data)
+    if array.dtype.kind in "fc":
+        items = np.array(data, dtype=object).ravel()
+        integers = [int(one) for one in items if isinstance(one, (int, np.integer))]
+        lost = [one for one in integers if int(float(one)) != one]
+        if lost or len(integers) == len(items) > 0:
+            wrong = lost[0] if lost else max(integers)
+            raise OverflowError(
+                f"{wrong} would become a double, with others that are no 64-bit integers; try: "
+                "a mapping of names to columns, or numpy.array(…, dtype)"
+            )
+    return array
+
+
+def tables(data: Any) -> tuple[list[Table], list[str] | None] | None:
+    """Columns with their names, of what has any; ``None`` for an array without a mask."""
+    if isinstance(data, Table):
+        return [data], data.names
+    if isinstance(data, Mapping):
+        names = [str(name) for name in data]
+        return [_column(name, one) for name, one in zip(names, data.values())], names
+    if speaks_arrow(data):
+        return _of_arrow(data)
+    return _of_masked(data)
+
+
+def _of_arrow(data: Any) -> tuple[list[Table], list[str] | None]:
+    if hasattr(type(data), "to_frame"):
+        data = data.to_frame("" if data.name is None else data.name)
+    if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(data).__mro__):
+        data = _with_index(data)
+    table = import_table(data)
+    return [table], None if table.names == [""] else table.names
+
+
+def _with_index(frame: Any) -> Any:
+    """A frame of pandas whose index is a column, if it has a name: Arrow knows of none."""
+    index = frame.index
+    if any(name is not None for name in index.names):
+        return frame.reset_index()
+    if not index.equals(frame.reset_index(drop=True).index):
+        raise TypeError(
+            "the index of the DataFrame is neither 0, 1, 2 … nor named, and would be lost; try: "
+            "frame.reset_index(drop=True), or frame.rename_axis('name')"
+        )
+    return frame
+
+
+def _of_masked(data: Any) -> tuple[list[Table], None] | None:
+    from swath._numpy import np
+
+    array = _array(data)
+    if not isinstance(array, np.ma.MaskedArray) or array.ndim not in (1, 2):
+        return None
+    columns = array.reshape(-1, 1) if array.ndim == 1 else array
+    found = [_column(str(at), columns[:, at]) for at in range(columns.shape[1])]
+    return (found, None) if found else None
+
+
+def _column(name: str, data: Any) -> Table:
+    """One column, exactly, or an error with its name."""
+    from swath._numpy import np
+
+    if isinstance(data, Table) or not speaks_arrow(data):
+        array = _array(data)
+        if array.ndim != 1:
+            raise ValueError(f"column {name!r}: a column has one dimension, not {array.ndim}")
+        missing = None
+        if isinstance(array, np.ma.MaskedArray):
+            missing = np.ascontiguousarray(np.ma.getmaskarray(array)).view(np.uint8)
+            array = array.data
+        is_integer, values = _wide(f"column {name!r}", array, missing)
+        return make_column(name, is_integer, values, missing)
+    return import_table(data, name)
+
+
+def _wide(what: str, array: np.ndarray[Any, Any], missing: Any) -> tuple[bool, Any]:
+    from swath._numpy import np
+
+    check_numbers(what, array)
+    if array.dtype.kind == "f":
+        return False, np.ascontiguousarray(array, np.float64)
+    if array.dtype.kind == "u" and array.dtype.itemsize == 8:
+        there = array if missing is None else array[missing == 0]
+        if there.size and int(there.max()) > 2**63 - 1:
+            raise OverflowError(f"{what} has {there.max()}: a value above 2^63 - 1 does not fit")
+    return True, np.ascontiguousarray(array, np.int64)
+
+
+def check_numbers(what: str, array: np.ndarray[Any, Any]) -> None:
+    """Fails unless they are numbers of up to 64 bits, which text and columns keep exactly."""
+    kind = array.dtype.kind
+    if kind in "biu" or (kind == "f" and array.dtype.itemsize <= 8):
+        return
+    hint = _HINTS.get(kind, "leave it out, or make numbers of it")
+    raise TypeError(f"{what} is of {array.dtype}, which cannot be written exactly; try: {hint}")

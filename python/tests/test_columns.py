@@ -1,0 +1,251 @@
+"""Tables of others are written as they are, and a Table is used as a DataFrame of pandas is."""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+
+import pytest
+
+import swath
+
+np = pytest.importorskip("numpy")
+pandas = pytest.importorskip("pandas")
+polars = pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
+MOST = 2**53 + 1
+
+
+@pytest.fixture
+def table(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(f"n,x,m\n1,0.5,\n2,,7\n3,2.5,{MOST}\n")
+    return swath.read_csv(path)
+
+
+def test_a_table_is_written_as_it_was_read(tmp_path, table):
+    wanted, path = (tmp_path / "table.csv").read_text(), tmp_path / "again.csv"
+    for same in [table, pyarrow.table(table), polars.DataFrame(table), table.to_pandas()]:
+        swath.write_csv(path, same)
+        assert path.read_text() == wanted, type(same)
+    swath.write_csv(path, table["m"])
+    assert path.read_text() == f'""\n7\n{MOST}\n'
+    swath.write_csv(path, dict(table))
+    assert path.read_text() == wanted.replace("2,,7", "2,nan,7"), "numpy's doubles have NaN alone"
+    swath.write_csv(path, table, names=["a", "b", "c"], delimiter=";", digits=2)
+    assert path.read_text() == f"a;b;c\n1;0.50;\n2;;7\n3;2.50;{MOST}\n"
+
+
+def test_what_speaks_arrow_is_written_with_names_and_types(tmp_path):
+    path = tmp_path / "out.csv"
+    frame = pandas.DataFrame({"a": [1, 2], "b": [0.5, None], "c": pandas.array([MOST, None], "Int64")})
+    swath.write_csv(path, frame)
+    assert path.read_text() == f"a,b,c\n1,0.5,{MOST}\n2,,\n"
+    batches = [pyarrow.record_batch({"a": pyarrow.array(part, "uint8")}) for part in ([1], [], [2, None])]
+    swath.write_csv(path, pyarrow.RecordBatchReader.from_batches(batches[0].schema, batches))
+    assert path.read_text() == 'a\n1\n2\n""\n'
+    swath.write_csv(path, batches[0])
+    assert path.read_text() == "a\n1\n"
+    # A column alone, and columns of several libraries side by side.
+    swath.write_csv(path, pyarrow.chunked_array([[1], [None, 3]]))
+    assert path.read_text() == '1\n""\n3\n'
+    for series in [pandas.Series([1, 2], name="s"), polars.Series("s", [1, 2])]:
+        swath.write_csv(path, series)
+        assert path.read_text() == "s\n1\n2\n"
+        swath.write_csv(path, {"x": series, "y": np.ma.MaskedArray([5, 6], [1, 0]), "z": [0.5, 1]})
+        assert path.read_text() == "x,y,z\n1,,0.5\n2,6,1.0\n"
+    swath.write_csv(path, pandas.Series([1, 2]))
+    assert path.read_text() == "1\n2\n", "no name, no header"
+    small = pyarrow.table({"f": pyarrow.array([0.1], "float32"), "h": pyarrow.array([0.5], "float16")})
+    swath.write_csv(path, small)
+    assert np.asarray(swath.read_csv(path))[0].tolist() == [float(np.float32(0.1)), 0.5]
+    swath.write_csv(path, {"u": pyarrow.array([2**63 - 1], "uint64")})
+    assert path.read_text() == f"u\n{2**63 - 1}\n"
+
+
+REFUSED = {
+    "text": (["a"], "string"),
+    "bytes": ([b"a"], "binary"),
+    "day": ([datetime.date(2026, 1, 1)], "date32"),
+    "time": ([datetime.datetime(2026, 1, 1)], pyarrow.timestamp("ns")),
+    "price": ([decimal.Decimal("0.1")], pyarrow.decimal128(5, 2)),
+    "flag": ([True], "bool"),
+    "list": ([[1]], pyarrow.list_(pyarrow.int64())),
+    "struct": ([{"a": 1}], pyarrow.struct({"a": pyarrow.int64()})),
+    "nothing": ([None], "null"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_columns_that_text_does_not_keep_are_refused_by_name(tmp_path, name):
+    path, array = tmp_path / "out.csv", pyarrow.array(*REFUSED[name])
+    table = pyarrow.table({"n": pyarrow.array([1]), name: array})
+    for data in [table, table.to_batches()[0], {"n": [1], name: array}]:
+        with pytest.raises(TypeError, match=f"column `{name}` is of type .*; try: "):
+            swath.write_csv(path, data)
+    with pytest.raises(TypeError, match=f"`{name}`"):
+        swath.write_csv(path, {"n": [1], name: table.column(name).dictionary_encode()} if name == "text" else table)
+    assert not path.exists()
+
+
+def test_columns_of_numpy_are_refused_by_name(tmp_path):
+    path = tmp_path / "out.csv"
+    for values, kind in [
+        (["a"], "<U1"),
+        ([b"a"], "|S1"),
+        ([1, None], "object"),
+        (np.array([1], "M8[s]"), r"datetime64\[s\]"),
+        ([1j], "complex128"),
+        (np.ones(1, "longdouble"), "float128"),
+        (np.ones(1, [("a", "i4")]), "'a'"),
+        (np.ma.MaskedArray(["a"], [1]), "<U1"),
+    ]:
+        with pytest.raises(TypeError, match=f"column 'odd' is of .*{kind}.*; try: "):
+            swath.write_csv(path, {"n": [1], "odd": values})
+        if np.asarray(values).dtype != object:
+            with pytest.raises(TypeError, match=f"is of .*{kind}.*; try: "):
+                swath.write_csv(path, np.ma.asarray(values))
+            with pytest.raises(TypeError, match="try: "):
+                swath.write_csv(path, np.asarray(values))
+    for values in [[2**63], np.array([2**63], "u8"), pyarrow.array([2**63], "uint64")]:
+        with pytest.raises(OverflowError, match="odd.*above"):
+            swath.write_csv(path, {"odd": values})
+    for rounded in [[MOST, 0.5], [2**63, -1], [[1, 2], [MOST, 0.5]], (np.int64(MOST), 0.5)]:
+        with pytest.raises(OverflowError, match="would become a double"):
+            swath.write_csv(path, rounded)
+    at = np.array([0])
+    for values, kind in [(np.ones(1, "g"), "float128"), (np.ones(1, "G"), "complex256"), ([None], "obj")]:
+        with pytest.raises(TypeError, match=kind):
+            swath.write_mtx(path, swath.Coo((1, 1), at, at, values))
+    for wrong in [[0.5], [True], ["0"]]:
+        with pytest.raises(TypeError, match="array of rows"):
+            swath.write_mtx(path, swath.Coo((1, 1), np.array(wrong), at, [1.0]))
+    assert not path.exists()
+
+
+def test_an_index_that_would_be_lost_is_refused(tmp_path):
+    path = tmp_path / "out.csv"
+    frame = pandas.DataFrame({"a": [1, 2, 3]})
+    for odd in [frame[frame.a != 2], frame["a"][frame.a != 2], frame[1:], frame.set_index([[1, 2, 3], [1, 2, 3]])]:
+        with pytest.raises(TypeError, match="index.*reset_index"):
+            swath.write_csv(path, odd)
+    swath.write_csv(path, frame[frame.a != 2].rename_axis("id"))
+    assert path.read_text() == "id,a\n0,1\n2,3\n"
+    swath.write_csv(path, frame[frame.a != 2].reset_index(drop=True))
+    assert path.read_text() == "a\n1\n3\n"
+
+
+def test_gaps_of_arrays_are_empty_fields(tmp_path):
+    path = tmp_path / "out.csv"
+    flat = np.ma.MaskedArray([1, 2, 3], [0, 1, 0])
+    swath.write_csv(path, flat)
+    assert path.read_text() == '1\n""\n3\n'
+    swath.write_csv(path, np.ma.MaskedArray([[1.5, 2], [3, 4]], [[0, 1], [0, 0]]), names=["a", "b"])
+    assert path.read_text() == "a,b\n1.5,\n3.0,4.0\n"
+    swath.write_csv(path, [flat, flat])
+    assert path.read_text() == "1,,3\n1,,3\n", "also inside of a list"
+    swath.write_csv(path, {"a": [MOST, np.ma.masked]})
+    assert path.read_text() == f'a\n{MOST}\n""\n'
+    swath.write_csv(path, [0.5, np.ma.masked])
+    assert path.read_text() == '0.5\n""\n'
+    with pytest.raises(OverflowError, match="would become a double"):
+        swath.write_csv(path, [np.ma.MaskedArray([MOST, 1], [0, 1]), np.array([0.5, 1])])
+    swath.write_csv(path, np.array([[2**64 - 1, 1]], ">u8"))
+    assert path.read_text() == f"{2**64 - 1},1\n"
+    swath.write_csv(path, {"u": np.ma.MaskedArray([2**64 - 1, 1], [1, 0], dtype="u8")})
+    assert path.read_text() == 'u\n""\n1\n', "what is too large lies under the mask"
+
+
+def test_an_array_of_a_table_is_exact_or_an_error(tmp_path, table):
+    with pytest.raises(ValueError, match=f"column 'm' has {MOST}, which is none of float64; try: "):
+        np.asarray(table)
+    with pytest.raises(ValueError, match="column 'm'"):
+        np.asarray(table, "f8")
+    assert np.asarray(table[["n", "x"]]).tolist()[0] == [1, 0.5]
+    assert np.asarray(table, object)[2].tolist() == [3, 2.5, MOST]
+    assert np.asarray(table[["m"]][1:]).dtype == np.int64
+    assert np.asarray(table[["m"]][1:]).tolist() == [[7], [MOST]]
+    path = tmp_path / "odd.csv"
+    for text, kind in [
+        (f"{MOST},0.5", "f8"), ("2.5", "i8"), ("300", "u1"), ("-1", "u8"), ("nan", "i4"), ("1e19", "i8"),
+        (f"{2.0**63}", "i8"), ("1,\n,2", "i8"),
+    ]:
+        path.write_text(text + "\n")
+        with pytest.raises(ValueError, match="column"):
+            np.asarray(swath.read_csv(path, header="absent"), kind)
+    path.write_text("-9223372036854775808,2.0,255\n")
+    assert np.asarray(swath.read_csv(path), "i8").tolist() == [[-(2**63), 2, 255]]
+    assert np.asarray(swath.read_csv(path)).tolist() == [[-(2.0**63), 2, 255]]
+    path.write_text("16777217,0.1\n")
+    assert np.asarray(swath.read_csv(path), "f4").dtype == "f4", "singles are rounded, as was asked for"
+
+
+def test_pandas_gets_names_and_types(table):
+    frame = table.to_pandas()
+    assert list(frame) == ["n", "x", "m"] and list(map(str, frame.dtypes)) == ["int64", "float64", "Int64"]
+    assert frame["m"].tolist() == [pandas.NA, 7, MOST] and frame["n"].tolist() == [1, 2, 3]
+    frame.loc[0, "n"] = 5
+    assert table["n"].tolist() == [1, 2, 3], "it is a copy"
+    assert table[[]].to_pandas().shape == (3, 0)
+    arrow = pandas.DataFrame.from_arrow(table)
+    assert list(arrow) == ["n", "x", "m"]
+    with pytest.raises(TypeError, match=r"to_pandas\(\)"):
+        pandas.DataFrame(table)
+    assert pandas.DataFrame(dict(table[["n"]]))["n"].tolist() == [1, 2, 3]
+
+
+def test_a_table_has_what_a_frame_has(table):
+    assert table.columns == table.names and table.shape == (3, 3)
+    assert table.dtypes == [np.dtype("i8"), np.dtype("f8"), np.dtype("i8")]
+    some = table[["m", "n"]]
+    assert type(some) is swath.Table and some.names == ["m", "n"] and some["m"].tolist() == [None, 7, MOST]
+    assert table[[2, -3]].names == ["m", "n"]
+    for rows, wanted in [(slice(1, 3), [7, MOST]), (slice(-1, None), [MOST]), (slice(0, 1), [None]), (slice(5, 9), [])]:
+        part = table[rows]
+        assert part.names == table.names and part["m"].tolist() == wanted and len(part) == len(wanted)
+    assert np.shares_memory(np.asarray(table.values(0)), np.asarray(table[1:].values(0)))
+    assert table.head(2).shape == (2, 3) and table.head().shape == (3, 3)
+    assert pyarrow.table(table[1:])["m"].to_pylist() == [7, MOST]
+    with pytest.raises(ValueError, match="steps of 2"):
+        table[::2]
+    with pytest.raises(KeyError, match="no column is called `nope`.*`n`, `x`, `m`"):
+        table["nope"]
+    with pytest.raises(KeyError, match="nope"):
+        table[["n", "nope"]]
+    with pytest.raises(IndexError):
+        table[["n", 3]]
+
+
+def test_columns_of_one_name_are_not_dropped(tmp_path):
+    path = tmp_path / "twice.csv"
+    path.write_text("a,a\n1,2\n")
+    table = swath.read_csv(path)
+    for take in [lambda: table["a"], lambda: dict(table), lambda: table[["a"]]]:
+        with pytest.raises(KeyError, match="several columns are called `a`.*0 and 1"):
+            take()
+    assert table.names == list(table) == ["a", "a"] and table[1].tolist() == [2]
+    assert table.to_pandas().values.tolist() == [[1, 2]] and list(table.to_pandas()) == ["a", "a"]
+    swath.write_csv(tmp_path / "out.csv", table)
+    assert (tmp_path / "out.csv").read_text() == path.read_text()
+    swath.write_csv(tmp_path / "out.csv", pyarrow.table([[1], [2]], names=["a", "a"]))
+    assert (tmp_path / "out.csv").read_text() == path.read_text()
+
+
+def test_columns_of_different_lengths_and_dimensions_are_refused(tmp_path):
+    path = tmp_path / "out.csv"
+    with pytest.raises(ValueError, match="different lengths"):
+        swath.write_csv(path, {"a": pyarrow.array([1, 2]), "b": [1]})
+    with pytest.raises(ValueError, match="column 'b'.*one dimension"):
+        swath.write_csv(path, {"a": [1], "b": [[1]]})
+    with pytest.raises(TypeError, match="missing as a whole"):
+        swath.write_csv(path, pyarrow.array([{"a": 1}, None]))
+    assert not path.exists()
+
+
+def test_words_are_asked_for_by_name(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a\n1\n")
+    for odd in [True, 0, None]:
+        with pytest.raises(TypeError, match=f"header={odd}: it is one of"):
+            swath.read_csv(path, header=odd)
