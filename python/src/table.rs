@@ -11,7 +11,8 @@ use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
 use swath::append::OrderedOptions;
 use swath::{Array, CancelToken, ReadOptions};
 use swath_formats::table::{
-    self, Column, Columns, Decimals, Header, Missing, TableOptions, TableWriter, Value, Values,
+    self, Column, Columns, Decimals, Delimiter, Header, Missing, TableOptions, TableWriter,
+    Value, Values,
 };
 
 use crate::bytes::Borrowed;
@@ -298,6 +299,13 @@ fn read_options(
     })
 }
 
+/// What stands between fields: a byte, or "blanks".
+#[derive(FromPyObject)]
+pub(crate) enum Separator {
+    Byte(u8),
+    Word(String),
+}
+
 /// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
 /// arrays of it.
 #[pyfunction]
@@ -309,7 +317,7 @@ pub(crate) fn read_table<'py>(
     py: Python<'py>,
     #[pyo3(from_py_with = path)] path: PathBuf,
     dtype: Option<&str>,
-    delimiter: Option<u8>,
+    delimiter: Option<Separator>,
     header: &str,
     comment: Option<u8>,
     quote: Option<u8>,
@@ -327,8 +335,13 @@ pub(crate) fn read_table<'py>(
         .with_quote(quote)
         .with_missing(missing.map_or(Missing::Natural, Missing::Value))
         .with_read_options(read);
-    if let Some(delimiter) = delimiter {
-        options = options.with_delimiter(delimiter);
+    match delimiter {
+        None => {}
+        Some(Separator::Byte(byte)) => options = options.with_delimiter(byte),
+        Some(Separator::Word(text)) => {
+            let blanks = word("delimiter", &text, &[("blanks", Delimiter::Blanks)])?;
+            options = options.with_delimiter(blanks);
+        }
     }
     if let Some(words) = missing_words {
         options = options.with_missing_words(words);

@@ -249,3 +249,15 @@ def test_words_are_asked_for_by_name(tmp_path):
     for odd in [True, 0, None]:
         with pytest.raises(TypeError, match=f"header={odd}: it is one of"):
             swath.read_csv(path, header=odd)
+
+
+def test_blanks_that_align_columns_are_one_delimiter(tmp_path):
+    path = tmp_path / "table.txt"
+    np.savetxt(path, array := np.array([[1.5, -2], [300, 4]]), fmt="%8.3f")
+    for how in [{}, {"delimiter": "blanks"}]:
+        np.testing.assert_array_equal(swath.read_csv(path, float, **how), array)
+    with pytest.raises(ValueError, match="delimiter"):
+        swath.read_csv(path, delimiter="spaces")
+    for text in [" 1\n 2\n", "1 \n2 \n"]:
+        path.write_text(text)
+        assert np.asarray(swath.read_csv(path)).tolist() == [[1], [2]]

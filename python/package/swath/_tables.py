@@ -39,7 +39,8 @@ def read_csv(
         Integers of 8 to 64 bits, float32 or float64: then all of it is one array of two dimensions.
         Without it a ``Table`` with a type for each column.
     delimiter : str or bytes, optional
-        One byte; without it, the first of tab, ``,``, ``;``, ``|`` and space that the first line has.
+        One byte, or "blanks": spaces and tabs, any number of which count as one. Without it, the
+        first of tab, ``,``, ``;`` and ``|`` that the first line has, else blanks, if it has a space.
     header : {"auto", "present", "absent"}
         Whether the first line names the columns.
     comment, quote : str, bytes or None
@@ -65,7 +66,7 @@ def read_csv(
         raise TypeError(f'header={header!r}: it is one of "auto", "present", "absent"')
     said: dict[str, Any] = {
         "header": header,
-        "delimiter": _byte("delimiter", delimiter),
+        "delimiter": delimiter if delimiter == "blanks" else _byte("delimiter", delimiter),
         "comment": _byte("comment", comment),
         "quote": _byte("quote", quote),
         "missing": missing,
