@@ -261,3 +261,18 @@ def test_blanks_that_align_columns_are_one_delimiter(tmp_path):
     for text in [" 1\n 2\n", "1 \n2 \n"]:
         path.write_text(text)
         assert np.asarray(swath.read_csv(path)).tolist() == [[1], [2]]
+
+
+def test_names_that_would_be_read_as_data_are_refused(tmp_path):
+    path = tmp_path / "out.csv"
+    frame = pandas.DataFrame(np.zeros((2, 2)))
+    for odd in [frame, {"1": [1], "nan": [2]}, {"NA": [1]}, {"": [1], "2": [2]}]:
+        with pytest.raises(ValueError, match="take a line of numbers for data; try: names="):
+            swath.write_csv(path, odd)
+    assert not path.exists()
+    swath.write_csv(path, frame, names=["1", "2"])
+    assert swath.read_csv(path, header="present").names == ["1", "2"]
+    swath.write_csv(path, frame, names=["a", "b"])
+    assert swath.read_csv(path).names == ["a", "b"]
+    swath.write_csv(path, {"x": [1], "2020": [2]})
+    assert swath.read_csv(path, header="present").names == ["x", "2020"]

@@ -243,7 +243,8 @@ def write_csv(
     }
     if (found := tables(data)) is not None:
         columns, its_names = found
-        how["names"] = its_names if names is None else list(names)
+        if names is None:
+            how["names"] = _readable(its_names)
         return write_columns(path, columns, **how)
     array = plain("the array", data)
     if array.ndim == 1:
@@ -258,6 +259,26 @@ def write_csv(
     # In the order of bytes of this machine, and without gaps.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return write_table(path, array.dtype.name, array, array.shape[1], **how)
+
+
+def _readable(names: list[str] | None) -> list[str] | None:
+    """The names, unless readers would take the line of them for data."""
+    if names and all(map(_is_data, names)):
+        raise ValueError(
+            f"the columns are called {names[:5]}, and readers take a line of numbers for data; try: "
+            "names= with words, or the same names for who reads it with header='present'"
+        )
+    return names
+
+
+def _is_data(name: str) -> bool:
+    if name.strip().lower() in ("", "na", "n/a", "null"):
+        return True
+    try:
+        float(name)
+    except ValueError:
+        return False
+    return True
 
 
 # Arrays that are written as they are.
