@@ -2,10 +2,11 @@
 //!
 //! Each decodes the bytes in every way that a caller could and must come back: with values, or with
 //! an error that names the file. A panic, a hang and memory out of proportion are what is looked
-//! for. The tests feed them with seeded mutations of valid files; with libFuzzer it is
+//! for. The tests feed them with seeded mutations of valid files, and look at the peak of memory; with
+//! libFuzzer, which has a limit of memory of its own, it is
 //!
 //! ```text
-//! cargo +nightly fuzz run --features libfuzzer manifest
+//! cargo +nightly fuzz run --features libfuzzer manifest -- -rss_limit_mb=512 -timeout=10
 //! ```
 
 use std::cell::RefCell;

@@ -1,16 +1,30 @@
-//! Seeded mutations of valid inputs, through every decoder.
+//! Seeded mutations of valid inputs, through every decoder: none panics, and none takes memory out of
+//! proportion to its input.
+
+mod peak;
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use swath::append::{AppendOptions, Mode, OrderedOptions, ordered};
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_fuzz::{DECODERS, Decode};
 
+use peak::Peak;
+
 /// Mutations of each valid input.
 const ROUNDS: u64 = 20;
+/// What a decoder may take for any input: buffers, windows, threads. A few bytes expand to what
+/// [`swath_fuzz`] lets through, which is not kept.
+const FLAT: u64 = 64 << 20;
+/// And for each byte of it.
+const PER_BYTE: u64 = 1 << 10;
+/// Decoders of text, in which no number has a fixed place.
+const OF_TEXT: [&str; 6] = ["names", "records", "market", "edges", "table", "contracts"];
+/// Memory is measured for the whole process: one decoder at a time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// Files of a few hundred bytes that are valid for some decoder, and all small files of `vectors/`.
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
@@ -76,21 +90,61 @@ fn mutate(bytes: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
     }
 }
 
+/// The numbers at the beginning and the end of `seed` made large: each alone, and two together, as the
+/// length of a whole and that of its parts must fit each other.
+fn with_large_numbers(seed: &[u8]) -> Vec<Vec<u8>> {
+    const EDGE: usize = 40;
+    // Large enough to be seen, and not so large that the machine suffers; or far too large.
+    const NUMBERS: [(u64, usize); 5] =
+        [(1 << 30, 4), (1 << 30, 8), (1 << 30, 16), (1 << 50, 16), (u64::MAX, 16)];
+    let places = (0..seed.len()).step_by(4);
+    let mut inputs = Vec::new();
+    for at in places.filter(|&at| at < EDGE || at + EDGE >= seed.len()) {
+        for (number, len) in NUMBERS {
+            let mut bytes = seed.to_vec();
+            let numbers = number.to_le_bytes().repeat(2);
+            for (byte, new) in bytes[at..].iter_mut().zip(&numbers[..len]) {
+                *byte = *new;
+            }
+            inputs.push(bytes);
+        }
+    }
+    inputs
+}
+
+fn alone<T>(work: impl FnOnce() -> T) -> T {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    work()
+}
+
+/// Whether `work` panics, on a thread of its own that has a name.
+fn panics(name: &str, work: impl FnOnce() + Send + 'static) -> bool {
+    let thread = std::thread::Builder::new().name(name.to_owned());
+    thread.spawn(work).expect("a thread").join().is_err()
+}
+
 #[test]
 fn every_decoder_survives_mutations_of_every_valid_input() {
     let folder = tempfile::tempdir().expect("a folder");
     let seeds = Arc::new(seeds(folder.path()));
     assert!(seeds.len() >= 7, "seven are made here");
-    let workers: Vec<_> = DECODERS
-        .iter()
-        .map(|&(name, decode)| {
-            let seeds = Arc::clone(&seeds);
-            let thread = std::thread::Builder::new().name(name.to_owned());
-            thread.spawn(move || feed(name, decode, &seeds)).expect("a thread")
-        })
-        .collect();
-    for worker in workers {
-        worker.join().expect("no decoder panics");
+    for &(name, decode) in DECODERS {
+        let seeds = Arc::clone(&seeds);
+        let failed = alone(|| panics(name, move || feed(name, decode, &seeds)));
+        assert!(!failed, "{name}");
+    }
+}
+
+#[test]
+fn no_number_in_a_file_makes_a_decoder_take_memory() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut seeds = seeds(folder.path());
+    seeds.retain(|seed| seed.len() < 1 << 10 && seed.contains(&0));
+    let seeds = Arc::new(seeds);
+    for &(name, decode) in DECODERS.iter().filter(|(name, _)| !OF_TEXT.contains(name)) {
+        let seeds = Arc::clone(&seeds);
+        let failed = alone(|| panics(name, move || feed_numbers(name, decode, &seeds)));
+        assert!(!failed, "{name}");
     }
 }
 
@@ -101,20 +155,72 @@ fn a_planted_decoder_that_believes_every_length_is_found() {
         assert!(digits < 20, "a number that no type holds");
     }
     let seeds = vec![b"1 2 3".to_vec(), b"count 12".to_vec()];
-    let hunt = std::thread::spawn(move || feed("planted", planted, &seeds));
-    assert!(hunt.join().is_err(), "nobody found it");
+    let found = alone(|| panics("planted", move || feed("planted", planted, &seeds)));
+    assert!(found, "nobody found it");
+}
+
+#[test]
+fn a_planted_decoder_that_makes_room_for_every_length_is_found() {
+    fn planted(bytes: &[u8]) {
+        let Some(len) = bytes.get(8..16).and_then(<[u8]>::first_chunk) else { return };
+        let mut room = Vec::new();
+        let len = usize::try_from(u64::from_le_bytes(*len)).unwrap_or(usize::MAX);
+        if room.try_reserve_exact(len).is_ok() {
+            room.resize(len.min(1 << 30), 0_u8);
+        }
+        std::hint::black_box(room);
+    }
+    if let Err(refused) = Peak::start() {
+        return swath_reference::skip("peak-memory", refused);
+    }
+    let seeds = vec![[0; 24].to_vec()];
+    let found = alone(|| panics("planted", move || feed_numbers("planted", planted, &seeds)));
+    assert!(found, "nobody found it");
 }
 
 fn feed(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
     for (number, seed) in seeds.iter().enumerate() {
-        decode(seed);
-        for round in 0..ROUNDS {
+        let mutated = (0..ROUNDS).map(|round| {
             let mut next = swath_reference::splitmix(round * 1000 + number as u64);
             let mut bytes = seed.clone();
             mutate(&mut bytes, &mut next);
-            // Shown if the decoder panics.
-            println!("{name}: seed {number}, round {round}: {}", bytes.escape_ascii());
-            decode(&bytes);
+            bytes
+        });
+        let inputs: Vec<_> = std::iter::once(seed.clone()).chain(mutated).collect();
+        decode_in_proportion((name, decode), number, &inputs);
+    }
+}
+
+fn feed_numbers(name: &str, decode: Decode, seeds: &[Vec<u8>]) {
+    for (number, seed) in seeds.iter().enumerate() {
+        decode_in_proportion((name, decode), number, &with_large_numbers(seed));
+    }
+}
+
+/// Decodes what was made of one seed, and looks at how much memory that took.
+fn decode_in_proportion((name, decode): (&str, Decode), seed: usize, inputs: &[Vec<u8>]) {
+    let took_too_much = |inputs: &[Vec<u8>]| {
+        let peak = Peak::start();
+        for bytes in inputs {
+            // The last one is what the decoder panics at.
+            println!("{name}: seed {seed}: {}", bytes.escape_ascii());
+            decode(bytes);
         }
+        let longest = inputs.iter().map(Vec::len).max().unwrap_or(0);
+        match peak.and_then(|peak| peak.grown()) {
+            Ok(grown) => (grown > FLAT + PER_BYTE * longest as u64).then_some(grown >> 20),
+            Err(refused) => {
+                swath_reference::skip("peak-memory", refused);
+                None
+            }
+        }
+    };
+    if took_too_much(inputs).is_some() {
+        for bytes in inputs {
+            if let Some(grown) = took_too_much(std::slice::from_ref(bytes)) {
+                panic!("{name} took {grown} MiB for {} bytes made of seed {seed}", bytes.len());
+            }
+        }
+        panic!("{name} took too much memory for what was made of seed {seed}, all together");
     }
 }

@@ -85,6 +85,24 @@ impl<'j> Hands<'j> {
         self.fill_chunk(Way::Buffered, offset, target)
     }
 
+    /// Takes `extent` in steps that fit into `room`, and hands each to `each`: again from the beginning
+    /// where one that was handed over turns out to be wrong.
+    pub(crate) fn take_in_steps(
+        &mut self,
+        extent: Extent,
+        room: &mut [u8],
+        each: &mut dyn FnMut(&[u8], u64),
+    ) -> Result<(), Trouble> {
+        let source = self.source;
+        self.tally.calls += 1;
+        let taken = source.take_in_steps(extent, room, each).map_err(|error| {
+            let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
+            Failure::of(error).into_trouble(source, extent.offset(), len)
+        });
+        self.recorder.lap_if(&taken, Activity::Read, (extent.offset(), extent.len()));
+        taken
+    }
+
     fn fill_chunk(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
         let len = target.len() as u64;
         let ended = self.fill_one(way, offset, target);

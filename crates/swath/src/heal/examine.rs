@@ -10,13 +10,12 @@ use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
 use swath_plan::mirror::{Agreed, agree};
 use swath_plan::schedule::{Cut, Lease, Run, Scheduler, Setup, Way};
-use xxhash_rust::xxh3::xxh3_64;
 
 use crate::engine::fill::{Hands, fill_buffered};
 use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
-use crate::source::mirrored::lengths;
+use crate::source::mirrored::{lengths, room_for, sum_in_steps};
 use crate::source::{Kind, Opened, Source, Verify};
 use crate::timeline::Activity;
 
@@ -98,11 +97,14 @@ impl Examination {
         let (quorum, len, chunk_size) = measure(copies, against, first)?;
         let extent = Extent::between(0, len);
         let count = usize::try_from(len.div_ceil(chunk_size.get())).unwrap_or(usize::MAX);
-        let found = Found {
-            bad: copies.iter().map(|_| Vec::new()).collect(),
-            sums: vec![None; count],
-            lost: Vec::new(),
-        };
+        let mut sums = Vec::new();
+        // A file of holes may be as long as it likes.
+        if sums.try_reserve_exact(count).is_err() {
+            return Err(Error::new(Operation::Allocate, Reason::OutOfMemory, first.name()));
+        }
+        sums.resize(count, None);
+        let bad = copies.iter().map(|_| Vec::new()).collect();
+        let found = Found { bad, sums, lost: Vec::new() };
         let visit = Look { copies, against, quorum, chunk_size, found: Mutex::new(found) };
         let scheduler = chunks(vec![extent], chunk_size, workers(options, copies.len()));
         let observer = options.observer(extent);
@@ -225,7 +227,8 @@ struct Look<'l> {
 }
 
 impl Visit for Look<'_> {
-    /// The chunk as each copy has it.
+    /// The chunk as each copy has it where copies vote, whose chunks are short; else the first alone is
+    /// of use.
     type Scratch = Vec<Vec<u8>>;
 
     fn scratch(&self) -> Result<Self::Scratch> {
@@ -238,24 +241,11 @@ impl Visit for Look<'_> {
         scratch: &mut Self::Scratch,
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
-        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
+        let votes = !matches!(self.against, Verify::Manifest(_));
         let mut sums = Vec::with_capacity(self.copies.len());
-        for (copy, bytes) in self.copies.iter().zip(scratch.iter_mut()) {
-            let Some(opened) = copy.opened() else {
-                sums.push(None);
-                continue;
-            };
-            if bytes.try_reserve_exact(len.saturating_sub(bytes.len())).is_err() {
-                let error = Error::new(Operation::Allocate, Reason::OutOfMemory, opened.name());
-                return Err(Trouble::fatal(error.at(lease.extent)));
-            }
-            bytes.resize(len, 0);
-            hands.recorder.turn_to_path(opened.name());
-            let span = (lease.extent.offset(), lease.extent.len());
-            let read = fill_buffered(opened, span.0, bytes, &mut hands.tally);
-            hands.recorder.lap_if(&read, Activity::Read, span);
-            sums.push(read.is_ok().then(|| xxh3_64(bytes)));
-            hands.recorder.lap_if(&read, Activity::Compute, span);
+        for (index, copy) in self.copies.iter().enumerate() {
+            let bytes = &mut scratch[if votes { index } else { 0 }];
+            sums.push(sum(copy, hands, bytes, lease.extent).map_err(Trouble::fatal)?);
         }
         let right = match self.against {
             Verify::Manifest(known) => known.chunk_at(lease.extent.offset()).map(|it| it.1),
@@ -264,6 +254,35 @@ impl Visit for Look<'_> {
         self.note(lease.extent, &sums, right);
         Ok(())
     }
+}
+
+/// The sum of a chunk of a copy; none where the copy lacks it. A chunk that reaches past the end of the
+/// copy is not read: its length may be anything.
+fn sum(
+    copy: &Copy,
+    hands: &mut Hands<'_>,
+    bytes: &mut Vec<u8>,
+    chunk: Extent,
+) -> Result<Option<u64>> {
+    let Some(opened) = copy.opened() else { return Ok(None) };
+    if copy.len().is_none_or(|len| len < chunk.end()) {
+        return Ok(None);
+    }
+    let room = room_for(chunk);
+    if bytes.try_reserve_exact(room.saturating_sub(bytes.len())).is_err() {
+        let error = Error::new(Operation::Allocate, Reason::OutOfMemory, opened.name());
+        return Err(error.at(chunk));
+    }
+    bytes.resize(room, 0);
+    hands.recorder.turn_to_path(opened.name());
+    let (recorder, tally) = (&mut hands.recorder, &mut hands.tally);
+    let sum = sum_in_steps(chunk, bytes, |step, at| {
+        let read = fill_buffered(opened, at, step, tally);
+        recorder.lap_if(&read, Activity::Read, (at, step.len() as u64));
+        read
+    });
+    recorder.lap_if(&sum, Activity::Compute, (chunk.offset(), chunk.len()));
+    Ok(sum.ok())
 }
 
 impl Look<'_> {

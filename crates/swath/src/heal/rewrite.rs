@@ -11,7 +11,6 @@ use swath_os::advise::{FileAdvice, advise_file};
 use swath_plan::checksums::Checksums;
 use swath_plan::extent::Extent;
 use swath_plan::schedule::Lease;
-use xxhash_rust::xxh3::xxh3_64;
 
 use super::examine::{chunks, workers};
 use crate::buffer::Buffer;
@@ -23,6 +22,7 @@ use crate::observe::{Hooks, Observer};
 use crate::options::ReadOptions;
 use crate::sink::draft::{Draft, DraftOptions};
 use crate::sink::{FsFile, Sync, read_exact_at, share_range, write_all_at};
+use crate::source::mirrored::{room_for, sum_in_steps};
 use crate::source::{Opened, Source};
 use crate::timeline::Activity;
 
@@ -157,10 +157,22 @@ impl Rewrite<'_> {
             }
             Ok(())
         };
-        self.each(source, parts, &|hands: &mut Hands<'_>, bytes: &mut [u8], extent| {
-            hands.fill_at_once(extent.offset(), bytes)?;
-            let written = write(bytes, extent);
+        self.each(source, parts, &|hands: &mut Hands<'_>, room: &mut [u8], extent| {
             let span = (extent.offset(), extent.len());
+            let mut written = Ok(());
+            match usize::try_from(extent.len()).ok().and_then(|len| room.get_mut(..len)) {
+                Some(bytes) => {
+                    hands.fill_at_once(extent.offset(), bytes)?;
+                    written = write(bytes, extent);
+                }
+                // A chunk of which a part turns out to be wrong is written again, from another copy.
+                None => hands.take_in_steps(extent, room, &mut |bytes, at| {
+                    let step = Extent::between(at, at + bytes.len() as u64);
+                    if written.is_ok() {
+                        written = write(bytes, step);
+                    }
+                })?,
+            }
             hands.recorder.lap_if(&written, Activity::Write, span);
             written.map_err(Trouble::fatal)
         })
@@ -182,19 +194,20 @@ impl Rewrite<'_> {
         }
         let wrong = AtomicU64::new(u64::MAX);
         let failed: Mutex<Option<io::Error>> = Mutex::default();
-        self.each(source, vec![whole], &|hands: &mut Hands<'_>, bytes: &mut [u8], extent| {
+        self.each(source, vec![whole], &|hands: &mut Hands<'_>, room: &mut [u8], extent| {
             hands.recorder.turn_to_path(draft.path());
-            let span = (extent.offset(), extent.len());
-            let read = read_exact_at(&**file, bytes, extent.offset());
-            hands.recorder.lap_if(&read, Activity::Read, span);
-            let sum = self.sums.chunk_at(extent.offset());
-            let is_right = read.is_ok() && sum == Some((extent, xxh3_64(bytes)));
-            hands.recorder.lap_if(&read, Activity::Compute, span);
-            if !is_right {
+            let sum = sum_in_steps(extent, room, |step, at| {
+                let read = read_exact_at(&**file, step, at);
+                hands.recorder.lap_if(&read, Activity::Read, (at, step.len() as u64));
+                read
+            });
+            hands.recorder.lap_if(&sum, Activity::Compute, (extent.offset(), extent.len()));
+            let known = self.sums.chunk_at(extent.offset());
+            if !matches!(sum, Ok(sum) if known == Some((extent, sum))) {
                 // Relaxed: read when all workers have ended.
                 wrong.fetch_min(extent.offset(), Ordering::Relaxed);
                 let mut failed = failed.lock().unwrap_or_else(PoisonError::into_inner);
-                *failed = failed.take().or(read.err());
+                *failed = failed.take().or(sum.err());
             }
             Ok(())
         })?;
@@ -215,7 +228,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Does something for each chunk of `parts`, by all workers.
+    /// Does something for each chunk of `parts`, by all workers, each of which has room for a step of one.
     fn each<F>(&self, source: &Arc<Opened>, parts: Vec<Extent>, each: &F) -> Result<()>
     where
         F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble>
@@ -229,7 +242,7 @@ impl Rewrite<'_> {
         let hooks = Hooks { progress: None, ..self.reading.hooks.clone() };
         let observer = Observer::new(hooks, None);
         let job = Job::new(Arc::clone(source), whole, scheduler, Manner::default(), observer);
-        let room = usize::try_from(size.get().min(whole.len())).unwrap_or(usize::MAX);
+        let room = room_for(Extent::between(0, size.get().min(whole.len())));
         let visit = Each { rewrite: self, source, room, each };
         worker::run(&job, &visit, slots, None);
         job.failure().map_or(Ok(()), Err)
@@ -260,8 +273,7 @@ where
         scratch: &mut Buffer,
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
-        let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
-        (self.each)(hands, &mut scratch[..len], lease.extent)
+        (self.each)(hands, &mut scratch[..self.room], lease.extent)
     }
 }
 

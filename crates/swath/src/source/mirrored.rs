@@ -17,6 +17,7 @@ mod fetch;
 mod group;
 pub(crate) mod lengths;
 mod readers;
+mod steps;
 
 use std::sync::Arc;
 
@@ -26,6 +27,7 @@ use swath_plan::mirror::Hedging as Budget;
 use super::{Inner, Source};
 
 pub(crate) use group::Group;
+pub(crate) use steps::{room_for, sum_in_steps};
 
 /// What each chunk of a copy is compared with before it is taken.
 #[derive(Clone, Debug, Default)]

@@ -215,6 +215,21 @@ impl Opened {
         }
     }
 
+    /// Takes a chunk of copies in steps that fit into `room`, and hands each to `each`: again from the
+    /// beginning where one that was handed over turns out to be wrong.
+    pub(crate) fn take_in_steps(
+        &self,
+        chunk: Extent,
+        room: &mut [u8],
+        each: &mut dyn FnMut(&[u8], u64),
+    ) -> io::Result<()> {
+        match &self.input {
+            Input::Mirrored(group) => group.take_in_steps(chunk, room, each),
+            // Nothing else is cut into chunks by what it is compared with.
+            Input::File { .. } | Input::Custom { .. } => Err(io::ErrorKind::Unsupported.into()),
+        }
+    }
+
     /// One read of a stream; `offset` is how many bytes came before.
     pub(crate) fn read_next(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         match (&self.input, self.kind) {

@@ -1,5 +1,6 @@
 //! Copies of one file: whatever is wrong with one of them, the bytes are right.
 
+mod chunks;
 mod copies;
 mod devices;
 mod faults;

@@ -11,15 +11,25 @@ use swath_plan::mirror::{Outcome, Request, Step};
 use swath_plan::schedule::Nanos;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::Verify;
 use super::group::{Group, Shared};
 use super::readers::{Answer, Order, submit};
+use super::steps::{room_for, sum_in_steps};
+use super::{Checksums, Verify};
 use crate::source::{Growth, Opened};
 
 /// Bytes of one read where nothing else cuts them.
 const PIECE: u64 = 1 << 20;
 /// Waits are no longer than this: what they wait for may hang.
 const NAP: Duration = Duration::from_millis(50);
+
+/// What is read of a copy at one time.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Piece {
+    /// What is compared, whole.
+    pub(super) chunk: Extent,
+    /// What is wanted of it.
+    pub(super) want: Extent,
+}
 
 /// Why a copy did not give a chunk.
 pub(super) struct Trouble {
@@ -33,27 +43,21 @@ impl Group {
         let end = offset.saturating_add(target.len() as u64).min(self.len);
         let mut at = offset;
         while at < end {
-            let piece = self.piece(at, end);
-            let want = piece.intersect(Extent::between(at, end));
+            let chunk = self.chunk(at, end);
+            let want = chunk.intersect(Extent::between(at, end));
             let part = &mut target[to_usize(at - offset)..to_usize(want.end() - offset)];
-            if want == piece {
-                self.fetch(piece, part)?;
-            } else {
-                // A chunk can only be compared whole.
-                let mut whole = self.shared.take_bounce(to_usize(piece.len()))?;
-                let fetched = self.fetch(piece, &mut whole);
-                let skip = to_usize(want.offset() - piece.offset());
-                part.copy_from_slice(&whole[skip..skip + part.len()]);
-                self.shared.put_bounce(whole);
-                fetched?;
+            match &self.shared.verify {
+                Verify::Vote => self.vote(Piece { chunk, want }, part)?,
+                _ if self.hedged => self.race(Piece { chunk, want }, part)?,
+                _ => self.fail_over(Piece { chunk, want }, part)?,
             }
             at = want.end();
         }
         Ok(to_usize(at.saturating_sub(offset)))
     }
 
-    /// What is read at one time for the byte at `at`.
-    fn piece(&self, at: u64, end: u64) -> Extent {
+    /// What is compared for the byte at `at`.
+    fn chunk(&self, at: u64, end: u64) -> Extent {
         match &self.shared.verify {
             Verify::Manifest(sums) => {
                 sums.chunk_at(at).map_or(Extent::between(at, end), |(chunk, _)| chunk)
@@ -67,20 +71,31 @@ impl Group {
         }
     }
 
-    fn fetch(&self, extent: Extent, target: &mut [u8]) -> io::Result<()> {
-        match &self.shared.verify {
-            Verify::Vote => self.vote(extent, target),
-            _ if self.hedged => self.race(extent, target),
-            _ => self.fail_over(extent, target),
-        }
+    /// From the first copy that has it.
+    fn fail_over(&self, piece: Piece, target: &mut [u8]) -> io::Result<()> {
+        self.first_good(piece.chunk, &mut |shared, copy| shared.fill(copy, piece, target))
     }
 
-    /// From the first copy that has it.
-    fn fail_over(&self, extent: Extent, target: &mut [u8]) -> io::Result<()> {
+    /// Hands a chunk to `each` in steps that fit into `room`, from the first copy that has it: from the
+    /// beginning again where one that was handed over turns out to be wrong.
+    pub(crate) fn take_in_steps(
+        &self,
+        chunk: Extent,
+        room: &mut [u8],
+        each: &mut dyn FnMut(&[u8], u64),
+    ) -> io::Result<()> {
+        self.first_good(chunk, &mut |shared, copy| shared.compare(copy, chunk, room, each))
+    }
+
+    fn first_good(
+        &self,
+        chunk: Extent,
+        read: &mut dyn FnMut(&Shared, usize) -> Result<(), Trouble>,
+    ) -> io::Result<()> {
         let shared = &self.shared;
-        let (mut request, mut troubles) = (shared.mirrors().begin(extent), Vec::new());
+        let (mut request, mut troubles) = (shared.mirrors().begin(chunk), Vec::new());
         while let Some(copy) = shared.next(&mut request) {
-            let ended = shared.read(copy, extent, target);
+            let ended = shared.landing(copy, chunk, |shared| read(shared, copy));
             match shared.judge(&mut request, copy, ended) {
                 None => return Ok(()),
                 Some(trouble) => troubles.push((copy, trouble)),
@@ -89,15 +104,17 @@ impl Group {
         Err(shared.nobody(&troubles))
     }
 
-    /// From as many copies as must agree.
-    fn vote(&self, extent: Extent, target: &mut [u8]) -> io::Result<()> {
+    /// From as many copies as must agree: on a whole chunk, which is a short one.
+    fn vote(&self, Piece { chunk, want }: Piece, target: &mut [u8]) -> io::Result<()> {
         let shared = &self.shared;
-        let (mut request, mut troubles) = (shared.mirrors().begin(extent), Vec::new());
+        let (mut request, mut troubles) = (shared.mirrors().begin(chunk), Vec::new());
+        let whole = Piece { chunk, want: chunk };
         // Different bytes, and the copies that have them.
         let mut parties: Vec<(Vec<u8>, Vec<usize>)> = Vec::new();
         while let Some(copy) = shared.next(&mut request) {
-            let mut bytes = shared.take_bounce(target.len())?;
-            let ended = shared.read(copy, extent, &mut bytes);
+            let mut bytes = shared.take_bounce(to_usize(chunk.len()))?;
+            let ended =
+                shared.landing(copy, chunk, |shared| shared.fill(copy, whole, &mut bytes));
             if let Some(trouble) = shared.judge(&mut request, copy, ended) {
                 troubles.push((copy, trouble));
                 shared.put_bounce(bytes);
@@ -116,7 +133,8 @@ impl Group {
             parties[party].1.push(copy);
             if parties[party].1.len() >= shared.quorum {
                 let (bytes, _) = parties.swap_remove(party);
-                target.copy_from_slice(&bytes);
+                let skip = to_usize(want.offset() - chunk.offset());
+                target.copy_from_slice(&bytes[skip..skip + target.len()]);
                 shared.put_bounce(bytes);
                 self.outvote(&mut request, parties);
                 return Ok(());
@@ -141,15 +159,15 @@ impl Group {
     }
 
     /// From one copy, and if that takes long from another one too.
-    fn race(&self, extent: Extent, target: &mut [u8]) -> io::Result<()> {
+    fn race(&self, piece: Piece, target: &mut [u8]) -> io::Result<()> {
         let shared = &self.shared;
-        let (mut request, mut troubles) = (shared.mirrors().begin(extent), Vec::new());
+        let (mut request, mut troubles) = (shared.mirrors().begin(piece.chunk), Vec::new());
         let (reply, answers) = mpsc::channel();
         let len = target.len();
         let order = |copy| {
             let buffer = shared.take_bounce(len)?;
             let (since, reply) = (shared.now(), reply.clone());
-            submit(shared, copy, Order { extent, buffer, since, reply });
+            submit(shared, copy, Order { piece, buffer, since, reply });
             io::Result::Ok(())
         };
         loop {
@@ -208,54 +226,74 @@ impl Shared {
         }
     }
 
-    /// Reads a chunk of `copy` and looks at it; its slot is free afterwards.
-    fn read(&self, copy: usize, extent: Extent, target: &mut [u8]) -> Result<(), Trouble> {
+    /// Reads a chunk of `copy`, whose slot is free afterwards.
+    fn landing(
+        &self,
+        copy: usize,
+        chunk: Extent,
+        read: impl FnOnce(&Self) -> Result<(), Trouble>,
+    ) -> Result<(), Trouble> {
         let since = self.now();
-        let _landing = Landing { shared: self, copy, len: extent.len(), since };
-        self.fill(copy, extent, target)
+        let _landing = Landing { shared: self, copy, len: chunk.len(), since };
+        read(self)
     }
 
-    /// Fills `target` with a chunk of `copy` and looks at it.
+    /// Fills `target` with what is wanted of a chunk of `copy`, and looks at the whole chunk.
     pub(super) fn fill(
         &self,
         copy: usize,
-        extent: Extent,
+        Piece { chunk, want }: Piece,
         target: &mut [u8],
     ) -> Result<(), Trouble> {
-        let failed = |outcome, error| Trouble { outcome, error };
-        let Some(opened) = &self.members[copy].opened else {
-            return Err(failed(Outcome::Changed, io::ErrorKind::NotFound.into()));
-        };
-        let mut filled = 0;
-        while filled < target.len() {
-            let at = extent.offset() + filled as u64;
-            match opened.read_at(&mut target[filled..], at) {
-                Ok(0) => {
-                    let error = io::Error::new(
-                        io::ErrorKind::UnexpectedEof,
-                        format!("it ends at byte {at}"),
-                    );
-                    return Err(failed(Outcome::EndsAt(at), error));
-                }
-                Ok(more) => filled += more.min(target.len() - filled),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(failed(Outcome::Failed, error)),
-            }
+        if want == chunk {
+            let opened = self.opened(copy)?;
+            read_all(opened, target, chunk.offset())?;
+            return self.look_at(opened, chunk, target);
         }
-        self.look_at(opened, extent, target)
+        let failed = |error| Trouble { outcome: Outcome::Failed, error };
+        let mut room = self.take_bounce(room_for(chunk)).map_err(failed)?;
+        let compared = self.compare(copy, chunk, &mut room, &mut |step, at| {
+            let both = want.intersect(Extent::between(at, at + step.len() as u64));
+            if !both.is_empty() {
+                let (from, to) = (to_usize(both.offset() - at), to_usize(both.len()));
+                let place = to_usize(both.offset() - want.offset());
+                target[place..place + to].copy_from_slice(&step[from..from + to]);
+            }
+        });
+        self.put_bounce(room);
+        compared
+    }
+
+    /// Compares a chunk of `copy` with the manifest, in steps that fit into `room`; hands each to `each`.
+    fn compare(
+        &self,
+        copy: usize,
+        chunk: Extent,
+        room: &mut [u8],
+        each: &mut dyn FnMut(&[u8], u64),
+    ) -> Result<(), Trouble> {
+        let opened = self.opened(copy)?;
+        let sum = sum_in_steps(chunk, room, |step, at| {
+            read_all(opened, step, at)?;
+            each(step, at);
+            Ok(())
+        })?;
+        match &self.verify {
+            Verify::Manifest(sums) => is_known(sums, chunk, sum),
+            Verify::Vote | Verify::None => Ok(()),
+        }
+    }
+
+    fn opened(&self, copy: usize) -> Result<&Opened, Trouble> {
+        self.members[copy].opened.as_ref().ok_or_else(|| Trouble {
+            outcome: Outcome::Changed,
+            error: io::ErrorKind::NotFound.into(),
+        })
     }
 
     fn look_at(&self, opened: &Opened, extent: Extent, bytes: &[u8]) -> Result<(), Trouble> {
         match &self.verify {
-            Verify::Manifest(sums) => {
-                let wanted = sums.chunk_at(extent.offset());
-                if wanted == Some((extent, xxh3_64(bytes))) {
-                    return Ok(());
-                }
-                let text = "its checksum is not that of the manifest";
-                let error = io::Error::new(io::ErrorKind::InvalidData, text);
-                Err(Trouble { outcome: Outcome::Wrong, error })
-            }
+            Verify::Manifest(sums) => is_known(sums, extent, xxh3_64(bytes)),
             Verify::Vote => Ok(()),
             // What came before was read from the file that was opened: it was looked at, too.
             Verify::None => opened.check_unchanged(extent, Growth::Refused).map_err(|error| {
@@ -320,6 +358,36 @@ impl Shared {
         };
         io::Error::new(kind, format!("{needed} these bytes: {}", told.join("; ")))
     }
+}
+
+/// Fills all of `target`.
+fn read_all(opened: &Opened, target: &mut [u8], offset: u64) -> Result<(), Trouble> {
+    let failed = |outcome, error| Trouble { outcome, error };
+    let mut filled = 0;
+    while filled < target.len() {
+        let at = offset + filled as u64;
+        match opened.read_at(&mut target[filled..], at) {
+            Ok(0) => {
+                let text = format!("it ends at byte {at}");
+                let error = io::Error::new(io::ErrorKind::UnexpectedEof, text);
+                return Err(failed(Outcome::EndsAt(at), error));
+            }
+            Ok(more) => filled += more.min(target.len() - filled),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(failed(Outcome::Failed, error)),
+        }
+    }
+    Ok(())
+}
+
+/// Whether `sum` is what the manifest has of a chunk.
+fn is_known(sums: &Checksums, chunk: Extent, sum: u64) -> Result<(), Trouble> {
+    if sums.chunk_at(chunk.offset()) == Some((chunk, sum)) {
+        return Ok(());
+    }
+    let text = "its checksum is not that of the manifest";
+    let error = io::Error::new(io::ErrorKind::InvalidData, text);
+    Err(Trouble { outcome: Outcome::Wrong, error })
 }
 
 /// Frees the slot of a read, also if the source panics.

@@ -9,16 +9,15 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use swath_plan::extent::Extent;
 use swath_plan::mirror::Outcome;
 use swath_plan::schedule::Nanos;
 
-use super::fetch::Trouble;
+use super::fetch::{Piece, Trouble};
 use super::group::Shared;
 
 /// A chunk to be read.
 pub(super) struct Order {
-    pub(super) extent: Extent,
+    pub(super) piece: Piece,
     pub(super) buffer: Vec<u8>,
     pub(super) since: Nanos,
     pub(super) reply: Sender<Answer>,
@@ -95,7 +94,7 @@ pub(super) fn submit(shared: &Arc<Shared>, copy: usize, order: Order) {
 
 fn work(shared: &Shared, copy: usize) {
     while let Some(order) = shared.pools[copy].take() {
-        answer(shared, copy, order, |extent, target| shared.fill(copy, extent, target));
+        answer(shared, copy, order, |piece, target| shared.fill(copy, piece, target));
     }
 }
 
@@ -103,15 +102,15 @@ fn answer(
     shared: &Shared,
     copy: usize,
     order: Order,
-    read: impl FnOnce(Extent, &mut [u8]) -> Result<(), Trouble>,
+    read: impl FnOnce(Piece, &mut [u8]) -> Result<(), Trouble>,
 ) {
-    let Order { extent, mut buffer, since, reply } = order;
-    let ended = catch_unwind(AssertUnwindSafe(|| read(extent, &mut buffer)));
+    let Order { piece, mut buffer, since, reply } = order;
+    let ended = catch_unwind(AssertUnwindSafe(|| read(piece, &mut buffer)));
     let ended = ended.unwrap_or_else(|_| {
         let error = io::Error::other("the source panicked");
         Err(Trouble { outcome: Outcome::Failed, error })
     });
-    shared.landed(copy, extent.len(), since);
+    shared.landed(copy, piece.chunk.len(), since);
     if let Err(unheard) = reply.send(Answer { copy, buffer, ended }) {
         shared.put_bounce(unheard.0.buffer);
     }

@@ -1,0 +1,65 @@
+//! Chunks of any length, in memory of a bounded one: how long a chunk is says a manifest, a few bytes
+//! that anybody may have made.
+
+use swath_plan::extent::Extent;
+use xxhash_rust::xxh3::{Xxh3, xxh3_64};
+
+/// Bytes of a chunk that are held at one time.
+const STEP: usize = 4 << 20;
+
+/// How many bytes of `chunk` are held at one time.
+pub(crate) fn room_for(chunk: Extent) -> usize {
+    usize::try_from(chunk.len()).map_or(STEP, |len| len.min(STEP))
+}
+
+/// The checksum of `chunk`, which `fill` reads into `room`, in steps where it is longer.
+///
+/// # Errors
+///
+/// What `fill` says.
+pub(crate) fn sum_in_steps<E>(
+    chunk: Extent,
+    room: &mut [u8],
+    mut fill: impl FnMut(&mut [u8], u64) -> Result<(), E>,
+) -> Result<u64, E> {
+    if let Ok(len) = usize::try_from(chunk.len())
+        && let Some(whole) = room.get_mut(..len)
+    {
+        fill(whole, chunk.offset())?;
+        return Ok(xxh3_64(whole));
+    }
+    let mut sum = Xxh3::new();
+    let mut at = chunk.offset();
+    while at < chunk.end() {
+        let left = usize::try_from(chunk.end() - at).unwrap_or(usize::MAX);
+        let len = left.min(room.len());
+        let step = &mut room[..len];
+        fill(step, at)?;
+        sum.update(step);
+        at += len as u64;
+    }
+    Ok(sum.digest())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sum_is_that_of_the_whole_however_long_the_steps_are() {
+        let bytes: Vec<u8> = (0..1000_u32).map(|at| (at % 251).to_le_bytes()[0]).collect();
+        let chunk = Extent::between(100, 1000);
+        for room in [1, 7, 64, 899, 900, 901, 5000] {
+            let mut seen = Vec::new();
+            let sum = sum_in_steps(chunk, &mut vec![0; room], |step, at| {
+                let at = usize::try_from(at).expect("small");
+                step.copy_from_slice(&bytes[at..at + step.len()]);
+                seen.extend_from_slice(step);
+                Ok::<(), ()>(())
+            });
+            assert_eq!(sum, Ok(xxh3_64(&bytes[100..])), "{room}");
+            assert_eq!(seen, &bytes[100..], "{room}");
+        }
+        assert_eq!(sum_in_steps(chunk, &mut [0; 16], |_, at| Err(at)), Err(100));
+    }
+}
