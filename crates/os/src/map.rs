@@ -38,10 +38,11 @@ use std::marker::PhantomData;
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::AtomicU8;
+use std::sync::atomic::{Ordering, compiler_fence};
 
 use rustix::mm::{Advice, MapFlags as RawFlags, ProtFlags, madvise, mmap, munmap};
 use rustix::param::page_size;
+use swath_simd::Cells;
 
 use crate::fault_table::{Fault, FaultTable, Registration};
 
@@ -139,7 +140,7 @@ pub struct Map<'f> {
 // SAFETY: the pages belong to the process, not to a thread, and nothing here depends on which
 // thread unmaps them.
 unsafe impl Send for Map<'_> {}
-// SAFETY: through `&Map` memory is only read, by atomics or into the caller's own bytes.
+// SAFETY: through `&Map` memory is only read.
 unsafe impl Sync for Map<'_> {}
 
 impl<'f> Map<'f> {
@@ -189,15 +190,13 @@ impl<'f> Map<'f> {
         self.len
     }
 
-    /// Returns the bytes as cells that others may store to; to be loaded only.
-    ///
-    /// The pages are read-only: a store through a cell is a programmer's error, and ends the
-    /// program with `SIGSEGV`.
+    /// Returns the bytes as cells, which others may store to and this program can only load.
     #[must_use]
-    pub fn cells(&self) -> &[AtomicU8] {
-        // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped, and any byte is
-        // an `AtomicU8`, which has alignment 1 and may change at any time.
-        unsafe { slice::from_raw_parts(self.start().cast(), self.len) }
+    pub fn cells(&self) -> Cells<'_> {
+        // SAFETY: `len` bytes from `start` on are mapped until `self` is dropped. The pages are
+        // read-only, and nothing but loads is offered of them, so this program does not store to them;
+        // what others store to the file comes from outside, and no allocation of Rust's is there.
+        unsafe { Cells::of_foreign(self.start(), self.len) }
     }
 
     /// Returns the bytes as a slice, if the permit was a [`Frozen`] promise: then they do not change
@@ -222,9 +221,12 @@ impl<'f> Map<'f> {
     pub fn copy_to(&self, offset: usize, target: &mut [u8]) {
         self.assert_inside(offset, target.len());
         let from = self.start().wrapping_add(offset);
-        // SAFETY: so many bytes are mapped from there on, as was just asserted; `target` is
-        // exclusive, so it is no part of the map.
+        // SAFETY: so many bytes are mapped from there on, as was just asserted; `target` is exclusive,
+        // so it is no part of the map. This program does not store to the pages, see `cells`; what
+        // others store meanwhile is seen or not, and what was copied is not looked at here.
         unsafe { ptr::copy_nonoverlapping(from, target.as_mut_ptr(), target.len()) }
+        // Nothing is loaded from the pages again where `target` is read: they may be others by then.
+        compiler_fence(Ordering::SeqCst);
     }
 
     /// Advises on the pages that hold `len` bytes from `offset` within the map on.
@@ -318,7 +320,6 @@ fn too_large() -> io::Error {
 mod tests {
     use super::*;
     use std::io::Write;
-    use std::sync::atomic::Ordering::Relaxed;
 
     fn file_of(len: usize) -> (File, Vec<u8>) {
         let bytes: Vec<u8> = (0..len).map(|index| (index % 251).to_le_bytes()[0]).collect();
@@ -343,8 +344,8 @@ mod tests {
                     let len = bytes.len() - offset;
                     let flags = MapFlags { populate, huge_page };
                     let map = map_of(&file, offset as u64, len, flags).expect("mapped");
-                    let seen: Vec<u8> =
-                        map.cells().iter().map(|cell| cell.load(Relaxed)).collect();
+                    let cells = map.cells();
+                    let seen: Vec<u8> = (0..cells.len()).map(|at| cells.load(at)).collect();
                     assert_eq!(seen, bytes[offset..], "{offset} {flags:?}");
                     let mut target = vec![0; len];
                     map.copy_to(0, &mut target);
@@ -430,7 +431,7 @@ mod tests {
         let map = map_of(&file, 0, bytes.len(), MapFlags::default()).expect("mapped");
         std::thread::scope(|scope| {
             for _ in 0..2 {
-                scope.spawn(|| assert_eq!(map.cells()[9_999].load(Relaxed), bytes[9_999]));
+                scope.spawn(|| assert_eq!(map.cells().load(9_999), bytes[9_999]));
             }
         });
     }

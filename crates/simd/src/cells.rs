@@ -1,12 +1,16 @@
-//! Readable memory that others may store to while it is read.
+//! Readable memory that other programs may store to while it is read.
 //!
-//! [`Cells`] is made from a slice and never becomes one again: the kernels see its bytes only as
-//! values that [`Loads`] has already taken out. Each load is volatile, so the compiler neither
-//! repeats nor invents one, and a byte that changes in between is seen old or new, once.
+//! [`Cells`] never becomes a slice: the kernels see its bytes only as values that [`Loads`] has already
+//! taken out. Each load is volatile, so the compiler neither repeats nor invents one, and a byte that
+//! changes in between is seen old or new, once.
+//!
+//! Volatile is not atomic: against a store of this program such a load would be a data race. So there
+//! are no cells of memory that this program can store to while they live. Relaxed atomic loads would be
+//! no way out: they are made through references, which ask for memory that can be written, and pages of
+//! a map cannot; and no atomic is as wide as a vector.
 
 use std::marker::PhantomData;
 use std::ptr;
-use std::sync::atomic::AtomicU8;
 
 /// Types of which every bit pattern is a value.
 ///
@@ -26,12 +30,21 @@ unsafe impl Load for std::arch::x86_64::__m256i {}
 // SAFETY: a vector of integers has no invalid bit pattern.
 unsafe impl Load for std::arch::x86_64::__m512i {}
 
-/// `len` bytes that can be read from `start` on for `'a`.
-#[derive(Clone, Copy)]
-pub(crate) struct Cells<'a> {
+/// Bytes that can be loaded, and that other programs may store to meanwhile: those of a map of a file.
+///
+/// Memory that this program may store to cannot be made into cells without a promise:
+///
+/// ```compile_fail
+/// use std::sync::atomic::AtomicU8;
+///
+/// let shared: Vec<AtomicU8> = (0..100).map(AtomicU8::new).collect();
+/// swath_simd::sum_cells(swath_simd::Cells::from(&shared[..]));
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Cells<'a> {
     start: *const u8,
     len: usize,
-    life: PhantomData<&'a [AtomicU8]>,
+    life: PhantomData<&'a [u8]>,
 }
 
 impl<'a> From<&'a [u8]> for Cells<'a> {
@@ -40,13 +53,53 @@ impl<'a> From<&'a [u8]> for Cells<'a> {
     }
 }
 
-impl<'a> From<&'a [AtomicU8]> for Cells<'a> {
-    fn from(cells: &'a [AtomicU8]) -> Self {
-        Cells { start: cells.as_ptr().cast(), len: cells.len(), life: PhantomData }
-    }
-}
-
 impl<'a> Cells<'a> {
+    /// The `len` bytes from `start` on.
+    ///
+    /// # Safety
+    ///
+    /// For as long as `'a`: the bytes can be read, and no thread of this program stores to them, in
+    /// whatever way. If others do (another process; the kernel, when somebody writes to the mapped file),
+    /// then the bytes are outside of everything that Rust has allocated, as the pages of a map are: what
+    /// happens to them there is no access of this program, and a volatile load of them no race.
+    #[must_use]
+    pub unsafe fn of_foreign(start: *const u8, len: usize) -> Self {
+        Cells { start, len, life: PhantomData }
+    }
+
+    /// Bytes, all together.
+    #[must_use]
+    pub fn len(self) -> usize {
+        self.len
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(self) -> bool {
+        self.len == 0
+    }
+
+    /// Loads one byte, as it is now.
+    ///
+    /// # Panics
+    ///
+    /// Where `index` is not inside.
+    #[must_use]
+    pub fn load(self, index: usize) -> u8 {
+        let mut byte = self.part(index, 1).bytes();
+        byte.next().expect("there is one")
+    }
+
+    /// The `len` bytes from `offset` on.
+    ///
+    /// # Panics
+    ///
+    /// Where they are not all inside.
+    #[must_use]
+    pub fn part(self, offset: usize, len: usize) -> Self {
+        self.split_at(offset).1.split_at(len).0
+    }
+
     /// Cuts at the first and the last address aligned for `T`.
     ///
     /// Where no `T` fits in between, all bytes are in the outer two.
@@ -67,7 +120,7 @@ impl<'a> Cells<'a> {
     }
 
     #[inline(always)]
-    fn split_at(self, mid: usize) -> (Cells<'a>, Cells<'a>) {
+    fn split_at(self, mid: usize) -> (Self, Self) {
         assert!(mid <= self.len, "cut at {mid} of {}", self.len);
         let left = Cells { len: mid, ..self };
         let right = Cells { start: self.start.wrapping_add(mid), len: self.len - mid, ..self };
@@ -79,7 +132,7 @@ impl<'a> Cells<'a> {
 pub(crate) struct Loads<'a, T> {
     next: *const T,
     count: usize,
-    life: PhantomData<&'a [AtomicU8]>,
+    life: PhantomData<&'a [u8]>,
 }
 
 impl<'a, T: Load> Loads<'a, T> {
@@ -112,8 +165,9 @@ impl<T: Load> Iterator for Loads<'_, T> {
         if self.count == 0 {
             return None;
         }
-        // SAFETY: `count` values, thus at least one, are readable and aligned at `next`, and
-        // any bytes are a `T`.
+        // SAFETY: `count` values, thus at least one, are readable and aligned at `next`, and any bytes
+        // are a `T`. They are those of a slice, which nobody stores to while it is lent, or of foreign
+        // memory: whoever made the cells vouches that no store of this program can race with the load.
         let value = unsafe { ptr::read_volatile(self.next) };
         self.next = self.next.wrapping_add(1);
         self.count -= 1;
@@ -136,6 +190,20 @@ mod tests {
                 seen.extend(tail.bytes());
                 assert_eq!(seen, bytes[start..end], "{start}..{end}");
             }
+        }
+    }
+
+    #[test]
+    fn foreign_bytes_are_loaded_one_by_one_and_in_parts() {
+        let bytes: Vec<u8> = (0..100).collect();
+        // SAFETY: nobody stores to the vector, which outlives the cells.
+        let cells = unsafe { Cells::of_foreign(bytes.as_ptr(), bytes.len()) };
+        assert_eq!((cells.len(), cells.is_empty(), cells.load(99)), (100, false, 99));
+        assert_eq!(cells.part(10, 3).bytes().collect::<Vec<_>>(), [10, 11, 12]);
+        assert!(cells.part(100, 0).is_empty());
+        for (offset, len) in [(101, 0), (100, 1), (1, usize::MAX)] {
+            let part = std::panic::catch_unwind(|| cells.part(offset, len).len());
+            assert!(part.is_err(), "{offset} {len}");
         }
     }
 

@@ -1,7 +1,5 @@
 //! How often one byte is there: lines are counted by their newlines.
 
-use std::sync::atomic::AtomicU8;
-
 use crate::cells::Cells;
 use crate::level::{Level, level};
 
@@ -15,12 +13,12 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
     dispatch(level(), Cells::from(bytes), byte)
 }
 
-/// Returns how often `byte` is in bytes that others may store to meanwhile.
+/// Returns how often `byte` is in bytes that other programs may store to meanwhile.
 ///
 /// Each byte is compared once, with the value it had at one moment during the call.
 #[must_use]
-pub fn count_cells(bytes: &[AtomicU8], byte: u8) -> u64 {
-    dispatch(level(), Cells::from(bytes), byte)
+pub fn count_cells(bytes: Cells<'_>, byte: u8) -> u64 {
+    dispatch(level(), bytes, byte)
 }
 
 /// Returns how often `byte` is in `bytes` by the kernel of one `level`, to compare them.

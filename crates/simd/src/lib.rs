@@ -11,9 +11,9 @@
 //!         up to an aligned address   four sums side by side   less than a vector
 //! ```
 //!
-//! Where the bytes come from and who else may write to them is left to the caller: plain
-//! slices go to [`sum`] and [`count`], memory that another process may store to at any moment
-//! goes to [`sum_cells`] and [`count_cells`], which make no `&[u8]` of it.
+//! Where the bytes come from is left to the caller: plain slices go to [`sum`] and [`count`]; memory
+//! that another process may store to at any moment, a mapped file, goes as [`Cells`] to [`sum_cells`]
+//! and [`count_cells`], which make no `&[u8]` of it.
 //!
 //! ```
 //! let text = b"one\ntwo\nthree\n";
@@ -36,6 +36,7 @@ mod sum;
 mod tokens;
 
 pub use black_scholes::{Contracts, black_scholes, black_scholes_at};
+pub use cells::Cells;
 pub use columns::{RowsMut, split_rows};
 pub use count::{count, count_at, count_cells};
 pub use crc::crc32c_combine;

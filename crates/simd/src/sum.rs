@@ -3,8 +3,6 @@
 //! A vector's sum of absolute differences from zero adds eight bytes to one 64-bit lane in one
 //! instruction; four accumulators keep the additions from waiting for each other.
 
-use std::sync::atomic::AtomicU8;
-
 use crate::cells::Cells;
 use crate::level::{Level, level};
 
@@ -20,12 +18,12 @@ pub fn sum(bytes: &[u8]) -> u64 {
     dispatch(level(), Cells::from(bytes))
 }
 
-/// Returns the sum of bytes that others may store to meanwhile.
+/// Returns the sum of bytes that other programs may store to meanwhile.
 ///
 /// Each byte counts once, with the value it had at one moment during the call.
 #[must_use]
-pub fn sum_cells(bytes: &[AtomicU8]) -> u64 {
-    dispatch(level(), Cells::from(bytes))
+pub fn sum_cells(bytes: Cells<'_>) -> u64 {
+    dispatch(level(), bytes)
 }
 
 /// Returns the sum of all bytes by the kernel of one `level`, to compare them.

@@ -9,7 +9,7 @@ pub(super) struct Member {
 
 pub(super) const MEMBERS: &[Member] = &[
     Member { name: "plan", may: &[] },
-    Member { name: "os", may: &[] },
+    Member { name: "os", may: &["simd"] },
     Member { name: "simd", may: &[] },
     Member { name: "swath", may: &["plan", "os", "simd"] },
     Member { name: "formats", may: &["swath", "simd"] },

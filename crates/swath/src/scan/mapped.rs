@@ -35,7 +35,7 @@ impl Kernel {
     }
 
     fn of_map(self, map: &Map<'_>, from: usize, len: usize) -> u64 {
-        let cells = &map.cells()[from..from + len];
+        let cells = map.cells().part(from, len);
         match self {
             Self::Sum => swath_simd::sum_cells(cells),
             Self::Count(byte) => swath_simd::count_cells(cells, byte),
