@@ -11,7 +11,9 @@
 //!                                                         └── no ───▶ as without a guard
 //! ```
 //!
-//! The handler allocates nothing, takes no lock and makes only calls that signal-safety(7) allows.
+//! A signal that was sent touched nothing: it is handled as without a guard, and the guard stays. The
+//! handler allocates nothing, takes no lock, makes only calls that signal-safety(7) allows, and waits
+//! for nobody who does not read the message.
 
 use std::fs::File;
 use std::io;
@@ -109,27 +111,68 @@ fn handler_action() -> libc::sigaction {
 }
 
 /// Async-signal-safe, as is everything that it calls.
-extern "C" fn on_fault(_signal: c_int, info: *mut siginfo_t, _context: *mut c_void) {
-    // SAFETY: with `SA_SIGINFO` the kernel passes a whole `siginfo_t` for the time of the call.
-    let info = unsafe { &*info };
+extern "C" fn on_fault(signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    // SAFETY: with `SA_SIGINFO` the kernel passes a whole `siginfo_t`, this thread's for the time of the
+    // call.
+    let told = unsafe { &*info };
     // 0 and below is from another process, and this one about memory that no thread touched:
     // neither stopped a thread in a map.
-    let is_fault = info.si_code > 0 && info.si_code != BUS_MCEERR_AO;
+    let is_fault = told.si_code > 0 && told.si_code != BUS_MCEERR_AO;
     if is_fault {
         // SAFETY: the kernel's own `SIGBUS` always carries an address.
-        let address = unsafe { info.si_addr() }.addr();
+        let address = unsafe { told.si_addr() }.addr();
         if let Some(found) = FaultTable::global().find(address) {
             end_with_message(&found, address);
         }
     }
-    if let Some(former) = FORMER.get() {
-        // What fails here cannot be reported; the fault then comes back to this handler.
-        let _ = change_action(Some(former));
+    as_without_guard(is_fault, signal, info, context);
+}
+
+/// Does what the former action says, and keeps the guard where the program goes on.
+fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context: *mut c_void) {
+    let former = FORMER.get().copied().unwrap_or_else(empty_action);
+    match former.sa_sigaction {
+        // The kernel lets nobody ignore a fault.
+        libc::SIG_IGN if !is_fault => return,
+        libc::SIG_DFL | libc::SIG_IGN => end_by_default(),
+        handler => call(handler, former.sa_flags, (signal, info, context)),
     }
-    // A fault happens again on return, and meets the former action; a sent signal does not.
-    if !is_fault {
+    if is_fault {
+        // It happens again on return, unless the former handler has mended it.
+        return;
+    }
+    let left = change_action(None).map_or(libc::SIG_DFL, |left| left.sa_sigaction);
+    if left == libc::SIG_DFL {
+        // The next one was to end the program, as Rust's own handler leaves it. That is this one.
         // SAFETY: takes an integer; the signal is blocked until this handler returns.
         unsafe { libc::raise(libc::SIGBUS) };
+    } else if left != handler_action().sa_sigaction {
+        let _ = change_action(Some(&handler_action()));
+    }
+}
+
+/// What fails here cannot be reported; the fault then comes back to this handler.
+fn end_by_default() {
+    let _ = change_action(Some(&empty_action()));
+}
+
+/// Calls the handler that was there before.
+fn call(
+    handler: libc::sighandler_t,
+    flags: c_int,
+    (signal, info, context): (c_int, *mut siginfo_t, *mut c_void),
+) {
+    let handler = handler as *const ();
+    if flags & libc::SA_SIGINFO != 0 {
+        type Long = extern "C" fn(c_int, *mut siginfo_t, *mut c_void);
+        // SAFETY: whoever installed the handler said by the flag that it is such a function.
+        let handler: Long = unsafe { std::mem::transmute(handler) };
+        handler(signal, info, context);
+    } else {
+        type Short = extern "C" fn(c_int);
+        // SAFETY: as above, without the flag.
+        let handler: Short = unsafe { std::mem::transmute(handler) };
+        handler(signal);
     }
 }
 
@@ -141,7 +184,7 @@ fn end_with_message(found: &Found, address: usize) -> ! {
         unsafe { libc::pause() };
     }
     // SAFETY: the map that holds the message's memory is in use by this thread, which stopped in
-    // it, so neither has been dropped.
+    // it, so neither has been dropped; the message is shared, and never written once it is made.
     let message = unsafe { std::slice::from_raw_parts(found.message, found.message_len) };
     let (first, end) = page_extent(found, address, rustix::param::page_size());
     write_all(message);
@@ -161,11 +204,22 @@ fn page_extent(found: &Found, address: usize, page_size: usize) -> (u64, u64) {
     (in_file(page.max(found.start)), in_file(end))
 }
 
+/// Writes to standard error what it takes soon: nobody may be reading it.
 fn write_all(mut bytes: &[u8]) {
+    /// A pipe that can be written to takes so many bytes at once: POSIX's `PIPE_BUF`.
+    const AT_ONCE: usize = 512;
+    const PATIENCE_MS: c_int = 500;
     while !bytes.is_empty() {
-        // SAFETY: `bytes` can be read for its whole length.
-        let status =
-            unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), bytes.len()) };
+        let mut stderr =
+            libc::pollfd { fd: libc::STDERR_FILENO, events: libc::POLLOUT, revents: 0 };
+        // SAFETY: one `pollfd`, which is ours.
+        let ready = unsafe { libc::poll(&raw mut stderr, 1, PATIENCE_MS) };
+        if ready <= 0 {
+            return;
+        }
+        let len = bytes.len().min(AT_ONCE);
+        // SAFETY: `bytes` can be read for `len` bytes.
+        let status = unsafe { libc::write(libc::STDERR_FILENO, bytes.as_ptr().cast(), len) };
         match usize::try_from(status) {
             Ok(written) if written > 0 => bytes = bytes.get(written..).unwrap_or_default(),
             _ => return,
@@ -205,21 +259,28 @@ mod tests {
     use super::*;
     use crate::map::{Frozen, Map, MapFlags};
     use std::ffi::OsStr;
+    use std::os::fd::AsRawFd;
     use std::os::unix::process::ExitStatusExt;
-    use std::process::{Command, Output};
+    use std::process::{Command, Output, Stdio};
+    use std::sync::atomic::AtomicUsize;
+    use std::time::{Duration, Instant};
 
     const CHILD: &str = "SWATH_OS_GUARD_TEST_CHILD";
 
     /// Runs one test of this file again, as a child that gets `path`.
     fn run_child(test: &str, path: &Path) -> Output {
-        Command::new(std::env::current_exe().expect("this test"))
+        child(test, path).output().expect("a child")
+    }
+
+    fn child(test: &str, path: &Path) -> Command {
+        let mut child = Command::new(std::env::current_exe().expect("this test"));
+        child
             .args(["--exact", "--nocapture", "--test-threads=1"])
             .arg(format!("guard::tests::{test}"))
             .env(CHILD, path)
             // Where a core dump may go.
-            .current_dir(path.parent().expect("the test's folder"))
-            .output()
-            .expect("a child")
+            .current_dir(path.parent().expect("the test's folder"));
+        child
     }
 
     fn child_path() -> Option<std::path::PathBuf> {
@@ -298,16 +359,96 @@ mod tests {
             let _guard = Guard::install(&file, &path).expect("a guard");
             // SAFETY: takes an integer.
             unsafe { libc::raise(libc::SIGBUS) };
-            // The former action is that of Rust's runtime, which takes a signal for a fault and
-            // waits for it to happen again.
-            // SAFETY: takes an integer.
-            unsafe { libc::raise(libc::SIGBUS) };
             unreachable!("killed by now");
         }
         let folder = tempfile::tempdir().expect("a folder");
         let path = four_pages(folder.path(), OsStr::new("plain"));
         let output = run_child("a_signal_that_another_process_sends_still_kills", &path);
         assert_eq!(output.status.signal(), Some(libc::SIGBUS), "{output:?}");
+    }
+
+    static HANDLED: AtomicUsize = AtomicUsize::new(0);
+
+    extern "C" fn count(_: c_int) {
+        if HANDLED.fetch_add(1, SeqCst) > 100 {
+            // A fault that the guard does not see comes back for ever.
+            // SAFETY: ends the process at once.
+            unsafe { libc::_exit(9) };
+        }
+    }
+
+    /// As a child: sends itself signals that the former action lives through, and then faults.
+    fn sent_and_then_fault(path: &Path, former: libc::sighandler_t) -> ! {
+        // SAFETY: a handler that counts, or none.
+        unsafe { libc::signal(libc::SIGBUS, former) };
+        let file = open(path);
+        let guard = Guard::install(&file, path).expect("a guard");
+        let map = Map::new(&guard, 0, 1, MapFlags::default()).expect("a map");
+        for _ in 0..2 {
+            // SAFETY: takes an integer.
+            unsafe { libc::raise(libc::SIGBUS) };
+        }
+        let expected = if former == libc::SIG_IGN { 0 } else { 2 };
+        assert_eq!(HANDLED.load(SeqCst), expected);
+        file.set_len(0).expect("truncated");
+        unreachable!("read {}", map.cells().load(0));
+    }
+
+    #[test]
+    fn the_guard_stays_after_signals_that_are_ignored() {
+        if let Some(path) = child_path() {
+            sent_and_then_fault(&path, libc::SIG_IGN);
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = four_pages(folder.path(), OsStr::new("plain"));
+        let output = run_child("the_guard_stays_after_signals_that_are_ignored", &path);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+
+    #[test]
+    fn the_guard_stays_after_signals_that_are_handled() {
+        if let Some(path) = child_path() {
+            sent_and_then_fault(&path, count as *const () as libc::sighandler_t);
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = four_pages(folder.path(), OsStr::new("plain"));
+        let output = run_child("the_guard_stays_after_signals_that_are_handled", &path);
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+    }
+
+    #[test]
+    fn a_full_pipe_that_nobody_reads_does_not_keep_the_program() {
+        if let Some(path) = child_path() {
+            let file = open(&path);
+            let guard = Guard::install(&file, &path).expect("a guard");
+            let map = Map::new(&guard, 0, 1, MapFlags::default()).expect("a map");
+            file.set_len(0).expect("truncated");
+            unreachable!("read {}", map.cells().load(0));
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = four_pages(folder.path(), OsStr::new("plain"));
+        let (reader, mut writer) = std::io::pipe().expect("a pipe");
+        // SAFETY: asks how much the pipe holds.
+        let size = unsafe { libc::fcntl(writer.as_raw_fd(), libc::F_GETPIPE_SZ) };
+        let size = usize::try_from(size).expect("a pipe");
+        std::io::Write::write_all(&mut writer, &vec![0; size]).expect("it has room");
+        let test = "a_full_pipe_that_nobody_reads_does_not_keep_the_program";
+        let mut child = child(test, &path);
+        let mut child = child.stdout(Stdio::null()).stderr(writer).spawn().expect("a child");
+        let began = Instant::now();
+        let status = loop {
+            if let Some(status) = child.try_wait().expect("a child") {
+                break status;
+            }
+            if began.elapsed() > Duration::from_secs(60) {
+                child.kill().expect("it runs");
+                child.wait().expect("killed");
+                panic!("it waits for somebody to read");
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        };
+        assert_eq!(status.code(), Some(2));
+        drop(reader);
     }
 
     #[test]
