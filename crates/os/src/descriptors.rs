@@ -5,6 +5,7 @@
 
 use std::io;
 use std::os::fd::{AsRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::thread::{Builder, Scope};
 
 use rustix::process::{Resource, getrlimit};
 
@@ -21,38 +22,80 @@ pub fn limit() -> usize {
         .unwrap_or(usize::MAX)
 }
 
-/// Gives this thread a table of descriptors of its own, with nothing in it but standard error,
-/// and blocks the signals that may be sent to any thread: a handler that writes to a pipe of the
-/// program would not find it here.
+/// Starts a thread that has a table of descriptors of its own, with nothing in it but standard error,
+/// and does `work` with `given` there. The signals that may be sent to any thread are blocked in it: a
+/// handler that writes to a pipe of the program would not find it there.
 ///
 /// Threads that open and close many files hold each other up at the table they share, and get
-/// numbers that are all mixed up. For threads that were started for such work and do nothing else:
-/// they open everything they use themselves, and hand no descriptor to another thread, nor take
-/// one from there: its number would be another file's. What such a thread starts shares its table.
+/// numbers that are all mixed up. What such a thread starts shares its table. But for standard error,
+/// it does not keep anything open that others close meanwhile. Where the kernel refuses it (before
+/// Linux 5.9, or by seccomp), the thread shares the table of the one that started it.
 ///
-/// But for standard error, it does not keep anything open that others close meanwhile.
+/// A descriptor is a number in one table, so none may go from one of these threads to another. The types
+/// see to it where they can: `work` captures nothing, what is `given` is `Copy` and so owns no
+/// descriptor, the thread begins with none of its own, and nothing comes back from it. That `work` uses
+/// nothing that is open elsewhere, and lends nothing that it has opened, no type can say: `work` is to
+/// open everything itself that it uses, and to close it.
 ///
 /// ```
 /// use std::fs::File;
 /// use std::os::fd::AsRawFd;
+/// use std::sync::atomic::{AtomicI32, Ordering};
+/// use std::thread::{Builder, scope};
 ///
 /// let _ours = File::open("/etc/passwd")?;
-/// let theirs = std::thread::spawn(|| {
-///     swath_os::descriptors::separate()?;
-///     Ok::<_, std::io::Error>(File::open("/etc/group")?.as_raw_fd())
-/// });
-/// assert_eq!(theirs.join().unwrap()?, 3, "the first number that is free there");
+/// let theirs = AtomicI32::new(-1);
+/// scope(|scope| {
+///     let work = |theirs: &AtomicI32| {
+///         let number = File::open("/etc/group").map_or(-1, |file| file.as_raw_fd());
+///         theirs.store(number, Ordering::Relaxed);
+///     };
+///     swath_os::descriptors::spawn_separated(scope, Builder::new(), &theirs, work)
+/// })?;
+/// assert_eq!(theirs.into_inner(), 3, "the first number that is free there");
 /// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// A file cannot be given, nor captured:
+///
+/// ```compile_fail
+/// let file = std::fs::File::open("/etc/passwd").unwrap();
+/// std::thread::scope(|scope| {
+///     let builder = std::thread::Builder::new();
+///     swath_os::descriptors::spawn_separated(scope, builder, file, drop)
+/// });
 /// ```
 ///
 /// # Errors
 ///
-/// `ENOSYS` before Linux 5.9, `EPERM` where it is forbidden, `ENOMEM`: then it shares the table as
-/// before.
-pub fn separate() -> io::Result<()> {
+/// If no thread can be started.
+pub fn spawn_separated<'s, G: Copy + Send + 's>(
+    scope: &'s Scope<'s, '_>,
+    builder: Builder,
+    given: G,
+    work: fn(G),
+) -> io::Result<()> {
+    let thread = move || {
+        // SAFETY: this thread has just begun: it has opened nothing, and owns nothing that is open. The
+        // one that started it shares its table; or was of this kind, and has ended.
+        let separated = unsafe { separate() };
+        // It is a little slower then.
+        drop(separated);
+        work(given);
+    };
+    builder.spawn_scoped(scope, thread).map(drop)
+}
+
+/// Gives this thread a table of descriptors of its own, with nothing in it but standard error.
+///
+/// # Safety
+///
+/// The thread owns no descriptor, and what it uses from now on it opens itself and hands to nobody. If no
+/// other thread shares its table, then nobody owns what is in there.
+unsafe fn separate() -> io::Result<()> {
     block_signals();
     // SAFETY: it closes copies, in a table that nobody else has seen; or, where no other thread is
-    // left that shares this one's table, what ended threads left there.
+    // left that shares this one's table, what ended threads left there, as the caller vouches.
     let status = unsafe {
         libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE)
     };
@@ -141,46 +184,92 @@ fn close_run((first, last): (RawFd, RawFd)) -> u64 {
 mod tests {
     use super::*;
     use std::fs::File;
+    use std::sync::{Barrier, Mutex};
 
     fn open() -> OwnedFd {
         File::open("/etc/passwd").expect("everybody may read it").into()
     }
 
+    /// What a thread with a table of its own looks at, and what it saw.
+    struct Look {
+        /// A descriptor of the thread that started it.
+        number: RawFd,
+        seen: Mutex<Option<Seen>>,
+        told: Barrier,
+        end: Barrier,
+    }
+
+    #[derive(Clone, Copy)]
+    struct Seen {
+        blocks_alarm: bool,
+        blocks_fault: bool,
+        flags: i32,
+        own: RawFd,
+    }
+
+    fn look(it: &Look) {
+        // SAFETY: a set of signals is numbers, for which all zeroes are fine.
+        let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
+        // SAFETY: asks for the mask of this thread.
+        unsafe {
+            libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
+        }
+        // SAFETY: asks about the set that was filled.
+        let blocks = |signal| unsafe { libc::sigismember(&raw const mask, signal) } == 1;
+        // SAFETY: asks about a number.
+        let flags = unsafe { libc::fcntl(it.number, libc::F_GETFD) };
+        let own = open();
+        let seen = Seen {
+            blocks_alarm: blocks(libc::SIGALRM),
+            blocks_fault: blocks(libc::SIGBUS),
+            flags,
+            own: own.as_raw_fd(),
+        };
+        *it.seen.lock().expect("nobody panics") = Some(seen);
+        it.told.wait();
+        it.end.wait();
+        File::from(own).metadata().expect("still open");
+    }
+
     #[test]
     fn a_separate_table_sees_and_keeps_nothing_of_the_others() {
-        let (reader, writer) = std::io::pipe().expect("a pipe");
+        let (mut reader, writer) = std::io::pipe().expect("a pipe");
         let number = writer.as_raw_fd();
-        let (tell, told) = std::sync::mpsc::channel();
-        let (done, end) = std::sync::mpsc::channel::<()>();
-        let thread = std::thread::spawn(move || {
-            let separated = separate();
-            // SAFETY: a set of signals is numbers, for which all zeroes are fine.
-            let mut mask: libc::sigset_t = unsafe { std::mem::zeroed() };
-            // SAFETY: asks for the mask of this thread.
-            unsafe {
-                libc::pthread_sigmask(libc::SIG_BLOCK, std::ptr::null(), &raw mut mask);
+        let (told, end) = (Barrier::new(2), Barrier::new(2));
+        let it = Look { number, seen: Mutex::new(None), told, end };
+        std::thread::scope(|scope| {
+            spawn_separated(scope, Builder::new(), &it, look).expect("a thread");
+            it.told.wait();
+            let seen = it.seen.lock().expect("nobody panics").expect("it has looked");
+            assert_eq!((seen.blocks_alarm, seen.blocks_fault), (true, false));
+            if seen.flags != -1 {
+                it.end.wait();
+                return swath_reference::skip("close-range", "the thread shares the table");
             }
-            // SAFETY: asks about the set that was filled.
-            let blocks = |signal| unsafe { libc::sigismember(&raw const mask, signal) };
-            let (alarm, fault) = (blocks(libc::SIGALRM), blocks(libc::SIGBUS));
-            assert_eq!((alarm, fault), (1, 0));
-            // SAFETY: asks about a number.
-            let flags = unsafe { libc::fcntl(number, libc::F_GETFD) };
-            let own = open();
-            tell.send((separated, flags, own.as_raw_fd())).expect("somebody listens");
-            end.recv().expect_err("until the test is over");
-            File::from(own).metadata().expect("still open");
+            assert_eq!(seen.own, 3);
+            drop(writer);
+            let read = std::io::Read::read(&mut reader, &mut [0]).expect("nobody else writes");
+            assert_eq!(read, 0, "the thread kept it open");
+            it.end.wait();
         });
-        let (separated, flags, own) = told.recv().expect("an answer");
-        if let Err(refused) = separated {
-            return swath_reference::skip("close-range", refused);
+    }
+
+    #[test]
+    fn what_the_starting_thread_has_open_stays_its_own() {
+        fn open_many(_: ()) {
+            let files: Vec<OwnedFd> = (0..50).map(|_| open()).collect();
+            drop(files);
         }
-        assert_eq!((flags, own), (-1, 3));
-        drop(writer);
-        let read = std::io::Read::read(&mut { reader }, &mut [0]).expect("nobody else writes");
-        assert_eq!(read, 0, "the thread kept it open");
-        drop(done);
-        thread.join().expect("no panic");
+        let mut ours = File::open("/etc/passwd").expect("everybody may read it");
+        let expected = std::fs::read("/etc/passwd").expect("everybody may read it");
+        std::thread::scope(|scope| {
+            spawn_separated(scope, Builder::new(), (), open_many).expect("a thread");
+        });
+        let _others: Vec<File> =
+            (0..50).map(|_| File::open("/etc/group").expect("as above")).collect();
+        let mut read = Vec::new();
+        std::io::Read::read_to_end(&mut ours, &mut read).expect("it is open");
+        assert_eq!(read, expected);
     }
 
     #[test]

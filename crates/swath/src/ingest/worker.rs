@@ -15,7 +15,7 @@ use std::thread::Scope;
 use std::time::Instant;
 
 use rustix::io::Errno;
-use swath_os::descriptors::separate;
+use swath_os::descriptors::spawn_separated;
 use swath_plan::files::{By, Opener, Probe, Way};
 
 use super::careful::refused;
@@ -105,10 +105,10 @@ impl<'e, P: Place + 'e> Starter<'_, 'e, P> {
     /// One worker more.
     fn more(self) -> bool {
         let thread = std::thread::Builder::new().name(String::from("swath-ingest"));
-        let started = thread.spawn_scoped(self.scope, move || {
-            // Opening and closing is then nobody else's business; refused, it is a little slower.
-            let _ = separate();
-            Worker::new(self, (self.make)(), false).run();
+        // Opening and closing is then nobody else's business. A worker opens all that it reads, and
+        // keeps it.
+        let started = spawn_separated(self.scope, thread, self, |start: Self| {
+            Worker::new(start, (start.make)(), false).run();
         });
         if let Err(error) = &started {
             self.crew.not_started(error);
