@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Files that the ring opens are in slots of its own, not among the process's descriptors. What is read lies
-//! in memory of the ring's own until [`FileRing::take`] lends it.
+//! in memory of the ring's own until [`FileRing::take`] lends it. If the kernel does not let this thread
+//! wait any more, for reasons that do not pass, all files end with that error, and the memory is given up.
 //!
 //! ```
 //! use std::rc::Rc;
@@ -32,12 +33,14 @@ use std::ffi::CStr;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, OwnedFd};
+use std::ptr::NonNull;
 use std::rc::Rc;
 
 use io_uring::squeue::{Entry, Flags};
 use io_uring::{IoUring, Probe, opcode, types};
 
 use crate::memory::Pages;
+use crate::ring::passes;
 
 /// What is known of a file after it was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +98,8 @@ pub struct FileRing {
     calls: u64,
     /// The kernel took nothing, and is to take nothing.
     refused: bool,
+    /// Why it cannot be waited for any more: the kernel's number.
+    lost: Option<i32>,
     /// A ring has a single issuer: it stays on its thread.
     thread: PhantomData<*const ()>,
 }
@@ -155,32 +160,39 @@ impl FileRing {
             name: Vec::new(),
             folder: None,
             file: None,
-            // SAFETY: plain numbers, for which all zeroes are fine.
-            facts: Box::new(unsafe { std::mem::zeroed() }),
+            facts: no_facts(),
             left: 0,
             results: [0; 4],
         };
         let slots = (0..depth).map(slot).collect();
         let free = (0..depth).rev().collect();
-        let (ended, calls, refused, thread) = (Vec::new(), 3, false, PhantomData);
-        let mut ring = Self { ring, memory, room, slots, free, ended, calls, refused, thread };
+        let (ended, calls, thread) = (Vec::new(), 3, PhantomData);
+        let (refused, lost) = (false, None);
+        let mut ring =
+            Self { ring, memory, room, slots, free, ended, calls, refused, lost, thread };
         ring.prove()?;
         Ok(ring)
     }
 
-    /// Waits for what is on its way, and gives the memory back.
+    /// Waits for what is on its way, and gives the memory back, unless the ring is [lost](Self::lost).
     #[must_use]
     pub fn into_memory(mut self) -> Option<Pages> {
         if !self.refused {
             self.wait(self.in_flight());
         }
-        self.memory.take()
+        self.memory.take().filter(|memory| !memory.is_abandoned())
     }
 
     /// Files that may be begun before one must be taken.
     #[must_use]
     pub fn room(&self) -> usize {
-        self.free.len()
+        if self.lost.is_some() { 0 } else { self.free.len() }
+    }
+
+    /// Why nothing can be waited for any more; `None` as long as it can.
+    #[must_use]
+    pub fn lost(&self) -> Option<io::Error> {
+        self.lost.map(io::Error::from_raw_os_error)
     }
 
     /// Files that are on their way, or have not been taken.
@@ -250,6 +262,7 @@ impl FileRing {
     }
 
     fn take_slot(&mut self, token: usize, steps: u8) -> u32 {
+        assert!(self.lost.is_none(), "the caller looks for room first");
         let index = self.free.pop().expect("the caller looks for room first");
         let slot = &mut self.slots[index as usize];
         (slot.token, slot.left, slot.results) = (token, steps, [0; 4]);
@@ -257,17 +270,23 @@ impl FileRing {
     }
 
     /// Where a slot's file is read to, and how much of it at most.
-    fn target(&mut self, index: u32) -> (*mut u8, u32) {
-        let from = index as usize * self.room;
-        let memory = self.memory.as_mut().expect("there until the ring is given up");
+    fn target(&self, index: u32) -> (*mut u8, u32) {
         // Linux reads at most 2 GiB at once anyway.
         let len = u32::try_from(self.room).unwrap_or(1 << 30);
-        (memory[from..from + self.room].as_mut_ptr(), len)
+        (self.place(index).as_ptr(), len)
+    }
+
+    /// The memory of a slot. No reference is made to memory that other slots share: the kernel may be
+    /// writing to theirs.
+    fn place(&self, index: u32) -> NonNull<u8> {
+        let memory = self.memory.as_ref().expect("there until the ring is given up");
+        // SAFETY: `new` has seen to it that the memory has room for every slot.
+        unsafe { memory.start().add(index as usize * self.room) }
     }
 
     fn push(&mut self, chain: &[Entry]) {
         // SAFETY: name, facts, file and memory belong to the slot, which is used again only when
-        // all steps have ended; `Drop` waits for them.
+        // all steps have ended; `Drop` waits for them, or gives up what the kernel may write to.
         let pushed = unsafe { self.ring.submission().push_multiple(chain) };
         pushed.expect("the queue has four entries for every slot");
     }
@@ -275,6 +294,9 @@ impl FileRing {
     /// Submits what was begun, and waits until `want` files have ended that were not taken, or
     /// all that are on their way.
     pub fn wait(&mut self, want: usize) {
+        if self.lost.is_some() {
+            return;
+        }
         let want = want.min(self.in_flight());
         self.reap();
         let mut first = true;
@@ -284,14 +306,31 @@ impl FileRing {
             let steps = left.min(want.saturating_sub(self.ended.len()) * most);
             self.calls += 1;
             match self.ring.submit_and_wait(steps) {
-                Err(error) if error.kind() != io::ErrorKind::Interrupted => {
-                    // EBUSY or EAGAIN under memory pressure; look again soon.
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Look again soon.
+                Err(error) if passes(&error) => {
                     std::thread::sleep(std::time::Duration::from_micros(100));
                 }
-                _ => {}
+                Err(error) => return self.give_up(error.raw_os_error().unwrap_or(libc::EIO)),
             }
             first = false;
             self.reap();
+        }
+    }
+
+    /// Ends all files that are on their way; the kernel may still read their names, and write their bytes
+    /// and facts.
+    fn give_up(&mut self, number: i32) {
+        self.lost = Some(number);
+        for (slot, index) in self.slots.iter_mut().zip(0..).filter(|(slot, _)| slot.left > 0) {
+            std::mem::forget(std::mem::take(&mut slot.name));
+            std::mem::forget(std::mem::replace(&mut slot.facts, no_facts()));
+            (slot.left, slot.results) = (0, [-number; 4]);
+            self.ended.push(index);
+            if let Some(memory) = &self.memory {
+                memory.abandon();
+            }
         }
     }
 
@@ -345,10 +384,13 @@ impl FileRing {
                 device: (slot.facts.stx_dev_major, slot.facts.stx_dev_minor),
             }),
         };
-        let from = index as usize * self.room;
-        let memory = self.memory.as_ref().expect("there until the ring is given up");
-        let bytes = &memory[from..from + came];
-        Some(look(FileDone { token: slot.token, outcome, bytes, file }))
+        let start = self.place(index);
+        // SAFETY: the memory of a slot whose steps have ended: the kernel does not write to it any more,
+        // and `&mut self` keeps the slot from being used again while `look` has it. It was zeroed, and
+        // `came` is at most what belongs to the slot; of one that was given up nothing came.
+        let bytes = unsafe { std::slice::from_raw_parts(start.as_ptr(), came) };
+        let token = self.slots[index as usize].token;
+        Some(look(FileDone { token, outcome, bytes, file }))
     }
 
     /// The kernel knows all steps, and a chain goes through.
@@ -387,6 +429,11 @@ fn mark(index: u32, step: u64) -> u64 {
     u64::from(index) * 4 + step
 }
 
+fn no_facts() -> Box<libc::statx> {
+    // SAFETY: plain numbers, for which all zeroes are fine.
+    Box::new(unsafe { std::mem::zeroed() })
+}
+
 fn look_at(file: &OwnedFd, came: usize) -> io::Result<FileFacts> {
     let stat = rustix::fs::fstat(file)?;
     #[allow(clippy::unnecessary_cast, reason = "types differ between architectures")]
@@ -417,6 +464,38 @@ mod tests {
     fn open_in(folder: &OwnedFd, name: &CStr) -> Option<OwnedFd> {
         let flags = rustix::fs::OFlags::RDONLY | rustix::fs::OFlags::CLOEXEC;
         rustix::fs::openat(folder, name, flags, rustix::fs::Mode::empty()).ok()
+    }
+
+    #[test]
+    fn files_of_a_ring_that_is_gone_end_and_its_memory_is_kept() {
+        crate::ring::tests::soon(files_end);
+    }
+
+    fn files_end() {
+        // Nobody writes to it: the read never ends by itself.
+        let (pipe, writer) = std::io::pipe().expect("a pipe");
+        let null = fs::File::open("/dev/null").expect("everybody may read it");
+        let memory = Pages::map(2 * 4096).expect("address space");
+        let mut ring = match FileRing::new(2, 4096, memory) {
+            Ok(ring) => ring,
+            Err(refused) => return swath_reference::skip("io-uring", refused),
+        };
+        ring.begin_open(pipe.into(), 7);
+        // SAFETY: the number stays the ring's, and is closed with it; it leads elsewhere.
+        let status = unsafe { libc::dup2(null.as_raw_fd(), ring.ring.as_raw_fd()) };
+        assert!(status >= 0, "{}", io::Error::last_os_error());
+        ring.wait(1);
+        let lost = ring.lost().and_then(|error| error.raw_os_error());
+        assert_eq!((lost, ring.room()), (Some(libc::EOPNOTSUPP), 0));
+        let taken = ring.take(|done| {
+            assert!(done.bytes.is_empty() && done.file.is_some());
+            (done.token, done.outcome.expect_err("nothing came").raw_os_error())
+        });
+        assert_eq!(taken, Some((7, lost)));
+        assert_eq!(ring.in_flight(), 0);
+        ring.wait(1);
+        assert!(ring.into_memory().is_none(), "it is not given back");
+        drop(writer);
     }
 
     #[test]

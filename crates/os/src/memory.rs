@@ -25,16 +25,20 @@
 //! ```
 
 mod lease;
+#[cfg(not(miri))]
+mod mapping;
+#[cfg(miri)]
+mod mapping_in_miri;
 
 use std::io;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use rustix::mm::{Advice, MapFlags, ProtFlags};
-
 pub use lease::{Leases, WriteLease};
+#[cfg(miri)]
+use mapping_in_miri as mapping;
 
 /// The size of a transparent huge page, and the unit in which [`Pages::prepare`] populates.
 pub const POPULATE_SIZE: usize = 2 << 20;
@@ -51,6 +55,8 @@ pub struct Pages {
     claimed: Box<[AtomicU64]>,
     /// One bit for each that is there.
     populated: Box<[AtomicU64]>,
+    /// The kernel may write to them at any time: they are never given back.
+    abandoned: AtomicBool,
 }
 
 // SAFETY: `Pages` owns its mapping as a `Box<[u8]>` owns its bytes.
@@ -72,10 +78,26 @@ impl Pages {
             .max(1)
             .checked_next_multiple_of(page)
             .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
-        let start = if len < POPULATE_SIZE { map_anonymous(len)? } else { map_aligned(len)? };
+        let start = mapping::map(len, if len < POPULATE_SIZE { page } else { POPULATE_SIZE })?;
         let words = len.div_ceil(POPULATE_SIZE).div_ceil(64);
         let bits = || (0..words).map(|_| AtomicU64::new(0)).collect();
-        Ok(Self { start, len, claimed: bits(), populated: bits() })
+        let abandoned = AtomicBool::new(false);
+        Ok(Self { start, len, claimed: bits(), populated: bits(), abandoned })
+    }
+
+    /// Where they begin, for whoever must not make a reference to bytes that the kernel writes.
+    pub(crate) fn start(&self) -> NonNull<u8> {
+        self.start
+    }
+
+    /// Never gives them back, not even when they are dropped.
+    pub(crate) fn abandon(&self) {
+        // Relaxed here and below: the owner looks when nobody else has them.
+        self.abandoned.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.abandoned.load(Ordering::Relaxed)
     }
 
     /// Asks for transparent huge pages.
@@ -84,11 +106,8 @@ impl Pages {
     ///
     /// `InvalidInput` on kernels without them: nothing is lost but speed.
     pub fn advise_huge(&self) -> io::Result<()> {
-        // SAFETY: the range is our own mapping; the advice changes no contents.
-        unsafe {
-            rustix::mm::madvise(self.start.as_ptr().cast(), self.len, Advice::LinuxHugepage)
-        }
-        .map_err(io::Error::from)
+        // SAFETY: the range is our own mapping.
+        unsafe { mapping::advise_huge(self.start, self.len) }
     }
 
     /// Populates `offset .. offset + len`, widened to whole pages, writable.
@@ -110,20 +129,8 @@ impl Pages {
         let end = (offset + len).next_multiple_of(page).min(self.len);
         // SAFETY: `first` is at most `len`, inside the mapping.
         let start = unsafe { self.start.add(first) };
-        loop {
-            // SAFETY: the range is inside our own mapping; populating keeps its contents.
-            let done = unsafe {
-                rustix::mm::madvise(
-                    start.as_ptr().cast(),
-                    end - first,
-                    Advice::LinuxPopulateWrite,
-                )
-            };
-            match done {
-                Err(rustix::io::Errno::INTR | rustix::io::Errno::AGAIN) => {}
-                other => return other.map_err(io::Error::from),
-            }
-        }
+        // SAFETY: the range is inside our own mapping.
+        unsafe { mapping::populate(start, end - first) }
     }
 
     /// Populates those 2 MiB blocks that `offset .. offset + len` touches and nobody has yet.
@@ -199,12 +206,8 @@ impl Pages {
         if len <= self.len {
             return Ok(());
         }
-        let flags = rustix::mm::MremapFlags::MAYMOVE;
         // SAFETY: the mapping is ours, whole, and `&mut self` is the only access to it.
-        let moved =
-            unsafe { rustix::mm::mremap(self.start.as_ptr().cast(), self.len, len, flags) }?;
-        self.start = NonNull::new(moved.cast())
-            .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
+        self.start = unsafe { mapping::grow(self.start, self.len, len) }?;
         // The block that was the last may have been short: it is not wholly populated now.
         let last = self.len / POPULATE_SIZE;
         self.len = len;
@@ -264,45 +267,12 @@ impl DerefMut for Pages {
 
 impl Drop for Pages {
     fn drop(&mut self) {
+        if self.is_abandoned() {
+            return;
+        }
         // SAFETY: the mapping is ours and nothing borrows from it any more.
-        let _ = unsafe { rustix::mm::munmap(self.start.as_ptr().cast(), self.len) };
+        unsafe { mapping::unmap(self.start, self.len) };
     }
-}
-
-fn map_anonymous(len: usize) -> io::Result<NonNull<u8>> {
-    // SAFETY: a new private mapping at an address of the kernel's choice overlaps nothing.
-    let start = unsafe {
-        rustix::mm::mmap_anonymous(
-            std::ptr::null_mut(),
-            len,
-            ProtFlags::READ | ProtFlags::WRITE,
-            MapFlags::PRIVATE | MapFlags::NORESERVE,
-        )
-    }?;
-    NonNull::new(start.cast()).ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))
-}
-
-/// Maps `len` bytes from a 2 MiB boundary on: more is mapped and the ends are given back.
-fn map_aligned(len: usize) -> io::Result<NonNull<u8>> {
-    let wide = len
-        .checked_add(POPULATE_SIZE)
-        .ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory))?;
-    let start = map_anonymous(wide)?;
-    let head = start.as_ptr().align_offset(POPULATE_SIZE);
-    // SAFETY: `head` is below `POPULATE_SIZE`, inside the wide mapping.
-    let aligned = unsafe { start.add(head) };
-    if head > 0 {
-        // SAFETY: the first `head` bytes of our own new mapping; nobody has seen them.
-        let _ = unsafe { rustix::mm::munmap(start.as_ptr().cast(), head) };
-    }
-    let tail = POPULATE_SIZE - head;
-    if tail > 0 {
-        // SAFETY: `head + len` is inside the wide mapping.
-        let end = unsafe { aligned.add(len) };
-        // SAFETY: the last `tail` bytes of our own new mapping; nobody has seen them.
-        let _ = unsafe { rustix::mm::munmap(end.as_ptr().cast(), tail) };
-    }
-    Ok(aligned)
 }
 
 #[cfg(test)]

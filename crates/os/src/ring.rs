@@ -8,6 +8,9 @@
 //! submit(lease) → the kernel owns the lease → complete() → the lease comes back with a length
 //! ```
 //!
+//! Where the kernel does not let this thread wait any more, for reasons that do not pass, every read in
+//! flight ends with that error, and its memory is given up: nobody gets it again.
+//!
 //! Seccomp may allow the set-up of a ring and refuse to enter it, and old kernels have rings that
 //! cannot read: so a NOP goes through and the opcode is looked up before the closure runs.
 //!
@@ -54,6 +57,10 @@ pub struct Ring<'l> {
     ring: RawRing,
     slots: Vec<Option<(u64, WriteLease<'l>)>>,
     free: Vec<u32>,
+    /// Why it cannot be waited for any more: the kernel's number.
+    lost: Option<i32>,
+    /// Whose memory the kernel writes to: not that of a child that was forked.
+    process: u32,
     /// A ring has a single issuer: it stays on its thread.
     thread: PhantomData<*const ()>,
 }
@@ -78,6 +85,8 @@ pub fn with_ring<'l, R>(depth: u32, work: impl FnOnce(&mut Ring<'l>) -> R) -> io
         ring: RawRing(set_up(depth)?),
         slots: (0..depth).map(|_| None).collect(),
         free: (0..depth).rev().collect(),
+        lost: None,
+        process: std::process::id(),
         thread: PhantomData,
     };
     ring.prove()?;
@@ -103,7 +112,7 @@ fn set_up(depth: u32) -> io::Result<IoUring> {
 impl<'l> Ring<'l> {
     /// Reads that may be submitted before one must complete.
     pub fn room(&self) -> usize {
-        self.free.len()
+        if self.lost.is_some() { 0 } else { self.free.len() }
     }
 
     /// Reads that the kernel still works on.
@@ -134,6 +143,10 @@ impl<'l> Ring<'l> {
             .build()
             .user_data(u64::from(slot));
         self.slots[slot as usize] = Some((token, lease));
+        if self.lost.is_some() {
+            // `complete` says so.
+            return;
+        }
         // SAFETY: the target stays lent until its completion: the slot holds the lease, and
         // `Drop` waits for every slot. The file stays open as long.
         let pushed = unsafe { self.ring.0.submission().push(&entry) };
@@ -145,6 +158,9 @@ impl<'l> Ring<'l> {
     /// Waits until a read ends and returns it; `None` if none is in flight.
     pub fn complete(&mut self) -> Option<Completion<'l>> {
         while self.in_flight() > 0 {
+            if let Some(number) = self.lost {
+                return self.give_up(number);
+            }
             let next = self.ring.0.completion().next();
             if let Some(entry) = next {
                 return self.take(entry.user_data(), entry.result());
@@ -152,6 +168,16 @@ impl<'l> Ring<'l> {
             self.wait();
         }
         None
+    }
+
+    /// Ends a read that nobody can wait for.
+    fn give_up(&mut self, number: i32) -> Option<Completion<'l>> {
+        let index = self.slots.iter().position(Option::is_some)?;
+        let (token, lease) = self.slots[index].take()?;
+        self.free.push(u32::try_from(index).ok()?);
+        let is_ours = self.process == std::process::id();
+        let lease = if is_ours { lease.abandon() } else { lease };
+        Some(Completion { token, result: Err(io::Error::from_raw_os_error(number)), lease })
     }
 
     fn take(&mut self, slot: u64, result: i32) -> Option<Completion<'l>> {
@@ -173,12 +199,16 @@ impl<'l> Ring<'l> {
         }
     }
 
-    /// Waits for one completion, whatever happens: memory that the kernel writes to cannot be
-    /// given back, so there is nothing else to do.
-    fn wait(&self) {
-        if self.enter(1).is_err() {
-            // EBUSY or EAGAIN under memory pressure; look again soon.
-            std::thread::sleep(std::time::Duration::from_micros(100));
+    /// Waits for one completion, for as long as that is possible: memory that the kernel writes to
+    /// cannot be given back.
+    fn wait(&mut self) {
+        match self.enter(1) {
+            Ok(()) => {}
+            // Look again soon.
+            Err(error) if passes(&error) => {
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            }
+            Err(error) => self.lost = Some(error.raw_os_error().unwrap_or(libc::EIO)),
         }
     }
 
@@ -200,6 +230,15 @@ impl<'l> Ring<'l> {
     }
 }
 
+/// Whether what keeps a thread from waiting for its ring may pass: pressure on memory. A ring that is
+/// closed, or another thread's, stays so.
+pub(crate) fn passes(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EAGAIN | libc::EBUSY | libc::EINTR | libc::ENOMEM)
+    )
+}
+
 impl Drop for Ring<'_> {
     fn drop(&mut self) {
         while self.complete().is_some() {}
@@ -207,10 +246,11 @@ impl Drop for Ring<'_> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::memory::{Leases, Pages};
     use std::io::Write;
+    use std::os::fd::OwnedFd;
 
     fn file_of(bytes: &[u8]) -> File {
         let mut file = tempfile::tempfile().expect("a temporary file");
@@ -288,6 +328,50 @@ mod tests {
             }
             Err(refused) => swath_reference::skip("io-uring", refused),
         }
+    }
+
+    #[test]
+    fn reads_of_a_ring_that_is_gone_end_and_their_memory_is_kept() {
+        soon(reads_end);
+    }
+
+    /// Does `work`, which must come to an end.
+    pub(crate) fn soon(work: fn()) {
+        let (tell, told) = std::sync::mpsc::channel();
+        let thread = std::thread::spawn(move || {
+            work();
+            tell.send(()).expect("somebody waits");
+        });
+        let patience = std::time::Duration::from_secs(60);
+        match told.recv_timeout(patience) {
+            Err(std::sync::mpsc::RecvTimeoutError::Timeout) => panic!("it waits for ever"),
+            Ok(()) | Err(_) => thread.join().expect("no panic"),
+        }
+    }
+
+    fn reads_end() {
+        // Nobody writes to it: the read never ends by itself.
+        let (pipe, writer) = std::io::pipe().expect("a pipe");
+        let pipe = File::from(OwnedFd::from(pipe));
+        let null = File::open("/dev/null").expect("everybody may read it");
+        let leases = Leases::of_pages(Pages::map(8192).expect("address space"));
+        let ended = with_ring(2, |ring| {
+            ring.submit(&pipe, 0, 0, leases.write(0, 4096).expect("free"), 7);
+            // SAFETY: the number stays the ring's, and is closed with it; it leads elsewhere.
+            let status = unsafe { libc::dup2(null.as_raw_fd(), ring.ring.0.as_raw_fd()) };
+            assert!(status >= 0, "{}", io::Error::last_os_error());
+            let done = ring.complete().expect("one in flight");
+            assert_eq!((ring.room(), ring.in_flight(), done.token), (0, 0, 7));
+            assert!(done.lease.is_empty(), "the kernel may write to it");
+            done.result.expect_err("nothing came").raw_os_error()
+        });
+        match ended {
+            Ok(number) => assert_eq!(number, Some(libc::EOPNOTSUPP)),
+            Err(refused) => return swath_reference::skip("io-uring", refused),
+        }
+        assert!(leases.write(0, 1).is_none(), "it stays lent");
+        assert!(leases.into_pages().is_none(), "it is not given back");
+        drop(writer);
     }
 
     #[test]

@@ -70,10 +70,10 @@ impl Leases<'static> {
         Self { start, len, pages: Some(pages), ledger: Mutex::default(), lent: PhantomData }
     }
 
-    /// Ends the lending: the pages, or `None` where a slice was lent. Every lease borrows from
-    /// `self`, so none is left.
+    /// Ends the lending: the pages, or `None` where a slice was lent, or where some of them were
+    /// [abandoned](WriteLease::abandon). Every lease borrows from `self`, so none is left.
     pub fn into_pages(self) -> Option<Pages> {
-        self.pages
+        self.pages.filter(|pages| !pages.is_abandoned())
     }
 }
 
@@ -174,6 +174,24 @@ impl WriteLease<'_> {
         }
     }
 
+    /// Gives the bytes up, for the kernel may write to them at any time from now on: they stay lent, and
+    /// the pages they are on stay mapped for as long as the process lives. What comes back has no bytes.
+    ///
+    /// A slice of the caller's cannot be kept from him, and he must not go on with it: that ends the
+    /// program.
+    pub(crate) fn abandon(self) -> Self {
+        let Some(pages) = self.pages else {
+            eprintln!(
+                "swath: the kernel writes to memory that cannot be kept from the program"
+            );
+            std::process::abort();
+        };
+        pages.abandon();
+        let this = std::mem::ManuallyDrop::new(self);
+        let (start, offset, ledger) = (this.start, this.offset, this.ledger);
+        Self { start, offset, len: 0, pages: Some(pages), ledger, bytes: PhantomData }
+    }
+
     /// Bytes from the start of the memory to the start of this lease.
     pub fn offset(&self) -> usize {
         self.offset
@@ -236,6 +254,16 @@ mod tests {
         assert!(leases.read(29, 2).is_none());
         drop(leases);
         assert_eq!(bytes[29], 3);
+    }
+
+    #[test]
+    fn what_is_given_up_stays_lent_and_the_pages_do_not_come_back() {
+        let leases = Leases::of_pages(Pages::map(4096).expect("address space"));
+        let given_up = leases.write(10, 10).expect("free").abandon();
+        assert!(given_up.is_empty());
+        drop(given_up);
+        assert!(leases.write(0, 20).is_none() && leases.write(20, 10).is_some());
+        assert!(leases.into_pages().is_none());
     }
 
     #[test]

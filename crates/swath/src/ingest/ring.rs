@@ -145,8 +145,11 @@ impl Reaper {
 
     /// Waits for `want` files.
     pub(super) fn wait(&mut self, want: usize) {
-        if let Some(ring) = &mut self.ring {
-            ring.wait(want);
+        let Some(ring) = &mut self.ring else { return };
+        ring.wait(want);
+        if let Some(error) = ring.lost() {
+            self.refused =
+                Some(format!("ring lost ({error}), a thread for each file in flight"));
         }
     }
 
