@@ -317,23 +317,21 @@ impl<'p> Archive<'p> {
     /// One array of counts or ids.
     fn numbers(&mut self, name: &str) -> Result<Array<u64>> {
         let stored = self.row(name)?;
-        let mut numbers = Array::<u64>::zeroed(stored.len)?;
-        let fits = match stored.descr.as_str() {
-            "<i4" => widen::<i32>(&stored, &mut numbers, |id| u64::try_from(id).ok()),
-            "<i8" => widen::<i64>(&stored, &mut numbers, |id| u64::try_from(id).ok()),
-            "<u4" => widen::<u32>(&stored, &mut numbers, |id| Some(u64::from(id))),
-            "<u8" => widen::<u64>(&stored, &mut numbers, Some),
+        let numbers = match stored.descr.as_str() {
+            "<i4" => wider::<i32, u64>(&stored, |id| u64::try_from(id).ok())?,
+            "<i8" => wider::<i64, u64>(&stored, |id| u64::try_from(id).ok())?,
+            "<u4" => wider::<u32, u64>(&stored, |id| Some(u64::from(id)))?,
+            "<u8" => wider::<u64, u64>(&stored, Some)?,
             other => {
                 let detail = format!("{name}.npy: ids of type `{other}`");
                 let error = self.refused(Reason::Unsupported, detail);
                 return Err(error.hint("make them `int32` or `int64`: `astype`"));
             }
         };
-        if fits {
-            return Ok(numbers);
-        }
-        let detail = format!("{name}.npy: a negative number, or not as many as it says");
-        Err(self.refused(Reason::Malformed, detail))
+        numbers.ok_or_else(|| {
+            let detail = format!("{name}.npy: a negative number, or not as many as it says");
+            self.refused(Reason::Malformed, detail)
+        })
     }
 
     fn values(&mut self, entries: usize) -> Result<Values> {
@@ -347,8 +345,8 @@ impl<'p> Archive<'p> {
             "<f4" => same(&stored)?.map(Values::F32),
             "<i8" => same(&stored)?.map(Values::I64),
             "<c16" => same(&stored)?.map(Values::Complex),
-            "<i4" => wider::<i32>(&stored, i64::from)?.map(Values::I64),
-            "|i1" | "|b1" => wider::<i8>(&stored, i64::from)?.map(Values::I64),
+            "<i4" => wider::<i32, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
+            "|i1" | "|b1" => wider::<i8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
             other => {
                 let error = self.refused(
                     Reason::Unsupported,
@@ -380,22 +378,14 @@ impl<'p> Archive<'p> {
     }
 }
 
-/// Whether all of them fit.
-fn widen<T: Pod>(stored: &Stored, into: &mut [u64], wide: impl Fn(T) -> Option<u64>) -> bool {
-    let items = stored.bytes.chunks_exact(size_of::<T>());
-    if stored.bytes.len() != into.len() * size_of::<T>() {
-        return false;
-    }
-    into.iter_mut().zip(items).all(|(number, item)| {
-        let found = wide(bytemuck::pod_read_unaligned(item));
-        *number = found.unwrap_or(0);
-        found.is_some()
-    })
+/// Whether it is as long as it says, in values of type `T`. Memory is made only then.
+fn is_whole<T>(stored: &Stored) -> bool {
+    stored.len.checked_mul(size_of::<T>()) == Some(stored.bytes.len())
 }
 
 /// `None` unless it is as long as it says.
 fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
-    if stored.bytes.len() != stored.len * size_of::<T>() {
+    if !is_whole::<T>(stored) {
         return Ok(None);
     }
     let mut values = Array::<T>::zeroed(stored.len)?;
@@ -405,13 +395,18 @@ fn same<T: Pod>(stored: &Stored) -> Result<Option<Array<T>>> {
     Ok(Some(values))
 }
 
-fn wider<T: Pod>(stored: &Stored, wide: impl Fn(T) -> i64) -> Result<Option<Array<i64>>> {
-    if stored.bytes.len() != stored.len * size_of::<T>() {
+/// `None` unless it is as long as it says, and all of them fit.
+fn wider<T: Pod, W: Pod>(
+    stored: &Stored,
+    wide: impl Fn(T) -> Option<W>,
+) -> Result<Option<Array<W>>> {
+    if !is_whole::<T>(stored) {
         return Ok(None);
     }
-    let mut values = Array::<i64>::zeroed(stored.len)?;
+    let mut values = Array::<W>::zeroed(stored.len)?;
     for (value, item) in values.iter_mut().zip(stored.bytes.chunks_exact(size_of::<T>())) {
-        *value = wide(bytemuck::pod_read_unaligned(item));
+        let Some(found) = wide(bytemuck::pod_read_unaligned(item)) else { return Ok(None) };
+        *value = found;
     }
     Ok(Some(values))
 }
@@ -419,6 +414,20 @@ fn wider<T: Pod>(stored: &Stored, wide: impl Fn(T) -> i64) -> Result<Option<Arra
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_length_that_wraps_is_not_believed() {
+        let mut bytes = Array::<u8>::zeroed(8).expect("memory");
+        bytes.fill(1);
+        let mut stored = Stored { descr: String::new(), dimensions: 1, len: 2, bytes };
+        assert!(is_whole::<u32>(&stored) && !is_whole::<u64>(&stored));
+        let most = |stored: &Stored| wider::<i32, i64>(stored, |it| Some(it.into()));
+        assert_eq!(most(&stored).expect("memory").map(|it| it.len()), Some(2));
+        // Times four, and four more than that, are eight again.
+        stored.len = (1 << 62) + 2;
+        assert!(most(&stored).expect("nothing is made").is_none());
+        assert!(same::<u32>(&stored).expect("nothing is made").is_none());
+    }
 
     /// Has room for a few bytes.
     struct Full(usize);
