@@ -1,0 +1,255 @@
+//! What hangs on options (progress, cancelling, a timeline), and what they say of the target, is
+//! honoured by every verb that takes them: a row for each verb.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use swath::append::{self, AppendOptions, Ordered, OrderedOptions};
+use swath::sink::{HardLinks, Replace, Sync};
+use swath::{
+    CancelToken, ClassPlan, CopyOptions, Error, Files, HealOptions, IngestOptions,
+    MirrorOptions, Output, ReadOptions, Reason, Reflink, Result, Timeline, Verify,
+    WriteOptions, manifest,
+};
+
+const LEN: u64 = 4 << 20;
+
+/// What hangs on one call of a verb.
+#[derive(Clone, Default)]
+struct Hooks {
+    told: Arc<AtomicU64>,
+    cancel: CancelToken,
+    timeline: Timeline,
+}
+
+/// A file, two copies of it that are bad in one place each, and room for a target.
+struct Place {
+    folder: tempfile::TempDir,
+    input: PathBuf,
+}
+
+impl Place {
+    fn new() -> Self {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        let bytes: Vec<u8> =
+            b"a line of text\n".iter().copied().cycle().take(LEN as usize).collect();
+        for (name, bad) in [("input", None), ("one", Some(7)), ("two", Some(3_000_000))] {
+            let mut bytes = bytes.clone();
+            if let Some(bad) = bad {
+                bytes[bad] = b'!';
+            }
+            fs::write(folder.path().join(name), bytes).expect("room on disk");
+        }
+        let input = folder.path().join("input");
+        Self { folder, input }
+    }
+
+    fn at(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn out(&self) -> PathBuf {
+        self.at("out")
+    }
+
+    fn copies(&self) -> [PathBuf; 3] {
+        ["input", "one", "two"].map(|name| self.at(name))
+    }
+}
+
+/// Gives `$hooks` to options of any type.
+macro_rules! hung {
+    ($options:expr, $hooks:expr) => {{
+        let Hooks { told, cancel, timeline } = $hooks.clone();
+        let progress = move |_| {
+            told.fetch_add(1, Ordering::SeqCst);
+        };
+        $options.with_progress(progress).with_cancel(cancel).with_timeline(timeline)
+    }};
+}
+
+fn reading(hooks: &Hooks) -> ReadOptions {
+    hung!(ReadOptions::new().with_workers(2), hooks)
+}
+
+fn ordered(hooks: &Hooks) -> OrderedOptions {
+    hung!(OrderedOptions::new().with_sync(Sync::None), hooks)
+}
+
+fn write(hooks: &Hooks) -> WriteOptions {
+    hung!(WriteOptions::new().with_sync(Sync::None), hooks)
+}
+
+fn copy(hooks: &Hooks) -> CopyOptions {
+    hung!(CopyOptions::new().with_sync(Sync::None).with_reflink(Reflink::Never), hooks)
+}
+
+fn ingest(hooks: &Hooks) -> IngestOptions {
+    hung!(IngestOptions::new().with_workers(2), hooks)
+}
+
+fn fill(out: Ordered) -> Result<()> {
+    out.map_ordered(0..100, 2, |_, ticket| -> Result<()> {
+        ticket.buffer().extend_from_slice(&[7; 1000]);
+        Ok(())
+    })?;
+    out.commit().map(drop)
+}
+
+/// The library's own error, out of one of `std`'s.
+fn ours(error: io::Error) -> Error {
+    error.downcast().expect("of our type")
+}
+
+type Verb = (&'static str, fn(&Place, &Hooks) -> Result<()>);
+
+const VERBS: &[Verb] = &[
+    ("read", |p, h| reading(h).read(&*p.input).map(drop)),
+    ("read_into", |p, h| reading(h).read_into(&*p.input, &mut vec![0; 4 << 20]).map(drop)),
+    ("scan", |p, h| reading(h).scan(&*p.input, |_| (), |(), ()| ()).map(drop)),
+    ("sum", |p, h| reading(h).sum(&*p.input).map(drop)),
+    ("reader", |p, h| {
+        let mut reader = reading(h).reader(&*p.input)?;
+        io::copy(&mut reader, &mut io::sink()).map(drop).map_err(ours)
+    }),
+    ("read_prioritised", |p, h| {
+        reading(h)
+            .read_prioritised(&*p.input, ClassPlan::by_position(LEN, 8, 4))?
+            .finish()
+            .map(drop)
+    }),
+    ("map_blocks", |p, h| reading(h).records(&*p.input).map_blocks(|_| Ok(())).map(drop)),
+    ("for_each_block", |p, h| {
+        reading(h).records(&*p.input).for_each_block(|_| Ok::<_, Error>(())).map(drop)
+    }),
+    ("map_reduce", |p, h| {
+        let records = reading(h).records(&*p.input);
+        records.map_reduce(|_| Ok::<_, Error>(()), |(), ()| ()).map(drop)
+    }),
+    ("transform, reading", |p, h| {
+        let records = reading(h).records(&*p.input);
+        records.transform(p.out(), |_, _| Ok::<_, Error>(())).map(drop)
+    }),
+    ("transform, writing", |p, h| {
+        let output = Output::path(p.out()).with_options(ordered(h));
+        let records = ReadOptions::new().records(&*p.input);
+        records.transform(output, |_, out| Ok::<_, Error>(out.push(b'.'))).map(drop)
+    }),
+    ("checksums", |p, h| reading(h).checksums(&*p.input, 1 << 20).map(drop)),
+    ("check", |p, h| reading(h).check(&manifest::of(&*p.input)?, &*p.input).map(drop)),
+    ("write", |p, h| write(h).write(p.out(), [7; 3000]).map(drop)),
+    ("write_parts", |p, h| write(h).write_parts(p.out(), &[b"head", b"body"]).map(drop)),
+    ("create", |p, h| {
+        let out = write(h).create(p.out(), 10)?;
+        out.write_at(b"bytes", 3)?;
+        out.commit()
+    }),
+    ("copy", |p, h| copy(h).copy(&*p.input, p.out()).map(drop)),
+    ("copy of a stream", |p, h| {
+        copy(h).copy(Path::new("/proc/self/status"), p.out()).map(drop)
+    }),
+    ("mirror", |p, h| {
+        let options = hung!(MirrorOptions::new().with_sync(Sync::None), h);
+        options.mirror(&p.input, &[p.out()]).map(drop)
+    }),
+    ("examine", |p, h| {
+        hung!(HealOptions::new(), h).examine(&p.copies(), &Verify::Vote).map(drop)
+    }),
+    ("heal", |p, h| {
+        let options = hung!(HealOptions::new().with_sync(Sync::None), h);
+        options.heal(&p.copies(), &Verify::Vote).map(drop)
+    }),
+    ("ordered", |p, h| fill(append::ordered(p.out(), ordered(h))?)),
+    ("ordered_to", |_, h| {
+        fill(append::ordered_to(io::sink(), Path::new("<nowhere>"), ordered(h)))
+    }),
+    ("ingest", |p, h| ingest(h).collect(Files::paths(p.copies())).map(drop)),
+    ("ingest, streaming", |p, h| {
+        ingest(h).stream(Files::paths(p.copies()), |_| Ok::<_, Error>(())).map(drop)
+    }),
+];
+
+#[test]
+fn every_verb_tells_of_progress_and_records_a_timeline() {
+    let mut silent = Vec::new();
+    for (name, verb) in VERBS {
+        let (place, hooks) = (Place::new(), Hooks::default());
+        verb(&place, &hooks).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        if hooks.told.load(Ordering::SeqCst) == 0 {
+            silent.push(format!("{name}: no progress"));
+        }
+        if hooks.timeline.take().is_empty() {
+            silent.push(format!("{name}: nothing in the timeline"));
+        }
+    }
+    assert!(silent.is_empty(), "{silent:#?}");
+}
+
+#[test]
+fn every_verb_is_cancelled_and_leaves_no_target() {
+    for (name, verb) in VERBS {
+        let (place, hooks) = (Place::new(), Hooks::default());
+        let before = fs::read(place.at("one")).expect("there");
+        hooks.cancel.cancel();
+        let ended = verb(&place, &hooks);
+        let reason = ended.as_ref().expect_err(name).reason();
+        assert_eq!(reason, Reason::Cancelled, "{name}: {ended:?}");
+        assert!(!place.out().exists(), "{name}");
+        assert!(fs::read(place.at("one")).expect("there") == before, "{name}");
+    }
+}
+
+/// What options say of a target.
+#[derive(Clone, Copy)]
+struct Wish(Replace, HardLinks);
+
+macro_rules! aimed {
+    ($options:expr, $wish:expr) => {
+        $options.with_sync(Sync::None).with_replace($wish.0).with_hard_links($wish.1)
+    };
+}
+
+type Leaver = (&'static str, fn(&Place, Wish) -> Result<()>);
+
+const LEAVERS: &[Leaver] = &[
+    ("write", |p, w| aimed!(WriteOptions::new(), w).write(p.out(), b"new").map(drop)),
+    ("create", |p, w| aimed!(WriteOptions::new(), w).create(p.out(), 3)?.commit()),
+    ("copy", |p, w| aimed!(CopyOptions::new(), w).copy(&*p.input, p.out()).map(drop)),
+    ("mirror", |p, w| aimed!(MirrorOptions::new(), w).mirror(&p.input, &[p.out()]).map(drop)),
+    ("append", |p, w| {
+        append::create(p.out(), aimed!(AppendOptions::new(), w))?.commit().map(drop)
+    }),
+    ("export", |p, w| {
+        let opened = append::open(&p.input)?;
+        opened.export(p.out(), &aimed!(AppendOptions::new(), w)).map(drop)
+    }),
+    ("ordered", |p, w| fill(append::ordered(p.out(), aimed!(OrderedOptions::new(), w))?)),
+    ("transform", |p, w| {
+        let output = Output::path(p.out()).with_options(aimed!(OrderedOptions::new(), w));
+        swath::transform(&*p.input, output, |_, _| Ok::<_, Error>(())).map(drop)
+    }),
+];
+
+#[test]
+fn every_verb_that_leaves_a_file_hears_what_is_said_of_the_target() {
+    let broken = HardLinks::Broken;
+    for (name, leave) in LEAVERS {
+        let place = Place::new();
+        fs::write(place.out(), "old").expect("room on disk");
+        let old = |path: &str| fs::read(place.at(path)).expect("there") == b"old";
+        let refused = leave(&place, Wish(Replace::Refused, broken)).expect_err(name);
+        assert_eq!(refused.io_kind(), io::ErrorKind::AlreadyExists, "{name}: {refused:?}");
+        assert!(old("out"), "{name}");
+
+        fs::hard_link(place.out(), place.at("other")).expect("linked");
+        let refused = leave(&place, Wish(Replace::Allowed, HardLinks::Refused));
+        assert_eq!(refused.as_ref().expect_err(name).reason(), Reason::Invalid, "{name}");
+        assert!(old("out") && old("other"), "{name}");
+        leave(&place, Wish(Replace::Allowed, broken))
+            .unwrap_or_else(|e| panic!("{name}: {e:?}"));
+        assert!(!old("out") && old("other"), "{name}");
+    }
+}
