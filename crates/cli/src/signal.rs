@@ -1,9 +1,11 @@
-//! Ctrl-C, for commands that take long and leave nothing unfinished behind.
+//! Ctrl-C and its like, for commands that take long and leave nothing unfinished behind.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use swath::CancelToken;
+use swath_study::hidden;
 
 /// The first signal lets the run on its way end, the second one ends the program.
 pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
@@ -17,4 +19,15 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
         cancel.cancel();
     };
     ctrlc::set_handler(stop).context("cannot wait for Ctrl-C")
+}
+
+/// Removes `folder` when a signal comes, and ends the program. Where that cannot be had, the next
+/// one who makes such a folder removes it.
+pub(crate) fn remove_on_signal(folder: &Path) {
+    let folder = folder.to_owned();
+    let _ = ctrlc::set_handler(move || {
+        // There is nobody left to tell, and a next time.
+        let _ = hidden::remove(&folder);
+        std::process::exit(130);
+    });
 }

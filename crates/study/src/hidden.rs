@@ -3,50 +3,91 @@
 //! Whoever makes one holds a lock on it, so that what a process has left that was killed is known
 //! by having none, and goes when the next one is made.
 
-use std::fs::{self, File};
+use std::ffi::OsStr;
+use std::fs::{self, File, Metadata, Permissions};
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
+/// A file in each of them: what is not ours does not have it.
+const MARK: &str = ".made-by-swath";
+
 /// A folder of our own in another one. Removed when dropped, with all that is in it.
 #[derive(Debug)]
-pub(crate) struct Hidden {
+pub struct Hidden {
     path: PathBuf,
-    _lock: File,
+    lock: File,
 }
 
 impl Hidden {
-    /// Makes it, under a name that starts with `kind`, and removes what others of that kind have
-    /// left there who did not come to their end.
+    /// Makes it, under a name that starts with `kind` and that nobody can guess, and removes what
+    /// others of that kind and this user have left there who did not come to their end.
     ///
     /// # Errors
     ///
     /// If it cannot be made there.
-    pub(crate) fn make(parent: &Path, kind: &str) -> Result<Self> {
-        sweep(parent, kind);
-        let path = parent.join(format!("{kind}-{}", std::process::id()));
+    pub fn make(parent: &Path, kind: &str) -> Result<Self> {
         let what = || format!("cannot make a folder in {}", parent.display());
         // Between its making and its lock another process may take it for one that was left.
         loop {
-            fs::create_dir(&path).with_context(what)?;
-            match locked(&path).with_context(what)? {
-                Some(lock) => return Ok(Self { path, _lock: lock }),
-                None => continue,
+            let made = tempfile::Builder::new()
+                .prefix(&format!("{kind}-"))
+                .permissions(Permissions::from_mode(0o700))
+                .tempdir_in(parent)
+                .with_context(what)?;
+            if let Some(lock) = locked(made.path()).with_context(what)? {
+                // Now its lock says whether it is in use.
+                let hidden = Self { path: made.keep(), lock };
+                File::create_new(hidden.path.join(MARK)).with_context(what)?;
+                sweep(parent, kind, &hidden.lock.metadata().with_context(what)?);
+                return Ok(hidden);
             }
         }
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    /// Where it is.
+    #[must_use]
+    pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Removes it, and says so if that fails.
+    ///
+    /// # Errors
+    ///
+    /// What kept it from being removed.
+    pub fn close(self) -> io::Result<()> {
+        remove(&self.path)
     }
 }
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.path);
+        let _ = remove(&self.path);
     }
+}
+
+/// Removes such a folder, if it is there, also while others are writing to it.
+///
+/// # Errors
+///
+/// What kept it from being removed.
+pub fn remove(path: &Path) -> io::Result<()> {
+    /// Whoever makes files so fast is not stopped by this.
+    const TIMES: usize = 100;
+    let mut removed = fs::remove_dir_all(path);
+    for _ in 0..TIMES {
+        match &removed {
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {
+                removed = fs::remove_dir_all(path);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            _ => break,
+        }
+    }
+    removed
 }
 
 /// Locks a folder; `None` if it is gone by then.
@@ -65,22 +106,35 @@ fn is_same(facts: &fs::Metadata, folder: &File) -> bool {
     folder.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (facts.dev(), facts.ino()))
 }
 
-/// Removes folders of that kind whose makers are gone. What cannot be told, or not be removed, stays.
-fn sweep(parent: &Path, kind: &str) {
+/// Removes folders of that kind whose makers are gone, of the user who owns `mine`. What cannot be
+/// told, or not be removed, stays.
+fn sweep(parent: &Path, kind: &str, mine: &Metadata) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
     for entry in entries {
         let name = entry.file_name();
-        let number = name.to_str().and_then(|name| name.strip_prefix(kind)?.strip_prefix('-'));
-        let is_ours = number.is_some_and(|it| it.parse::<u32>().is_ok())
-            && entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if !is_ours {
-            continue;
+        // An entry that is a link is none.
+        let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+        if is_folder && is_of_kind(&name, kind) {
+            sweep_one(&entry.path(), mine);
         }
-        if let Ok(folder) = File::open(entry.path())
-            && folder.try_lock().is_ok()
-        {
-            let _ = fs::remove_dir_all(entry.path());
-        }
+    }
+}
+
+fn is_of_kind(name: &OsStr, kind: &str) -> bool {
+    name.to_str().is_some_and(|name| {
+        name.strip_prefix(kind).is_some_and(|rest| rest.len() > 1 && rest.starts_with('-'))
+    })
+}
+
+fn sweep_one(path: &Path, mine: &Metadata) {
+    let Ok(folder) = File::open(path) else { return };
+    let is_ours = folder.metadata().is_ok_and(|facts| facts.uid() == mine.uid());
+    if !is_ours || folder.try_lock().is_err() {
+        return;
+    }
+    // One that its maker had no time to mark is empty.
+    if fs::remove_dir(path).is_err() && path.join(MARK).symlink_metadata().is_ok() {
+        let _ = remove(path);
     }
 }
 
@@ -92,22 +146,35 @@ mod tests {
     fn what_a_killed_process_has_left_goes_and_nothing_else_does() {
         let parent = tempfile::tempdir().expect("a folder");
         let at = |name: &str| parent.path().join(name);
-        for name in [".ours-4000000001", ".ours-x", ".ours-", ".other-1", "ours-1"] {
+        let left = [".ours-1", ".ours-Ab3xYz"];
+        let others = [".ours-", ".oursx1", ".other-1", "ours-1", ".ours-unmarked"];
+        for name in left.into_iter().chain(others) {
             fs::create_dir(at(name)).expect("made");
             fs::write(at(name).join("file"), "bytes").expect("written");
+            if name != ".ours-unmarked" {
+                fs::write(at(name).join(MARK), "").expect("written");
+            }
         }
+        fs::create_dir(at(".ours-empty")).expect("made");
         fs::write(at(".ours-7"), "a file").expect("written");
-        let busy = at(".ours-4000000002");
+        std::os::unix::fs::symlink(at(".other-1"), at(".ours-link")).expect("linked");
+        let busy = at(".ours-busy");
         fs::create_dir(&busy).expect("made");
+        fs::write(busy.join(MARK), "").expect("written");
         let _busy = locked(&busy).expect("a folder").expect("there");
         let hidden = Hidden::make(parent.path(), ".ours").expect("made");
         let path = hidden.path().to_owned();
-        assert!(path.is_dir() && !at(".ours-4000000001").exists());
-        for name in [".ours-x", ".ours-", ".other-1", "ours-1", ".ours-7", ".ours-4000000002"] {
+        assert!(path.is_dir());
+        for name in left.into_iter().chain([".ours-empty"]) {
+            assert!(!at(name).exists(), "{name}");
+        }
+        for name in others.into_iter().chain([".ours-7", ".ours-link", ".ours-busy"]) {
             assert!(at(name).exists(), "{name}");
         }
-        sweep(parent.path(), ".ours");
+        assert!(at(".other-1").join("file").exists());
+        let next = Hidden::make(parent.path(), ".ours").expect("made");
         assert!(path.is_dir(), "it is in use");
+        next.close().expect("removed");
         drop(hidden);
         assert!(!path.exists());
     }

@@ -20,7 +20,7 @@ pub mod facts;
 pub mod fib;
 pub mod forks;
 pub mod harness;
-mod hidden;
+pub mod hidden;
 pub mod limits;
 pub mod loading;
 pub mod many;

@@ -16,18 +16,20 @@
 //! let made = generate(Recipe { kind: Kind::Letters, size: 1000, seed: 1 }, &path, 2)?;
 //! assert_eq!(made.bytes, 1000);
 //! # std::fs::remove_file(&path)?;
-//! # Ok::<(), std::io::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
 use crate::random::{fraction, word};
-use std::ffi::OsString;
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::FileExt;
-use std::path::{Path, PathBuf};
+use std::io::Write;
+use std::num::NonZero;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+use swath::append::{OrderedOptions, ordered};
+use swath::sink::Sync;
+use swath::{Positional, Result, WriteOptions};
 
 /// Bytes and letters are made and written this much at a time.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -108,96 +110,66 @@ impl Generated {
     }
 }
 
-/// Writes the file of `recipe` to `path` with `workers` threads (0: one per CPU).
-///
-/// It is written under a hidden name beside `path` and renamed when complete, so an existing
-/// file is replaced as a whole or not at all. A symbolic link is followed. The data is not
-/// synced to the device.
+/// Writes the file of `recipe` to `path` with `workers` threads (0: one per CPU), as
+/// [`swath::write()`] does: whole or not at all, in place of what is there. The data is not synced
+/// to the device: see [`generate_synced`].
 ///
 /// # Errors
 ///
-/// If `path` is something other than a file, or writing fails; nothing is left behind then.
-pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> io::Result<Generated> {
+/// As [`WriteOptions::write`].
+pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> Result<Generated> {
+    generate_synced(recipe, path, workers, Sync::None)
+}
+
+/// As [`generate`]; `sync` says whether a power cut may undo it.
+///
+/// # Errors
+///
+/// As [`generate`].
+pub fn generate_synced(
+    recipe: Recipe,
+    path: &Path,
+    workers: usize,
+    sync: Sync,
+) -> Result<Generated> {
     let workers = match workers {
-        0 => thread::available_parallelism()?.get(),
-        count => count,
+        0 => thread::available_parallelism().map_or(1, NonZero::get),
+        count => count.min(MOST_WORKERS),
     };
-    let draft = Draft::create(path)?;
-    let made = match recipe.kind {
-        Kind::Bytes => write_blocks(&draft.file, recipe, workers, fill_bytes),
-        Kind::Letters => write_blocks(&draft.file, recipe, workers, fill_letters),
+    let blocks = |fill| {
+        let out = WriteOptions::new().with_sync(sync).create(path, recipe.size)?;
+        let made = write_blocks(&out, recipe, workers, fill)?;
+        out.commit()?;
+        Ok(made)
+    };
+    let lines = |fill: &(dyn Fn(&mut Vec<u8>, u64) + std::marker::Sync)| {
+        let options = OrderedOptions::new().with_sync(sync);
+        write_lines(path, options, (recipe.size, workers), fill)
+    };
+    match recipe.kind {
+        Kind::Bytes => blocks(fill_bytes as Fill),
+        Kind::Letters => blocks(fill_letters),
         Kind::CsvNumbers => {
             let decimals = Decimals::new();
-            let fill =
-                |block: &mut Vec<u8>, index| fill_lines(block, &decimals, recipe.seed, index);
-            write_lines(&draft.file, recipe.size, workers, fill)
+            lines(&|block, index| fill_lines(block, &decimals, recipe.seed, index))
         }
-        Kind::Csv(table) => {
-            let fill =
-                |block: &mut Vec<u8>, index| fill_table(block, table, recipe.seed, index);
-            write_lines(&draft.file, recipe.size, workers, fill)
-        }
-    }?;
-    draft.publish()?;
-    Ok(made)
-}
-
-/// A file that is being written under a hidden name; removed unless published.
-struct Draft {
-    file: File,
-    hidden: PathBuf,
-    target: PathBuf,
-}
-
-impl Draft {
-    fn create(path: &Path) -> io::Result<Self> {
-        let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        let existing = match fs::metadata(&target) {
-            Ok(facts) if !facts.is_file() => {
-                let text = format!("{} is not a regular file", target.display());
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, text));
-            }
-            Ok(facts) => Some(facts.permissions()),
-            Err(_) => None,
-        };
-        let name = target.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-        let mut hidden_name = OsString::from(".");
-        hidden_name.push(name);
-        hidden_name.push(format!(".swath-{}", std::process::id()));
-        let hidden = target.with_file_name(hidden_name);
-        let draft = Self { file: File::create_new(&hidden)?, hidden, target };
-        if let Some(permissions) = existing {
-            draft.file.set_permissions(permissions)?;
-        }
-        Ok(draft)
-    }
-
-    fn publish(mut self) -> io::Result<()> {
-        fs::rename(&self.hidden, &self.target)?;
-        self.hidden = PathBuf::new();
-        Ok(())
+        Kind::Csv(table) => lines(&|block, index| fill_table(block, table, recipe.seed, index)),
     }
 }
 
-impl Drop for Draft {
-    fn drop(&mut self) {
-        if !self.hidden.as_os_str().is_empty() {
-            // Nobody is left to tell; the error that led here is on its way.
-            let _ = fs::remove_file(&self.hidden);
-        }
-    }
-}
+/// Fills a block with the words of a seed from one on.
+type Fill = fn(&mut [u8], u64, u64);
 
 /// Runs `work` on `workers` threads and adds up what they made.
 fn fork(
     workers: usize,
-    work: impl Fn() -> io::Result<Generated> + Sync,
-) -> io::Result<Generated> {
+    work: impl Fn() -> Result<Generated> + std::marker::Sync,
+) -> Result<Generated> {
     let work = &work;
     thread::scope(|scope| {
         let mut forked = Vec::new();
         // This thread is one of them, and all of them where no other can be started.
-        for _ in 1..workers.min(MOST_WORKERS) {
+        for _ in 1..workers {
             match thread::Builder::new().spawn_scoped(scope, work) {
                 Ok(worker) => forked.push(worker),
                 Err(_) => break,
@@ -220,12 +192,11 @@ const MOST_WORKERS: usize = 1024;
 
 /// Writes blocks of one size, each where its index says.
 fn write_blocks(
-    file: &File,
+    out: &Positional,
     recipe: Recipe,
     workers: usize,
-    fill: fn(&mut [u8], u64, u64),
-) -> io::Result<Generated> {
-    file.set_len(recipe.size)?;
+    fill: Fill,
+) -> Result<Generated> {
     let next = AtomicU64::new(0);
     fork(workers, || {
         let mut made = Generated::default();
@@ -239,7 +210,7 @@ fn write_blocks(
             let len = BLOCK_SIZE.min(recipe.size - offset);
             let part = &mut block[..usize::try_from(len).unwrap_or(usize::MAX)];
             fill(part, recipe.seed, offset / 8);
-            file.write_all_at(part, offset)?;
+            out.write_at(part, offset)?;
             made.add(Generated::of(part));
         }
     })
@@ -266,30 +237,27 @@ pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
     }
 }
 
-/// Writes blocks of lines, each behind the one before it.
+/// Writes blocks of lines, each after the one before it.
 fn write_lines(
-    file: &File,
-    size: u64,
-    workers: usize,
-    fill: impl Fn(&mut Vec<u8>, u64) + Sync,
-) -> io::Result<Generated> {
-    let next = AtomicU64::new(0);
-    let queue = Queue::new(size);
-    fork(workers, || {
-        let mut made = Generated::default();
-        let mut block = Vec::new();
-        loop {
-            // Relaxed: only the number matters; the queue orders the rest.
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            fill(&mut block, index);
-            let Some((offset, part)) = queue.place(index, &block) else { return Ok(made) };
-            if let Err(error) = file.write_all_at(part, offset) {
-                queue.close();
-                return Err(error);
-            }
-            made.add(Generated::of(part));
-        }
-    })
+    path: &Path,
+    options: OrderedOptions,
+    (size, workers): (u64, usize),
+    fill: &(dyn Fn(&mut Vec<u8>, u64) + std::marker::Sync),
+) -> Result<Generated> {
+    let out = ordered(path, options)?;
+    let (queue, made) = (Queue::new(size), Mutex::new(Generated::default()));
+    let blocks = (0..).take_while(|_| !queue.is_closed());
+    out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {
+        let block = ticket.buffer();
+        fill(block, index);
+        // Those before it have their tickets, so they come to their turn.
+        block.truncate(queue.place(index, block));
+        let more = Generated::of(block);
+        made.lock().unwrap_or_else(PoisonError::into_inner).add(more);
+        Ok(())
+    })?;
+    out.commit()?;
+    Ok(made.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// Fills `block` with the lines of block `index`.
@@ -365,7 +333,7 @@ impl Decimals {
     }
 }
 
-/// Gives each block its offset, in the order of the indexes.
+/// Says how much of each block is in the file, in the order of the indexes.
 struct Queue {
     size: u64,
     state: Mutex<QueueState>,
@@ -388,14 +356,13 @@ impl Queue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for the blocks before `index`; returns where `block` goes and how much of it, or
-    /// `None` when the file is full.
-    fn place<'b>(&self, index: u64, block: &'b [u8]) -> Option<(u64, &'b [u8])> {
+    /// Waits for the blocks before `index`; returns how many bytes of `block` there is room for.
+    fn place(&self, index: u64, block: &[u8]) -> usize {
         let waiting = |state: &mut QueueState| !state.closed && state.next_index != index;
         let state = self.moved.wait_while(self.lock(), waiting);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         if state.closed {
-            return None;
+            return 0;
         }
         let offset = state.offset;
         let part = whole_lines(block, self.size.saturating_sub(offset), offset == 0);
@@ -404,12 +371,12 @@ impl Queue {
         state.closed = part.len() < block.len();
         drop(state);
         self.moved.notify_all();
-        (!part.is_empty()).then_some((offset, part))
+        part.len()
     }
 
-    fn close(&self) {
-        self.lock().closed = true;
-        self.moved.notify_all();
+    /// Whether the file is full.
+    fn is_closed(&self) -> bool {
+        self.lock().closed
     }
 }
 
@@ -427,6 +394,8 @@ fn whole_lines(block: &[u8], room: u64, is_first: bool) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::io::ErrorKind;
 
     const FIXED: Kind = Kind::Csv(Table { columns: 8, style: Style::Fixed(6) });
     const KINDS: [Kind; 4] = [Kind::Bytes, Kind::Letters, Kind::CsvNumbers, FIXED];
@@ -534,9 +503,10 @@ mod tests {
     fn a_folder_or_device_is_not_replaced() {
         let recipe = Recipe { kind: Kind::Bytes, size: 3, seed: 1 };
         let folder = tempfile::tempdir().expect("a temporary folder");
-        for path in [folder.path(), Path::new("/dev/null")] {
+        let (is_folder, invalid) = (ErrorKind::IsADirectory, ErrorKind::InvalidInput);
+        for (path, kind) in [(folder.path(), is_folder), (Path::new("/dev/null"), invalid)] {
             let error = generate(recipe, path, 1).expect_err("not a file");
-            assert_eq!(error.kind(), io::ErrorKind::InvalidInput);
+            assert_eq!(error.io_kind(), kind, "{error:?}");
         }
     }
 }

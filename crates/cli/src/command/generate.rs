@@ -3,6 +3,7 @@
 mod tree;
 
 use std::io;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -11,7 +12,7 @@ use swath::append::{OrderedOptions, ordered};
 use swath::sink::Sync;
 use swath_formats::matrix::{MatrixFormat, MatrixWriteOptions, Rmat};
 use swath_formats::options;
-use swath_study::workload::{Kind, Recipe, Style, Table, generate};
+use swath_study::workload::{Kind, Recipe, Style, Table, generate_synced};
 
 use super::Outcome;
 use crate::args::generate::{Bytes, Contracts, Csv, Gen, Graph, MadeArgs, NumberStyle, What};
@@ -59,9 +60,14 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
     let args = &bytes.made;
     let start = Instant::now();
     let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
-    let made = generate(recipe, &args.output, args.workers).map_err(|error| {
-        let what = format!("cannot make {}", args.output.display());
-        Refused::new(what, hint(&error)).with_source(error)
+    let made = generate_synced(recipe, &args.output, args.workers, sync(&args.output));
+    let made = made.map_err(|error| match error.io_kind() {
+        io::ErrorKind::NotFound => {
+            let what =
+                format!("cannot make {}: its folder is not there", args.output.display());
+            Refused::new(what, "make the folder first").into()
+        }
+        kind => Refused::hinted(error.into(), hint(kind)),
     })?;
     report(args, (start.elapsed(), made.bytes, made.lines), Some(made.sum))
 }
@@ -74,7 +80,7 @@ fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
     let options = MatrixWriteOptions::new()
         .with_format(format)
         .with_workers(args.workers)
-        .with_output(unsynced().with_timeline(graph.timeline.handle()));
+        .with_output(output_to(&args.output).with_timeline(graph.timeline.handle()));
     let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
     let written = made.write(&args.output, &options)?;
     let head = if format == MatrixFormat::MatrixMarket { 2 } else { 0 };
@@ -84,14 +90,20 @@ fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
 fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
     let args = &contracts.made;
     let start = Instant::now();
-    let output = ordered(&args.output, unsynced().with_timeline(contracts.timeline.handle()))?;
+    let options = output_to(&args.output).with_timeline(contracts.timeline.handle());
+    let output = ordered(&args.output, options)?;
     let written = options::generate(contracts.count, args.seed, args.workers, output)?;
     report(args, (start.elapsed(), written.bytes, contracts.count + 1), None)
 }
 
-/// What is made again in no time need not survive a power cut.
-fn unsynced() -> OrderedOptions {
-    OrderedOptions::new().with_sync(Sync::None)
+fn output_to(path: &Path) -> OrderedOptions {
+    OrderedOptions::new().with_sync(sync(path))
+}
+
+/// What is made again in no time need not survive a power cut. What it takes the place of must: a
+/// rename that is not synced may leave neither.
+fn sync(path: &Path) -> Sync {
+    if path.exists() { Sync::Full } else { Sync::None }
 }
 
 fn report(
@@ -123,9 +135,9 @@ fn report(
     Ok(Outcome::Done)
 }
 
-fn hint(error: &io::Error) -> &'static str {
-    match error.kind() {
-        io::ErrorKind::NotFound => "make the folder first",
+/// What to try, where the library does not say it.
+fn hint(kind: io::ErrorKind) -> &'static str {
+    match kind {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             "another folder with -o"
         }

@@ -5,18 +5,19 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 use swath_study::facts::Facts;
+use swath_study::hidden::Hidden;
 use swath_study::workload::{Generated, Kind, Recipe, generate};
-use tempfile::TempDir;
 
 use crate::failure::Refused;
 use crate::report::size_text;
+use crate::signal::remove_on_signal;
 
 /// The input and its bytes, and one or two results at a time.
 const TIMES_THE_MEMORY: u64 = 4;
 
 /// Where everything happens. Its folder is removed when it is dropped, also by an error.
 pub(super) struct Stage {
-    folder: TempDir,
+    folder: Hidden,
     pub(super) path: PathBuf,
     /// What `path` holds.
     pub(super) bytes: Vec<u8>,
@@ -34,21 +35,17 @@ impl Stage {
         };
         let facts = Facts::collect(&parent);
         check_size(size, &facts)?;
-        let cannot_make = |error: io::Error| {
-            let text = format!("cannot make a folder in {}", parent.display());
-            Refused::new(text, "--dir with a folder that can be written to").with_source(error)
-        };
-        let folder = tempfile::Builder::new()
-            .prefix("swath-demo-")
-            .tempdir_in(&parent)
-            .map_err(cannot_make)?;
+        let folder = Hidden::make(&parent, "swath-demo").map_err(|error| {
+            Refused::hinted(error, "--dir with a folder that can be written to")
+        })?;
+        remove_on_signal(folder.path());
         let path = folder.path().join("input");
-        let made = generate(Recipe { kind: Kind::Bytes, size, seed: 1 }, &path, 0).map_err(
-            |error| {
-                let text = format!("cannot make an input of {}", size_text(size));
-                Refused::new(text, "a smaller --size, or --dir elsewhere").with_source(error)
-            },
-        )?;
+        let recipe = Recipe { kind: Kind::Bytes, size, seed: 1 };
+        let made = generate(recipe, &path, 0).map_err(|error| {
+            let text = format!("cannot make an input of {}", size_text(size));
+            let hint = "a smaller --size, or --dir elsewhere";
+            Refused::new(text, hint).with_source(error.into())
+        })?;
         let bytes = std::fs::read(&path).context("cannot read the input back")?;
         let is_whole = bytes.len() as u64 == size && sum(&bytes) == made.sum;
         ensure!(is_whole, "the input was not written as it was generated");

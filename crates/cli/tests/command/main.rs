@@ -16,6 +16,7 @@ mod generated;
 mod help;
 mod ingest;
 mod json;
+mod killed;
 mod mirrors;
 mod names;
 mod odd_files;

@@ -1,0 +1,147 @@
+//! What is made for a while goes with its maker, however that one ends.
+
+use std::ffi::OsString;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::child::{code, is_root, run, stderr, swath, word};
+
+const KINDS: [&str; 4] = ["bytes", "letters", "csv-numbers", "csv"];
+const SIGNALS: [&str; 3] = ["KILL", "INT", "TERM"];
+
+fn start(words: &[&str]) -> Child {
+    let mut command = swath();
+    command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+    command.spawn().expect("the command starts")
+}
+
+fn send(signal: &str, child: &Child) {
+    let id = child.id().to_string();
+    // One that has ended already is not found, which is as well.
+    let _ = Command::new("kill").args(["-s", signal, &id]).stderr(Stdio::null()).status();
+}
+
+fn names(folder: &Path) -> Vec<OsString> {
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut names: Vec<_> = entries.map(|entry| entry.expect("listed").file_name()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_generator_that_is_killed_leaves_the_old_file_and_the_next_one_nothing_else() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let path = folder.path().join("out");
+    for (kind, wait) in KINDS.into_iter().zip([5, 20, 40, 60]) {
+        for signal in SIGNALS {
+            std::fs::write(&path, "old").expect("written");
+            let mut child = start(&["gen", kind, "48MiB", "-o", word(&path)]);
+            std::thread::sleep(Duration::from_millis(wait));
+            send(signal, &child);
+            let ended = child.wait().expect("it ends");
+            let bytes = std::fs::read(&path).expect("there");
+            if ended.success() {
+                assert!(bytes.len() > 40 << 20, "{kind} {signal}: {}", bytes.len());
+            } else {
+                assert!(ended.signal().is_some(), "{kind} {signal}: {ended}");
+                assert!(bytes == b"old" || bytes.len() > 40 << 20, "{kind} {signal}");
+            }
+            let next = run(["gen", kind, "100kB", "-o", word(&path)]);
+            assert_eq!(code(&next), 0, "{kind} {signal}: {next:?}");
+            assert_eq!(names(folder.path()), ["out"], "{kind} {signal}");
+        }
+    }
+}
+
+#[test]
+fn what_is_generated_takes_the_place_of_a_file_as_any_output_does() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let (path, link) = (folder.path().join("out"), folder.path().join("link"));
+    std::fs::write(&path, "old").expect("written");
+    std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).expect("ours");
+    std::os::unix::fs::symlink(&path, &link).expect("linked");
+    if is_root() {
+        std::os::unix::fs::chown(&path, Some(1), Some(1)).expect("root may");
+    }
+    let before = path.metadata().expect("there");
+    for kind in KINDS {
+        let made = run(["gen", kind, "100kB", "-o", word(&link)]);
+        assert_eq!(code(&made), 0, "{made:?}");
+        let after = path.metadata().expect("there");
+        assert!(after.len() > 90_000 && link.is_symlink(), "{kind}");
+        let rights = |facts: &std::fs::Metadata| (facts.mode(), facts.uid(), facts.gid());
+        assert_eq!(rights(&after), rights(&before), "{kind}");
+    }
+    std::fs::hard_link(&path, folder.path().join("other")).expect("linked");
+    let old = std::fs::read(&path).expect("there");
+    for kind in KINDS {
+        let refused = run(["gen", kind, "1kB", "-o", word(&path)]);
+        assert_eq!(code(&refused), 2, "{refused:?}");
+        let said = stderr(&refused);
+        assert!(said.contains(word(&path)) && said.contains("try: "), "{said}");
+        assert!(std::fs::read(&path).expect("there") == old, "{kind}");
+    }
+    assert_eq!(names(folder.path()), ["link", "other", "out"]);
+}
+
+/// A demo that has begun to make its input.
+fn demo_at_work(folder: &Path) -> Child {
+    let child = start(&["demo", "--size", "32MiB", "--dir", word(folder)]);
+    let until = Instant::now() + Duration::from_secs(60);
+    while names(folder).is_empty() {
+        assert!(Instant::now() < until, "it makes no folder");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // A handler of signals is there at about the same time.
+    std::thread::sleep(Duration::from_millis(300));
+    child
+}
+
+#[test]
+fn a_demo_that_is_told_to_end_removes_its_folder() {
+    for signal in ["INT", "TERM"] {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        let mut child = demo_at_work(folder.path());
+        send(signal, &child);
+        let ended = child.wait().expect("it ends");
+        assert_eq!(ended.code(), Some(130), "{signal}: {ended}");
+        assert_eq!(names(folder.path()), [""; 0], "{signal}");
+    }
+}
+
+#[test]
+fn a_demo_that_was_killed_is_swept_by_the_next_and_one_that_lives_is_not() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let mut killed = demo_at_work(folder.path());
+    send("KILL", &killed);
+    killed.wait().expect("it ends");
+    let [left] = &names(folder.path())[..] else { panic!("one folder is left") };
+    let left = folder.path().join(left);
+    // Not ours: no mark, another kind.
+    let others = ["swath-demo-notes", "swath-demons"].map(|name| folder.path().join(name));
+    for other in &others {
+        std::fs::create_dir(other).expect("made");
+        std::fs::write(other.join("file"), "precious").expect("written");
+    }
+    let mut living = start(&["demo", "--size", "32MiB", "--dir", word(folder.path())]);
+    let until = Instant::now() + Duration::from_secs(60);
+    while left.exists() {
+        assert!(Instant::now() < until, "it is not swept");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    let mut third = start(&["demo", "--size", "32MiB", "--dir", word(folder.path())]);
+    std::thread::sleep(Duration::from_millis(400));
+    assert!(
+        living.try_wait().expect("ours").is_none_or(|ended| ended.success()),
+        "it lives on"
+    );
+    for child in [&mut living, &mut third] {
+        send("TERM", child);
+        child.wait().expect("it ends");
+    }
+    assert!(others.iter().all(|other| other.join("file").exists()));
+    assert_eq!(names(folder.path()), ["swath-demo-notes", "swath-demons"]);
+}
