@@ -94,6 +94,8 @@ enum Limit {
     Copy,
     /// Reading past the page cache into pages that exist.
     DirectRead,
+    /// Its bytes are not moved but worked on: no speed of memory or a device is its limit.
+    Computing,
 }
 
 /// One line of the table: one way to do one thing.
@@ -145,7 +147,9 @@ pub(crate) fn measure(size: u64, folder: Option<&Path>) -> Result<Findings> {
     for capability in CAPABILITIES {
         rows.extend(capability(&stage)?);
     }
-    rows.sort_by_key(|row| (row.capability, row.state));
+    // As they come, `read` first.
+    let all: Vec<_> = rows.iter().map(|row| row.capability).collect();
+    rows.sort_by_key(|row| (all.iter().position(|it| *it == row.capability), row.state));
     if let Err(error) = cache::make_cold(&stage.path, ColdBy::DontNeed) {
         notes.push(format!("no cold reads: {error:#}; try: --dir on a disk"));
         rows.retain(|row| row.state != State::Cold);

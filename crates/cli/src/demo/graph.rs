@@ -48,7 +48,7 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
             way,
             state: State::Warm,
             memory: Memory::Fresh,
-            limit: Limit::Copy,
+            limit: Limit::Computing,
             is_peer: index == 0,
             bytes: Some(bytes),
             run: Box::new(move |stage| {

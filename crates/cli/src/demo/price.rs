@@ -33,7 +33,7 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
         way,
         state: State::New,
         memory: Memory::None,
-        limit: Limit::Copy,
+        limit: Limit::Computing,
         is_peer: how == Way::Serial,
         bytes: Some(made.bytes),
         run: Box::new(move |stage| run(stage, how, count)),

@@ -41,6 +41,25 @@ impl Timed {
         size / self.median()
     }
 
+    /// How many times it ran.
+    pub(super) fn rounds(&self) -> usize {
+        self.seconds.len()
+    }
+
+    /// The times of the fastest run and the slowest.
+    pub(super) fn range(&self) -> (f64, f64) {
+        let fastest = self.seconds.iter().copied().fold(f64::INFINITY, f64::min);
+        (fastest, self.seconds.iter().copied().fold(0.0, f64::max))
+    }
+
+    /// Whether it is faster or slower than `other` for more than chance: every run of the one than
+    /// every run of the other, and more than one of each.
+    pub(super) fn differs_from(&self, other: &Self) -> bool {
+        let ((fastest, slowest), (its_fastest, its_slowest)) = (self.range(), other.range());
+        self.rounds().min(other.rounds()) > 1
+            && (slowest < its_fastest || its_slowest < fastest)
+    }
+
     /// Returns what messages call it.
     pub(super) fn name(&self) -> String {
         format!("{} by {}, {}", self.capability, self.engine, self.way)
@@ -115,4 +134,35 @@ fn run_once(stage: &Stage, row: &mut Row) -> Result<super::Run> {
         cache::touch_memory(stage.bytes.len())?;
     }
     (row.run)(stage)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn timed(seconds: &[f64]) -> Timed {
+        let row = Row {
+            capability: "read",
+            engine: "",
+            way: "",
+            state: State::Warm,
+            memory: Memory::None,
+            limit: Limit::Copy,
+            is_peer: false,
+            bytes: None,
+            run: Box::new(|_| unreachable!("it is only named")),
+        };
+        Timed { seconds: seconds.to_vec(), ..Timed::from(&row) }
+    }
+
+    #[test]
+    fn runs_that_overlap_or_are_alone_decide_nothing() {
+        let row = timed(&[1.0, 1.5, 1.2]);
+        assert_eq!((row.rounds(), row.range()), (3, (1.0, 1.5)));
+        assert!(row.differs_from(&timed(&[1.6, 1.7])) && row.differs_from(&timed(&[0.8, 0.9])));
+        assert!(
+            !row.differs_from(&timed(&[1.4, 1.7])) && !row.differs_from(&timed(&[1.1, 1.2]))
+        );
+        assert!(!row.differs_from(&timed(&[9.0])) && !timed(&[9.0]).differs_from(&row));
+    }
 }

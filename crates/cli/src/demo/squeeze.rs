@@ -34,7 +34,7 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
         way,
         state: State::New,
         memory: Memory::None,
-        limit: Limit::Copy,
+        limit: Limit::Computing,
         is_peer: index == 0,
         bytes: Some(stage.made.bytes / SHARE),
         run: Box::new(move |stage| run(stage, format, workers, way == WAYS[3].1)),

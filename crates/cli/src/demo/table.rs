@@ -9,8 +9,9 @@ use super::{Findings, Limit, Memory, State};
 use crate::report::size_text;
 
 const MEANING: &str = "\
-\"of limit\": 1.00 is as fast as this machine can; \"× std\": times as fast as std::fs::read, \
-warm or cold alike; of what is written, as the first row of its kind, nothing synced.
+\"of limit\": 1.00 is as fast as this machine can (sum, copy, direct: the limits above); \
+\"× std\": times as fast as std::fs::read, warm or cold alike; of what is written, as the first row of \
+its kind, nothing synced; with a ? it is undecided: runs of both overlap, or there was but one.
 format writes the input as hexadecimal digits; GB/s are of the input. \
 ingest reads thousands of small files. \
 Fresh buffers pay for new memory, reused ones do not; warm is in the page cache, cold is not; \
@@ -27,6 +28,7 @@ impl Limit {
             Self::MemorySum => "memory sum",
             Self::Copy => "copy into existing pages",
             Self::DirectRead => "O_DIRECT read",
+            Self::Computing => "none",
         }
     }
 
@@ -35,6 +37,7 @@ impl Limit {
             Self::MemorySum => "sum",
             Self::Copy => "copy",
             Self::DirectRead => "direct",
+            Self::Computing => "",
         }
     }
 
@@ -43,6 +46,7 @@ impl Limit {
             Self::MemorySum => Some(limits.memory_sum_bytes_per_s),
             Self::Copy => Some(limits.copy_bytes_per_s),
             Self::DirectRead => limits.direct_read_bytes_per_s,
+            Self::Computing => None,
         }
     }
 }
@@ -63,7 +67,8 @@ impl Findings {
         Some(row.bytes_per_s(self.size) / limit)
     }
 
-    fn ratio_to_peer(&self, row: &Timed) -> Option<f64> {
+    /// How many times as fast as its peer a row is, and whether that is decided.
+    fn ratio_to_peer(&self, row: &Timed) -> Option<(f64, bool)> {
         let of = |capability: &str| {
             let is_its_peer = |other: &&Timed| {
                 other.is_peer && other.state == row.state && other.capability == capability
@@ -72,7 +77,8 @@ impl Findings {
         };
         // What reads the input without a peer of its own is compared with `read`'s.
         let peer = of(row.capability).or_else(|| of("read"))?;
-        Some(peer.median() / row.median())
+        let is_itself = std::ptr::eq(peer, row);
+        Some((peer.median() / row.median(), is_itself || row.differs_from(peer)))
     }
 }
 
@@ -80,10 +86,9 @@ impl Findings {
 pub(crate) fn text(findings: &Findings) -> String {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header([
-        "what", "engine", "way", "file", "GB/s", "of limit", "limit", "× std", "bytes",
-    ]);
+    // As wide as the terminal; whole where there is none.
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(["what", "engine", "way", "file", "GB/s", "of limit", "× std"]);
     for limit in Limit::ALL {
         let speed = limit.bytes_per_s(&findings.limits);
         let speed = number(speed.map(|speed| speed / 1e9));
@@ -102,10 +107,15 @@ pub(crate) fn text(findings: &Findings) -> String {
             text_cell(row.way),
             text_cell(row.state.word()),
             number(Some(row.bytes_per_s(findings.size) / 1e9)),
-            number(findings.ratio_to_limit(row)),
-            text_cell(row.limit.word()),
-            number(findings.ratio_to_peer(row)),
-            text_cell(if row.is_right { "right" } else { "WRONG" }),
+            right(findings.ratio_to_limit(row).map_or(String::from("-"), |ratio| {
+                format!("{ratio:.2} {:<6}", row.limit.word())
+            })),
+            right(match (row.is_right, findings.ratio_to_peer(row)) {
+                (false, _) => String::from("WRONG"),
+                (true, None) => String::from("- "),
+                (true, Some((ratio, true))) => format!("{ratio:.2} "),
+                (true, Some((ratio, false))) => format!("{ratio:.2}?"),
+            }),
         ]);
     }
     let facts = &findings.facts;
@@ -128,7 +138,10 @@ fn text_cell(text: &str) -> Cell {
 }
 
 fn number(value: Option<f64>) -> Cell {
-    let text = value.map_or(String::from("-"), |value| format!("{value:.2}"));
+    right(value.map_or(String::from("-"), |value| format!("{value:.2}")))
+}
+
+fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
@@ -153,12 +166,17 @@ struct RowJson {
     way: &'static str,
     file: &'static str,
     memory: &'static str,
+    rounds: usize,
     median_elapsed_s: f64,
+    least_elapsed_s: f64,
+    most_elapsed_s: f64,
     bytes_per_s: f64,
     limit: &'static str,
-    /// `null`: this machine refuses what the limit is measured by.
+    /// `null`: this machine refuses what the limit is measured by, or there is none.
     ratio_to_limit: Option<f64>,
     ratio_to_std: Option<f64>,
+    /// Not by chance: no run of the one is as fast as one of the other.
+    ratio_is_decided: bool,
     verified: bool,
 }
 
@@ -174,11 +192,15 @@ pub(crate) fn json(findings: &Findings) -> impl Serialize {
             Memory::Reused => "reused",
             Memory::None => "none",
         },
+        rounds: row.rounds(),
         median_elapsed_s: row.median(),
+        least_elapsed_s: row.range().0,
+        most_elapsed_s: row.range().1,
         bytes_per_s: row.bytes_per_s(findings.size),
         limit: row.limit.name(),
         ratio_to_limit: findings.ratio_to_limit(row),
-        ratio_to_std: findings.ratio_to_peer(row),
+        ratio_to_std: findings.ratio_to_peer(row).map(|(ratio, _)| ratio),
+        ratio_is_decided: findings.ratio_to_peer(row).is_some_and(|(_, is_decided)| is_decided),
         verified: row.is_right,
     };
     Json {
