@@ -14,6 +14,7 @@ mod c;
 mod header;
 mod install_c;
 mod manifest;
+mod miri;
 mod prepare;
 mod process;
 mod python;

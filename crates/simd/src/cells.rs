@@ -207,6 +207,22 @@ mod tests {
         }
     }
 
+    /// The step `miri` of `cargo xtask test` runs it.
+    #[test]
+    #[ignore = "breaks the promise of foreign cells, so that Miri has something to find"]
+    fn a_planted_race_is_found_by_miri() {
+        use std::sync::atomic::{AtomicU8, Ordering};
+        let shared: Vec<AtomicU8> = (0..100).map(AtomicU8::new).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| shared.iter().for_each(|byte| byte.store(1, Ordering::Relaxed)));
+            scope.spawn(|| {
+                // SAFETY: none: this program stores to them meanwhile.
+                let cells = unsafe { Cells::of_foreign(shared.as_ptr().cast(), shared.len()) };
+                std::hint::black_box(crate::sum_cells(cells));
+            });
+        });
+    }
+
     #[test]
     fn four_leaves_a_shorter_rest_untouched() {
         let bytes = [1, 2, 3, 4, 5, 6, 7];
