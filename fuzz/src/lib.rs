@@ -13,9 +13,11 @@ use std::cell::RefCell;
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use swath::append::{OrderedOptions, ordered_to};
 use swath::{Cut, Failures, Files, IngestOptions, ReadOptions};
+use swath_cli::profile::Kept;
 use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::matrix::{self, Duplicates, MatrixFormat, MatrixOptions, Strictness};
 use swath_formats::options::{self, PriceOptions};
@@ -43,6 +45,7 @@ pub const DECODERS: &[(&str, Decode)] = &[
     ("npz", npz),
     ("contracts", contracts),
     ("safetensors", safetensors),
+    ("profiles", profiles),
 ];
 
 /// The manifest of a folder of segments. What is taken for valid must come out of encoding again.
@@ -248,6 +251,32 @@ pub fn safetensors(bytes: &[u8]) {
             let _ = fs::remove_file(&index);
         });
     }
+}
+
+/// What `swath tune` keeps, as a text that people may change. What is taken for valid must come out of
+/// encoding again, and must change how files are read, not what is read.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn profiles(bytes: &[u8]) {
+    const LEN: usize = 200_000;
+    let text = String::from_utf8_lossy(bytes);
+    let kept = match Kept::parse(&text) {
+        Ok(kept) => kept,
+        Err(why) => return assert!(!why.is_empty() && !why.contains('\n'), "{why:?}"),
+    };
+    let text = kept.text().expect("numbers that were read fit");
+    let again = Kept::parse(&text).and_then(|kept| kept.text().map_err(|it| it.to_string()));
+    assert_eq!(again.as_ref(), Ok(&text), "another profile came out of encoding");
+    let profile = Arc::new(kept.profile());
+    with_file(&vec![7; LEN], |path| {
+        let options = ReadOptions::new().with_profile(Arc::clone(&profile));
+        let loaded = options.read(path).expect("it is there");
+        assert!(loaded.buffer.len() == LEN && loaded.buffer.iter().all(|&byte| byte == 7));
+        let ingested = IngestOptions::new().with_profile(profile).collect(Files::from(path));
+        assert_eq!(ingested.expect("it is there").report().bytes, LEN as u64);
+    });
 }
 
 /// An error says which file it is about.

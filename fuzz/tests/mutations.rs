@@ -22,9 +22,43 @@ const FLAT: u64 = 64 << 20;
 /// And for each byte of it.
 const PER_BYTE: u64 = 1 << 10;
 /// Decoders of text, in which no number has a fixed place.
-const OF_TEXT: [&str; 6] = ["names", "records", "market", "edges", "table", "contracts"];
+const OF_TEXT: [&str; 7] =
+    ["names", "records", "market", "edges", "table", "contracts", "profiles"];
 /// Memory is measured for the whole process: one decoder at a time.
 static ALONE: Mutex<()> = Mutex::new(());
+
+/// As `swath tune` keeps it.
+const PROFILE: &str = r#"
+version = 1
+swath = "0.1.0"
+measured_at_unix_s = 1764000000
+
+[key]
+file_system = "ext4"
+source = "/dev/vda1"
+device = "254:1"
+cores = 2
+
+[settings]
+warm_workers = 3
+warm_chunk_size_bytes = 4096
+cold_workers = 2
+cold_chunk_size_bytes = 1048576
+direct_depth = 8
+direct_engine = "ring"
+once = "bypass"
+small_file_bytes = 3
+single_pass = "pool"
+files_workers = 4
+files_depth = 16
+side_by_side = true
+
+[[measured]]
+setting = "warm-workers"
+usual = "one for each core"
+because = "nothing else was clearly faster"
+ratio = [1.01, 0.9, 1.125]
+"#;
 
 /// Files of a few hundred bytes that are valid for some decoder, and all small files of `vectors/`.
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
@@ -53,6 +87,7 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     swath::manifest::save(&sums, &saved).expect("saved");
     seeds.push(fs::read(&saved).expect("it is there"));
     seeds.push(b"a\nb c\n**/[a-c]*.{txt,md}\nd".to_vec());
+    seeds.push(PROFILE.as_bytes().to_vec());
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors");
     seeds.extend(files(&vectors).iter().map(|path| fs::read(path).expect("readable")));
     seeds.retain(|seed| seed.len() < 1 << 16);
@@ -133,6 +168,12 @@ fn every_decoder_survives_mutations_of_every_valid_input() {
         let failed = alone(|| panics(name, move || feed(name, decode, &seeds)));
         assert!(!failed, "{name}");
     }
+}
+
+#[test]
+fn the_profile_that_is_mutated_is_valid() {
+    let kept = swath_cli::profile::Kept::parse(PROFILE).expect("every setting is known");
+    assert_eq!(kept.profile().warm_workers(), 3);
 }
 
 #[test]

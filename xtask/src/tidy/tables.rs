@@ -21,7 +21,8 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "reference", may: &[] },
     Member { name: "benches", may: &["swath", "formats", "study", "os", "simd", "cli"] },
     Member { name: "examples", may: &["swath", "formats"] },
-    Member { name: "fuzz", may: &["swath", "plan", "formats"] },
+    // The text of profiles is the command's.
+    Member { name: "fuzz", may: &["swath", "plan", "formats", "cli"] },
     Member { name: "xtask", may: &[] },
 ];
 
