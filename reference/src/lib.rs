@@ -19,6 +19,7 @@
 pub mod classes;
 pub mod ingest;
 pub mod json;
+pub mod limits;
 pub mod matrix;
 pub mod mirror;
 pub mod number;

@@ -48,7 +48,7 @@ use collect::{Collector, Results};
 use crew::Crew;
 use listing::Listing;
 use order::Order;
-use worker::{Caller, run};
+use worker::run;
 
 use crate::error::{Error, Result};
 
@@ -116,7 +116,7 @@ impl IngestOptions {
         for places in rounds(&order) {
             let started = Instant::now();
             let crew = Crew::new((&listing, first_source), self, began.seconds, places, true);
-            run(&crew, &make, Caller::Works);
+            run(&crew, &make, make());
             // Those of other workers, who may have read all of it.
             crew.tell();
             failure = crew.failure();

@@ -43,7 +43,12 @@ impl Window {
 
     /// A thread that was to be started could not be: no more are asked for.
     pub fn refused(&mut self) {
-        self.threads = self.threads.saturating_sub(1);
+        self.only(self.threads.saturating_sub(1));
+    }
+
+    /// So many threads run, at least one, and no more can be started.
+    pub fn only(&mut self, threads: usize) {
+        self.threads = threads.max(1);
         self.most = self.threads;
     }
 
@@ -77,6 +82,16 @@ mod tests {
         window.refused();
         assert!((0..1000).all(|_| !window.missed()));
         assert_eq!(window.threads(), 1);
+    }
+
+    #[test]
+    fn those_that_run_are_told_where_few_could_be_started() {
+        let mut window = Window::new(8, 64);
+        window.only(3);
+        assert!((0..1000).all(|_| !window.missed()));
+        assert_eq!(window.threads(), 3);
+        window.only(0);
+        assert_eq!(window.threads(), 1, "somebody does the work");
     }
 
     #[test]

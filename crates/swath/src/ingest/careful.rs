@@ -36,7 +36,11 @@ impl Hands<'_> {
         let stat = fstat(file).map_err(|error| refused(Call::Inspect, error, path))?;
         match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => {}
-            FileType::Directory => return Err(refused(Call::Read, Errno::ISDIR, path)),
+            FileType::Directory => {
+                return Err(refused(Call::Read, Errno::ISDIR, path).hint(
+                    "list files alone (`find -type f`), or name a folder that is to be walked",
+                ));
+            }
             _ => {
                 let error = Error::new(Operation::Read, Reason::Invalid, path);
                 return Err(error

@@ -255,6 +255,14 @@ impl<'c> Crew<'c> {
         self.fell_back(format!("a thread was not started ({error})"));
     }
 
+    /// Of the threads of the beginning there are only so many; with none, the caller is the one.
+    pub(super) fn only(&self, running: usize) {
+        let running = running.max(1);
+        let mut queue = self.queue();
+        queue.window.only(running);
+        (queue.started, queue.most_threads) = (running, running);
+    }
+
     pub(super) fn fell_back(&self, what: String) {
         self.fallbacks.lock().unwrap_or_else(PoisonError::into_inner).push(what);
     }

@@ -127,8 +127,10 @@ impl<'l> Hands<'l> {
     pub(super) fn open(&mut self, index: usize, wait: Wait) -> Result<OwnedFd, Errno> {
         // A pipe is opened without waiting for its other end, and then refused.
         let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+        // Where descriptors are short, the only one may be needed for the file itself.
+        let mut by_path = false;
         loop {
-            let in_folder = self.listing.run(index).1 >= MANY && self.enter(index);
+            let in_folder = !by_path && self.listing.run(index).1 >= MANY && self.enter(index);
             let (listing, folders) = (self.listing, &self.folders);
             let (folder, name) = match folders.last() {
                 Some(folder) if in_folder => (folder.file.as_fd(), listing.c_name(index)),
@@ -156,6 +158,7 @@ impl<'l> Hands<'l> {
                     if !self.done.is_empty() || !self.folders.is_empty() =>
                 {
                     self.let_go();
+                    by_path = true;
                 }
                 other => return other,
             }

@@ -29,6 +29,8 @@ pub(super) struct Reaper {
     ring: Option<FileRing>,
     refused: Option<String>,
     begun: Vec<Begun>,
+    /// Those of a ring that was given up.
+    calls: u64,
 }
 
 /// A file on its way.
@@ -53,7 +55,7 @@ pub(super) struct Landed {
 impl Reaper {
     /// With `depth` 0 there is none.
     pub(super) fn new(depth: u32) -> Self {
-        Self { depth, ring: None, refused: None, begun: Vec::new() }
+        Self { depth, ring: None, refused: None, begun: Vec::new(), calls: 0 }
     }
 
     /// Whether there is one, or may be one.
@@ -85,7 +87,26 @@ impl Reaper {
     }
 
     pub(super) fn calls(&self) -> u64 {
-        self.ring.as_ref().map_or(0, FileRing::calls)
+        self.calls + self.ring.as_ref().map_or(0, FileRing::calls)
+    }
+
+    /// Closes the ring, for its descriptor is wanted; `false` if there is none.
+    pub(super) fn give_up(&mut self) -> bool {
+        let is_there = self.ring.is_some();
+        if is_there {
+            self.calls = self.calls();
+            self.close();
+            self.refused = Some(String::from(
+                "ring closed: too few descriptors, one file after the other",
+            ));
+        }
+        is_there
+    }
+
+    fn close(&mut self) {
+        if let Some(memory) = self.ring.take().and_then(FileRing::into_memory) {
+            BufferPool::shared().put(memory);
+        }
     }
 
     /// Why there is none, although one was wanted.
@@ -180,9 +201,7 @@ impl Reaper {
 
 impl Drop for Reaper {
     fn drop(&mut self) {
-        if let Some(memory) = self.ring.take().and_then(FileRing::into_memory) {
-            BufferPool::shared().put(memory);
-        }
+        self.close();
     }
 }
 

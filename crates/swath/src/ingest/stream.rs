@@ -20,7 +20,7 @@ use super::crew::{Crew, NAP};
 use super::listing::Listing;
 use super::options::{Delivery, FileOrder, IngestOptions, Shape};
 use super::report::IngestReport;
-use super::worker::{Caller, SMALL, run};
+use super::worker::{SMALL, run, run_beside};
 use super::{Failures, summary};
 use crate::error::Error;
 use crate::timeline::{Activity, Recorder};
@@ -85,25 +85,42 @@ impl<'x, F> Desk<'x, F> {
             if self.crew.is_stopped() {
                 break;
             }
-            self.receive();
+            self.receive(Patience::Waits);
             self.recorder.waited();
-            while let Some((held, piece)) = self.next() {
-                self.hand_over(&held, piece)?;
-                self.crew.tell();
-                if self.crew.is_stopped() {
-                    break;
-                }
-            }
+            self.hand_over_all()?;
         }
         Ok(())
     }
 
-    /// Waits for filled slabs; tells before who is waited for.
-    fn receive(&mut self) {
+    /// Hands over what is there, without waiting: for a thread that reads as well.
+    fn deliver_now<E: From<Error>>(&mut self) -> std::result::Result<(), E>
+    where
+        F: FnMut(Part<'_>) -> std::result::Result<(), E>,
+    {
+        self.receive(Patience::None);
+        self.recorder.mark();
+        self.hand_over_all()
+    }
+
+    fn hand_over_all<E: From<Error>>(&mut self) -> std::result::Result<(), E>
+    where
+        F: FnMut(Part<'_>) -> std::result::Result<(), E>,
+    {
+        while !self.crew.is_stopped()
+            && let Some((held, piece)) = self.next()
+        {
+            self.hand_over(&held, piece)?;
+            self.crew.tell();
+        }
+        Ok(())
+    }
+
+    /// Takes the filled slabs; tells before who is waited for.
+    fn receive(&mut self, patience: Patience) {
         let mut state = self.exchange.state();
         state.turn = self.turn.unwrap_or(usize::MAX);
         self.exchange.returned.notify_all();
-        if state.filled.is_empty() {
+        if state.filled.is_empty() && patience == Patience::Waits {
             let waited = self.exchange.filled.wait_timeout(state, NAP);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
@@ -199,6 +216,13 @@ impl<'x, F> Desk<'x, F> {
     }
 }
 
+/// Whether somebody else fills slabs meanwhile.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Patience {
+    Waits,
+    None,
+}
+
 /// How many bytes go at one time: at most `most`, and of text whole characters.
 fn cut(bytes: &[u8], most: usize, shape: Shape) -> usize {
     let mut cut = bytes.len().min(most);
@@ -210,7 +234,8 @@ fn cut(bytes: &[u8], most: usize, shape: Shape) -> usize {
     cut
 }
 
-/// Runs it all: workers fill slabs, this thread hands them over.
+/// Runs it all: workers fill slabs, this thread hands them over. Where no worker can be started, it
+/// fills them as well.
 pub(super) fn stream<E: From<Error>>(
     options: &IngestOptions,
     (listing, first_source): (&Listing, u32),
@@ -249,21 +274,7 @@ pub(super) fn stream<E: From<Error>>(
         failed: 0,
         recorder: crew.recorder(),
     };
-    let mut outcome = Ok(());
-    let make = || Streamer {
-        exchange: &exchange,
-        crew: &crew,
-        slab: None,
-        used: 0,
-        reserved: None,
-        pieces: Vec::new(),
-    };
-    let mut work = || {
-        outcome = desk.deliver();
-        // Nobody is waited for any more, whatever came.
-        crew.stop();
-    };
-    run(&crew, &make, Caller::Does(&mut work));
+    let outcome = work(&exchange, &crew, &mut desk);
     let failed = desk.failed;
     drop(desk);
     outcome?;
@@ -280,4 +291,38 @@ pub(super) fn stream<E: From<Error>>(
         Failures::Fail | Failures::Collect => report.failed = failed,
     }
     Ok(report)
+}
+
+/// Reads and hands over, with workers or without.
+fn work<'x, F, E: From<Error>>(
+    exchange: &Exchange,
+    crew: &Crew<'_>,
+    desk: &mut Desk<'x, F>,
+) -> std::result::Result<(), E>
+where
+    F: FnMut(Part<'_>) -> std::result::Result<(), E>,
+{
+    let mut outcome = Ok(());
+    let make = || Streamer::new(exchange, crew, None);
+    let mut deliver = || {
+        outcome = desk.deliver();
+        // Nobody is waited for any more, whatever came.
+        crew.stop();
+    };
+    if run_beside(crew, &make, &mut deliver) {
+        return outcome;
+    }
+    let mut deliver = || {
+        if outcome.is_ok() {
+            outcome = desk.deliver_now();
+            if outcome.is_err() {
+                crew.stop();
+            }
+        }
+    };
+    let make = || Streamer::new(exchange, crew, None);
+    run(crew, &make, Streamer::new(exchange, crew, Some(&mut deliver)));
+    // What the worker filled last.
+    deliver();
+    outcome
 }

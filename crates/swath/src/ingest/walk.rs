@@ -10,6 +10,7 @@ use std::path::Path;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, fstat, open, statat};
+use rustix::io::Errno;
 
 use super::glob::Glob;
 use super::listing::{Listing, as_path};
@@ -79,6 +80,22 @@ struct State {
     nodes: Vec<Node>,
     waiting: VecDeque<usize>,
     busy: usize,
+    /// Descriptors are too few for several: the first thread goes on alone.
+    alone: bool,
+}
+
+impl State {
+    /// Whether a helper is worth its start.
+    fn is_much(&self) -> bool {
+        self.waiting.len() >= MANY && !self.alone
+    }
+}
+
+/// A thread that lists folders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Who {
+    First,
+    Helper,
 }
 
 /// Folders that wait from which on helpers are worth their start.
@@ -107,6 +124,7 @@ pub(super) fn walk(
         nodes: vec![Node { path, ..Node::default() }],
         waiting: VecDeque::from([0]),
         busy: 0,
+        alone: false,
     };
     let walk = Walk {
         symlinks,
@@ -118,13 +136,13 @@ pub(super) fn walk(
     };
     std::thread::scope(|scope| {
         let (mut helpers, most) = (0, swath_os::machine::usable_cpus_at_start() - 1);
-        while let Some(index) = walk.next() {
+        while let Some(index) = walk.next(Who::First) {
             walk.list(index);
-            if helpers < most.min(HELPERS) && walk.state().waiting.len() >= MANY {
+            if helpers < most.min(HELPERS) && walk.state().is_much() {
                 let thread = std::thread::Builder::new().name(String::from("swath-walk"));
                 // Refused: this thread does it alone.
                 let started = thread.spawn_scoped(scope, || {
-                    while let Some(index) = walk.next() {
+                    while let Some(index) = walk.next(Who::Helper) {
                         walk.list(index);
                     }
                 });
@@ -168,14 +186,19 @@ impl Walk<'_> {
     }
 
     /// A folder to list, waited for; `None` when nobody can find one any more.
-    fn next(&self) -> Option<usize> {
+    fn next(&self, who: Who) -> Option<usize> {
         let mut state = self.state();
         loop {
             if self.cancel.is_some_and(CancelToken::is_cancelled) {
                 state.waiting.clear();
             }
+            if state.alone && who == Who::Helper {
+                return None;
+            }
             // The last one first: few folders wait, and names of one folder stay together.
-            if let Some(index) = state.waiting.pop_back() {
+            if !(state.alone && state.busy > 0)
+                && let Some(index) = state.waiting.pop_back()
+            {
                 state.busy += 1;
                 return Some(index);
             }
@@ -194,6 +217,9 @@ impl Walk<'_> {
         let mut node = Node { path, parent, ..Node::default() };
         let mut below = Vec::new();
         if let Err(error) = self.read(&mut node, &mut below) {
+            if is_out_of_descriptors(&error) && self.put_back(index) {
+                return;
+            }
             let path = node.path.clone();
             let error = Error::io(Operation::Open, as_path(&path), error);
             node.broken.push((path, error));
@@ -211,6 +237,21 @@ impl Walk<'_> {
         state.busy -= 1;
         drop(state);
         self.changed.notify_all();
+    }
+
+    /// Leaves a folder for later, when the other threads have closed theirs; `false` if there are
+    /// none that would.
+    fn put_back(&self, index: usize) -> bool {
+        let mut state = self.state();
+        if state.busy <= 1 {
+            return false;
+        }
+        state.alone = true;
+        state.waiting.push_back(index);
+        state.busy -= 1;
+        drop(state);
+        self.changed.notify_all();
+        true
     }
 
     fn read(&self, node: &mut Node, below: &mut Vec<Vec<u8>>) -> io::Result<()> {
@@ -302,4 +343,10 @@ impl Walk<'_> {
         }
         false
     }
+}
+
+/// The process's table is full, or the system's.
+fn is_out_of_descriptors(error: &io::Error) -> bool {
+    let full = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|number| full.contains(&number))
 }

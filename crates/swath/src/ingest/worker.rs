@@ -102,6 +102,19 @@ impl<P> Clone for Starter<'_, '_, P> {
 impl<P> Copy for Starter<'_, '_, P> {}
 
 impl<'e, P: Place + 'e> Starter<'_, 'e, P> {
+    /// Those of the beginning, where `here` many are there without being started; returns how many
+    /// there are then.
+    fn first(self, here: usize) -> usize {
+        let (mut running, wanted) = (here, self.crew.threads());
+        while running < wanted && self.more() {
+            running += 1;
+        }
+        if running < wanted {
+            self.crew.only(running);
+        }
+        running
+    }
+
     /// One worker more.
     fn more(self) -> bool {
         let thread = std::thread::Builder::new().name(String::from("swath-ingest"));
@@ -117,36 +130,30 @@ impl<'e, P: Place + 'e> Starter<'_, 'e, P> {
     }
 }
 
-/// Where the thread that called is meanwhile.
-pub(super) enum Caller<'w> {
-    /// It is one of the workers.
-    Works,
-    /// It does this.
-    Does(&'w mut dyn FnMut()),
-}
-
-/// Runs workers until nothing is left.
-pub(super) fn run<P: Place>(
-    crew: &Crew<'_>,
-    make: &(dyn Fn() -> P + Sync),
-    caller: Caller<'_>,
-) {
+/// Runs workers until nothing is left. This thread is one of them, and has `place`.
+pub(super) fn run<P: Place>(crew: &Crew<'_>, make: &(dyn Fn() -> P + Sync), place: P) {
     std::thread::scope(|scope| {
         let start = Starter { scope, crew, make };
-        let here = usize::from(matches!(caller, Caller::Works));
-        for _ in here..crew.threads() {
-            if !start.more() {
-                break;
-            }
-        }
-        match caller {
-            Caller::Works => Worker::new(start, make(), true).run(),
-            Caller::Does(work) => {
-                let _stop = StopOnPanic(crew);
-                work();
-            }
-        }
+        start.first(1);
+        Worker::new(start, place, true).run();
     });
+}
+
+/// Runs workers until nothing is left, while this thread does `work`. Returns `false`, and has not
+/// begun it, where not one worker can be started: `work` would wait for what nobody reads.
+pub(super) fn run_beside<P: Place>(
+    crew: &Crew<'_>,
+    make: &(dyn Fn() -> P + Sync),
+    work: &mut dyn FnMut(),
+) -> bool {
+    std::thread::scope(|scope| {
+        let there = Starter { scope, crew, make }.first(0) > 0;
+        if there {
+            let _stop = StopOnPanic(crew);
+            work();
+        }
+        there
+    })
 }
 
 /// See the [module](self).
@@ -238,11 +245,35 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             if self.crew.is_beyond(index) {
                 continue;
             }
-            if let Err(error) = self.file(index) {
+            if let Err(error) = self.sparing(|own| own.file(index)) {
                 self.failed(index, error);
             }
         }
         self.crew.came(self.hands.tally.bytes - before);
+    }
+
+    /// Does `work` again, as long as it fails for want of descriptors and there is one to give up.
+    fn sparing(&mut self, mut work: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
+        loop {
+            match work(self) {
+                Err(error) if is_out_of_descriptors(&error) && self.give_up() => {}
+                other => return other,
+            }
+        }
+    }
+
+    /// Closes what this worker keeps open only to be faster; `false` if there is nothing left.
+    fn give_up(&mut self) -> bool {
+        while self.ring.in_flight() > 0 {
+            self.reap(self.ring.in_flight());
+        }
+        let large = self.large.take();
+        let had_large = large.is_some();
+        if let Some((_, file)) = large {
+            self.hands.done_with(file);
+        }
+        self.hands.let_go();
+        had_large || self.ring.give_up()
     }
 
     /// Reads one file.
@@ -376,7 +407,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             if self.crew.is_stopped() || self.crew.is_beyond(index) {
                 break;
             }
-            if let Err(error) = self.file_carefully(index) {
+            if let Err(error) = self.sparing(|own| own.file_carefully(index)) {
                 self.failed(index, error);
             }
         }
@@ -439,6 +470,12 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             self.place.failed(index, error);
         }
     }
+}
+
+/// The process's table is full, or the system's.
+fn is_out_of_descriptors(error: &Error) -> bool {
+    let full = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    error.raw_os_error().is_some_and(|number| full.contains(&number))
 }
 
 fn check_text(shape: Shape, path: &Path, bytes: &[u8]) -> Result<()> {

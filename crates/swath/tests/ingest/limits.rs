@@ -1,10 +1,11 @@
 //! Few descriptors, little memory, no ring: slower, not wrong.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use swath::{Error, Failures, Files, IngestOptions, Reason};
+use swath::{Delivery, Error, Failures, Files, IngestOptions, Reason};
 use swath_reference::ingest::walk;
+use swath_reference::limits::without_threads;
 
 use crate::same::assert_same;
 use crate::trees::{folder, plant};
@@ -21,7 +22,7 @@ fn limited(name: &str, limit: &str, body: impl FnOnce(&Path)) {
     let program = std::env::current_exe().expect("this program");
     let output = Command::new("sh")
         .arg("-c")
-        .arg(format!("{limit} && exec \"$0\" --exact {name} --nocapture"))
+        .arg(format!("{limit} && exec timeout 100 \"$0\" --exact {name} --nocapture"))
         .arg(program)
         .env(FOLDER, folder.path())
         .output()
@@ -45,6 +46,95 @@ fn thirty_two_descriptors_are_enough() {
             report.expect("read");
             assert_eq!(files, paths.len());
         }
+    });
+}
+
+/// Reads what a stream hands over, in the order of the files, and compares it with `paths`.
+fn assert_streamed(options: &IngestOptions, paths: &[PathBuf], what: &str) {
+    let mut files: Vec<Vec<u8>> = vec![Vec::new(); paths.len()];
+    let report = options.stream(Files::paths(paths), |part| {
+        assert_eq!(part.offset, files[part.index].len() as u64, "{what}");
+        files[part.index].extend_from_slice(part.bytes);
+        Ok::<(), Error>(())
+    });
+    assert_eq!(report.expect("read").files, paths.len() as u64, "{what}");
+    for (path, bytes) in paths.iter().zip(files) {
+        assert!(bytes == std::fs::read(path).expect("there"), "{what} {path:?}");
+    }
+}
+
+#[test]
+fn without_another_thread_the_caller_reads_and_hands_over() {
+    let folder = folder();
+    plant(folder.path(), 74, 300);
+    without_threads(move || {
+        let paths = walk(folder.path()).expect("listed");
+        for workers in [0, 1, 8] {
+            // Two slabs, and parts of large files that are more than both.
+            let few = IngestOptions::new().with_workers(workers).with_memory_limit(1);
+            for options in [few.clone(), few.with_part_size(4096)] {
+                assert_streamed(&options, &paths, "in order");
+                let any = options.clone().with_delivery(Delivery::Completion);
+                assert_streamed(&any, &paths, "as they come");
+            }
+            let ingested = IngestOptions::new()
+                .with_workers(workers)
+                .collect(folder.path())
+                .expect("read");
+            assert_same(&ingested, &paths, "no threads");
+            assert_eq!(ingested.report().workers, 1);
+        }
+        let report =
+            IngestOptions::new().with_workers(4).stream(folder.path(), |_| Ok::<(), Error>(()));
+        let report = report.expect("read");
+        let told = |what: &String| what.starts_with("a thread was not started");
+        assert!(report.fallbacks.iter().any(told), "{report:?}");
+        assert_eq!(report.workers, 1);
+        let stopped = IngestOptions::new().stream(folder.path(), |part| match part.index {
+            5 => Err(std::io::Error::other("enough")),
+            index => {
+                assert!(index < 5);
+                Ok(())
+            }
+        });
+        assert!(stopped.expect_err("the callback's").to_string().contains("enough"));
+    });
+}
+
+/// All descriptors but `free` of them, for as long as it lives.
+fn taken(free: usize) -> Vec<std::fs::File> {
+    let mut all: Vec<_> =
+        std::iter::from_fn(|| std::fs::File::open("/dev/null").ok()).collect();
+    all.truncate(all.len() - free);
+    all
+}
+
+#[test]
+fn one_free_descriptor_is_enough_and_none_is_an_error() {
+    let name = "limits::one_free_descriptor_is_enough_and_none_is_an_error";
+    limited(name, "ulimit -n 64", |folder| {
+        let paths = walk(folder).expect("listed");
+        for (free, cold) in [(1, false), (1, true), (2, true), (3, true), (4, true)] {
+            let taken = taken(free);
+            for workers in [1, 2, 8] {
+                for path in paths.iter().filter(|_| cold) {
+                    let file = std::fs::File::open(path).expect("there");
+                    let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
+                }
+                let options = IngestOptions::new().with_workers(workers).with_part_size(4096);
+                let what = format!("{free} free, {workers} workers");
+                let ingested = options.collect(folder).expect("read");
+                assert_same(&ingested, &paths, &what);
+                assert_streamed(&options, &paths, &what);
+            }
+            drop(taken);
+        }
+        let _taken = taken(0);
+        let options = IngestOptions::new().with_workers(1);
+        let error = options.collect(paths).expect_err("no descriptor");
+        assert_eq!(error.raw_os_error(), Some(24), "{error}");
+        assert!(error.what_to_try().contains("ulimit -n"), "{error}");
+        assert!(options.collect(folder).is_err());
     });
 }
 

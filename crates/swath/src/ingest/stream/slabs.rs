@@ -82,9 +82,20 @@ pub(super) struct Streamer<'x> {
     /// The slab is one of the reserve, for this file: it is for no other one, and handed on at once.
     pub(super) reserved: Option<usize>,
     pub(super) pieces: Vec<Piece>,
+    /// On a thread that is alone: hands over what was filled, so that slabs come back.
+    pub(super) deliver: Option<&'x mut dyn FnMut()>,
 }
 
-impl Streamer<'_> {
+impl<'x> Streamer<'x> {
+    pub(super) fn new(
+        exchange: &'x Exchange,
+        crew: &'x Crew<'x>,
+        deliver: Option<&'x mut dyn FnMut()>,
+    ) -> Self {
+        let (slab, used, reserved, pieces) = (None, 0, None, Vec::new());
+        Self { exchange, crew, slab, used, reserved, pieces, deliver }
+    }
+
     fn flush(&mut self) {
         let slab = self.slab.take();
         (self.used, self.reserved) = (0, None);
@@ -134,8 +145,17 @@ impl Streamer<'_> {
             if !waits || self.crew.is_stopped() {
                 return false;
             }
-            let waited = self.exchange.returned.wait_timeout(state, NAP);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+            state = match &mut self.deliver {
+                Some(deliver) => {
+                    drop(state);
+                    deliver();
+                    self.exchange.state()
+                }
+                None => {
+                    let waited = self.exchange.returned.wait_timeout(state, NAP);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
         }
     }
 }
@@ -206,6 +226,12 @@ impl Place for Streamer<'_> {
     }
 
     fn pause(&mut self) {
+        if self.deliver.is_some() {
+            self.flush();
+        }
+        if let Some(deliver) = &mut self.deliver {
+            return deliver();
+        }
         if self.used < FEW && self.pieces.len() < MANY {
             return;
         }

@@ -165,7 +165,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         let mut done = Ok(());
         let wanted = !self.crew.is_stopped() && !self.crew.is_beyond(index);
         if wanted && !large.failed.load(Ordering::Relaxed) {
-            done = self.read_part(large, offset, len);
+            done = self.sparing(|own| own.read_part(large, offset, len));
             self.crew.came(len as u64);
         }
         if let Err(error) = done
@@ -177,7 +177,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         // AcqRel: whoever comes last sees what the others did.
         let is_last = large.left.fetch_sub(1, Ordering::AcqRel) == 1;
         if wanted && is_last && !large.failed.load(Ordering::Relaxed) {
-            match self.completed(large) {
+            match self.sparing(|own| own.completed(large)) {
                 Ok(()) => {
                     self.hands.tally.files += 1;
                     self.hands.tally.large_files += 1;
