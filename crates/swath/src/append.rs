@@ -43,6 +43,7 @@ mod ordered;
 mod origin;
 mod output;
 mod part;
+mod pool;
 mod scope;
 mod sequence;
 mod shared;

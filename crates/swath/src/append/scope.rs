@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
+use crate::append::pool;
 use crate::append::sequence::{End, Sequence};
 use crate::append::strand::Strand;
 use crate::append::writer::{Writer, run};
@@ -91,6 +92,7 @@ impl<'a> Writer<'a> {
         E: Send + 'scope,
         'a: 'scope,
     {
+        pool::enter();
         let shared = self.shared();
         let strand = self.take_strand();
         let (mut sequence, last, result) = rayon::scope(|rayon| {

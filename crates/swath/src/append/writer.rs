@@ -12,6 +12,7 @@ use swath_os::handoff;
 
 use crate::append::options::Mode;
 use crate::append::origin::Origin;
+use crate::append::pool;
 use crate::append::sequence::{End, Ended};
 use crate::append::shared::{Counters, Shared, lost, to_io};
 use crate::append::strand::Strand;
@@ -132,7 +133,8 @@ impl<'a> Writer<'a> {
     ///
     /// The file gets what the serial program (`a(w)?; b(w)?`) would have written: if `a` fails
     /// or panics, nothing of `b` is in it, although `b` may have run; if `b` does, what it wrote
-    /// before that is. About as dear as [`rayon::join`].
+    /// before that is. About as dear as [`rayon::join`]. Where no thread can be started, one
+    /// closure runs after the other.
     ///
     /// # Errors
     ///
@@ -146,6 +148,7 @@ impl<'a> Writer<'a> {
         RB: Send,
         E: Send,
     {
+        pool::enter();
         let position = self.fork_position();
         let branches = &Branches {
             shared: self.shared,
