@@ -23,8 +23,10 @@
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::{Barrier, Mutex, PoisonError};
+use std::sync::{Barrier, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
+
+use crate::threads::not_started;
 
 /// How a file is cut, and who reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,7 +81,8 @@ impl Batches {
 ///
 /// # Errors
 ///
-/// The first that a thread met; `UnexpectedEof` if the file is shorter than `target`.
+/// The first that a thread met; `UnexpectedEof` if the file is shorter than `target`; if a thread
+/// cannot be started.
 pub fn load(file: &File, target: &mut [u8], batches: Batches) -> io::Result<Loaded> {
     let cut = batches.cut(target);
     match batches.workers {
@@ -118,24 +121,34 @@ fn load_together(
     let (barrier, failure) = (Barrier::new(workers), Mutex::new(None));
     let classes = Mutex::new(Vec::with_capacity(count));
     let start = Instant::now();
-    std::thread::scope(|scope| {
-        for share in shares {
-            let (barrier, failure, classes) = (&barrier, &failure, &classes);
-            scope.spawn(move || {
-                for batch in share {
-                    // After a failure too: nobody may wait for a thread that has gone.
-                    for (offset, chunk) in batch {
-                        if let Err(error) = file.read_exact_at(chunk, offset) {
-                            lock(failure).get_or_insert(error);
-                        }
-                    }
-                    if barrier.wait().is_leader() {
-                        lock(classes).push(start.elapsed());
-                    }
+    let read = |share: Vec<Vec<Chunk<'_>>>| {
+        for batch in share {
+            // After a failure too: nobody may wait for a thread that has gone.
+            for (offset, chunk) in batch {
+                if let Err(error) = file.read_exact_at(chunk, offset) {
+                    lock(&failure).get_or_insert(error);
                 }
-            });
+            }
+            if barrier.wait().is_leader() {
+                lock(&classes).push(start.elapsed());
+            }
         }
-    });
+    };
+    std::thread::scope(|scope| {
+        let mut ready = Vec::with_capacity(workers);
+        for thread in 1..=workers {
+            let (give, given) = mpsc::channel();
+            let read = &read;
+            let work = move || given.recv().map_or((), read);
+            let started = std::thread::Builder::new().spawn_scoped(scope, work);
+            // Those that wait for a share get none, and end: none of them is at the barrier yet.
+            started.map_err(|error| not_started(&error, thread, workers))?;
+            ready.push(give);
+        }
+        // A thread that waits for its share takes it.
+        ready.into_iter().zip(shares).for_each(|(give, share)| drop(give.send(share)));
+        Ok::<(), io::Error>(())
+    })?;
     let total = start.elapsed();
     match failure.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error),

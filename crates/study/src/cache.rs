@@ -20,6 +20,7 @@ use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::residency::residency;
 
 use crate::limits::{self, CHUNK_SIZE};
+use crate::threads::available;
 
 /// The share of pages that may be on the wrong side.
 const TOLERANCE: f64 = 0.01;
@@ -155,7 +156,8 @@ pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
 ///
 /// If there is not as much memory.
 pub fn touch_memory(len: usize) -> io::Result<()> {
-    limits::touched_pages(len, std::thread::available_parallelism()?.get()).map(drop)
+    let cores = std::thread::available_parallelism()?.get();
+    limits::touched_pages(len, available(cores)).map(drop)
 }
 
 /// Returns the share of pages of `len` bytes from `offset` that are in the page cache.

@@ -20,10 +20,11 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
-use std::thread;
 use std::time::Instant;
 use swath_os::direct::reopen_direct;
 use swath_os::memory::Pages;
+
+use crate::threads::each;
 
 /// What one worker reads at a time: larger gains nothing, smaller costs calls.
 pub const CHUNK_SIZE: usize = 1 << 20;
@@ -35,22 +36,8 @@ const POPULATE_SIZE: usize = 2 << 20;
 const BLOCK_SIZE: usize = 4096;
 
 /// Runs `work` on each of `parts`, one thread each; the last on the caller's own.
-fn fork<P: Send>(
-    mut parts: Vec<P>,
-    work: impl Fn(P) -> io::Result<()> + Sync,
-) -> io::Result<()> {
-    let Some(own) = parts.pop() else { return Ok(()) };
-    let work = &work;
-    thread::scope(|scope| {
-        let forked: Vec<_> =
-            parts.into_iter().map(|part| scope.spawn(move || work(part))).collect();
-        let mut result = work(own);
-        for worker in forked {
-            let joined = worker.join().expect("a limit does not panic");
-            result = result.and(joined);
-        }
-        result
-    })
+fn fork<P: Send>(parts: Vec<P>, work: impl Fn(P) -> io::Result<()> + Sync) -> io::Result<()> {
+    each(parts, work).all()?.into_iter().collect()
 }
 
 /// Returns the length of an equal share of `len` bytes, a multiple of `unit`, never 0.
@@ -70,16 +57,9 @@ pub fn memory_newlines(bytes: &[u8], workers: usize) -> u64 {
     added(bytes, workers, |part| swath_simd::count(part, b'\n'))
 }
 
-fn added(bytes: &[u8], workers: usize, each: impl Fn(&[u8]) -> u64 + Sync) -> u64 {
-    let total = Mutex::new(0_u64);
+fn added(bytes: &[u8], workers: usize, count: impl Fn(&[u8]) -> u64 + Sync) -> u64 {
     let shares = bytes.chunks(share(bytes.len(), workers, BLOCK_SIZE)).collect();
-    let done = fork(shares, |part| {
-        let here = each(part);
-        *total.lock().expect("nobody panics with the lock") += here;
-        Ok(())
-    });
-    done.expect("adding does not fail");
-    total.into_inner().expect("nobody panics with the lock")
+    each(shares, count).results.into_iter().sum()
 }
 
 /// Copies `source` to `target` with `workers` threads in equal shares.
@@ -91,11 +71,7 @@ pub fn copy(source: &[u8], target: &mut [u8], workers: usize) {
     assert_eq!(source.len(), target.len(), "a copy is as long as its original");
     let share = share(source.len(), workers, BLOCK_SIZE);
     let pairs = source.chunks(share).zip(target.chunks_mut(share)).collect();
-    let copied = fork(pairs, |(from, to): (&[u8], &mut [u8])| {
-        to.copy_from_slice(from);
-        Ok(())
-    });
-    copied.expect("copying does not fail");
+    each(pairs, |(from, to): (&[u8], &mut [u8])| to.copy_from_slice(from));
 }
 
 /// Sets every byte of `target` to `byte` with `workers` threads.
@@ -104,11 +80,7 @@ pub fn copy(source: &[u8], target: &mut [u8], workers: usize) {
 /// before each run, it shows what the run itself has read.
 pub fn fill(target: &mut [u8], byte: u8, workers: usize) {
     let share = share(target.len(), workers, BLOCK_SIZE);
-    let filled = fork(target.chunks_mut(share).collect(), |part: &mut [u8]| {
-        part.fill(byte);
-        Ok(())
-    });
-    filled.expect("filling does not fail");
+    each(target.chunks_mut(share).collect(), |part: &mut [u8]| part.fill(byte));
 }
 
 /// Makes every page of `pages` exist, `workers` threads in equal shares.

@@ -29,6 +29,8 @@ use std::path::PathBuf;
 use swath_os::guard::Guard;
 use swath_os::map::{Map, MapAdvice, MapFlags};
 
+use crate::threads::each;
+
 /// How it is loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
@@ -92,14 +94,8 @@ fn in_shares(
     if how.threads <= 1 {
         return work(0, target);
     }
-    std::thread::scope(|scope| {
-        let shares = target.chunks_mut(share_len).enumerate();
-        let threads: Vec<_> =
-            shares.map(|(thread, share)| scope.spawn(move || work(thread, share))).collect();
-        threads
-            .into_iter()
-            .try_for_each(|thread| thread.join().expect("reading does not panic"))
-    })
+    let shares: Vec<(usize, &mut [u8])> = target.chunks_mut(share_len).enumerate().collect();
+    each(shares, |(thread, share)| work(thread, share)).all()?.into_iter().collect()
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ pub mod plain;
 pub mod residency;
 pub mod tree;
 
+use crate::threads::each;
+
 /// What is left of files whose bytes are not kept: enough to see that they were read.
 ///
 /// ```
@@ -68,15 +70,5 @@ fn fork<T: Send>(
     threads: usize,
     work: impl Fn() -> std::io::Result<T> + Sync,
 ) -> std::io::Result<Vec<T>> {
-    let work = &work;
-    std::thread::scope(|scope| {
-        let forked: Vec<_> = (1..threads)
-            .map(|_| std::thread::Builder::new().spawn_scoped(scope, work))
-            .collect();
-        let mut results = vec![work()];
-        for thread in forked {
-            results.push(thread.and_then(|thread| thread.join().expect("no reader panics")));
-        }
-        results.into_iter().collect()
-    })
+    each(vec![(); threads.max(1)], |()| work()).all()?.into_iter().collect()
 }

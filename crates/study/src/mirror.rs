@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 
 use swath::{ReadAt, SourceFacts};
 
+use crate::threads::each;
+
 /// Bytes of one read of study A's threads here.
 const READ_SIZE: usize = 1 << 20;
 
@@ -95,15 +97,9 @@ impl ReadAt for Throttled {
 /// If a copy does.
 pub fn even_split(copies: &[impl ReadAt], target: &mut [u8]) -> io::Result<()> {
     let part_size = target.len().div_ceil(copies.len().max(1)).max(1);
-    std::thread::scope(|scope| {
-        let parts = target.chunks_mut(part_size).zip(copies).enumerate();
-        let threads: Vec<_> = parts
-            .map(|(index, (part, copy))| {
-                scope.spawn(move || read_all(copy, part, (index * part_size) as u64))
-            })
-            .collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("a copy panicked"))
-    })
+    let parts = target.chunks_mut(part_size).zip(copies).enumerate().collect();
+    let read = |(index, (part, copy))| read_all(copy, part, (index * part_size) as u64);
+    each(parts, read).all()?.into_iter().collect()
 }
 
 fn read_all(copy: &impl ReadAt, target: &mut [u8], mut offset: u64) -> io::Result<()> {

@@ -19,13 +19,12 @@
 //! ```
 
 use crate::random::word;
+use crate::threads::each;
 use crate::workload::fill_letters;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use super::fork;
 
 /// Files in one folder: as many as every file system finds quickly.
 pub const FILES_PER_FOLDER: u64 = 1000;
@@ -187,8 +186,9 @@ pub fn make(tree: &Tree, folder: &Path, workers: usize) -> io::Result<Made> {
     // More threads than folders have nothing to do.
     let useful = usize::try_from(tree.folders()).unwrap_or(usize::MAX);
     let next = AtomicU64::new(0);
-    let made = fork(workers.min(useful).max(1), || make_folders(tree, folder, &next));
-    match made {
+    let parts = vec![(); workers.min(useful).max(1)];
+    let made = each(parts, |()| make_folders(tree, folder, &next)).results;
+    match made.into_iter().collect::<io::Result<Vec<Made>>>() {
         Ok(made) => {
             let made = made.into_iter().fold(Made::NONE, Made::and);
             Ok(Made { smallest: made.smallest.min(made.largest), ..made })

@@ -1,10 +1,9 @@
 //! Orders as they are after many steals: what follows each other lies apart in memory.
 
-use std::thread;
-
 use super::skip::SkipList;
 use super::{Handle, Item, Order};
 use crate::random::SplitMix64;
+use crate::threads::each;
 
 /// Decides the items and their order.
 const SEED: u64 = 11;
@@ -57,7 +56,7 @@ impl<O: Order> Grown<O> {
 }
 
 /// Has one thread for each list of places insert behind each of them, all at the same time; `None`
-/// if a place is no longer there.
+/// if a place is no longer there, or a thread cannot be started.
 ///
 /// # Panics
 ///
@@ -66,11 +65,8 @@ impl<O: Order> Grown<O> {
 pub fn insert_by_all(list: &SkipList, places: &[Vec<Handle>]) -> Option<Vec<Handle>> {
     let insert = |&place: &Handle| list.insert_after_shared(place, INSERTED);
     let work = |places: &[Handle]| places.iter().map(insert).collect::<Option<Vec<_>>>();
-    let inserted: Option<Vec<Vec<Handle>>> = thread::scope(|scope| {
-        let threads: Vec<_> = places.iter().map(|own| scope.spawn(|| work(own))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("no panic")).collect()
-    });
-    Some(inserted?.concat())
+    let done = each(places.iter().collect(), |own: &Vec<Handle>| work(own)).all().ok()?;
+    Some(done.into_iter().collect::<Option<Vec<_>>>()?.concat())
 }
 
 #[cfg(test)]
