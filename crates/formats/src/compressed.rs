@@ -38,6 +38,7 @@ mod codec;
 mod decode;
 mod encode;
 mod gzip;
+mod room;
 mod seekable;
 mod supply;
 mod trim;

@@ -91,6 +91,7 @@ pub use scan::{Chunk, Scanned, scan};
 pub use source::{Growth, Hedging, Mirrored, ReadAt, Source, SourceFacts, Verify};
 pub use swath_os::guard::Guard;
 pub use swath_os::limits::ignore_file_size_signal;
+pub use swath_os::machine::memory_at_hand;
 pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
 pub use swath_plan::checksums::{Checksums, ChecksumsError};

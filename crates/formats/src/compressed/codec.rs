@@ -26,12 +26,16 @@ pub(super) struct Shape {
     pub(super) format: Format,
     pub(super) level: i32,
     pub(super) block_size: usize,
+    /// Shorter tables than the level has, for want of memory.
+    pub(super) tables: Option<zstd::Tables>,
 }
 
 impl Shape {
     pub(super) fn encoder(self) -> Result<Box<dyn Encode>, String> {
         Ok(match self.format {
-            Format::Zstd => Box::new(zstd::Encoder::new(self.level, self.block_size)?),
+            Format::Zstd => {
+                Box::new(zstd::Encoder::new(self.level, self.block_size, self.tables)?)
+            }
             Format::Gzip => Box::new(gzip::Encoder::new(self.level, gzip::Kind::Sized)?),
             Format::Bgzf => Box::new(gzip::Encoder::new(self.level, gzip::Kind::Bgzf)?),
             Format::Bzip2 => Box::new(bzip2::Encoder::new(self.level)?),

@@ -10,6 +10,7 @@ use swath::{ReadOptions, Reader, Source};
 
 use super::Format;
 use super::codec::{Encode, Frame, Shape};
+use super::room::{Fitted, fit};
 
 use crate::error::{Error, Reason, Result};
 use crate::share::workers;
@@ -48,7 +49,7 @@ pub struct Compressed {
     pub workers: usize,
     /// From the call to the end of the commit.
     pub elapsed: Duration,
-    /// Wishes about the output that could not be granted, and what was done instead.
+    /// Wishes that could not be granted, and what was done instead.
     pub fallbacks: Vec<String>,
 }
 
@@ -66,7 +67,7 @@ impl CompressOptions {
     }
 
     /// Threads that compress, the caller's among them. Default 0: one for each core. The output is
-    /// the same for all.
+    /// the same for all. Fewer where memory is short.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = workers;
@@ -89,7 +90,9 @@ impl CompressOptions {
 
     /// Compresses `source` into `output`, and commits that.
     ///
-    /// Memory: for each worker a block, a context, and two frames that wait for their place.
+    /// Memory: for each worker a block, a context, and two frames that wait for their place. Where
+    /// that is more than is at hand there are fewer workers, and for the last one of them zstd gets
+    /// shorter tables: [`Compressed::fallbacks`] says so.
     ///
     /// # Errors
     ///
@@ -99,8 +102,9 @@ impl CompressOptions {
         let start = Instant::now();
         let reader = self.read.reader(source)?;
         let path = reader.path().to_owned();
-        let shape = self.shape(&path)?;
-        let workers = workers(self.workers);
+        let at_hand = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let Fitted { shape, workers, mut fallbacks } =
+            fit(self.shape(&path)?, workers(self.workers), at_hand);
         let job = Job {
             shape,
             path,
@@ -123,6 +127,7 @@ impl CompressOptions {
             Ok(())
         })?;
         let written = output.commit()?;
+        fallbacks.extend(written.fallbacks);
         Ok(Compressed {
             format: shape.format,
             level: shape.level,
@@ -132,7 +137,7 @@ impl CompressOptions {
             frames: frames.len() as u64,
             workers,
             elapsed: start.elapsed(),
-            fallbacks: written.fallbacks,
+            fallbacks,
         })
     }
 
@@ -171,7 +176,7 @@ impl CompressOptions {
                 "blocks of {format} have {least} to {most} bytes, not {block_size}"
             ));
         }
-        Ok(Shape { format, level, block_size })
+        Ok(Shape { format, level, block_size, tables: None })
     }
 }
 

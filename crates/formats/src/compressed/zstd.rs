@@ -18,13 +18,76 @@ use crate::error::Reason;
 /// 3 % smaller to 1 % larger than by `zstd -3`, in this order.
 const MEASURED: (i32, u32, u32) = (3, 16, 13);
 
+/// How long the tables of an encoder are, as powers of two of numbers of four bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tables {
+    chain: u32,
+    hash: u32,
+}
+
+impl Tables {
+    /// Those of zstd 1.5 for long inputs, by level; the first row is for levels below 1.
+    const OF_LEVELS: [(u32, u32); 23] = [
+        (12, 13),
+        (13, 14),
+        (15, 16),
+        (16, 17),
+        (18, 18),
+        (18, 19),
+        (18, 19),
+        (19, 20),
+        (19, 20),
+        (20, 21),
+        (21, 22),
+        (21, 22),
+        (22, 23),
+        (22, 22),
+        (22, 23),
+        (23, 23),
+        (22, 22),
+        (23, 22),
+        (23, 22),
+        (24, 22),
+        (25, 23),
+        (26, 24),
+        (27, 25),
+    ];
+    /// Shorter ones save nothing that counts.
+    const LEAST: u32 = 16;
+
+    /// What `level` has for blocks of this size: never much longer than those.
+    pub(super) fn of(level: i32, block_size: usize) -> Self {
+        let row = usize::try_from(level).unwrap_or(0).min(Self::OF_LEVELS.len() - 1);
+        let (chain, hash) = Self::OF_LEVELS[row];
+        let most = block_size.next_power_of_two().ilog2() + 1;
+        Self { chain: chain.min(most), hash: hash.min(most) }
+    }
+
+    /// Makes the longer one half as long; `false` where both are as short as they get.
+    pub(super) fn shorten(&mut self) -> bool {
+        let longer = if self.chain > self.hash { &mut self.chain } else { &mut self.hash };
+        let is_long = *longer > Self::LEAST;
+        *longer -= u32::from(is_long);
+        is_long
+    }
+
+    /// Bytes of a context with them: the tables, tags for a fast search, and what it has besides.
+    pub(super) fn bytes(self) -> u64 {
+        (4 << self.chain) + (5 << self.hash) + (1 << 20)
+    }
+}
+
 /// Smallest and largest window, as powers of two, that every decoder takes.
 const WINDOW_LOGS: (u32, u32) = (10, 27);
 
 pub(super) struct Encoder(CCtx<'static>);
 
 impl Encoder {
-    pub(super) fn new(level: i32, block_size: usize) -> Result<Self, String> {
+    pub(super) fn new(
+        level: i32,
+        block_size: usize,
+        tables: Option<Tables>,
+    ) -> Result<Self, String> {
         let mut context = CCtx::try_create().ok_or("no memory for a zstd context")?;
         let (least, most) = WINDOW_LOGS;
         let window_log = block_size.next_power_of_two().ilog2().clamp(least, most);
@@ -34,7 +97,10 @@ impl Encoder {
             CParameter::WindowLog(window_log),
         ];
         let (measured, hash_log, chain_log) = MEASURED;
-        if level == measured {
+        if let Some(Tables { chain, hash }) = tables {
+            parameters.push(CParameter::HashLog(hash));
+            parameters.push(CParameter::ChainLog(chain));
+        } else if level == measured {
             parameters.push(CParameter::HashLog(hash_log));
             parameters.push(CParameter::ChainLog(chain_log));
         }

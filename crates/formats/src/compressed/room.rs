@@ -1,0 +1,115 @@
+//! How many workers there is memory for, and with how long tables: looked at before anything is
+//! read, for a control group that is full ends the process without a word.
+
+use super::Format;
+use super::codec::Shape;
+use super::zstd::Tables;
+
+/// What the program and what is read ahead take.
+const BASE: u64 = 8 << 20;
+
+/// What the encoder of libdeflate takes at its highest level.
+const GZIP: u64 = 9 << 20;
+
+/// A compression that fits.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Fitted {
+    pub(super) shape: Shape,
+    pub(super) workers: usize,
+    /// What is done other than asked for.
+    pub(super) fallbacks: Vec<String>,
+}
+
+/// Fits `workers` with `shape` into three quarters of the bytes `at_hand`: there are others. Fewer
+/// workers change no byte of the output; only where one alone does not fit, zstd's tables get
+/// shorter, which costs some of what a high level gains.
+pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
+    let budget = (at_hand - at_hand / 4).saturating_sub(BASE);
+    let mut fallbacks = Vec::new();
+    if shape.format == Format::Zstd && per_worker(shape) > budget {
+        let usual = Tables::of(shape.level, shape.block_size);
+        let mut tables = usual;
+        while per_worker(shape) > budget && tables.shorten() {
+            shape.tables = Some(tables);
+        }
+        if tables != usual {
+            let level = shape.level;
+            fallbacks.push(format!(
+                "shorter tables than level {level} has: there is no memory for those"
+            ));
+        }
+    }
+    let most = usize::try_from(budget / per_worker(shape)).unwrap_or(usize::MAX).max(1);
+    if most < workers {
+        fallbacks.push(format!("{most} of {workers} workers: there is no memory for more"));
+    }
+    Fitted { shape, workers: workers.min(most), fallbacks }
+}
+
+/// Bytes that one worker takes: a block, a context, and two frames that wait for their place.
+fn per_worker(shape: Shape) -> u64 {
+    let block = shape.block_size.max(1 << 20) as u64;
+    let context = match shape.format {
+        Format::Zstd => {
+            let usual = || Tables::of(shape.level, shape.block_size);
+            shape.tables.unwrap_or_else(usual).bytes()
+        }
+        Format::Gzip | Format::Bgzf => GZIP,
+        // Its documentation: 400 kB and 8 times the block.
+        Format::Bzip2 => 400_000 + 8 * block,
+    };
+    context + 3 * block
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shape(format: Format, level: i32) -> Shape {
+        let block_size = format.default_block_size(level);
+        Shape { format, level, block_size, tables: None }
+    }
+
+    #[test]
+    fn where_there_is_memory_nothing_changes() {
+        for format in [Format::Zstd, Format::Gzip, Format::Bgzf, Format::Bzip2] {
+            for level in format.levels() {
+                let shape = shape(format, level);
+                let fallbacks = Vec::new();
+                for at_hand in [8 << 30, u64::MAX] {
+                    let fitted = fit(shape, 8, at_hand);
+                    assert_eq!(
+                        fitted,
+                        Fitted { shape, workers: 8, fallbacks: fallbacks.clone() }
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn where_there_is_little_there_are_fewer_workers_and_it_is_said() {
+        let fitted = fit(shape(Format::Bzip2, 9), 16, 60 << 20);
+        assert!((1..16).contains(&fitted.workers), "{fitted:?}");
+        assert_eq!(fitted.shape, shape(Format::Bzip2, 9));
+        assert!(fitted.fallbacks[0].contains(" of 16 workers"), "{fitted:?}");
+    }
+
+    #[test]
+    fn tables_get_shorter_only_for_a_lone_worker() {
+        for level in [12, 19, 22] {
+            let fitted = fit(shape(Format::Zstd, level), 2, 60 << 20);
+            assert_eq!((fitted.workers, fitted.fallbacks.len()), (1, 2), "{fitted:?}");
+            assert!(per_worker(fitted.shape) <= 37 << 20, "{fitted:?}");
+        }
+        let two = fit(shape(Format::Zstd, 19), 4, 400 << 20);
+        assert_eq!((two.workers, two.shape.tables), (2, None), "{two:?}");
+    }
+
+    #[test]
+    fn what_never_fits_is_tried_by_one() {
+        for format in [Format::Zstd, Format::Gzip, Format::Bgzf, Format::Bzip2] {
+            assert_eq!(fit(shape(format, 9), 4, 0).workers, 1);
+        }
+    }
+}
