@@ -1,11 +1,19 @@
 //! A progress bar on standard error, for reads that are large or take long.
+//!
+//! The speed is that since the read began. The bar appears later, and would take what came before
+//! for the work of its first moment.
 
+use std::fmt;
 use std::io::{self, IsTerminal};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{
+    BinaryBytes, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle,
+};
 use swath::{Progress, ReadOptions};
+
+use crate::report::bytes_per_s;
 
 /// Files of this size get a bar at once.
 const LARGE: u64 = 1 << 30;
@@ -50,23 +58,37 @@ impl Shown {
             return;
         }
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
-        let bar = bar.get_or_insert_with(|| new_bar(progress.total));
+        let bar = bar.get_or_insert_with(|| {
+            new_bar(progress.total, self.start, ProgressDrawTarget::stderr())
+        });
         // Calls of different workers may overtake each other.
         bar.set_position(bar.position().max(progress.bytes));
     }
 }
 
-fn new_bar(total: Option<u64>) -> ProgressBar {
+fn new_bar(total: Option<u64>, start: Instant, target: ProgressDrawTarget) -> ProgressBar {
     let template = match total {
-        Some(_) => "{bar:40} {bytes}/{total_bytes} {bytes_per_sec} {eta}",
-        None => "{spinner} {bytes} {bytes_per_sec}",
+        Some(_) => "{bar:40} {bytes}/{total_bytes} {speed} {left}",
+        None => "{spinner} {bytes} {speed}",
     };
-    let target = ProgressDrawTarget::stderr();
     let bar = ProgressBar::with_draw_target(total, target);
-    match ProgressStyle::with_template(template) {
-        Ok(style) => bar.with_style(style),
-        Err(_) => bar,
-    }
+    let Ok(style) = ProgressStyle::with_template(template) else { return bar };
+    let speed = move |state: &ProgressState, to: &mut dyn fmt::Write| {
+        let bytes_per_s = bytes_per_s(state.pos(), start.elapsed());
+        let _ = write!(to, "{}/s", BinaryBytes(whole(bytes_per_s)));
+    };
+    let left = move |state: &ProgressState, to: &mut dyn fmt::Write| {
+        let missing = state.len().unwrap_or(0).saturating_sub(state.pos());
+        let seconds = missing / whole(bytes_per_s(state.pos(), start.elapsed())).max(1);
+        let _ = write!(to, "{:#}", HumanDuration(Duration::from_secs(seconds)));
+    };
+    bar.with_style(style.with_key("speed", speed).with_key("left", left))
+}
+
+/// A figure for people, without its fraction.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn whole(figure: f64) -> u64 {
+    figure as u64
 }
 
 impl Drop for Bar {
@@ -86,11 +108,59 @@ mod tests {
     #[test]
     fn both_kinds_of_bar_have_a_template_that_is_understood() {
         for total in [Some(10), None] {
-            let bar = new_bar(total);
-            bar.set_draw_target(ProgressDrawTarget::hidden());
+            let bar = new_bar(total, Instant::now(), ProgressDrawTarget::hidden());
             bar.set_position(5);
             assert_eq!((bar.position(), bar.length()), (5, total));
         }
+    }
+
+    /// A terminal that keeps what is drawn.
+    #[derive(Clone, Debug, Default)]
+    struct Paper(Arc<Mutex<String>>);
+
+    impl indicatif::TermLike for Paper {
+        fn width(&self) -> u16 {
+            100
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, line: &str) -> io::Result<()> {
+            self.write_str(line)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().expect("whole").push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_speed_is_that_since_the_read_began() {
+        let paper = Paper::default();
+        let target = ProgressDrawTarget::term_like(Box::new(paper.clone()));
+        let ago = Instant::now().checked_sub(Duration::from_secs(1000)).expect("up so long");
+        let bar = new_bar(Some(16 << 30), ago, target);
+        bar.set_position(8000 << 20);
+        bar.force_draw();
+        let drawn = paper.0.lock().expect("whole").clone();
+        // 8 MiB/s, but for the moment that drawing took.
+        assert!(drawn.contains(" 8.00 MiB/s ") || drawn.contains(" 7.99 MiB/s "), "{drawn}");
+        assert!(drawn.contains("17m"), "1048 seconds are left: {drawn}");
     }
 
     #[test]
