@@ -45,10 +45,11 @@ use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 
 /// Reads files as fast as the machine can, safely.
 ///
-/// A PATH is a file, `-` for standard input, a file:// URI, or a folder of segments. Sizes are bytes: 4096, 4KiB,
-/// 1.5GiB, 64MB.
+/// A PATH is a file, `-` for standard input, a file:// URI, or a folder of segments. Sizes are bytes: 4096, 4KiB
+/// or 4K, 1.5GiB, 64MB.
 ///
-/// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done.
+/// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done and the
+/// report cannot be printed: then the message begins with what was written.
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {

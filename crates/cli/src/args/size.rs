@@ -1,12 +1,16 @@
-//! Sizes in bytes, as people write them: `4096`, `4KiB`, `1.5GiB`, `64MB`.
+//! Sizes in bytes, as people write them: `4096`, `4KiB`, `4K`, `1.5GiB`, `64MB`.
 //!
-//! `64k` is refused: nobody knows whether it is 64,000 or 65,536.
+//! A letter alone is a power of 1024, as dd, split, du and fio take it.
 
 use thiserror::Error;
 
 /// Units that a number may end with, in bytes.
-const UNITS: [(&str, u64); 9] = [
+const UNITS: [(&str, u64); 13] = [
     ("b", 1),
+    ("k", 1 << 10),
+    ("m", 1 << 20),
+    ("g", 1 << 30),
+    ("t", 1 << 40),
     ("kib", 1 << 10),
     ("mib", 1 << 20),
     ("gib", 1 << 30),
@@ -26,22 +30,8 @@ pub enum SizeError {
     /// A sign in front.
     #[error("a size cannot be negative")]
     Negative,
-    /// A unit that means two things.
-    #[error(
-        "`{unit}` may mean two things; write {number}{unit}iB ({binary}) or {number}{unit}B ({decimal})"
-    )]
-    Ambiguous {
-        /// What came before the unit.
-        number: String,
-        /// The letter.
-        unit: char,
-        /// What one of it is in bytes, as a power of 1024.
-        binary: &'static str,
-        /// And as a power of 1000.
-        decimal: &'static str,
-    },
     /// A unit that means nothing.
-    #[error("`{0}` is not a unit; use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB")]
+    #[error("`{0}` is not a unit; use B, K or KiB, M or MiB, G, T, kB, MB, GB or TB")]
     UnknownUnit(String),
     /// A part of a byte.
     #[error("it is not a whole number of bytes")]
@@ -59,7 +49,7 @@ pub enum SizeError {
 /// use swath_cli::args::size::parse_size;
 ///
 /// assert_eq!(parse_size("1.5KiB"), Ok(1536));
-/// assert!(parse_size("64k").is_err());
+/// assert_eq!(parse_size("64k"), parse_size("64KiB"));
 /// ```
 ///
 /// # Errors
@@ -77,7 +67,7 @@ pub fn parse_size(word: &str) -> Result<u64, SizeError> {
     if whole.is_empty() || number.ends_with('.') || fraction.contains('.') {
         return Err(SizeError::NotANumber);
     }
-    scale(whole, fraction, unit_of(number, unit)?)
+    scale(whole, fraction, unit_of(unit)?)
 }
 
 /// Parses a rate: a size, with or without `/s` behind it.
@@ -98,22 +88,13 @@ pub fn parse_memory_size(word: &str) -> Result<usize, SizeError> {
     usize::try_from(parse_size(word)?).map_err(|_| SizeError::TooLarge)
 }
 
-fn unit_of(number: &str, unit: &str) -> Result<u64, SizeError> {
+fn unit_of(unit: &str) -> Result<u64, SizeError> {
     let lower = unit.to_ascii_lowercase();
     if lower.is_empty() {
         return Ok(1);
     }
-    if let Some(&(_, bytes)) = UNITS.iter().find(|&&(name, _)| name == lower) {
-        return Ok(bytes);
-    }
-    let (unit, binary, decimal) = match lower.as_str() {
-        "k" => ('k', "1024 each", "1000 each"),
-        "m" => ('M', "1024² each", "1000² each"),
-        "g" => ('G', "1024³ each", "1000³ each"),
-        "t" => ('T', "1024⁴ each", "1000⁴ each"),
-        _ => return Err(SizeError::UnknownUnit(unit.to_owned())),
-    };
-    Err(SizeError::Ambiguous { number: number.to_owned(), unit, binary, decimal })
+    let known = UNITS.iter().find(|&&(name, _)| name == lower);
+    known.map(|&(_, bytes)| bytes).ok_or_else(|| SizeError::UnknownUnit(unit.to_owned()))
 }
 
 /// Multiplies `whole.fraction` with `unit`, exactly.
@@ -186,17 +167,18 @@ mod tests {
     }
 
     #[test]
-    fn a_letter_alone_is_ambiguous_and_the_text_says_what_to_write() {
-        for word in ["64k", "64K"] {
-            let text = parse_size(word).expect_err("ambiguous").to_string();
-            assert!(text.contains("64kiB (1024 each) or 64kB (1000 each)"), "{text}");
+    fn a_letter_alone_is_a_power_of_1024_as_in_other_tools() {
+        for (word, bytes) in [
+            ("4k", 4 << 10),
+            ("4K", 4 << 10),
+            ("1M", 1 << 20),
+            ("1.5g", 3 << 29),
+            ("2 T", 2 << 40),
+        ] {
+            assert_eq!(parse_size(word), Ok(bytes), "{word}");
         }
-        assert!(matches!(parse_size("1M"), Err(SizeError::Ambiguous { .. })));
-    }
-
-    #[test]
-    fn what_the_text_says_to_write_is_accepted() {
         assert_eq!((parse_size("64kiB"), parse_size("64kB")), (Ok(65_536), Ok(64_000)));
+        assert_eq!(parse_rate("8M/s"), Ok(8 << 20));
     }
 
     #[test]
