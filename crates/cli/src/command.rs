@@ -1,7 +1,8 @@
 //! The commands: one file each, and what their ends have in common.
 //!
-//! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done. A closed
-//! pipe is no error.
+//! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but
+//! the report could not be printed, and the message says that the output was written. A closed pipe
+//! is no error.
 
 mod cat;
 mod classes;
@@ -36,7 +37,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result};
 use clap::Parser;
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 use crate::args::{Cli, Verb};
 use crate::command::timeline::Recording;
@@ -136,10 +137,13 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
     }
 }
 
-/// The threads of commands that fork and join; 0 is one for each core.
-fn pool(workers: usize) -> Result<ThreadPool> {
-    let built = ThreadPoolBuilder::new().num_threads(workers).build();
-    built.context("cannot start the threads; try: fewer `--workers`")
+/// The threads of commands that fork and join; 0 is one for each core. Also what was done instead,
+/// where there are fewer.
+fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
+    let built = swath_study::threads::pool(workers);
+    let (pool, instead) = built
+        .context("cannot start the threads; try: fewer `--workers`, or a higher `ulimit -u`")?;
+    Ok((pool, instead.into_iter().collect()))
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {

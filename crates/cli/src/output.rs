@@ -4,6 +4,7 @@ use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::AsFd;
+use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
@@ -33,6 +34,29 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     let mut line = serde_json::to_vec(value)?;
     line.push(b'\n');
     Ok(print(line)?)
+}
+
+/// What became of the report of `path`, which has been written: if it cannot be printed, nobody is to
+/// take that for a failure to write.
+pub(crate) fn wrote<T, E: Into<anyhow::Error>>(
+    path: impl AsRef<Path>,
+    reported: Result<T, E>,
+) -> Result<T> {
+    wrote_all([path], reported)
+}
+
+/// The same of several files; of none, nothing was written.
+pub(crate) fn wrote_all<P: AsRef<Path>, T, E: Into<anyhow::Error>>(
+    paths: impl IntoIterator<Item = P>,
+    reported: Result<T, E>,
+) -> Result<T> {
+    reported.map_err(|error| {
+        let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
+        match paths.collect::<Vec<_>>().join(", ") {
+            none if none.is_empty() => error.into(),
+            paths => error.into().context(format!("wrote {paths}, but cannot report it")),
+        }
+    })
 }
 
 /// Returns standard output without a buffer of its own, for large writes.

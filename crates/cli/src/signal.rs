@@ -7,7 +7,10 @@ use anyhow::{Context, Result};
 use swath::CancelToken;
 use swath_study::hidden;
 
-/// The first signal lets the run on its way end, the second one ends the program.
+use crate::output::complain;
+
+/// The first signal lets the run on its way end, the second one ends the program; where no thread
+/// can be started to wait for it, the first one does.
 pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
     static AGAIN: AtomicBool = AtomicBool::new(false);
     let cancel = cancel.clone();
@@ -18,6 +21,13 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
         }
         cancel.cancel();
     };
+    // It would leave the signals to a thread that is not there, and nothing would stop the program.
+    if swath_study::threads::available(2) < 2 {
+        complain(
+            "note: no thread can be started to wait for Ctrl-C, so it ends the program at once",
+        );
+        return Ok(());
+    }
     ctrlc::set_handler(stop).context("cannot wait for Ctrl-C")
 }
 

@@ -17,7 +17,7 @@ use swath_formats::table::TableOptions;
 use super::Outcome;
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 use crate::same_file::is_same_file;
@@ -157,7 +157,7 @@ fn report(
     let (bytes_in, bytes_out) = (len(&args.input), len(&args.to));
     let (in_speed, out_speed) = (bytes_per_s(bytes_in, read), bytes_per_s(bytes_out, write));
     if args.output.json {
-        print_json(&Json {
+        let json = Json {
             path: args.to.as_os_str().into(),
             source: args.input.as_os_str().into(),
             from: from.word(),
@@ -171,9 +171,10 @@ fn report(
             write_s: write.as_secs_f64(),
             bytes_in_per_s: in_speed,
             bytes_out_per_s: out_speed,
-        })?;
+        };
+        wrote(&args.to, print_json(&json))?;
     } else {
-        print(format!(
+        let text = format!(
             "{}: {} × {}, {}\n  \
              {} read in {}, {:.2} GB/s; {} written in {}, {:.2} GB/s\n",
             args.to.display(),
@@ -186,7 +187,8 @@ fn report(
             size_text(bytes_out),
             time_text(write),
             out_speed / 1e9,
-        ))?;
+        );
+        wrote(&args.to, print(text))?;
     }
     Ok(Outcome::Done)
 }

@@ -10,7 +10,7 @@ use super::Outcome;
 use crate::args::copy::Cp;
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
@@ -38,7 +38,7 @@ pub(super) fn run(args: &Cp) -> Result<Outcome> {
     let copied = options.copy(args.from.source()?, &target)?;
     drop(bar);
     if args.json {
-        print_json(&Json {
+        let json = Json {
             path: target.as_os_str().into(),
             source: args.from.label().into(),
             bytes: copied.bytes,
@@ -48,9 +48,10 @@ pub(super) fn run(args: &Cp) -> Result<Outcome> {
             elapsed_s: copied.elapsed.as_secs_f64(),
             bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
             fallbacks: copied.fallbacks,
-        })?;
+        };
+        wrote(&target, print_json(&json))?;
     } else {
-        print(format!("{}: {}", target.display(), text(&copied)))?;
+        wrote(&target, print(format!("{}: {}", target.display(), text(&copied))))?;
     }
     Ok(Outcome::Done)
 }

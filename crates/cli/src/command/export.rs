@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::{Outcome, pool};
 use crate::args::append::Export;
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
 #[derive(Serialize)]
@@ -20,6 +20,7 @@ struct Json {
     extents: u64,
     elapsed_s: f64,
     bytes_per_s: f64,
+    fallbacks: Vec<String>,
 }
 
 pub(super) fn run(args: &Export) -> Result<Outcome> {
@@ -29,11 +30,11 @@ pub(super) fn run(args: &Export) -> Result<Outcome> {
         return Err(Refused::new(text, hint).into());
     };
     let begun = Instant::now();
-    let exported =
-        pool(args.leave.workers)?.install(|| opened.export(&args.to, &args.options()));
+    let (pool, fallbacks) = pool(args.leave.workers)?;
+    let exported = pool.install(|| opened.export(&args.to, &args.options()));
     let (bytes, elapsed) = (exported?, begun.elapsed());
     let extents = opened.extents() as u64;
-    if args.leave.json {
+    let reported = if args.leave.json {
         print_json(&Json {
             path: args.to.as_os_str().into(),
             source: args.from.label().into(),
@@ -41,16 +42,20 @@ pub(super) fn run(args: &Export) -> Result<Outcome> {
             extents,
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: bytes_per_s(bytes, elapsed),
-        })?;
+            fallbacks,
+        })
     } else {
         let speed = bytes_per_s(bytes, elapsed) / 1e9;
-        print(format!(
+        let mut text = format!(
             "{}: {} in {}, {speed:.2} GB/s\n  from {}, their checksums compared\n",
             args.to.display(),
             size_text(bytes),
             time_text(elapsed),
             counted(extents, "extent"),
-        ))?;
-    }
+        );
+        fallbacks.iter().for_each(|what| text += &format!("  instead: {what}\n"));
+        print(text).map_err(Into::into)
+    };
+    wrote(&args.to, reported)?;
     Ok(Outcome::Done)
 }

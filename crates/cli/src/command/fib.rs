@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::{Outcome, pool};
 use crate::args::append as args;
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json};
+use crate::output::{complain, print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
 #[derive(Serialize)]
@@ -36,6 +36,7 @@ struct Json {
     cloned_bytes: u64,
     copied_bytes: u64,
     is_serial: Option<bool>,
+    fallbacks: Vec<String>,
 }
 
 /// How it went.
@@ -43,6 +44,8 @@ struct Ran {
     committed: Committed,
     elapsed: Duration,
     commit: Duration,
+    workers: usize,
+    fallbacks: Vec<String>,
 }
 
 pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
@@ -50,39 +53,42 @@ pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
         let text = format!("cannot count the bytes of fib({})", args.n);
         return Err(Refused::new(text, "a smaller number").into());
     };
-    let pool = pool(args.leave.workers)?;
+    let (pool, fallbacks) = pool(args.leave.workers)?;
+    let workers = pool.current_num_threads();
     let begun = Instant::now();
     let out = append::create(&args.output, args.options())?;
     out.scope(|w| pool.install(|| branch(&tree, tree.root(), w)))?;
     let written = begun.elapsed();
     let committed = pool.install(|| out.commit())?;
     let elapsed = begun.elapsed();
-    let ran = Ran { committed, elapsed, commit: elapsed - written };
+    let ran = Ran { committed, elapsed, commit: elapsed - written, workers, fallbacks };
     let difference = if args.verify { Some(first_difference(args, &tree)?) } else { None };
-    let workers = pool.current_num_threads();
+    wrote(&args.output, report(args, &tree, ran, difference))?;
+    let Some(Some(offset)) = difference else { return Ok(Outcome::Done) };
+    let path = args.output.display();
+    complain(format!("{path} is not what the serial program writes from byte {offset} on"));
+    Ok(Outcome::Differs)
+}
+
+/// Prints how it went, and where the output differs if it was compared.
+fn report(
+    args: &args::Fib,
+    tree: &Fib,
+    ran: Ran,
+    difference: Option<Option<u64>>,
+) -> Result<()> {
     if args.leave.json {
         let is_serial = difference.map(|difference| difference.is_none());
-        print_json(&Json { is_serial, ..json(args, &tree, &ran, workers) })?;
-    } else {
-        print(text(args, &tree, &ran, workers))?;
+        return print_json(&Json { is_serial, ..json(args, tree, ran) });
     }
-    match difference {
-        Some(Some(offset)) => {
-            let path = args.output.display();
-            complain(format!(
-                "{path} is not what the serial program writes from byte {offset} on"
-            ));
-            Ok(Outcome::Differs)
-        }
-        Some(None) if !args.leave.json => {
-            print(match args.mode {
-                Mode::Global | Mode::LocalFiles => "  what every call wrote is there, whole\n",
-                _ => "  byte for byte what the serial program writes\n",
-            })?;
-            Ok(Outcome::Done)
-        }
-        _ => Ok(Outcome::Done),
+    let mut lines = text(args, tree, &ran);
+    if difference == Some(None) {
+        lines += match args.mode {
+            Mode::Global | Mode::LocalFiles => "  what every call wrote is there, whole\n",
+            _ => "  byte for byte what the serial program writes\n",
+        };
     }
+    Ok(print(lines)?)
 }
 
 /// One call: writes, forks, calls, joins.
@@ -139,8 +145,8 @@ fn first_difference(args: &args::Fib, tree: &Fib) -> io::Result<Option<u64>> {
     Ok(if is_same { None } else { Some(actual.len() as u64 * args.bytes as u64) })
 }
 
-fn json(args: &args::Fib, tree: &Fib, ran: &Ran, workers: usize) -> Json {
-    let Ran { committed, elapsed, commit } = *ran;
+fn json(args: &args::Fib, tree: &Fib, ran: Ran) -> Json {
+    let Ran { committed, elapsed, commit, workers, fallbacks } = ran;
     Json {
         path: args.output.as_os_str().into(),
         bytes: committed.bytes,
@@ -160,11 +166,12 @@ fn json(args: &args::Fib, tree: &Fib, ran: &Ran, workers: usize) -> Json {
         cloned_bytes: committed.cloned,
         copied_bytes: committed.copied,
         is_serial: None,
+        fallbacks,
     }
 }
 
-fn text(args: &args::Fib, tree: &Fib, ran: &Ran, workers: usize) -> String {
-    let Ran { committed, elapsed, commit } = *ran;
+fn text(args: &args::Fib, tree: &Fib, ran: &Ran) -> String {
+    let &Ran { committed, elapsed, commit, workers, ref fallbacks } = ran;
     let speed = bytes_per_s(committed.bytes, elapsed) / 1e9;
     let mut text = format!(
         "{}: {} in {}, {speed:.2} GB/s\n  {}, the commit took {}\n",
@@ -196,6 +203,9 @@ fn text(args: &args::Fib, tree: &Fib, ran: &Ran, workers: usize) -> String {
         if bytes > 0 {
             text += &format!("  {} {what}\n", size_text(bytes));
         }
+    }
+    for fallback in fallbacks {
+        text += &format!("  instead: {fallback}\n");
     }
     text
 }

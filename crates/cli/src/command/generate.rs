@@ -17,7 +17,7 @@ use swath_study::workload::{Kind, Recipe, Style, Table, generate_synced};
 use super::Outcome;
 use crate::args::generate::{Bytes, Contracts, Csv, Gen, Graph, MadeArgs, NumberStyle, What};
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, size_text, time_text};
 
 #[derive(Serialize)]
@@ -113,7 +113,7 @@ fn report(
 ) -> Result<Outcome> {
     let speed = bytes_per_s(bytes, elapsed);
     if args.json {
-        print_json(&Json {
+        let json = Json {
             path: args.output.as_os_str().into(),
             bytes,
             lines,
@@ -121,16 +121,18 @@ fn report(
             seed: args.seed,
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: speed,
-        })?;
+        };
+        wrote(&args.output, print_json(&json))?;
     } else {
         let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
-        print(format!(
+        let text = format!(
             "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
             args.output.display(),
             size_text(bytes),
             time_text(elapsed),
             speed / 1e9
-        ))?;
+        );
+        wrote(&args.output, print(text))?;
     }
     Ok(Outcome::Done)
 }

@@ -8,7 +8,7 @@ use super::Outcome;
 use super::manifest::{ExtentJson, bad_text};
 use crate::args::mirror::{Against, Heal};
 use crate::failure::{Refused, describe_error};
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, size_text, time_text};
 use crate::same_file::is_same_file;
@@ -55,10 +55,12 @@ pub(super) fn run(args: &Heal) -> Result<Outcome> {
         false => options.heal(&args.paths, &against)?,
     };
     drop(bar);
+    let written = healed.copies.iter().filter(|copy| copy.rewritten.is_some());
+    let written = written.map(|copy| &copy.path);
     if args.json {
-        print_json(&json(&healed))?;
+        wrote_all(written, print_json(&json(&healed)))?;
     } else {
-        print(text(args, &healed))?;
+        wrote_all(written, print(text(args, &healed)))?;
     }
     if let Some(error) = healed.failure() {
         return Err(error.into());

@@ -12,7 +12,7 @@ use super::Outcome;
 use crate::args::mirror::Manifest;
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, counted, headline, size_text};
@@ -68,16 +68,18 @@ fn make(args: &Manifest) -> Result<Outcome> {
     drop(bar);
     manifest::save(&scanned.value, &target)?;
     if args.json {
-        print_json(&Json {
+        let json = Json {
             path: args.path.label().into(),
             manifest: target.as_os_str().into(),
             chunk_size_bytes: scanned.value.chunk_size().get(),
             report: (&scanned.report).into(),
-        })?;
+        };
+        wrote(&target, print_json(&json))?;
     } else {
         let chunks = counted(scanned.value.count(), "checksum");
         let headline = headline(&scanned.report);
-        print(format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path))?;
+        let text = format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path);
+        wrote(&target, print(text))?;
     }
     Ok(Outcome::Done)
 }

@@ -10,7 +10,7 @@ use swath::manifest;
 use super::Outcome;
 use crate::args::mirror::Mirror;
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, size_text, time_text};
 use crate::same_file::is_same_file;
@@ -50,14 +50,15 @@ pub(super) fn run(args: &Mirror) -> Result<Outcome> {
         manifest::save(&made.checksums, path)?;
     }
     if args.json {
-        print_json(&Json {
+        let json = Json {
             path: args.path.as_os_str().into(),
             copies: made.copies.iter().map(|path| path.as_os_str().into()).collect(),
             manifest: args.manifest.as_ref().map(|path| path.as_os_str().into()),
             bytes: made.checksums.len(),
             elapsed_s: made.elapsed.as_secs_f64(),
             notes: made.notes,
-        })?;
+        };
+        wrote_all(&made.copies, print_json(&json))?;
         return Ok(Outcome::Done);
     }
     let (bytes, elapsed) = (size_text(made.checksums.len()), time_text(made.elapsed));
@@ -72,7 +73,7 @@ pub(super) fn run(args: &Mirror) -> Result<Outcome> {
     for note in &made.notes {
         text += &format!("  note: {note}\n");
     }
-    print(text)?;
+    wrote_all(&made.copies, print(text))?;
     Ok(Outcome::Done)
 }
 

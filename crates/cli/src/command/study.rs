@@ -15,7 +15,7 @@ use super::Outcome;
 use crate::args::study::{Study, With};
 use crate::demo::choose_folder;
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json};
+use crate::output::{complain, print, print_json, wrote};
 use crate::signal::stop_on_signal;
 
 mod compare;
@@ -63,10 +63,11 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
     let results = measure(&settings, &cancel, &mut |step| bar.update(step));
     bar.clear();
     let results = results.map_err(|error| Refused::hinted(error, "another --out"))?;
+    let page = args.out.join(PAGE);
     if args.json {
-        print_json(&results)?;
+        wrote(&page, print_json(&results))?;
     } else {
-        print(text(&results, &args.out.join(PAGE).display().to_string()))?;
+        wrote(&page, print(text(&results, &page.display().to_string())))?;
     }
     let is_done = |id: &str| {
         results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)

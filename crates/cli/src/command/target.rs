@@ -13,7 +13,7 @@ use swath::append::{Ordered, ordered, ordered_to};
 use crate::args::compress::OutputArgs;
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{complain, print, print_json, unbuffered};
+use crate::output::{complain, print, print_json, unbuffered, wrote};
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,8 +104,8 @@ impl Target {
                 let _ = writeln!(io::stderr(), "{}", serde_json::to_string(json)?);
             }
             (Self::Stdout, false) => {}
-            (Self::Path(_), true) => print_json(json)?,
-            (Self::Path(_), false) => print(text)?,
+            (Self::Path(path), true) => wrote(path, print_json(json))?,
+            (Self::Path(path), false) => wrote(path, print(text))?,
         }
         Ok(())
     }

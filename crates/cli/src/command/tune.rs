@@ -15,7 +15,7 @@ use swath_study::tune::{self, Settings, Step, Tuned};
 use super::Outcome;
 use crate::args::tune::Tune;
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json};
+use crate::output::{complain, print, print_json, wrote};
 use crate::profile::{Found, Kept, Key, Measured, Store};
 use crate::report::{PathJson, size_text, time_text};
 use crate::signal::stop_on_signal;
@@ -78,16 +78,17 @@ pub(super) fn run(args: &Tune) -> Result<Outcome> {
     let kept = Kept::new(key, &tuned.profile, tuned.found.iter().map(measured).collect());
     let path = store.save(&kept)?;
     if args.json {
-        print_json(&Json {
+        let json = Json {
             elapsed_s: Some(tuned.elapsed.as_secs_f64()),
             file_bytes: Some(tuned.file_bytes),
             notes: tuned.notes.clone(),
             ..json(&kept, &path, None)
-        })?;
+        };
+        wrote(&path, print_json(&json))?;
         return Ok(Outcome::Done);
     }
     tuned.notes.iter().for_each(|note| complain(format!("note: {note}")));
-    print(tuned_text(&kept, &tuned, &path))?;
+    wrote(&path, print(tuned_text(&kept, &tuned, &path)))?;
     Ok(Outcome::Done)
 }
 

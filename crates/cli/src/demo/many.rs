@@ -9,6 +9,7 @@ use anyhow::Result;
 use swath::{Files, IngestOptions};
 use swath_study::many::manager::manage;
 use swath_study::many::tree::{Spread, Tree, make};
+use swath_study::threads::available;
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
@@ -28,8 +29,8 @@ struct Small {
     bytes: Vec<u8>,
 }
 
-/// Reads all files; returns how long that took, and whether every byte was right.
-type Way = fn(&Small) -> Result<(Duration, bool)>;
+/// Reads all files.
+type Way = fn(&Small) -> Result<Run>;
 
 const WAYS: [(&str, &str, Way); 3] = [
     ("std::fs::read", "one file after the other", in_a_loop),
@@ -59,32 +60,38 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
             limit: Limit::Copy,
             is_peer: index == 0,
             bytes: Some(made.bytes),
-            run: Box::new(move |_| {
-                let (elapsed, is_right) = how(&small)?;
-                Ok(Run { elapsed, is_right, fallbacks: Vec::new() })
-            }),
+            run: Box::new(move |_| how(&small)),
         }
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
 /// As one writes it without a library.
-fn in_a_loop(small: &Small) -> Result<(Duration, bool)> {
+fn in_a_loop(small: &Small) -> Result<Run> {
     let start = Instant::now();
     let mut files = Vec::new();
     for path in &small.paths {
         files.push(fs::read(path)?);
     }
-    Ok((start.elapsed(), files.concat() == small.bytes))
+    Ok(ran(start.elapsed(), files.concat() == small.bytes))
 }
 
-fn by_threads(small: &Small) -> Result<(Duration, bool)> {
+fn ran(elapsed: Duration, is_right: bool) -> Run {
+    Run { elapsed, is_right, fallbacks: Vec::new() }
+}
+
+fn by_threads(small: &Small) -> Result<Run> {
+    let threads = available(THREADS);
     let start = Instant::now();
-    let files = manage(&small.paths, THREADS, |path| fs::read(path))?;
-    Ok((start.elapsed(), files.concat() == small.bytes))
+    let files = manage(&small.paths, threads, |path| fs::read(path))?;
+    let mut run = ran(start.elapsed(), files.concat() == small.bytes);
+    if threads < THREADS {
+        run.fallbacks.push(format!("{threads} of {THREADS} threads: no more can be started"));
+    }
+    Ok(run)
 }
 
-fn by_ingest(small: &Small) -> Result<(Duration, bool)> {
+fn by_ingest(small: &Small) -> Result<Run> {
     let files = Files::paths(small.paths.iter().cloned());
     let start = Instant::now();
     let ingested = IngestOptions::new().collect(files)?;
@@ -95,5 +102,5 @@ fn by_ingest(small: &Small) -> Result<(Duration, bool)> {
         at += entry.bytes.len();
         wanted == Some(entry.bytes)
     });
-    Ok((elapsed, is_right && at == small.bytes.len()))
+    Ok(ran(elapsed, is_right && at == small.bytes.len()))
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, ensure};
 use swath_study::facts::Facts;
 use swath_study::hidden::Hidden;
+use swath_study::threads::available;
 use swath_study::workload::{Generated, Kind, Recipe, generate};
 
 use crate::failure::Refused;
@@ -29,7 +30,7 @@ pub(super) struct Stage {
 impl Stage {
     /// Makes an input of `size` bytes; returns it with what is to be said about it.
     pub(super) fn set(size: u64, folder: Option<&Path>) -> Result<(Self, Vec<String>)> {
-        let (parent, notes) = match folder {
+        let (parent, mut notes) = match folder {
             Some(folder) => (folder.to_owned(), Vec::new()),
             None => choose_folder(),
         };
@@ -49,7 +50,11 @@ impl Stage {
         let bytes = std::fs::read(&path).context("cannot read the input back")?;
         let is_whole = bytes.len() as u64 == size && sum(&bytes) == made.sum;
         ensure!(is_whole, "the input was not written as it was generated");
-        let workers = facts.cores;
+        let workers = available(facts.cores);
+        if workers < facts.cores {
+            let cores = facts.cores;
+            notes.push(format!("no more threads can be started: {workers} of {cores}"));
+        }
         Ok((Self { folder, path, bytes, made, workers, facts }, notes))
     }
 

@@ -10,7 +10,7 @@ use swath_study::many::tree::{self, Made};
 use crate::args::generate::Tree;
 use crate::command::Outcome;
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 
 #[derive(Serialize)]
@@ -40,7 +40,7 @@ pub(super) fn run(args: &Tree) -> Result<Outcome> {
     let elapsed = start.elapsed();
     let speed = bytes_per_s(made.bytes, elapsed);
     if args.json {
-        print_json(&Json {
+        let json = Json {
             path: args.output.as_os_str().into(),
             files: made.files,
             folders: made.folders,
@@ -52,10 +52,12 @@ pub(super) fn run(args: &Tree) -> Result<Outcome> {
             seed: args.seed,
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: speed,
-        })?;
+        };
+        wrote(&args.output, print_json(&json))?;
     } else {
         let (path, time) = (args.output.display(), time_text(elapsed));
-        print(format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9))?;
+        let text = format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
+        wrote(&args.output, print(text))?;
     }
     Ok(Outcome::Done)
 }

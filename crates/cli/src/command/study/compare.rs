@@ -8,9 +8,9 @@ use swath_study::session::{file_of, load};
 
 use super::table;
 use crate::args::study::Compare;
-use crate::command::Outcome;
+use crate::command::{Outcome, pool};
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::{print, print_json, wrote};
 use crate::same_file::is_same_file;
 
 /// What is printed for programs.
@@ -54,7 +54,8 @@ pub(super) fn run(args: &Compare) -> Result<Outcome> {
             format!("one study is {before}, the other {after}: their files differ in size");
         return Err(Refused::new(what, "two of the same extent").into());
     }
-    let rows = page::compare(&left, &right);
+    let (pool, _) = pool(0)?;
+    let rows = pool.install(|| page::compare(&left, &right));
     if rows.is_empty() {
         let (left, right) = (args.left.display(), args.right.display());
         let what = format!("{left} and {right} have no experiment in common");
@@ -63,9 +64,10 @@ pub(super) fn run(args: &Compare) -> Result<Outcome> {
     let html = page::render_comparison(&left, &right)?;
     swath::write(&args.out, html)?;
     if args.json {
-        print_json(&Json { left: Side::of(&left), right: Side::of(&right), rows: &rows })?;
+        let json = Json { left: Side::of(&left), right: Side::of(&right), rows: &rows };
+        wrote(&args.out, print_json(&json))?;
     } else {
-        print(format!("{}{}\n", text(&rows), args.out.display()))?;
+        wrote(&args.out, print(format!("{}{}\n", text(&rows), args.out.display())))?;
     }
     Ok(Outcome::Done)
 }
