@@ -1,0 +1,104 @@
+//! All commands, with words that make them do what they are there for.
+
+use clap::{Command, CommandFactory};
+use swath_cli::args::Cli;
+
+/// What is compared with a run without limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// What it prints, which is always the same.
+    Printed,
+    /// The files it leaves; it prints a report with times.
+    Left,
+    /// Nothing: it prints times.
+    Measured,
+    /// Nothing: it is an error, for what it wants takes too long to make here.
+    Refused,
+}
+
+use Answer::{Left, Measured, Printed, Refused};
+
+/// One command.
+#[derive(Debug)]
+pub(crate) struct Case {
+    /// `IN/` stands for the folder of inputs.
+    pub(crate) words: &'static [&'static str],
+    pub(crate) answer: Answer,
+}
+
+const fn case(words: &'static [&'static str], answer: Answer) -> Case {
+    Case { words, answer }
+}
+
+pub(crate) const CASES: &[Case] = &[
+    case(&["read", "IN/bytes", "--verify"], Measured),
+    case(&["read", "IN/bytes", "--engine", "pool", "--workers", "4"], Measured),
+    case(&["read", "IN/bytes", "--classes", "4", "--chunks", "16", "--workers", "3"], Measured),
+    case(&["read", "IN/bytes", "--mirror", "IN/copy", "--workers", "2"], Measured),
+    case(&["ingest", "IN/tree"], Measured),
+    case(&["ingest", "--hash", "xxh3", "IN/tree"], Printed),
+    case(&["ingest", "--hash", "xxh3", "--workers", "3", "IN/tree", "IN/bytes"], Printed),
+    case(&["sum", "IN/bytes"], Printed),
+    case(&["sum", "--hash", "blake3", "--workers", "3", "IN/bytes", "IN/segments"], Printed),
+    case(&["scan", "IN/graph.mtx", "IN/options"], Printed),
+    case(&["cat", "IN/bytes"], Printed),
+    case(&["cat", "--decompress", "IN/letters.zst"], Printed),
+    case(&["cp", "IN/bytes", "out"], Left),
+    case(&["mirror", "IN/bytes", "-n", "1", "--into", "into"], Left),
+    case(&["manifest", "IN/bytes", "-o", "out"], Left),
+    case(&["heal", "damaged", "good", "--verify-against", "manifest=IN/manifest"], Left),
+    case(&["compress", "IN/letters", "out.zst"], Left),
+    case(&["compress", "--format", "gzip", "--workers", "4", "IN/letters", "out.gz"], Left),
+    case(&["decompress", "IN/letters.zst", "out"], Left),
+    case(&["price", "IN/options", "-o", "out", "--workers", "3"], Left),
+    case(&["export", "IN/segments", "out"], Left),
+    case(&["fib", "8", "--bytes", "1KiB", "-o", "out"], Left),
+    case(&["fib", "8", "--bytes", "1KiB", "-o", "out", "--mode", "segments"], Measured),
+    case(&["convert", "IN/graph.mtx", "out.npz"], Left),
+    case(&["info", "IN/graph.mtx", "IN/letters.zst"], Printed),
+    case(&["gen", "bytes", "100KiB", "-o", "out"], Left),
+    case(&["gen", "letters", "100KiB", "-o", "out"], Left),
+    case(&["gen", "csv-numbers", "100KiB", "-o", "out"], Left),
+    case(&["gen", "csv", "100KiB", "-o", "out"], Left),
+    case(&["gen", "mtx", "--scale", "6", "-o", "out"], Left),
+    case(&["gen", "edges", "--scale", "6", "-o", "out"], Left),
+    case(&["gen", "options", "500", "-o", "out"], Left),
+    case(&["gen", "tree", "--files", "20", "--size", "1kB", "-o", "out"], Left),
+    case(&["demo", "--size", "64KiB", "--dir", "."], Measured),
+    case(&["study", "--list"], Printed),
+    case(&["study", "compare", "IN/tree", "IN/tree"], Refused),
+    case(&["tune", "--path", ".", "--budget", "1"], Measured),
+    case(&["completions", "bash"], Printed),
+    case(&["man"], Printed),
+];
+
+/// Inputs that a worker for each core, or each that was asked for, has too little memory for.
+pub(crate) const LARGE: &[Case] = &[
+    case(&["compress", "--level", "19", "IN/large", "out.zst"], Measured),
+    case(&["compress", "--format", "bzip2", "--workers", "16", "IN/larger", "out.bz2"], Measured),
+];
+
+/// The commands below `command`, with the words that lead to them.
+fn leaves(command: &Command, words: &mut Vec<String>, found: &mut Vec<Vec<String>>) {
+    let own: Vec<_> =
+        command.get_subcommands().filter(|below| below.get_name() != "help").collect();
+    if own.is_empty() || command.get_arguments().any(|argument| !argument.is_global_set()) {
+        found.extend((!words.is_empty()).then(|| words.clone()));
+    }
+    for below in own {
+        words.push(below.get_name().to_owned());
+        leaves(below, words, found);
+        words.pop();
+    }
+}
+
+#[test]
+fn no_command_is_missing() {
+    let mut found = Vec::new();
+    leaves(&Cli::command(), &mut Vec::new(), &mut found);
+    assert!(found.len() > 20, "{found:?}");
+    for words in found {
+        let is_there = CASES.iter().any(|case| case.words.iter().zip(&words).all(|(a, b)| a == b));
+        assert!(is_there, "`{}` is run under no limit: add it to CASES", words.join(" "));
+    }
+}

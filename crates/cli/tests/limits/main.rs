@@ -1,0 +1,99 @@
+//! Every command under every limit: the right result, or an error that says what is missing. Never a
+//! panic, a signal or a hang, and never half a file.
+
+mod commands;
+mod limit;
+mod stage;
+
+use commands::{Answer, CASES};
+use limit::Limit;
+use stage::Stage;
+use swath_reference::limits::without_threads;
+
+#[test]
+fn all_is_right_without_limits() {
+    let stage = Stage::get();
+    for case in CASES {
+        let ran = stage.run(case, &Limit::None);
+        let code = if case.answer == Answer::Refused { 2 } else { 0 };
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+    }
+}
+
+#[test]
+fn no_thread_can_be_started() {
+    let stage = Stage::get();
+    without_threads(move || {
+        for case in CASES {
+            let ran = stage.checked(case, &Limit::NoThreads);
+            // Slower, and all of it: nothing needs more than one thread but what says so.
+            let code = if case.answer == Answer::Refused { 2 } else { 0 };
+            assert_eq!(ran.code, Some(code), "{ran:?}");
+        }
+    });
+}
+
+#[test]
+fn a_group_of_processes_is_full() {
+    let Some(group) = limit::Group::of_one_process() else { return };
+    let stage = Stage::get();
+    for case in CASES.iter().filter(|case| ["ingest", "read", "sum"].contains(&case.words[0])) {
+        let ran = stage.checked(case, &Limit::Group(&group));
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+}
+
+#[test]
+fn descriptors_are_few() {
+    let stage = Stage::get();
+    for free in 0..=2 {
+        for case in CASES {
+            stage.checked(case, &Limit::Descriptors(free));
+        }
+    }
+}
+
+#[test]
+fn memory_is_small() {
+    let Some(group) = limit::Group::of_memory(64 << 20) else { return };
+    let stage = Stage::get();
+    for case in CASES.iter().chain(commands::LARGE) {
+        stage.checked(case, &Limit::Group(&group));
+    }
+}
+
+#[test]
+fn the_disk_is_full() {
+    let stage = Stage::get();
+    for case in CASES {
+        stage.checked(case, &Limit::FileSize);
+    }
+    let Some(disk) = limit::Disk::small() else { return };
+    for case in CASES {
+        stage.checked(case, &Limit::Disk(&disk));
+    }
+}
+
+#[test]
+fn standard_output_is_full() {
+    let stage = Stage::get();
+    for case in CASES {
+        let ran = stage.checked(case, &Limit::FullOutput);
+        if case.answer == Answer::Left {
+            assert_eq!(ran.code, Some(2), "{ran:?}");
+            assert!(ran.error.starts_with("swath: wrote "), "{ran:?}");
+            assert!(ran.error.contains("cannot write to standard output"), "{ran:?}");
+            assert_eq!(ran.left, stage.expected(case), "{ran:?}");
+        }
+    }
+}
+
+#[test]
+fn standard_streams_are_closed() {
+    let stage = Stage::get();
+    for case in CASES {
+        let ran = stage.checked(case, &Limit::Closed);
+        let code = if case.answer == Answer::Refused { 2 } else { 0 };
+        assert_eq!(ran.code, Some(code), "{ran:?}");
+    }
+}

@@ -1,0 +1,201 @@
+//! Inputs, and runs of a command in a folder of its own.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use crate::commands::{Answer, Case};
+use crate::limit::{Limit, full};
+
+/// After this, a command hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Files by their names below a folder.
+pub(crate) type Files = BTreeMap<OsString, Vec<u8>>;
+
+/// How a command went.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) words: &'static [&'static str],
+    pub(crate) code: Option<i32>,
+    signal: Option<i32>,
+    pub(crate) error: String,
+    printed: Vec<u8>,
+    pub(crate) left: Files,
+}
+
+/// The inputs, made once for all tests that run at one time, and what each command makes of them.
+pub(crate) struct Stage {
+    inputs: TempDir,
+    right: Mutex<BTreeMap<&'static [&'static str], (Vec<u8>, Files)>>,
+}
+
+impl Stage {
+    pub(crate) fn get() -> Arc<Self> {
+        static STAGE: Mutex<Weak<Stage>> = Mutex::new(Weak::new());
+        let mut known = STAGE.lock().unwrap_or_else(PoisonError::into_inner);
+        known.upgrade().unwrap_or_else(|| {
+            let made = Arc::new(Self::make());
+            *known = Arc::downgrade(&made);
+            made
+        })
+    }
+
+    fn make() -> Self {
+        let stage =
+            Self { inputs: tempfile::tempdir().expect("a folder"), right: Mutex::default() };
+        for words in [
+            &["gen", "bytes", "300KiB", "-o", "bytes"][..],
+            &["gen", "bytes", "300KiB", "-o", "copy"],
+            &["gen", "letters", "200KiB", "-o", "letters"],
+            &["gen", "letters", "5MiB", "-o", "large"],
+            &["gen", "letters", "9MiB", "-o", "larger"],
+            &["gen", "mtx", "--scale", "6", "-o", "graph.mtx"],
+            &["gen", "options", "500", "-o", "options"],
+            &["gen", "tree", "--files", "60", "--size", "2kB", "-o", "tree"],
+            &["compress", "letters", "letters.zst", "--block-size", "64KiB"],
+            &["fib", "8", "--bytes", "1KiB", "-o", "segments", "--mode", "segments"],
+            &["manifest", "bytes", "-o", "manifest", "--chunk-size", "64KiB"],
+        ] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_swath"));
+            let output = command.args(words).current_dir(stage.inputs.path()).output();
+            let output = output.expect("the command starts");
+            assert!(output.status.success(), "{words:?} {output:?}");
+        }
+        stage
+    }
+
+    /// The files that a command leaves, and those that were there, without limits.
+    pub(crate) fn expected(&self, case: &Case) -> Files {
+        self.right(case).1
+    }
+
+    fn right(&self, case: &Case) -> (Vec<u8>, Files) {
+        let mut right = self.right.lock().unwrap_or_else(PoisonError::into_inner);
+        let made = right.entry(case.words).or_insert_with(|| {
+            let ran = self.run(case, &Limit::None);
+            (ran.printed, ran.left)
+        });
+        made.clone()
+    }
+
+    /// Runs a command under a limit. Whatever it did, it said so, and left whole files.
+    pub(crate) fn checked(&self, case: &Case, limit: &Limit<'_>) -> Ran {
+        let ran = self.run(case, limit);
+        let what = format!("under {limit:?}: {:?} {:?} {}", ran.words, ran.code, ran.error);
+        assert_eq!(ran.signal, None, "a signal {what}");
+        assert!(!ran.error.contains("panicked"), "a panic {what}");
+        let code = ran.code.expect("no signal");
+        if code == 127 && ran.error.contains("shared librar") {
+            // Not even the loader could work.
+            return ran;
+        }
+        assert!((0..=2).contains(&code), "{what}");
+        let is_heard = !matches!(limit, Limit::Closed);
+        if code > 0 && is_heard {
+            assert!(ran.error.contains("swath: "), "no message {what}");
+        }
+        let (printed, mut right) = self.right(case);
+        let before = self.before();
+        if matches!(limit, Limit::Disk(_)) {
+            // What was there before has no room there.
+            right.retain(|name, _| !before.contains_key(name));
+        }
+        if code == 0 && is_heard && case.answer == Answer::Printed {
+            assert!(ran.printed == printed, "other output {what}");
+        }
+        if case.answer == Answer::Left {
+            if code == 0 {
+                assert!(ran.left == right, "other files {what}: {:?}", names(&ran.left));
+            }
+            for (name, bytes) in &ran.left {
+                let is_whole = [right.get(name), before.get(name)].contains(&Some(bytes));
+                // A folder of files appears file by file.
+                assert!(is_whole || case.words[1] == "tree", "{name:?} is left {what}");
+            }
+        }
+        ran
+    }
+
+    pub(crate) fn run(&self, case: &Case, limit: &Limit<'_>) -> Ran {
+        let streams = tempfile::tempdir().expect("a folder");
+        let folder = match limit {
+            Limit::Disk(disk) => tempfile::tempdir_in(disk.path()),
+            _ => tempfile::tempdir(),
+        };
+        let folder = folder.expect("a folder");
+        self.furnish(folder.path(), matches!(limit, Limit::Disk(_)));
+        let open = |name| File::create(streams.path().join(name)).expect("a file");
+        let out = if matches!(limit, Limit::FullOutput) { full() } else { open("out") };
+        let inputs = self.inputs.path().to_str().expect("a plain name");
+        let words = case.words.iter().map(|word| word.replace("IN", inputs));
+        let mut command = limit.command();
+        command.args(words).current_dir(folder.path()).stdin(Stdio::null());
+        command.env("XDG_CONFIG_HOME", streams.path()).env("TMPDIR", folder.path());
+        command.stdout(out).stderr(open("error"));
+        let status = ended(command);
+        let read = |name| fs::read(streams.path().join(name)).unwrap_or_default();
+        Ran {
+            words: case.words,
+            code: status.code(),
+            signal: status.signal(),
+            error: String::from_utf8_lossy(&read("error")).into_owned(),
+            printed: read("out"),
+            left: files(folder.path()),
+        }
+    }
+
+    /// What is in a command's folder before it begins.
+    fn before(&self) -> Files {
+        let folder = tempfile::tempdir().expect("a folder");
+        self.furnish(folder.path(), false);
+        files(folder.path())
+    }
+
+    fn furnish(&self, folder: &Path, is_small: bool) {
+        fs::create_dir(folder.join("into")).expect("room");
+        let mut bytes = fs::read(self.inputs.path().join("bytes")).expect("it is there");
+        if is_small {
+            // Copies have no room here.
+            return;
+        }
+        fs::write(folder.join("good"), &bytes).expect("room");
+        bytes[100_000] ^= 1;
+        fs::write(folder.join("damaged"), &bytes).expect("room");
+    }
+}
+
+fn names(files: &Files) -> Vec<&OsString> {
+    files.keys().collect()
+}
+
+/// Waits for a command to end.
+fn ended(mut command: Command) -> ExitStatus {
+    let mut child = command.spawn().expect("it starts");
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait().expect("it is ours") {
+            return status;
+        }
+        if start.elapsed() > PATIENCE {
+            let _ = child.kill();
+            let _ = child.wait();
+            panic!("it hangs: {command:?}");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// All files below `folder`.
+fn files(folder: &Path) -> Files {
+    let paths = swath_reference::ingest::walk(folder).expect("it can be listed");
+    let name = |path: &Path| path.strip_prefix(folder).expect("below").as_os_str().to_owned();
+    paths.iter().map(|path| (name(path), fs::read(path).expect("readable"))).collect()
+}
