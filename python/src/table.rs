@@ -11,8 +11,8 @@ use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
 use swath::append::OrderedOptions;
 use swath::{Array, CancelToken, ReadOptions};
 use swath_formats::table::{
-    self, Column, Columns, Decimals, Delimiter, Header, Missing, TableOptions, TableWriter,
-    Value, Values,
+    self, Column, ColumnKey, Columns, Decimals, Delimiter, Header, Missing, TableOptions,
+    TableWriter, Value, Values,
 };
 
 use crate::bytes::Borrowed;
@@ -28,6 +28,22 @@ const MOST_NAMES: usize = 20;
 
 const HEADERS: &[(&str, Header)] =
     &[("auto", Header::Auto), ("present", Header::Present), ("absent", Header::Absent)];
+
+/// A column by its name or by its index.
+#[derive(FromPyObject)]
+pub(crate) enum Key {
+    Index(usize),
+    Name(String),
+}
+
+impl Key {
+    fn into_inner(self) -> ColumnKey {
+        match self {
+            Self::Index(index) => ColumnKey::Index(index),
+            Self::Name(name) => ColumnKey::Name(name),
+        }
+    }
+}
 
 /// A table of columns, each of 64-bit integers or of doubles, with what is missing.
 ///
@@ -309,14 +325,15 @@ pub(crate) enum Separator {
 /// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
 /// arrays of it.
 #[pyfunction]
-#[pyo3(signature = (path, dtype=None, *, delimiter=None, header="auto", comment=Some(b'#'),
-    quote=Some(b'"'), missing=None, missing_words=None, workers=0, page_cache="auto",
+#[pyo3(signature = (path, dtype=None, *, columns=None, delimiter=None, header="auto",
+    comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, workers=0, page_cache="auto",
     progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_table<'py>(
     py: Python<'py>,
     #[pyo3(from_py_with = path)] path: PathBuf,
     dtype: Option<&str>,
+    columns: Option<Vec<Key>>,
     delimiter: Option<Separator>,
     header: &str,
     comment: Option<u8>,
@@ -342,6 +359,9 @@ pub(crate) fn read_table<'py>(
             let blanks = word("delimiter", &text, &[("blanks", Delimiter::Blanks)])?;
             options = options.with_delimiter(blanks);
         }
+    }
+    if let Some(columns) = columns {
+        options = options.with_columns(columns.into_iter().map(Key::into_inner));
     }
     if let Some(words) = missing_words {
         options = options.with_missing_words(words);

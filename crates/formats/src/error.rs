@@ -117,17 +117,13 @@ impl Error {
         self
     }
 
-    /// Quotes what stands there, if anything does: at most 80 bytes of it, nothing unprintable.
+    /// Quotes what stands there, if anything does.
     pub(crate) fn quoting(mut self, bytes: &[u8]) -> Self {
-        const MOST: usize = 80;
         if let Inner::Stream(stream) = &mut self.0
             && !bytes.is_empty()
         {
-            let shown = bytes[..bytes.len().min(MOST)].escape_ascii().to_string();
-            // Quotes are printable.
-            let shown = shown.replace("\\\"", "\"").replace("\\'", "'");
-            let more = if bytes.len() > MOST { " …" } else { "" };
-            let _ = write!(stream.detail, ": `{shown}`{more}");
+            let more = if bytes.len() > MOST_SHOWN { " …" } else { "" };
+            let _ = write!(stream.detail, ": `{}`{more}", shown(bytes));
         }
         self
     }
@@ -214,6 +210,34 @@ impl From<swath::Error> for Error {
     }
 }
 
+/// The most bytes that a message quotes.
+const MOST_SHOWN: usize = 80;
+
+/// The first bytes of a text as a message shows them, cut between characters. What would not be seen
+/// as what it is, control characters and what is not UTF-8, is escaped.
+pub(crate) fn shown(bytes: &[u8]) -> String {
+    let mut end = bytes.len().min(MOST_SHOWN);
+    let is_inside = |at: usize| bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80);
+    while end + 3 > MOST_SHOWN && is_inside(end) {
+        end -= 1;
+    }
+    let mut text = String::new();
+    for chunk in bytes[..end].utf8_chunks() {
+        for sign in chunk.valid().chars() {
+            // Those that turn the direction of writing would show another text.
+            let is_turn = matches!(sign, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            match sign {
+                _ if sign.is_control() || is_turn => text.extend(sign.escape_default()),
+                _ => text.push(sign),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(text, "\\x{byte:02x}");
+        }
+    }
+    text
+}
+
 /// For `Read` and `Write`: keeps kind and text.
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
@@ -262,6 +286,24 @@ mod tests {
         );
         assert_eq!((error.offset(), error.path()), (Some(4096), Path::new("a.zst")));
         assert_eq!(io::Error::from(error).kind(), io::ErrorKind::InvalidData);
+    }
+
+    #[test]
+    fn text_is_shown_as_text_and_cut_between_characters() {
+        for (bytes, text) in [
+            (&b"0,Jos\xc3\xa9,\"O'Neil\""[..], "0,José,\"O'Neil\""),
+            (b"a\0b\tc\x1b[1m", "a\\u{0}b\\tc\\u{1b}[1m"),
+            (b"caf\xe9,\xff", "caf\\xe9,\\xff"),
+            ("1\u{202e}2".as_bytes(), "1\\u{202e}2"),
+        ] {
+            assert_eq!(shown(bytes), text);
+        }
+        for lead in 0..4 {
+            let long = "a".repeat(lead) + &"é€😀".repeat(20);
+            let cut = shown(long.as_bytes());
+            assert!(long.starts_with(&cut) && cut.len() > MOST_SHOWN - 4, "{cut}");
+        }
+        assert_eq!(shown(&[0x80; 200]).len(), (MOST_SHOWN - 3) * 4);
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod infer;
 mod lines;
 pub mod npy;
 mod options;
+mod select;
 mod value;
 mod write;
 
@@ -51,5 +52,6 @@ pub use array::{Shape, Table, read};
 pub use arrow::{read_arrow, read_arrow_with};
 pub use columns::{Column, Columns, Kind, Values};
 pub use options::{Delimiter, Header, Missing, TableOptions};
+pub use select::ColumnKey;
 pub use value::Value;
 pub use write::{Decimals, TableWriter};

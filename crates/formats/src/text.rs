@@ -1,10 +1,9 @@
 //! Text in which something is wrong: where, on which line, and what stands there.
 
-use std::path::Path;
-
 use swath::ReadOptions;
 
 use crate::error::{Error, Reason};
+use crate::input::Input;
 
 /// What is told of a carriage return that does not end a line.
 pub(crate) const LONE_RETURN: &str = "a carriage return inside a line";
@@ -36,14 +35,14 @@ impl Fault {
 
     /// The error that says so: with the number of the line, for which everything before it is read
     /// once more, and the line itself.
-    pub(crate) fn into_error(self, path: &Path) -> Error {
-        let error = Error::reading(path, self.reason, self.detail).at(self.offset);
-        let before = ReadOptions::new().with_len(self.offset).count(path, b'\n');
+    pub(crate) fn into_error(self, input: &Input<'_>) -> Error {
+        let error = Error::reading(input.path(), self.reason, self.detail).at(self.offset);
+        let before = ReadOptions::new().with_len(self.offset).count(input.source(), b'\n');
         let error = match before {
             Ok(newlines) => error.on_line(newlines.value + 1),
             Err(_) => error,
         };
-        let Some(line) = line_at(path, self.offset) else { return error };
+        let Some(line) = line_at(input, self.offset) else { return error };
         let is_lone = |pair: &[u8]| pair[0] == b'\r' && pair[1] != b'\r';
         let error = if line.windows(2).any(is_lone) { error.hint(NEWLINES) } else { error };
         error.quoting(&line)
@@ -51,17 +50,22 @@ impl Fault {
 }
 
 /// Returns the line that holds the byte at `offset`, or as much of it as anybody would read.
-fn line_at(path: &Path, offset: u64) -> Option<Vec<u8>> {
+fn line_at(input: &Input<'_>, offset: u64) -> Option<Vec<u8>> {
     const AROUND: u64 = 4096;
     let start = offset.saturating_sub(AROUND);
-    let len = std::fs::metadata(path).ok()?.len().checked_sub(start)?.min(2 * AROUND);
-    let around = ReadOptions::new().with_offset(start).with_len(len).read(path).ok()?;
+    let len = input.len().checked_sub(start)?.min(2 * AROUND);
+    let around = ReadOptions::new().with_offset(start).with_len(len);
+    let around = around.read(input.source()).ok()?;
     let at = usize::try_from(offset - start).ok()?.min(around.buffer.len());
     let (before, behind) = around.buffer.split_at(at);
     let from = before.iter().rposition(|&byte| byte == b'\n').map_or(0, |newline| newline + 1);
     let to = behind.iter().position(|&byte| byte == b'\n').unwrap_or(behind.len());
     // Of a long line, what stands where it goes wrong.
-    let from = from.max(at.saturating_sub(40));
+    let mut from = from.max(at.saturating_sub(40));
+    // Not in the middle of a character.
+    while from < at && before[from] & 0xc0 == 0x80 {
+        from += 1;
+    }
     Some([&before[from..], &behind[..to]].concat())
 }
 
@@ -73,7 +77,8 @@ mod tests {
     fn the_line_its_number_and_its_text_are_told() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "one\ntwo 2\nthree").expect("room");
-        let error = Fault::malformed(8, "no number").into_error(file.path());
+        let input = Input::open(file.path(), &ReadOptions::new()).expect("a file");
+        let error = Fault::malformed(8, "no number").into_error(&input);
         assert_eq!((error.line(), error.offset()), (Some(2), Some(8)));
         let text = error.to_string();
         assert!(text.contains("on line 2 at byte 8: no number: `two 2`"), "{text}");
@@ -82,7 +87,8 @@ mod tests {
     #[test]
     fn nothing_is_quoted_where_nothing_stands() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let text = Fault::malformed(0, "no number").into_error(file.path()).to_string();
+        let input = Input::open(file.path(), &ReadOptions::new()).expect("a file");
+        let text = Fault::malformed(0, "no number").into_error(&input).to_string();
         assert!(text.ends_with("on line 1 at byte 0: no number"), "{text}");
     }
 }

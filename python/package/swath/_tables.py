@@ -20,6 +20,7 @@ def read_csv(
     path: Any,
     dtype: npt.DTypeLike | None = None,
     *,
+    columns: Sequence[str | int] | None = None,
     delimiter: str | bytes | None = None,
     header: Literal["auto", "present", "absent"] = "auto",
     comment: str | bytes | None = "#",
@@ -38,6 +39,9 @@ def read_csv(
     dtype : numpy dtype, optional
         Integers of 8 to 64 bits, float32 or float64: then all of it is one array of two dimensions.
         Without it a ``Table`` with a type for each column.
+    columns : sequence of str or int, optional
+        The columns that are read, in this order: by their names in the header, or by index, from 0
+        on. In the others may stand any text. Without it all are read.
     delimiter : str or bytes, optional
         One byte, or "blanks": spaces and tabs, any number of which count as one. Without it, the
         first of tab, ``,``, ``;`` and ``|`` that the first line has, else blanks, if it has a space.
@@ -64,7 +68,10 @@ def read_csv(
     """
     if not isinstance(header, str):
         raise TypeError(f'header={header!r}: it is one of "auto", "present", "absent"')
+    if isinstance(columns, (str, bytes)):
+        raise TypeError(f"columns={columns!r}: it is a sequence of names and indices")
     said: dict[str, Any] = {
+        "columns": None if columns is None else list(columns),
         "header": header,
         "delimiter": delimiter if delimiter == "blanks" else _byte("delimiter", delimiter),
         "comment": _byte("comment", comment),

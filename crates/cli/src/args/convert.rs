@@ -1,5 +1,7 @@
 //! What `swath convert` and `swath info` take.
 
+use std::convert::Infallible;
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -9,7 +11,7 @@ use swath_formats::matrix::{
     Base, Duplicates, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Order,
     Strictness, ValueKind,
 };
-use swath_formats::table::{Decimals, Delimiter, Header, TableOptions, TableWriter};
+use swath_formats::table::{ColumnKey, Decimals, Delimiter, Header, TableOptions, TableWriter};
 
 use super::compress::OutputArgs;
 use super::words::words;
@@ -23,9 +25,11 @@ Examples:
   swath convert --from edges --base 1 edges.txt graph.npz
   swath convert table.csv table.npy           row-major doubles
   swath convert table.csv table.arrow         columns with their own types, and nulls
+  swath convert --columns id,score customers.csv.gz scores.npy
   swath convert --decimals 6 table.npy table.csv
 
-The ends of the names tell the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds
+Text that is compressed (.gz .zst .bz2 after the other end) is decompressed on the way. The ends of the
+names tell the formats: .mtx .mm .el .txt .csv .tsv .npy .npz .arrow. A .tsv holds
 edges if the other end is a matrix, else a table. A matrix becomes a table with a row for each
 entry; a table with such a header, or any other one, becomes a matrix of what is not zero.")]
 pub struct Convert {
@@ -103,9 +107,23 @@ pub struct TableArgs {
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
 
+    /// The columns of a table that are read, in this order: names of the header, or numbers from 0 on.
+    /// In the others may stand any text
+    #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
+    pub columns: Option<Vec<ColumnKey>>,
+
+    /// Words that stand for missing values, beside an empty field [default: NA, N/A and null]
+    #[arg(long, value_name = "WORD,...", value_delimiter = ',')]
+    pub missing_words: Option<Vec<String>>,
+
     /// Digits behind the point of what is written [default: as many as tell doubles apart]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
     pub decimals: Option<u16>,
+}
+
+/// A column by its index, or else by its name.
+fn column(word: &str) -> Result<ColumnKey, Infallible> {
+    Ok(word.parse().map_or_else(|_| ColumnKey::from(word), ColumnKey::Index))
 }
 
 /// What may stand between numbers.
@@ -202,6 +220,19 @@ impl Format {
         matches!(self, Self::Mtx | Self::Edges | Self::Npz)
     }
 
+    /// What the end of a name says of a file that is read, which may be compressed text.
+    pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
+        let packed = ["gz", "bgz", "zst", "bz2"];
+        let is_packed =
+            |end: &OsStr| packed.iter().any(|known| end.eq_ignore_ascii_case(known));
+        if !path.extension().is_some_and(is_packed) {
+            return Self::of(path, beside);
+        }
+        let is_text =
+            |format: &Self| matches!(format, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv);
+        Self::of(&path.with_extension(""), beside).filter(is_text)
+    }
+
     /// What the end of a name says; a `.tsv` holds edges if it is `beside` a matrix.
     pub fn of(path: &Path, beside: Option<Self>) -> Option<Self> {
         let extension = path.extension()?.to_str()?.to_ascii_lowercase();
@@ -238,6 +269,8 @@ impl Convert {
             ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
             ("--header", table.header != Header::Auto && !is_table, TABLES),
             ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
+            ("--columns", table.columns.is_some() && !is_table, TABLES),
+            ("--missing-words", table.missing_words.is_some() && !is_table, TABLES),
             (
                 "--decimals",
                 table.decimals.is_some() && !is_text,
@@ -288,9 +321,15 @@ impl Convert {
 
     /// Returns the library's options for a table that is read.
     pub fn table_options(&self, format: Format, read: ReadOptions) -> TableOptions {
-        let options = TableOptions::new()
+        let mut options = TableOptions::new()
             .with_header(self.table.header)
             .with_read_options(read.with_workers(self.workers));
+        if let Some(columns) = &self.table.columns {
+            options = options.with_columns(columns.iter().cloned());
+        }
+        if let Some(words) = &self.table.missing_words {
+            options = options.with_missing_words(words.iter().map(String::as_str).chain([""]));
+        }
         let tab = Delimiter::Byte(b'\t');
         match self.table.delimiter.or((format == Format::Tsv).then_some(tab)) {
             Some(delimiter) => options.with_delimiter(delimiter),

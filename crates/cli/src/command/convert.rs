@@ -88,10 +88,11 @@ fn formats(args: &Convert) -> Result<(Format, Format)> {
             Refused::new(what, flag)
         })
     };
-    let from = args.from_format.or_else(|| named(&args.input, args.to_format));
+    let read = |beside| Format::of_input(&args.input, beside);
+    let from = args.from_format.or_else(|| read(args.to_format));
     let to = args.to_format.or_else(|| named(&args.to, from));
     // The end that is told apart by the other one, once that is known.
-    let from = args.from_format.or_else(|| named(&args.input, to)).or(from);
+    let from = args.from_format.or_else(|| read(to)).or(from);
     let from = match (from, args.from_format) {
         // The banner knows better than the name.
         (Some(Format::Edges), None) if says_market(&args.input) => Some(Format::Mtx),

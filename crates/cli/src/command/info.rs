@@ -110,11 +110,27 @@ fn of(path: &Path, format: Option<Format>) -> Result<Known> {
         return tensors::of(path);
     }
     match Format::of(path, None) {
+        Some(Format::Edges) => edges(path),
         // Between ids stand tabs or spaces, in tables of this name tabs alone.
         Some(Format::Tsv) if !head.contains(&b'\t') => as_format(path, Format::Edges),
         Some(format) => as_format(path, format),
         None => Ok(bytes(path, &head)?),
     }
+}
+
+/// Edges by their name alone, which other texts may have too.
+fn edges(path: &Path) -> Result<Known> {
+    as_format(path, Format::Edges).map_err(|error| {
+        let is_text = error
+            .downcast_ref::<swath_formats::Error>()
+            .is_some_and(|error| error.reason() == swath_formats::Reason::Malformed);
+        if !is_text || path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("txt")) {
+            return error;
+        }
+        let what = format!("{error}: a name that ends in .txt is taken for a list of edges");
+        Refused::new(what, "--format csv if it is a table, or `swath scan` for other text")
+            .into()
+    })
 }
 
 fn head(path: &Path, len: u64) -> Result<Vec<u8>> {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::child::{code, run, stderr, stdout, word};
+use crate::child::{code, run, shell, stderr, stdout, word};
 
 const GRAPH: &str = "%%MatrixMarket matrix coordinate real general\n\
     % a comment\n\
@@ -328,6 +328,80 @@ fn lines_that_end_with_carriage_returns_alone_are_refused() {
     let output = run(["info", word(&setting.path("old.csv"))]);
     assert_eq!(code(&output), 2, "{output:?}");
     assert!(stderr(&output).contains("try: end lines with newlines: tr"), "{output:?}");
+}
+
+#[test]
+fn some_columns_of_a_table_with_text_are_converted() {
+    let setting = Setting::new();
+    setting.file("people.csv", "id,name,score\n1,\"Smith, J.\",2.5\n2,José,NULL\n");
+    let told = setting.refused("people.csv", "a.npy", &["--force"]);
+    assert!(
+        told.contains("on line 2 at byte 16: column `name` (index 1): not a number"),
+        "{told}"
+    );
+    assert!(told.contains("try: choose the columns of numbers, with `columns`"), "{told}");
+    let told = setting.refused("people.csv", "a.csv", &["--columns", "score", "--force"]);
+    assert!(told.contains("`2,José,NULL`; try: name the words for missing values"), "{told}");
+    let flags = ["--columns", "score,0", "--missing-words", "NULL,-"];
+    let plain = setting.convert("people.csv", "plain.csv", &flags);
+    assert_eq!(text(&plain), "score,id\n2.5,1\n,2\n");
+}
+
+#[test]
+fn compressed_text_is_converted_as_it_is() {
+    let setting = Setting::new();
+    for (name, text) in [("graph.mtx", GRAPH), ("edges.el", "0 1\n1 2\n"), ("table.csv", TABLE)]
+    {
+        let (plain, packed) = (setting.file(name, text), setting.path(&format!("{name}.gz")));
+        let output = run(["compress", word(&plain), word(&packed)]);
+        assert_eq!(code(&output), 0, "{output:?}");
+        let to =
+            |of: &str| format!("{of}.out{}", if name == "table.csv" { ".csv" } else { ".mtx" });
+        let wanted = setting.convert(name, &to("plain"), &[]);
+        let got = setting.convert(&format!("{name}.gz"), &to("packed"), &[]);
+        assert_eq!(fs::read(got).expect("there"), fs::read(wanted).expect("there"), "{name}");
+        let output = run(["info", "--json", word(&packed)]);
+        let facts: Value = serde_json::from_slice(&output.stdout).expect("JSON");
+        assert_eq!(facts["kind"], "compressed", "{facts}");
+    }
+    let told = setting.refused("table.csv", "new.csv.gz", &["--force"]);
+    assert!(told.contains("says no format"), "{told}");
+    let output = run(["info", "--format", "csv", word(&setting.path("table.csv.gz"))]);
+    assert!(stdout(&output).contains("rows: 3"), "{output:?}");
+}
+
+#[test]
+fn text_that_decompresses_to_more_than_there_is_memory_for_is_refused() {
+    let setting = Setting::new();
+    // 4 GiB of one byte, in runs of 128 KiB.
+    let run_of = [((128 << 10) << 3 | 1 << 1_u32).to_le_bytes()[..3].to_vec(), b"1".to_vec()];
+    let bomb =
+        [b"\x28\xb5\x2f\xfd\x00\x38".to_vec(), run_of.concat().repeat(32 << 10)].concat();
+    let path = setting.path("bomb.csv.zst");
+    fs::write(&path, [bomb, vec![1, 0, 0]].concat()).expect("room");
+    let script = r#"ulimit -v 2000000; exec "$0" convert "$1" "$2""#;
+    let to = setting.path("a.npy");
+    let output = shell(script, &[path.as_os_str(), to.as_os_str()]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    let told = stderr(&output);
+    assert!(told.contains("bomb.csv.zst: there is no memory for the "), "{told}");
+    assert!(
+        told.contains("try: decompress it to a file first, with `swath decompress`"),
+        "{told}"
+    );
+}
+
+#[test]
+fn a_text_that_is_no_list_of_edges_says_that_its_name_was_believed() {
+    let setting = Setting::new();
+    let path = setting.file("notes.txt", "hello\n");
+    let output = run(["info", word(&path)]);
+    let told = stderr(&output);
+    assert_eq!(code(&output), 2, "{output:?}");
+    assert!(told.contains("a name that ends in .txt is taken for a list of edges"), "{told}");
+    assert!(told.contains("try: --format csv if it is a table, or `swath scan`"), "{told}");
+    let edges = setting.file("edges.txt", "0 1\n1 2\n");
+    assert!(stdout(&run(["info", word(&edges)])).contains("edge list"));
 }
 
 #[test]

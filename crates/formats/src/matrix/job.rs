@@ -1,11 +1,11 @@
 //! One file that is read: its header, and its lines in blocks, as often as it takes.
 
-use std::fs;
 use std::path::Path;
 
 use swath::{Block, ReadOptions, Records};
 
 use crate::error::{Error, Reason, Result};
+use crate::input::{Input, plain_name};
 use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
 use crate::matrix::options::{Base, Ids, MatrixFormat, MatrixOptions, Mirror, ValueKind};
 use crate::share::workers;
@@ -46,9 +46,10 @@ pub(super) enum Pass {
 /// A file, and what is wanted of it.
 pub(super) struct Job<'p> {
     pub(super) path: &'p Path,
+    input: Input<'p>,
     pub(super) options: &'p MatrixOptions,
     pub(super) header: Header,
-    /// Of the file, in bytes.
+    /// Of the text, in bytes.
     pub(super) len: u64,
     /// Never [`ValueKind::Auto`].
     pub(super) values: ValueKind,
@@ -58,21 +59,13 @@ pub(super) struct Job<'p> {
 impl<'p> Job<'p> {
     /// Reads the header, and refuses what cannot be.
     pub(super) fn begin(path: &'p Path, options: &'p MatrixOptions) -> Result<Self> {
-        let facts = fs::metadata(path);
-        let len = match facts {
-            Ok(facts) if facts.is_file() => facts.len(),
-            Ok(_) => {
-                let detail = "it is no regular file, and a matrix is looked at twice";
-                return Err(Error::reading(path, Reason::Invalid, detail));
-            }
-            // The library has better words.
-            Err(_) => swath::read(path)?.len() as u64,
-        };
-        let header = header_of(path, len, options)?;
+        let input = Input::open(path, &options.read)?;
+        let len = input.len();
+        let header = header_of(&input, options)?;
         let values = value_kind(path, &header, options)?;
         let block_size = if options.block_size == 0 { 512 << 10 } else { options.block_size };
-        let job = Self { path, options, header, len, values, block_size };
-        job.check_plausible().map_err(|fault| fault.into_error(path))?;
+        let job = Self { path, input, options, header, len, values, block_size };
+        job.check_plausible().map_err(|fault| fault.into_error(&job.input))?;
         Ok(job)
     }
 
@@ -107,7 +100,7 @@ impl<'p> Job<'p> {
     fn count_lines(&self) -> Option<u64> {
         let body = self.header.body_offset;
         let read = self.options.read.clone().with_offset(body);
-        let newlines = read.count(self.path, b'\n').ok()?.value;
+        let newlines = read.count(self.input.source(), b'\n').ok()?.value;
         // The last line may lack its own.
         Some(newlines + 1)
     }
@@ -138,7 +131,10 @@ impl<'p> Job<'p> {
     pub(super) fn check_cancelled(&self) -> std::result::Result<(), Failure> {
         if self.options.cancel.is_cancelled() {
             let token = self.options.cancel.clone();
-            ReadOptions::new().with_cancel(token).with_len(self.len.min(1)).read(self.path)?;
+            ReadOptions::new()
+                .with_cancel(token)
+                .with_len(self.len.min(1))
+                .read(self.input.source())?;
         }
         Ok(())
     }
@@ -163,7 +159,7 @@ impl<'p> Job<'p> {
         }
         // Each block is noted by whoever parses it: not too many.
         let block_size = self.block_size.max(self.len / 8192);
-        read.records(self.path).with_block_size(block_size)
+        read.records(self.input.source()).with_block_size(block_size)
     }
 
     /// Reads with the type of ids that was asked for, or that suffices.
@@ -192,7 +188,7 @@ impl<'p> Job<'p> {
 
     fn error(&self, failure: Failure) -> Error {
         match failure {
-            Failure::Fault(fault) | Failure::Wide(fault) => fault.into_error(self.path),
+            Failure::Fault(fault) | Failure::Wide(fault) => fault.into_error(&self.input),
             Failure::Changed => {
                 let detail = "it changed while it was read";
                 Error::reading(self.path, Reason::Invalid, detail).hint("read it again")
@@ -203,8 +199,9 @@ impl<'p> Job<'p> {
 }
 
 /// Reads as much of the beginning as has the header in it.
-fn header_of(path: &Path, len: u64, options: &MatrixOptions) -> Result<Header> {
-    let is_market = path.extension().is_some_and(|extension| {
+fn header_of(input: &Input<'_>, options: &MatrixOptions) -> Result<Header> {
+    let len = input.len();
+    let is_market = plain_name(input.path()).extension().is_some_and(|extension| {
         ["mtx", "mm"].iter().any(|name| extension.eq_ignore_ascii_case(name))
     });
     let format = match options.format {
@@ -214,10 +211,10 @@ fn header_of(path: &Path, len: u64, options: &MatrixOptions) -> Result<Header> {
     let mut wanted = 64 << 10;
     loop {
         let read = ReadOptions::new().with_len(len.min(wanted)).with_workers(1);
-        let bytes = read.read(path)?.buffer;
+        let bytes = read.read(input.source())?.buffer;
         match header::parse(&bytes, wanted >= len, format, options) {
             Ok(header) => return Ok(header),
-            Err(Stop::Fault(fault)) => return Err(fault.into_error(path)),
+            Err(Stop::Fault(fault)) => return Err(fault.into_error(input)),
             Err(Stop::More) => wanted *= 8,
         }
     }

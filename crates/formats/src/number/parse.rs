@@ -58,6 +58,9 @@ pub(crate) fn double(token: &[u8]) -> Option<f64> {
     }
 }
 
+/// What [`refusal`] says of a token that no type of number has.
+pub(crate) const NO_NUMBER: &str = "not a number";
+
 /// Says what is wrong with a token that [`double`] or, with a `type_name` to tell, an integer
 /// parser refused.
 pub(crate) fn refusal(token: &[u8], type_name: &str) -> (Reason, String) {
@@ -75,7 +78,7 @@ pub(crate) fn refusal(token: &[u8], type_name: &str) -> (Reason, String) {
     } else if is_double() {
         (Reason::Malformed, format!("not an integer, where {type_name} is wanted"))
     } else {
-        (Reason::Malformed, String::from("not a number"))
+        (Reason::Malformed, String::from(NO_NUMBER))
     }
 }
 

@@ -12,8 +12,10 @@ use super::fields::{Fields, Wrong, bare};
 use super::head::{self, Head};
 use super::lines;
 use super::options::{Missing, TableOptions};
+use super::select::Picking;
 use super::value::Value;
 use crate::error::{Error, Reason, Result};
+use crate::input::Input;
 use crate::number::parse::refusal;
 use crate::text::Fault;
 
@@ -78,12 +80,12 @@ impl TableOptions {
     pub fn read_into<T: Value>(&self, path: impl AsRef<Path>, out: &mut [T]) -> Result<Shape> {
         let plan = Plan::<T>::make(path.as_ref(), self)?;
         if plan.values() != out.len() {
-            let (rows, columns) = (plan.rows, plan.head.dialect.columns);
+            let (rows, columns) = (plan.rows, plan.head.width());
             let detail = format!(
                 "{rows} rows of {columns} values are here; there is memory for {} values",
                 out.len()
             );
-            return Err(Error::reading(plan.path, Reason::Invalid, detail));
+            return Err(Error::reading(plan.input.path(), Reason::Invalid, detail));
         }
         plan.fill(out)?;
         Ok(plan.shape())
@@ -96,21 +98,21 @@ impl TableOptions {
     /// As [`read`](Self::read), but for those that only parsing finds.
     pub fn shape(&self, path: impl AsRef<Path>) -> Result<Shape> {
         let path = path.as_ref();
-        let head = head::read(path, self)?;
-        let counts = count_rows(path, self, &head)?;
+        let (input, head) = head::open(path, self)?;
+        let counts = count_rows(&input, self, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
-        Ok(Shape { rows, columns: head.dialect.columns, names: head.names })
+        Ok(Shape { rows, columns: head.width(), names: head.names() })
     }
 }
 
 /// Calls `map` for the blocks of lines behind the header, and returns what it made in file order.
 pub(super) fn map_blocks<R: Send>(
-    path: &Path,
+    input: &Input<'_>,
     options: &TableOptions,
     head: &Head,
     map: impl Fn(Block<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
-    let records = options.read.clone().with_offset(head.data).records(path);
+    let records = options.read.clone().with_offset(head.data).records(input.source());
     match options.block_size {
         Some(size) => records.with_block_size(size).map_blocks(map),
         None => records.map_blocks(map),
@@ -119,34 +121,31 @@ pub(super) fn map_blocks<R: Send>(
 
 /// How many rows each block has.
 pub(super) fn count_rows(
-    path: &Path,
+    input: &Input<'_>,
     options: &TableOptions,
     head: &Head,
 ) -> Result<Vec<(u64, usize)>> {
-    map_blocks(path, options, head, |block| {
+    map_blocks(input, options, head, |block| {
         Ok((block.index, lines::count(block.bytes, &head.dialect)))
     })
 }
 
 /// The first fault of a file that has one.
 pub(super) fn first_fault(
-    path: &Path,
+    input: &Input<'_>,
     options: &TableOptions,
     head: &Head,
     check: impl Fn(usize, &[u8]) -> std::result::Result<(), Refusal> + Sync,
 ) -> Result<Error> {
-    let look = |block: Block<'_>| match diagnose::first_fault(
-        block.bytes,
-        block.offset,
-        &head.dialect,
-        &check,
-    ) {
-        Some(fault) => Err(fault.into_error(path)),
-        None => Ok(()),
-    };
-    map_blocks(path, options, head, look).map(|_| {
+    let look =
+        |block: Block<'_>| match diagnose::first_fault(block.bytes, block.offset, head, &check)
+        {
+            Some(fault) => Err(fault.into_error(input)),
+            None => Ok(()),
+        };
+    map_blocks(input, options, head, look).map(|_| {
         let fault = Fault::malformed(0, "the file changed while it was read");
-        fault.into_error(path)
+        fault.into_error(input)
     })
 }
 
@@ -167,7 +166,7 @@ pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option
 
 /// Where everything will be.
 struct Plan<'p, T> {
-    path: &'p Path,
+    input: Input<'p>,
     options: &'p TableOptions,
     head: Head,
     rows: usize,
@@ -179,10 +178,10 @@ struct Plan<'p, T> {
 impl<'p, T: Value> Plan<'p, T> {
     fn make(path: &'p Path, options: &'p TableOptions) -> Result<Self> {
         let missing = stand_in(path, options.missing)?;
-        let head = head::read(path, options)?;
-        let counts = count_rows(path, options, &head)?;
+        let (input, head) = head::open(path, options)?;
+        let counts = count_rows(&input, options, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
-        let plan = Self { path, options, head, rows, counts, missing };
+        let plan = Self { input, options, head, rows, counts, missing };
         if plan.is_impossible() {
             return Err(plan.find_fault()?);
         }
@@ -190,66 +189,73 @@ impl<'p, T: Value> Plan<'p, T> {
     }
 
     fn values(&self) -> usize {
-        self.rows.saturating_mul(self.head.dialect.columns)
+        self.rows.saturating_mul(self.head.width())
     }
 
     fn shape(self) -> Shape {
-        Shape { rows: self.rows, columns: self.head.dialect.columns, names: self.head.names }
+        Shape { rows: self.rows, columns: self.head.width(), names: self.head.names() }
     }
 
     /// Whether the file is too short for so many fields: each is followed by a byte, but the last.
     fn is_impossible(&self) -> bool {
-        self.values() as u64 > self.head.len + 1
+        self.rows.saturating_mul(self.head.dialect.columns) as u64 > self.head.len + 1
     }
 
     /// The first fault of a file that has one.
     fn find_fault(&self) -> Result<Error> {
         let dialect = &self.head.dialect;
         let check = |_, bare: &[u8]| check_field::<T>(bare, dialect, self.missing.is_some());
-        first_fault(self.path, self.options, &self.head, check)
+        first_fault(&self.input, self.options, &self.head, check)
     }
 
     /// Parses everything to where it belongs in `out`.
     fn fill(&self, mut out: &mut [T]) -> Result<()> {
         let mut parts = Vec::with_capacity(self.counts.len());
         for &(index, rows) in &self.counts {
-            let (part, rest) =
-                std::mem::take(&mut out).split_at_mut(rows * self.head.dialect.columns);
+            let (part, rest) = std::mem::take(&mut out).split_at_mut(rows * self.head.width());
             out = rest;
             parts.push((index, Mutex::new(Some(part))));
         }
-        map_blocks(self.path, self.options, &self.head, |block| {
+        map_blocks(&self.input, self.options, &self.head, |block| {
             let part = parts.binary_search_by_key(&block.index, |&(index, _)| index);
             let part = part.ok().and_then(|at| {
                 parts[at].1.lock().unwrap_or_else(PoisonError::into_inner).take()
             });
             part.ok_or(Wrong).and_then(|part| self.parse(block.bytes, part)).map_err(|Wrong| {
                 let check = |_, bare: &[u8]| self.check(bare);
-                let dialect = &self.head.dialect;
-                let fault = diagnose::fault(block.bytes, block.offset, dialect, check);
-                fault.into_error(self.path)
+                let fault = diagnose::fault(block.bytes, block.offset, &self.head, check);
+                fault.into_error(&self.input)
             })
         })?;
         Ok(())
     }
 
     /// Parses a block.
-    fn parse(&self, block: &[u8], mut out: &mut [T]) -> std::result::Result<(), Wrong> {
-        let dialect = &self.head.dialect;
+    fn parse(&self, block: &[u8], out: &mut [T]) -> std::result::Result<(), Wrong> {
+        let (dialect, picked) = (&self.head.dialect, self.head.picked.as_ref());
         let mut fields = Fields::new();
+        let mut picking = Picking::new(picked, dialect.columns);
+        let mut left = &mut *out;
         for run in lines::runs(block, dialect) {
-            let wanted = run.rows * dialect.columns;
-            let (mut slots, rest) = out.split_at_mut_checked(wanted).ok_or(Wrong)?;
+            let wanted = run.rows * self.head.width();
+            let (mut slots, rest) = left.split_at_mut_checked(wanted).ok_or(Wrong)?;
             fields.each(run, dialect, |tokens| {
+                let tokens = picking.pick(tokens);
                 let count = tokens.ends.len();
                 let (now, later) =
                     std::mem::take(&mut slots).split_at_mut_checked(count).ok_or(Wrong)?;
                 slots = later;
                 parse_all(tokens, now, dialect, self.missing)
             })?;
-            out = rest;
+            left = rest;
         }
-        if out.is_empty() { Ok(()) } else { Err(Wrong) }
+        if !left.is_empty() {
+            return Err(Wrong);
+        }
+        if let Some(picked) = picked {
+            picked.arrange_rows(out);
+        }
+        Ok(())
     }
 
     /// What is wrong with a field, if anything.

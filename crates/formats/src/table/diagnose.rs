@@ -3,28 +3,50 @@
 //! Line by line and field by field from the start of the block, so what is found first does not
 //! depend on how the file was cut.
 
-use super::dialect::{Dialect, Field, OpenQuote};
-use crate::error::Reason;
+use super::dialect::{Field, OpenQuote};
+use super::head::Head;
+use crate::error::{Error, Reason};
+use crate::input::Input;
+use crate::number::parse::NO_NUMBER;
 use crate::text::{Fault, LONE_RETURN};
 
 /// What a field that is not as it should be is told as.
 pub(super) type Refusal = (Reason, String);
 
+/// A fault, and what to try.
+pub(super) struct Diagnosis {
+    fault: Fault,
+    /// "" leaves that to the fault.
+    hint: &'static str,
+}
+
+impl Diagnosis {
+    pub(super) fn into_error(self, input: &Input<'_>) -> Error {
+        let error = self.fault.into_error(input);
+        if self.hint.is_empty() { error } else { error.hint(self.hint) }
+    }
+}
+
 /// Returns the first fault among the lines of `block`, which begins at `offset` of the file.
-/// `check` says what is wrong with a field of a column, without what is around it.
+/// `check` says what is wrong with a field, without what is around it, of one of the columns that are
+/// read, counted in the order of the file.
 pub(super) fn first_fault(
     block: &[u8],
     offset: u64,
-    dialect: &Dialect,
+    head: &Head,
     check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
-) -> Option<Fault> {
+) -> Option<Diagnosis> {
     let mut at = 0;
     for line in block.split_inclusive(|&byte| byte == b'\n') {
-        if dialect.is_data(line)
-            && let Err((place, (reason, detail))) = check_line(line, dialect, &check)
+        if head.dialect.is_data(line)
+            && let Err(wrong) = check_line(line, head, &check)
         {
-            let offset = offset + (at + place) as u64;
-            return Some(Fault { offset, reason, detail });
+            let offset = offset + (at + wrong.at) as u64;
+            let (reason, detail) = wrong.refusal;
+            return Some(Diagnosis {
+                fault: Fault { offset, reason, detail },
+                hint: wrong.hint,
+            });
         }
         at += line.len();
     }
@@ -35,26 +57,34 @@ pub(super) fn first_fault(
 pub(super) fn fault(
     block: &[u8],
     offset: u64,
-    dialect: &Dialect,
+    head: &Head,
     check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
-) -> Fault {
+) -> Diagnosis {
     // Nothing is found only if the text changed meanwhile.
-    let unknown = || Fault::malformed(offset, "these lines changed while they were read");
-    first_fault(block, offset, dialect, check).unwrap_or_else(unknown)
+    let unknown = || Diagnosis {
+        fault: Fault::malformed(offset, "these lines changed while they were read"),
+        hint: "",
+    };
+    first_fault(block, offset, head, check).unwrap_or_else(unknown)
 }
 
-/// Where in its line something is wrong, and what.
-type Place = (usize, Refusal);
+/// What is wrong with a line, and at which of its bytes.
+struct Wrong {
+    at: usize,
+    refusal: Refusal,
+    hint: &'static str,
+}
 
-fn malformed(at: usize, detail: impl Into<String>) -> Place {
-    (at, (Reason::Malformed, detail.into()))
+fn malformed(at: usize, detail: impl Into<String>) -> Wrong {
+    Wrong { at, refusal: (Reason::Malformed, detail.into()), hint: "" }
 }
 
 fn check_line(
     line: &[u8],
-    dialect: &Dialect,
+    head: &Head,
     check: &impl Fn(usize, &[u8]) -> Result<(), Refusal>,
-) -> Result<(), Place> {
+) -> Result<(), Wrong> {
+    let dialect = &head.dialect;
     let columns = dialect.columns;
     let mut count = 0;
     for field in dialect.fields(line) {
@@ -63,7 +93,7 @@ fn check_line(
         if count == columns {
             return Err(malformed(field.place.start, format!("more than {}", fields(columns))));
         }
-        check_field(line, &field, dialect, |bare| check(count, bare))?;
+        check_field(line, &field, (head, count), check)?;
         count += 1;
     }
     if count < columns {
@@ -78,21 +108,56 @@ fn check_line(
 fn check_field(
     line: &[u8],
     field: &Field,
-    dialect: &Dialect,
-    check: impl FnOnce(&[u8]) -> Result<(), Refusal>,
-) -> Result<(), Place> {
+    (head, column): (&Head, usize),
+    check: &impl Fn(usize, &[u8]) -> Result<(), Refusal>,
+) -> Result<(), Wrong> {
+    let dialect = &head.dialect;
     let (start, text) = (field.place.start, &line[field.place.clone()]);
     let lone = text.iter().position(|&byte| byte == b'\r');
     if let Some(at) = lone.filter(|_| !field.is_quoted) {
         return Err(malformed(start + at, LONE_RETURN));
     }
+    let Some(place) = head.place(column) else { return Ok(()) };
     let bare = dialect.bare(text);
     let at = start + (bare.as_ptr().addr() - text.as_ptr().addr());
-    check(bare).map_err(|refusal| (at, refusal))?;
+    check(place, bare).map_err(|(reason, detail)| {
+        let hint = if detail == NO_NUMBER { hint_for(bare) } else { "" };
+        Wrong { at, refusal: (reason, format!("{}: {detail}", head.label(column))), hint }
+    })?;
     // Whoever looks for delimiters alone takes it for several fields.
-    match text.iter().position(|&byte| dialect.separates(byte)) {
+    match text.iter().position(|&byte| !dialect.skips && dialect.separates(byte)) {
         Some(at) => Err(malformed(start + at, "a delimiter between quotes")),
         None => Ok(()),
+    }
+}
+
+/// Words that stand for missing values somewhere, in lower case.
+const NOTHING: [&str; 14] = [
+    "null",
+    "none",
+    "nil",
+    "na",
+    "n/a",
+    "#n/a",
+    "<na>",
+    "nat",
+    "missing",
+    "undefined",
+    "-",
+    "--",
+    "?",
+    ".",
+];
+
+/// What to try for a field that is no number.
+fn hint_for(bare: &[u8]) -> &'static str {
+    let is = |word: &&str| bare.eq_ignore_ascii_case(word.as_bytes());
+    if NOTHING.iter().any(&is) {
+        "name the words for missing values, with `missing_words`"
+    } else if ["true", "false", "yes", "no"].iter().any(is) {
+        "write 1 and 0, or choose the columns of numbers, with `columns`"
+    } else {
+        "choose the columns of numbers, with `columns`"
     }
 }
 

@@ -10,7 +10,10 @@ pub(super) struct Dialect {
     pub(super) delimiter: Delimiter,
     pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
+    /// Of the file.
     pub(super) columns: usize,
+    /// Whether some of them are not read: there may be text in them.
+    pub(super) skips: bool,
     pub(super) trim: Trim,
     missing_words: Vec<Vec<u8>>,
 }
@@ -34,6 +37,7 @@ impl Dialect {
             comment: options.comment,
             quote: options.quote,
             columns: 0,
+            skips: false,
             trim: Trim::Nothing,
             missing_words: options.missing_words.clone(),
         }

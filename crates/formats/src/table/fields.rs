@@ -46,6 +46,7 @@ impl Fields {
         match run.between {
             Between::Byte(delimiter) => self.each_separated(run, (dialect, delimiter), take),
             Between::Blanks => self.each_word(run, dialect, take),
+            Between::Quoted => self.each_quoted(run, dialect, take),
             Between::Wrong => Err(Wrong),
         }
     }
@@ -123,6 +124,56 @@ impl Fields {
             take(Tokens { text, starts: &self.starts, ends: self.ends.as_slice() })?;
         }
         if column == 0 && rows == run.rows { Ok(()) } else { Err(Wrong) }
+    }
+
+    /// The same where text may stand between quotes, with delimiters in it.
+    fn each_quoted(
+        &mut self,
+        run: Run<'_>,
+        dialect: &Dialect,
+        mut take: impl FnMut(Tokens<'_>) -> Result<(), Wrong>,
+    ) -> Result<(), Wrong> {
+        let bytes = run.bytes;
+        let (mut base, mut at, mut rows) = (0, 0, 0);
+        self.forget();
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            self.add_line(line, at - base, dialect)?;
+            (at, rows) = (at + line.len(), rows + 1);
+            if at - base >= self.piece || at == bytes.len() {
+                let (text, ends) = (&bytes[base..at], self.ends.as_slice());
+                take(Tokens { text, starts: &self.starts, ends })?;
+                self.forget();
+                base = at;
+            }
+        }
+        if rows == run.rows { Ok(()) } else { Err(Wrong) }
+    }
+
+    fn forget(&mut self) {
+        self.starts.clear();
+        self.ends.clear();
+    }
+
+    /// Adds the fields of a line that begins at `at` of the text.
+    fn add_line(&mut self, line: &[u8], at: usize, dialect: &Dialect) -> Result<(), Wrong> {
+        let mut count = 0;
+        for field in dialect.fields(line) {
+            let Ok(field) = field else { return Err(Wrong) };
+            let text = &line[field.place];
+            if !field.is_quoted && text.contains(&b'\r') {
+                return Err(Wrong);
+            }
+            let bare = dialect.bare(text);
+            let start = at + (bare.as_ptr().addr() - line.as_ptr().addr());
+            let (Ok(start), Ok(end)) = (start.try_into(), (start + bare.len()).try_into())
+            else {
+                return Err(Wrong);
+            };
+            self.starts.push(start);
+            self.ends.push(end);
+            count += 1;
+        }
+        if count == dialect.columns { Ok(()) } else { Err(Wrong) }
     }
 
     /// Checks that rows end where they have to, and returns how many do. `column` is that of the

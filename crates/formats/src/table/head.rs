@@ -7,7 +7,9 @@ use swath_simd::decimal;
 
 use super::dialect::{Dialect, without_returns};
 use super::options::{Delimiter, Header, TableOptions};
-use crate::error::{Error, Reason, Result};
+use super::select::Picked;
+use crate::error::{Error, Reason, Result, shown};
+use crate::input::Input;
 use crate::number::parse::double;
 use crate::text::{Fault, LONE_RETURN};
 
@@ -18,39 +20,77 @@ const FIRST: u64 = 64 << 10;
 #[derive(Debug)]
 pub(super) struct Head {
     pub(super) dialect: Dialect,
-    pub(super) names: Option<Vec<String>>,
+    /// Of all columns.
+    names: Option<Vec<String>>,
+    /// Those that are read; `None` for all.
+    pub(super) picked: Option<Picked>,
     /// Where the first line behind the header begins.
     pub(super) data: u64,
     /// Bytes of the file.
     pub(super) len: u64,
 }
 
-/// Reads the start of the table at `path`.
-pub(super) fn read(path: &Path, options: &TableOptions) -> Result<Head> {
-    check(path, options)?;
-    // Whatever is wrong with the path, the library says it best.
-    ReadOptions::new().with_len(0).read(path)?;
-    let file = std::fs::metadata(path)
-        .map_err(|error| Error::reading(path, Reason::Library, error.to_string()))?;
-    if !file.is_file() {
-        let error = Error::reading(path, Reason::Unsupported, "it is read twice");
-        return Err(error.hint("write it to a file first"));
+impl Head {
+    /// How many columns are read.
+    pub(super) fn width(&self) -> usize {
+        self.picked.as_ref().map_or(self.dialect.columns, Picked::len)
     }
-    let len = file.len();
+
+    /// Which of those that are read a column of the file is, in the order of the file.
+    pub(super) fn place(&self, column: usize) -> Option<usize> {
+        self.picked.as_ref().map_or(Some(column), |picked| picked.place(column))
+    }
+
+    /// Names of those that are read.
+    pub(super) fn names(self) -> Option<Vec<String>> {
+        match (self.names, self.picked) {
+            (Some(names), Some(picked)) => Some(picked.of_all(&names)),
+            (names, _) => names,
+        }
+    }
+
+    /// What messages call a column of the file.
+    pub(super) fn label(&self, column: usize) -> String {
+        match self.names.as_ref().and_then(|names| names.get(column)) {
+            Some(name) => format!("column `{}` (index {column})", shown(name.as_bytes())),
+            None => format!("column index {column}"),
+        }
+    }
+
+    fn pick(&mut self, path: &Path, options: &TableOptions) -> Result<()> {
+        let Some(keys) = &options.columns else { return Ok(()) };
+        let picked = Picked::new(keys, self.names.as_deref(), self.dialect.columns);
+        self.picked = Some(picked.map_err(|why| Error::reading(path, Reason::Invalid, why))?);
+        self.dialect.skips = true;
+        Ok(())
+    }
+}
+
+/// Looks at the file at `path`, and reads the start of its text.
+pub(super) fn open<'p>(path: &'p Path, options: &TableOptions) -> Result<(Input<'p>, Head)> {
+    check(path, options)?;
+    let input = Input::open(path, &options.read)?;
+    let head = read(&input, options)?;
+    Ok((input, head))
+}
+
+fn read(input: &Input<'_>, options: &TableOptions) -> Result<Head> {
+    let len = input.len();
     let mut wanted = FIRST.min(len);
     loop {
-        let read = ReadOptions::new().with_len(wanted).read(path)?;
+        let read = ReadOptions::new().with_len(wanted).read(input.source())?;
         let is_all = wanted == len;
         match look(&read.buffer, is_all, options) {
             Ok(Some(mut head)) => {
                 head.len = len;
+                head.pick(input.path(), options)?;
                 return Ok(head);
             }
             Ok(None) => wanted = (wanted * 4).min(len),
-            Err(Stop::Fault(fault)) => return Err(fault.into_error(path)),
+            Err(Stop::Fault(fault)) => return Err(fault.into_error(input)),
             Err(Stop::Unclear(fault)) => {
                 let hint = "say whether the first line has names, with `header`";
-                return Err(fault.into_error(path).hint(hint));
+                return Err(fault.into_error(input).hint(hint));
             }
         }
     }
@@ -111,7 +151,7 @@ fn look(
         let line = text[sample..].split_inclusive(|&byte| byte == b'\n').next();
         dialect.look_at(line.unwrap_or_default());
     }
-    Ok(Some(Head { dialect, names, data: data as u64, len: 0 }))
+    Ok(Some(Head { dialect, names, picked: None, data: data as u64, len: 0 }))
 }
 
 /// Where the first line of data begins, from `at` on; `None` if none does, or none that is whole

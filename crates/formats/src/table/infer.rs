@@ -19,8 +19,10 @@ use super::fields::{Fields, Wrong, bare};
 use super::head::{self, Head};
 use super::lines;
 use super::options::{Missing, TableOptions};
+use super::select::Picking;
 use super::value::sealed::Value;
 use crate::error::{Error, Reason, Result};
+use crate::input::Input;
 use crate::number::parse::{double, refusal, signed};
 
 type Checked<T> = std::result::Result<T, Wrong>;
@@ -42,12 +44,13 @@ impl TableOptions {
             let detail = "missing values of columns have a bit, not a value";
             return Err(Error::reading(path, Reason::Invalid, detail));
         }
-        let head = head::read(path, self)?;
-        let counts = count_rows(path, self, &head)?;
+        let (input, head) = head::open(path, self)?;
+        let counts = count_rows(&input, self, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum::<usize>();
-        let mut kinds = likely(path, &head)?;
-        let mut inference = Inference { path, options: self, head: &head, counts, rows };
-        if (rows.saturating_mul(kinds.len())) as u64 > head.len + 1 {
+        let mut kinds = likely(&input, &head)?;
+        let mut inference =
+            Inference { input: &input, options: self, head: &head, counts, rows };
+        if (rows.saturating_mul(head.dialect.columns)) as u64 > head.len + 1 {
             return Err(inference.find_fault(&kinds, false)?);
         }
         let mut words = Array::<u64>::zeroed(rows * kinds.len())?;
@@ -71,7 +74,11 @@ impl TableOptions {
             }
             let counts = std::mem::take(&mut inference.counts);
             let columns = assemble(words, &kinds, (rows, &counts), masks);
-            return Ok(Columns { rows, names: head.names, columns });
+            let columns = match &head.picked {
+                Some(picked) => picked.arrange(&columns),
+                None => columns,
+            };
+            return Ok(Columns { rows, names: head.names(), columns });
         }
     }
 }
@@ -81,12 +88,13 @@ const SAMPLE: u64 = 64 << 10;
 const SAMPLE_OF_COLUMN: u64 = 64;
 
 /// The types of columns, as far as the first lines tell.
-fn likely(path: &Path, head: &Head) -> Result<Vec<Kind>> {
+fn likely(input: &Input<'_>, head: &Head) -> Result<Vec<Kind>> {
     let dialect = &head.dialect;
-    let mut kinds = vec![Kind::I64; dialect.columns];
+    let mut kinds = vec![Kind::I64; head.width()];
     let wanted = SAMPLE.max(dialect.columns as u64 * SAMPLE_OF_COLUMN);
     let len = wanted.min(head.len.saturating_sub(head.data));
-    let sample = ReadOptions::new().with_offset(head.data).with_len(len).read(path)?;
+    let sample = ReadOptions::new().with_offset(head.data).with_len(len);
+    let sample = sample.read(input.source())?;
     let mut lines: Vec<&[u8]> = sample.buffer.split(|&byte| byte == b'\n').collect();
     if len == wanted {
         // The last field may have been cut.
@@ -96,10 +104,11 @@ fn likely(path: &Path, head: &Head) -> Result<Vec<Kind>> {
     }
     for line in lines.into_iter().filter(|line| dialect.is_data(line)) {
         let fields = dialect.fields(line).map_while(|field| field.ok());
-        for (kind, field) in kinds.iter_mut().zip(fields) {
+        for (column, field) in fields.take(dialect.columns).enumerate() {
+            let Some(place) = head.place(column) else { continue };
             let bare = dialect.bare(&line[field.place]);
             if !dialect.is_missing(bare) && !is_integer(bare) && double(bare).is_some() {
-                *kind = Kind::F64;
+                kinds[place] = Kind::F64;
             }
         }
     }
@@ -132,7 +141,7 @@ fn load(flag: &AtomicBool) -> bool {
 type Masks = Vec<Vec<u8>>;
 
 struct Inference<'p> {
-    path: &'p Path,
+    input: &'p Input<'p>,
     options: &'p TableOptions,
     head: &'p Head,
     counts: Vec<(u64, usize)>,
@@ -148,7 +157,7 @@ impl Inference<'_> {
             .into_iter()
             .map(|part| Mutex::new(Some(part)))
             .collect();
-        let masks = map_blocks(self.path, self.options, self.head, |block| {
+        let masks = map_blocks(self.input, self.options, self.head, |block| {
             let at = self.counts.binary_search_by_key(&block.index, |&(index, _)| index);
             let part = at
                 .ok()
@@ -159,15 +168,15 @@ impl Inference<'_> {
             });
             filled.map_err(|Wrong| {
                 let check = |column: usize, bare: &[u8]| self.check(kinds[column], bare, false);
-                let dialect = &self.head.dialect;
-                diagnose::fault(block.bytes, block.offset, dialect, check).into_error(self.path)
+                let fault = diagnose::fault(block.bytes, block.offset, self.head, check);
+                fault.into_error(self.input)
             })
         })?;
         Ok((found, masks))
     }
 
     fn find_fault(&self, kinds: &[Kind], is_final: bool) -> Result<Error> {
-        first_fault(self.path, self.options, self.head, |column, bare| {
+        first_fault(self.input, self.options, self.head, |column, bare| {
             self.check(kinds[column], bare, is_final)
         })
     }
@@ -215,13 +224,15 @@ impl Filling<'_, '_> {
         let dialect = &self.inference.head.dialect;
         let columns = self.kinds.len();
         // Enough rows at one time that those of a column are parsed together.
-        let mut fields = Fields::new().with_piece((columns * 512).min(1 << 20));
+        let mut fields = Fields::new().with_piece((dialect.columns * 512).min(1 << 20));
+        let mut picking = Picking::new(self.inference.head.picked.as_ref(), dialect.columns);
         // Most blocks miss nothing, and there may be very many columns.
         let mut masks = Masks::new();
         let mut place = Place { row: 0, column: 0 };
         let mut column = Tokenised::default();
         for run in lines::runs(block.bytes, dialect) {
             fields.each(run, dialect, |tokens| {
+                let tokens = picking.pick(tokens);
                 let count = tokens.ends.len();
                 for first in 0..count.min(columns) {
                     let at = place.column + first;

@@ -1,6 +1,6 @@
 //! Which lines of a block hold data.
 
-use swath_simd::{Lines, Marks, WordLines};
+use swath_simd::{Lines, Marks, Positions, WordLines, find};
 
 use super::dialect::Dialect;
 use super::options::Delimiter;
@@ -20,6 +20,8 @@ pub(super) enum Between {
     Byte(u8),
     /// Blanks, and there may be some around lines too.
     Blanks,
+    /// What the dialect says, and there may be quotes around it that mean nothing.
+    Quoted,
     /// Something is wrong with them.
     Wrong,
 }
@@ -53,7 +55,7 @@ pub(super) fn runs<'b>(block: &'b [u8], dialect: &Dialect) -> Vec<Run<'b>> {
 
 /// How many newlines a block has, whether a line of it may hold no data, and what separates.
 fn look(block: &[u8], dialect: &Dialect) -> (u64, bool, Between) {
-    match dialect.delimiter {
+    let (newlines, odd, between) = match dialect.delimiter {
         Delimiter::Byte(delimiter) => {
             let lines = Lines::of(block, Marks { delimiter, comment: dialect.comment });
             (lines.newlines, lines.odd, Between::Byte(delimiter))
@@ -67,7 +69,15 @@ fn look(block: &[u8], dialect: &Dialect) -> (u64, bool, Between) {
             };
             (lines.newlines, lines.odd, between)
         }
-    }
+    };
+    let is_text = || dialect.quote.is_some_and(|quote| find(block, quote).is_some());
+    let is_odd = dialect.skips && (is_text() || has_lone_return(block));
+    (newlines, odd, if is_odd { Between::Quoted } else { between })
+}
+
+fn has_lone_return(block: &[u8]) -> bool {
+    let is_lone = |at| block.get(at + 1).is_some_and(|byte| !b"\r\n".contains(byte));
+    Positions::new(block, b'\r').any(is_lone)
 }
 
 /// Returns how many lines of a block hold data.

@@ -2,6 +2,8 @@
 
 use swath::ReadOptions;
 
+use super::select::ColumnKey;
+
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -51,6 +53,7 @@ pub struct TableOptions {
     pub(super) header: Header,
     pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
+    pub(super) columns: Option<Vec<ColumnKey>>,
     pub(super) missing: Missing,
     pub(super) missing_words: Vec<Vec<u8>>,
     pub(super) read: ReadOptions,
@@ -72,6 +75,7 @@ impl TableOptions {
             header: Header::Auto,
             comment: Some(b'#'),
             quote: Some(b'"'),
+            columns: None,
             missing: Missing::Natural,
             missing_words: words.map(|word| word.as_bytes().to_vec()).to_vec(),
             read: ReadOptions::new(),
@@ -105,6 +109,29 @@ impl TableOptions {
     #[must_use]
     pub fn with_quote(mut self, quote: Option<u8>) -> Self {
         self.quote = quote;
+        self
+    }
+
+    /// Reads these columns only, in this order, each by its name in the header or by its index, from
+    /// 0. In the others may stand any text, also with delimiters between quotes. Default: all.
+    ///
+    /// ```
+    /// use swath_formats::table::TableOptions;
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("points.csv");
+    /// std::fs::write(&path, "id,name,score\n1,\"Smith, J.\",2.5\n2,José,3\n")?;
+    /// let options = TableOptions::new().with_columns(["score", "id"]);
+    /// let table = options.read::<f64>(&path)?;
+    /// assert_eq!(table.values[..], [2.5, 1.0, 3.0, 2.0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_columns<K: Into<ColumnKey>>(
+        mut self,
+        columns: impl IntoIterator<Item = K>,
+    ) -> Self {
+        self.columns = Some(columns.into_iter().map(Into::into).collect());
         self
     }
 

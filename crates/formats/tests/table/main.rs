@@ -2,5 +2,7 @@
 
 mod arrays;
 mod faults;
+mod packed;
+mod select;
 mod vectors;
 mod writing;

@@ -1,0 +1,203 @@
+//! What readers of text read: a file, or what it decompresses to.
+//!
+//! ```text
+//! graph.mtx      the file itself, as often as it takes
+//! graph.mtx.gz   ── all workers decompress it once ──▶ memory, read as often as it takes
+//! ```
+//!
+//! The first bytes tell, not the name. Lines and bytes in errors are those of the text; what is wrong
+//! with the compressed stream is told with the bytes of that.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath::append::{OrderedOptions, ordered_to};
+use swath::{ReadAt, ReadOptions, Source, SourceFacts};
+
+use crate::compressed::{DecompressOptions, Format};
+use crate::error::{Error, Reason, Result};
+
+/// First bytes that tell what a file is.
+const HEAD: u64 = 18;
+
+/// A file that is read more than once.
+pub(crate) struct Input<'p> {
+    path: &'p Path,
+    len: u64,
+    /// What it decompresses to, if it is compressed.
+    plain: Option<Arc<Plain>>,
+}
+
+impl<'p> Input<'p> {
+    /// Looks at the file, and decompresses it as `read` says, if it is compressed.
+    pub(crate) fn open(path: &'p Path, read: &ReadOptions) -> Result<Self> {
+        let first = || ReadOptions::new().with_workers(1);
+        let Ok(facts) = fs::metadata(path) else {
+            // Whatever is wrong with the path, the library says it best.
+            let len = first().read(path)?.buffer.len() as u64;
+            return Ok(Self { path, len, plain: None });
+        };
+        if !facts.is_file() {
+            let detail = "it is no regular file, and it is read twice";
+            let error = Error::reading(path, Reason::Unsupported, detail);
+            return Err(error.hint("write it to a file first"));
+        }
+        let head = first().with_len(facts.len().min(HEAD)).read(path)?.buffer;
+        if !is_compressed(&head) {
+            return Ok(Self { path, len: facts.len(), plain: None });
+        }
+        let bytes = decompressed(path, read)?;
+        let len = bytes.len() as u64;
+        Ok(Self { path, len, plain: Some(Arc::new(Plain { bytes, name: path.to_owned() })) })
+    }
+
+    /// What messages call it.
+    pub(crate) fn path(&self) -> &'p Path {
+        self.path
+    }
+
+    /// Bytes of text.
+    pub(crate) fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The text, for whatever reads sources.
+    pub(crate) fn source(&self) -> Source {
+        match &self.plain {
+            None => Source::from(self.path),
+            Some(plain) => Source::custom(Arc::clone(plain) as Arc<dyn ReadAt>),
+        }
+    }
+}
+
+/// Whether no text begins like this. Letters alone, as bzip2 begins, are not enough.
+fn is_compressed(head: &[u8]) -> bool {
+    match Format::detect(head) {
+        Some(Format::Bzip2) => {
+            matches!(head.get(4..10), Some(b"1AY&SY" | b"\x17\x72\x45\x38\x50\x90"))
+        }
+        other => other.is_some(),
+    }
+}
+
+/// The name of a file without the end that says how it is compressed.
+pub(crate) fn plain_name(path: &Path) -> PathBuf {
+    let is_known = path.extension().is_some_and(|end| {
+        ["gz", "bgz", "zst", "bz2"].iter().any(|known| end.eq_ignore_ascii_case(known))
+    });
+    if is_known { path.with_extension("") } else { path.to_owned() }
+}
+
+/// The text of a compressed file.
+struct Plain {
+    bytes: Vec<u8>,
+    name: PathBuf,
+}
+
+impl ReadAt for Plain {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.bytes.len() as u64)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
+        let rest = &self.bytes[at..];
+        let len = rest.len().min(target.len());
+        target[..len].copy_from_slice(&rest[..len]);
+        Ok(len)
+    }
+
+    fn name(&self) -> PathBuf {
+        self.name.clone()
+    }
+}
+
+fn decompressed(path: &Path, read: &ReadOptions) -> Result<Vec<u8>> {
+    let memory = Memory::default();
+    let output = ordered_to(memory.clone(), path, OrderedOptions::new());
+    let options = DecompressOptions::new().with_workers(read.workers());
+    let done = options.with_read(read.clone().with_offset(0)).decompress(path, output);
+    let mut text = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(wanted) = text.refused {
+        let detail = format!(
+            "there is no memory for the {wanted} bytes that it decompresses to at least"
+        );
+        let error = Error::reading(path, Reason::TooLarge, detail);
+        return Err(error.hint("decompress it to a file first, with `swath decompress`"));
+    }
+    done?;
+    Ok(std::mem::take(&mut text.bytes))
+}
+
+/// What has been decompressed so far; doubles as long as there is memory.
+#[derive(Clone, Default)]
+struct Memory(Arc<Mutex<Text>>);
+
+#[derive(Default)]
+struct Text {
+    bytes: Vec<u8>,
+    /// So many bytes were wanted, and not to be had.
+    refused: Option<usize>,
+}
+
+/// From this much more on, the machine is asked whether there is so much memory.
+const LARGE: usize = 64 << 20;
+
+impl Text {
+    /// Makes room for `more` bytes, at least.
+    fn grow(&mut self, more: usize) -> Option<()> {
+        let (len, room) = (self.bytes.len(), self.bytes.capacity());
+        if len.checked_add(more)? <= room {
+            return Some(());
+        }
+        let more = more.max(room.clamp(1 << 20, 1 << 30));
+        if more >= LARGE && swath::memory_at_hand().is_ok_and(|left| more as u64 > left) {
+            return None;
+        }
+        self.bytes.try_reserve_exact(more).ok()
+    }
+}
+
+impl Write for Memory {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if text.grow(bytes.len()).is_none() {
+            text.refused = Some(text.bytes.len() + bytes.len());
+            return Err(io::ErrorKind::OutOfMemory.into());
+        }
+        text.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_compressed_is_told_by_its_first_bytes() {
+        for head in
+            [&b"\x1f\x8b\x08\0"[..], b"\x28\xb5\x2f\xfd", b"BZh91AY&SY", b"\x50\x2a\x4d\x18"]
+        {
+            assert!(is_compressed(head), "{head:?}");
+        }
+        for head in [&b""[..], b"BZh9", b"BZh9,x,y,z\n1,2", b"1,2\n", b"P*M,1"] {
+            assert!(!is_compressed(head), "{head:?}");
+        }
+    }
+
+    #[test]
+    fn names_lose_no_other_end() {
+        for (name, plain) in
+            [("a.mtx.gz", "a.mtx"), ("a.mtx", "a.mtx"), ("gz", "gz"), ("b.ZST", "b")]
+        {
+            assert_eq!(plain_name(Path::new(name)), Path::new(plain));
+        }
+    }
+}

@@ -1,0 +1,203 @@
+//! Which columns of a file are read, and in which order they come.
+
+use swath_simd::Tokens;
+
+/// A column of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum ColumnKey {
+    /// What the header calls it.
+    Name(String),
+    /// How many columns stand before it.
+    Index(usize),
+}
+
+impl From<&str> for ColumnKey {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for ColumnKey {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<usize> for ColumnKey {
+    fn from(index: usize) -> Self {
+        Self::Index(index)
+    }
+}
+
+/// The columns that are read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Picked {
+    /// In the order of the file.
+    columns: Vec<usize>,
+    /// Which of these comes first in the result, and so on.
+    order: Vec<usize>,
+}
+
+impl Picked {
+    /// Finds the columns of a file that has so many; or says why there are none such.
+    pub(super) fn new(
+        keys: &[ColumnKey],
+        names: Option<&[String]>,
+        count: usize,
+    ) -> Result<Self, String> {
+        if keys.is_empty() {
+            return Err("no column is chosen".to_owned());
+        }
+        let wanted: Vec<usize> =
+            keys.iter().map(|key| find(key, names, count)).collect::<Result<_, _>>()?;
+        let mut columns = wanted.clone();
+        columns.sort_unstable();
+        if let Some(twice) = columns.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("the column of index {} is chosen twice", twice[0]));
+        }
+        let place = |column: &usize| columns.partition_point(|other| other < column);
+        let order = wanted.iter().map(place).collect();
+        Ok(Self { columns, order })
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// Which of those that are read a column is, in the order of the file; `None` if it is none.
+    pub(super) fn place(&self, column: usize) -> Option<usize> {
+        self.columns.binary_search(&column).ok()
+    }
+
+    /// Puts what belongs to the columns, in the order of the file, into that of the result.
+    pub(super) fn arrange<T: Clone>(&self, items: &[T]) -> Vec<T> {
+        self.order.iter().map(|&at| items[at].clone()).collect()
+    }
+
+    /// The same for the values of rows.
+    pub(super) fn arrange_rows<T: Copy>(&self, values: &mut [T]) {
+        if self.order.is_sorted() {
+            return;
+        }
+        let mut row = Vec::with_capacity(self.len());
+        for values in values.chunks_exact_mut(self.len()) {
+            row.clear();
+            row.extend_from_slice(values);
+            for (value, &at) in values.iter_mut().zip(&self.order) {
+                *value = row[at];
+            }
+        }
+    }
+
+    /// What is chosen of that which all columns of the file have, in the order of the result.
+    pub(super) fn of_all<T: Clone>(&self, all: &[T]) -> Vec<T> {
+        self.order.iter().map(|&at| all[self.columns[at]].clone()).collect()
+    }
+}
+
+fn find(key: &ColumnKey, names: Option<&[String]>, count: usize) -> Result<usize, String> {
+    match (key, names) {
+        (ColumnKey::Index(index), _) if *index < count => Ok(*index),
+        (ColumnKey::Index(index), _) => {
+            Err(format!("there is no column of index {index}: {count} are there, from 0"))
+        }
+        (ColumnKey::Name(name), None) => {
+            Err(format!("there is no column `{name}`: the first line has no names"))
+        }
+        (ColumnKey::Name(name), Some(names)) => {
+            let mut found = (0..).zip(names).filter(|(_, other)| *other == name);
+            match (found.next(), found.next()) {
+                (Some((index, _)), None) => Ok(index),
+                (Some((first, _)), Some((second, _))) => Err(format!(
+                    "`{name}` is the name of two columns, of index {first} and {second}"
+                )),
+                (None, _) => Err(format!("there is no column `{name}`: {}", listed(names))),
+            }
+        }
+    }
+}
+
+/// The first of many names.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 20;
+    let shown: Vec<String> = names.iter().take(MOST).map(|name| format!("`{name}`")).collect();
+    let more = if names.len() > MOST { ", …" } else { "" };
+    format!("they are {}{more}", shown.join(", "))
+}
+
+/// Leaves out the fields of columns that are not read.
+pub(super) struct Picking<'p> {
+    picked: Option<&'p Picked>,
+    columns: usize,
+    /// Of the next field.
+    column: usize,
+    starts: Vec<u32>,
+    ends: Vec<u32>,
+}
+
+impl<'p> Picking<'p> {
+    /// Of rows of so many columns.
+    pub(super) fn new(picked: Option<&'p Picked>, columns: usize) -> Self {
+        Self { picked, columns, column: 0, starts: Vec::new(), ends: Vec::new() }
+    }
+
+    /// The fields that are read, of those that come next in the file.
+    pub(super) fn pick<'t>(&'t mut self, tokens: Tokens<'t>) -> Tokens<'t> {
+        let Some(picked) = self.picked else { return tokens };
+        self.starts.clear();
+        self.ends.clear();
+        for (&start, &end) in tokens.starts.iter().zip(tokens.ends) {
+            if picked.place(self.column).is_some() {
+                self.starts.push(start);
+                self.ends.push(end);
+            }
+            self.column = if self.column + 1 == self.columns { 0 } else { self.column + 1 };
+        }
+        Tokens { text: tokens.text, starts: &self.starts, ends: &self.ends }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn picked(keys: &[&str]) -> Result<Picked, String> {
+        let names = ["a", "b", "c", "b"].map(String::from);
+        let key = |key: &&str| match key.parse() {
+            Ok(index) => ColumnKey::Index(index),
+            Err(_) => ColumnKey::from(*key),
+        };
+        Picked::new(&keys.iter().map(key).collect::<Vec<_>>(), Some(&names), 4)
+    }
+
+    #[test]
+    fn columns_come_in_the_order_in_which_they_were_chosen() {
+        let picked = picked(&["c", "3", "a"]).expect("there are such");
+        assert_eq!(
+            [0, 1, 2, 3].map(|column| picked.place(column)),
+            [Some(0), None, Some(1), Some(2)]
+        );
+        assert_eq!(picked.arrange(&["a", "c", "d"]), ["c", "d", "a"]);
+        assert_eq!(picked.of_all(&["a", "b", "c", "d"]), ["c", "d", "a"]);
+        let mut values = [0, 2, 3, 10, 12, 13];
+        picked.arrange_rows(&mut values);
+        assert_eq!(values, [2, 3, 0, 12, 13, 10]);
+    }
+
+    #[test]
+    fn columns_that_are_not_there_or_not_clear_are_refused() {
+        for (keys, says) in [
+            (&["x"][..], "no column `x`: they are `a`, `b`, `c`, `b`"),
+            (&["b"], "`b` is the name of two columns, of index 1 and 3"),
+            (&["4"], "no column of index 4: 4 are there"),
+            (&["a", "0"], "index 0 is chosen twice"),
+            (&[], "no column is chosen"),
+        ] {
+            let why = picked(keys).expect_err("it is not clear");
+            assert!(why.contains(says), "{why}");
+        }
+        let why = Picked::new(&["a".into()], None, 2).expect_err("no names");
+        assert!(why.contains("the first line has no names"), "{why}");
+    }
+}

@@ -1,0 +1,173 @@
+//! Some columns of tables with text in the others.
+
+use swath_formats::Reason;
+use swath_formats::table::{ColumnKey, Header, TableOptions, Value};
+use swath_reference::splitmix;
+
+use super::arrays::{file, options};
+
+const TEXTS: [&str; 8] = [
+    "José",
+    "\"Smith, J.\"",
+    "\"say \"\"hi\"\", he said\"",
+    "",
+    "2020-01-02",
+    "\"1,5\"",
+    "true",
+    "5'10\"",
+];
+
+/// Rows of an integer, a text, a double that may be missing, and another text, with and without the
+/// texts.
+fn customers(seed: u64, rows: usize, line_end: &str) -> (String, String) {
+    let mut next = splitmix(seed);
+    let (mut all, mut numbers) =
+        (format!("id,name,score,note{line_end}"), "id,score\n".to_owned());
+    for id in 0..rows {
+        let mut text = || TEXTS[usize::try_from(next() % 8).expect("few")];
+        let (name, note) = (text(), text());
+        let score = match next() % 4 {
+            0 => String::new(),
+            1 => (next() % 100).to_string(),
+            _ => format!("{}.5", next() % 1000),
+        };
+        all.push_str(&format!("{id},{name},{score},{note}{line_end}"));
+        numbers.push_str(&format!("{id},{score}\n"));
+    }
+    (all, numbers)
+}
+
+fn same<T: Value>(one: &[T], other: &[T]) -> bool {
+    bytemuck::cast_slice::<_, u8>(one) == bytemuck::cast_slice::<_, u8>(other)
+}
+
+#[test]
+fn chosen_columns_are_those_of_a_table_without_the_others() {
+    for (seed, line_end) in [(1, "\n"), (2, "\r\n"), (3, "\n")] {
+        let (all, numbers) = customers(seed, 60, line_end);
+        // Some files have no quote in them.
+        let all = match seed {
+            3 => all
+                .replace("\"1,5\"", "1.5")
+                .replace("h, J", "h J")
+                .replace("\"\", h", "h")
+                .replace('"', ""),
+            _ => all,
+        };
+        let (all, numbers) = (file(all), file(numbers));
+        let array = TableOptions::new().read::<f64>(numbers.path()).expect("numbers");
+        let columns = TableOptions::new().read_columns(numbers.path()).expect("numbers");
+        for block_size in (1..64).chain([1000, 1 << 20]) {
+            for workers in [1, 3] {
+                let chosen = options(workers, block_size).with_columns(["id", "score"]);
+                let got = chosen.read::<f64>(all.path()).expect("a table");
+                assert_eq!((got.rows, got.columns, &got.names), (60, 2, &array.names));
+                assert!(same(&got.values, &array.values), "{block_size}");
+                assert_eq!(chosen.read_columns(all.path()).expect("a table"), columns);
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_come_in_the_order_in_which_they_are_chosen() {
+    let file = file("a,b,c\n1,2,3\n4,5,6\n");
+    for block_size in 1..12 {
+        let turned = options(2, block_size).with_columns(["c", "a"]);
+        let got = turned.read::<u8>(file.path()).expect("a table");
+        assert_eq!(got.values[..], [3, 1, 6, 4]);
+        assert_eq!(got.names.expect("names"), ["c", "a"]);
+        let columns = turned.read_columns(file.path()).expect("a table");
+        assert_eq!(columns.names.expect("names"), ["c", "a"]);
+        let mixed = [ColumnKey::Index(2), ColumnKey::from("b")];
+        let mixed = options(2, block_size).with_columns(mixed);
+        assert_eq!(mixed.read::<u8>(file.path()).expect("a table").values[..], [3, 2, 6, 5]);
+        let shape = mixed.shape(file.path()).expect("a table");
+        assert_eq!((shape.rows, shape.columns), (2, 2));
+        let mut out = [0_u8; 4];
+        mixed.read_into(file.path(), &mut out).expect("as many");
+        assert_eq!(out, [3, 2, 6, 5]);
+    }
+}
+
+#[test]
+fn columns_between_blanks_are_chosen_too() {
+    let file = file(" 1  \"a b\"  2.5 x\n\n 3  c    4 \"\"\n");
+    for block_size in 1..40 {
+        let options = options(2, block_size).with_header(Header::Absent).with_columns([2, 0]);
+        let table = options.read::<f64>(file.path()).expect("a table");
+        assert_eq!(table.values[..], [2.5, 1.0, 4.0, 3.0]);
+    }
+}
+
+#[test]
+fn columns_that_are_not_there_are_refused_with_those_that_are() {
+    let file = file("a,b\n1,2\n");
+    for (key, says) in [
+        (ColumnKey::from("x"), "there is no column `x`: they are `a`, `b`"),
+        (ColumnKey::Index(2), "there is no column of index 2: 2 are there, from 0"),
+    ] {
+        let error = TableOptions::new().with_columns([key]).read::<f64>(file.path());
+        let error = error.expect_err("it is not there");
+        assert_eq!(error.reason(), Reason::Invalid);
+        assert!(error.to_string().contains(says), "{error}");
+    }
+}
+
+#[test]
+fn what_is_wrong_beside_the_chosen_columns_is_still_wrong() {
+    for (text, line, offset, says) in [
+        ("id,name,x\n1,a,2\n2,b\n", 3, 19, "2 fields where there should be 3"),
+        ("id,name,x\n1,a,2\n2,b,4,c\n", 3, 22, "more than 3 fields"),
+        ("id,name,x\n1,\"a,2\n", 2, 12, "a quote that does not end"),
+        ("id,name,x\n1,\"a\n2\",2\n", 2, 12, "a quote that does not end"),
+        ("id,name,x\n1,a\r2,b\r3,c,4\n", 2, 13, "a carriage return inside a line"),
+        ("id,name,x\n1,\"a,b\",\"2,3\"\n", 2, 19, "column `x` (index 2): not a number"),
+        ("id,name,x\n1,\"a,b\"\n", 2, 17, "2 fields where there should be 3"),
+    ] {
+        let file = file(text);
+        for block_size in (1..30).chain([1 << 20]) {
+            let options = options(2, block_size).with_columns(["x", "id"]);
+            let array = options.read::<f64>(file.path()).expect_err("it is wrong");
+            let columns = options.read_columns(file.path()).expect_err("it is wrong");
+            for error in [array, columns] {
+                assert_eq!(
+                    (error.line(), error.offset()),
+                    (Some(line), Some(offset)),
+                    "{error}"
+                );
+                assert!(error.to_string().contains(says), "{error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_field_that_is_no_number_is_told_with_its_column_and_what_to_try() {
+    const COLUMNS: &str = "choose the columns of numbers, with `columns`";
+    for (word, hint) in [
+        ("NULL", "name the words for missing values, with `missing_words`"),
+        ("None", "name the words for missing values, with `missing_words`"),
+        ("-", "name the words for missing values, with `missing_words`"),
+        ("true", "write 1 and 0, or choose the columns of numbers, with `columns`"),
+        ("FALSE", "write 1 and 0, or choose the columns of numbers, with `columns`"),
+        ("José", COLUMNS),
+        ("2020-01-02", COLUMNS),
+    ] {
+        let file = file(format!("id,größe\n1,2\n2,{word}\n"));
+        let array = TableOptions::new().read::<f64>(file.path()).expect_err("no number");
+        let columns = TableOptions::new().read_columns(file.path()).expect_err("no number");
+        for error in [array, columns] {
+            let told = error.to_string();
+            let wanted = format!(
+                "on line 3 at byte 17: column `größe` (index 1): not a number: `2,{word}`; try: {hint}"
+            );
+            assert!(told.ends_with(&wanted), "{told}");
+        }
+    }
+    let file = file("1,2\n3,x\n");
+    let error = TableOptions::new().read::<u8>(file.path()).expect_err("no number");
+    assert!(error.to_string().contains("column index 1: not a number: `3,x`"), "{error}");
+    let named = TableOptions::new().with_missing_words(["x"]).read::<f64>(file.path());
+    assert!(named.expect("a table").values[3].is_nan());
+}
