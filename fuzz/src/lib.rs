@@ -22,7 +22,7 @@ use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::matrix::{self, Duplicates, MatrixFormat, MatrixOptions, Strictness};
 use swath_formats::options::{self, PriceOptions};
 use swath_formats::safetensors::{self as tensors, Order, TensorOptions};
-use swath_formats::table::{self, TableOptions};
+use swath_formats::table::{self, Delimiter, Header, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
 use xxhash_rust::xxh3::xxh3_64;
@@ -178,14 +178,28 @@ fn matrix(bytes: &[u8], format: MatrixFormat) {
     });
 }
 
-/// A table, as an array of doubles and of integers, and as columns.
+/// A table, as an array of doubles and of integers, and as columns; its first column alone, and with
+/// blanks between fields. Small blocks give what one block gives, errors too.
+///
+/// # Panics
+///
+/// If they do not.
 pub fn table(bytes: &[u8]) {
     let read = ReadOptions::new().with_workers(2);
-    let options = TableOptions::new().with_read_options(read).with_block_size(64);
+    let options = TableOptions::new().with_read_options(read);
     with_file(bytes, |path| {
-        judge(options.read::<f64>(path));
-        judge(options.read::<i32>(path));
-        judge(options.read_columns(path));
+        judge(options.clone().with_block_size(64).read::<i32>(path));
+        for options in [
+            options.clone(),
+            options.clone().with_columns([0]),
+            options.clone().with_delimiter(Delimiter::Blanks).with_header(Header::Absent),
+        ] {
+            let small = options.clone().with_block_size(7);
+            let arrays = [&options, &small].map(|it| text(it.read::<f64>(path)));
+            assert_eq!(arrays[0], arrays[1], "other blocks, another array");
+            let columns = [&options, &small].map(|it| text(it.read_columns(path)));
+            assert_eq!(columns[0], columns[1], "other blocks, other columns");
+        }
     });
 }
 
@@ -277,6 +291,14 @@ pub fn profiles(bytes: &[u8]) {
         let ingested = IngestOptions::new().with_profile(profile).collect(Files::from(path));
         assert_eq!(ingested.expect("it is there").report().bytes, LEN as u64);
     });
+}
+
+/// What came of it, as text.
+fn text<T: std::fmt::Debug>(outcome: swath_formats::Result<T>) -> String {
+    match outcome {
+        Ok(value) => format!("{value:?}"),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// An error says which file it is about.

@@ -75,7 +75,10 @@ pub(crate) const CASES: &[Case] = &[
 /// Inputs that a worker for each core, or each that was asked for, has too little memory for.
 pub(crate) const LARGE: &[Case] = &[
     case(&["compress", "--level", "19", "IN/large", "out.zst"], Measured),
-    case(&["compress", "--format", "bzip2", "--workers", "16", "IN/larger", "out.bz2"], Measured),
+    case(
+        &["compress", "--format", "bzip2", "--workers", "16", "IN/larger", "out.bz2"],
+        Measured,
+    ),
 ];
 
 /// The commands below `command`, with the words that lead to them.
@@ -98,7 +101,8 @@ fn no_command_is_missing() {
     leaves(&Cli::command(), &mut Vec::new(), &mut found);
     assert!(found.len() > 20, "{found:?}");
     for words in found {
-        let is_there = CASES.iter().any(|case| case.words.iter().zip(&words).all(|(a, b)| a == b));
+        let is_there =
+            CASES.iter().any(|case| case.words.iter().zip(&words).all(|(a, b)| a == b));
         assert!(is_there, "`{}` is run under no limit: add it to CASES", words.join(" "));
     }
 }
