@@ -9,8 +9,8 @@ use swath_study::hidden;
 
 use crate::output::complain;
 
-/// The first signal lets the run on its way end, the second one ends the program; where no thread
-/// can be started to wait for it, the first one does.
+/// The first signal lets the run on its way end and says so, the second one ends the program; where
+/// no thread can be started to wait for it, the first one does.
 pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
     static AGAIN: AtomicBool = AtomicBool::new(false);
     let cancel = cancel.clone();
@@ -20,6 +20,7 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
             std::process::exit(130);
         }
         cancel.cancel();
+        complain("stopping after the run on its way; Ctrl-C again ends it at once");
     };
     // It would leave the signals to a thread that is not there, and nothing would stop the program.
     if swath_study::threads::available(2) < 2 {

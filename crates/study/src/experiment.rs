@@ -5,20 +5,21 @@
 //! Experiment ─ entrants(stage) → Entrant: series, x, state ─┐
 //!                                                           ├─ rounds → Run, Run, …
 //!              control ─────────────────────────────────────┘             │
-//!            ─ judge(runs) → Finding: holds, does not hold, undecided  ←──┘
+//!  claims: words, rule ─ judge(runs, state) → Finding: holds, does not hold, undecided  ←──┘
 //! ```
 //!
 //! Entrants take turns: every round runs each of them once, in an order shuffled anew. Each run is
 //! verified by its checksum, and a control that does the same fixed work all along tells how noisy
 //! the machine was. Experiments themselves are in [`experiments`](crate::experiments).
 
+mod claim;
 mod judge;
 mod meter;
 mod rounds;
 mod stage;
 
-pub(crate) use judge::text;
-pub use judge::{Claim, all_of, any_of};
+pub use claim::{Claim, Places, Scale};
+pub use judge::{Point, all_of, any_of, told};
 pub use meter::{Meter, Outcome, hardware};
 pub use rounds::{CONTROL, Rounds, Stopped, control, run};
 pub use stage::{Extent, Input, SharedPages, Stage};
@@ -26,7 +27,7 @@ pub use stage::{Extent, Input, SharedPages, Stage};
 use anyhow::Result;
 
 use crate::peers::Absent;
-use crate::results::{Chart, Finding, Selected, State};
+use crate::results::{Chart, State};
 
 /// The study that an experiment comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,16 +67,16 @@ pub struct Experiment {
     pub study: Study,
     /// What of it is reproduced.
     pub figure: &'static str,
-    /// What the study claims, in one sentence.
-    pub claim: &'static str,
+    /// What the study says, and the rules by which it is judged.
+    pub claims: &'static [Claim],
+    /// How large it is beside that of the study.
+    pub scale: Scale,
     /// Rounds that count, at least.
     pub least_rounds: usize,
     /// What is drawn.
     pub charts: fn() -> Vec<Chart>,
     /// Who takes part.
     pub entrants: fn(&Stage) -> Result<Entrants>,
-    /// What the runs say of the claim.
-    pub judge: fn(&Selected<'_>) -> Finding,
 }
 
 impl std::fmt::Debug for Experiment {

@@ -15,6 +15,8 @@ mod orders;
 mod priorities;
 mod shape;
 mod sums;
+#[cfg(test)]
+mod verdicts;
 
 use crate::experiment::Experiment;
 
@@ -31,6 +33,7 @@ pub const ALL: &[Experiment] = &[
     priorities::THREADS,
     priorities::CLASSES,
     priorities::CHUNKS,
+    priorities::FAMILY,
     files::SMALL,
     files::MEDIUM,
     files::LARGE,
@@ -42,6 +45,7 @@ pub const ALL: &[Experiment] = &[
     graphs::LOADING,
     appends::TREE,
     appends::FILES,
+    appends::ORDERS,
     orders::OPERATIONS,
 ];
 
@@ -66,6 +70,8 @@ pub fn chosen(words: &[String]) -> Result<Vec<&'static Experiment>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::experiment::Claim;
+    use crate::results::Kind;
     use std::collections::BTreeSet;
 
     #[test]
@@ -78,6 +84,31 @@ mod tests {
             assert!(!(experiment.charts)().is_empty(), "{}", experiment.id);
         }
         assert!(ALL.is_sorted_by_key(|experiment| experiment.study));
+    }
+
+    /// Claims in the study's own words whose section nobody noted.
+    const WITHOUT_SECTION: [&str; 3] =
+        ["a-engines", "a-priorities-chunks", "a-priorities-chunks-linear"];
+
+    #[test]
+    fn every_claim_has_words_a_section_where_it_is_quoted_and_a_rule() {
+        let mut names = BTreeSet::new();
+        for experiment in ALL {
+            assert!(!experiment.claims.is_empty(), "{}", experiment.id);
+            assert_eq!(experiment.claims[0].id.split('/').next(), Some(experiment.id));
+            for Claim { id, source, rule, .. } in experiment.claims {
+                assert!(names.insert(*id) && id.starts_with(experiment.id), "{id}");
+                assert!(
+                    source.words.len() > 10 && rule.len() > 20 && rule.ends_with('.'),
+                    "{id}"
+                );
+                let is_bare = source.kind == Kind::Quoted && source.section.is_empty();
+                assert_eq!(is_bare, WITHOUT_SECTION.contains(id), "{id}");
+                // What is quoted is no sentence of ours: a short one, as it stands there.
+                assert!(source.kind != Kind::Quoted || source.words.len() < 120, "{id}");
+            }
+            assert!(!experiment.scale.study.is_empty() && experiment.scale.minutes > 0);
+        }
     }
 
     #[test]

@@ -14,6 +14,8 @@
 //! # anyhow::Ok(())
 //! ```
 
+mod shared;
+
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
@@ -64,6 +66,39 @@ pub enum Leave {
     },
     /// By Swath, as one plain file.
     Plain,
+    /// As study E does: a log for each thread, and a shared order of what is in them.
+    StudyE(Shared),
+}
+
+/// What keeps study E's order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shared {
+    /// Its doubly linked list, behind a lock.
+    List,
+    /// Its skip list, for many threads.
+    Skip,
+}
+
+/// What is known of a tree that was left.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Left {
+    /// Bytes.
+    pub bytes: u64,
+    /// Forks.
+    pub forks: u64,
+    /// Forks that another thread took.
+    pub steals: u64,
+    /// Pieces that the file consists of.
+    pub extents: u64,
+    /// Those of study E, as `(log, offset, len)` in serial order.
+    pieces: Vec<(usize, u64, u64)>,
+}
+
+impl From<Committed> for Left {
+    fn from(committed: Committed) -> Self {
+        let Committed { bytes, forks, steals, extents, .. } = committed;
+        Self { bytes, forks, steals, extents, pieces: Vec::new() }
+    }
 }
 
 /// One tree and the threads that run it.
@@ -110,7 +145,7 @@ impl Trees {
     /// # Errors
     ///
     /// The first of a write or of the commit.
-    pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<Committed>> {
+    pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<Left>> {
         match how {
             Leave::Nowhere => {
                 let work = |call| {
@@ -148,9 +183,22 @@ impl Trees {
                     true => options,
                     false => options.with_checksums(Checksums::None),
                 };
-                return self.append(folder, options).map(Some);
+                return self.append(folder, options).map(|it| Some(it.into()));
             }
-            Leave::Plain => return self.append(folder, AppendOptions::new()).map(Some),
+            Leave::Plain => {
+                let committed = self.append(folder, AppendOptions::new())?;
+                return Ok(Some(committed.into()));
+            }
+            Leave::StudyE(kind) => {
+                let left = shared::append(&self.fib, &self.pool, folder, kind)?;
+                return Ok(Some(Left {
+                    bytes: left.pieces.iter().map(|piece| piece.2).sum(),
+                    forks: self.fib.forks(),
+                    steals: left.steals,
+                    extents: left.pieces.len() as u64,
+                    pieces: left.pieces,
+                }));
+            }
         }
         Ok(None)
     }
@@ -190,6 +238,25 @@ impl Trees {
         Ok(self.pool.install(|| out.commit())?)
     }
 
+    /// Whether the pieces of logs, one after the other, are the serial file: what `left` says of what
+    /// study E's append left in `folder`. Of other ways there are none, and nothing is read.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be read, or are in another order.
+    pub fn check_pieces(&self, folder: &Path, left: &Left) -> Result<()> {
+        if left.pieces.is_empty() {
+            return Ok(());
+        }
+        let logs = (0..self.pool.current_num_threads())
+            .map(|log| File::open(folder.join(log.to_string())))
+            .collect::<io::Result<_>>()?;
+        let file = Pieces { logs, pieces: &left.pieces, done: 0 };
+        let different = self.fib.first_difference(file)?;
+        ensure!(different.is_none(), "not the serial file from byte {different:?} on");
+        Ok(())
+    }
+
     /// Bytes in `folder` and their sum, to be compared with those [expected](Self::expected).
     ///
     /// # Errors
@@ -215,6 +282,30 @@ impl Trees {
             }
         }
         Ok((bytes, sum))
+    }
+}
+
+/// Pieces of logs, one after the other, as one file.
+struct Pieces<'p> {
+    logs: Vec<File>,
+    pieces: &'p [(usize, u64, u64)],
+    /// Bytes of the first of them that were read.
+    done: u64,
+}
+
+impl Read for Pieces<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some((&(log, offset, len), rest)) = self.pieces.split_first() {
+            if self.done < len {
+                let left = usize::try_from(len - self.done).unwrap_or(usize::MAX);
+                let most = buffer.len().min(left);
+                let read = self.logs[log].read_at(&mut buffer[..most], offset + self.done)?;
+                self.done += read as u64;
+                return Ok(read);
+            }
+            (self.pieces, self.done) = (rest, 0);
+        }
+        Ok(0)
     }
 }
 
@@ -263,7 +354,7 @@ fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
 mod tests {
     use super::*;
 
-    const ALL: [Leave; 9] = [
+    const ALL: [Leave; 11] = [
         Leave::Serial { buffer: BUFFER },
         Leave::Serial { buffer: 0 },
         Leave::OwnFiles { buffer: BUFFER },
@@ -273,6 +364,8 @@ mod tests {
         Leave::Segments { checksums: true },
         Leave::Segments { checksums: false },
         Leave::Plain,
+        Leave::StudyE(Shared::List),
+        Leave::StudyE(Shared::Skip),
     ];
 
     #[test]
@@ -284,6 +377,7 @@ mod tests {
                 let left = trees.leave(folder.path(), how).expect("room");
                 assert_eq!(trees.check(folder.path()).expect("readable"), trees.expected());
                 if let Some(left) = left {
+                    trees.check_pieces(folder.path(), &left).expect("in serial order");
                     assert_eq!(
                         (left.bytes, left.forks),
                         (trees.fib.bytes(), trees.fib.forks())
@@ -312,6 +406,41 @@ mod tests {
         bytes.pop();
         fs::write(folder.path().join("shared"), &bytes).expect("room");
         assert_ne!(trees.check(folder.path()).expect("readable"), trees.expected());
+    }
+
+    /// Many small steals: each node has to stand where its fork was.
+    #[test]
+    fn study_e_s_order_is_the_serial_one_whoever_steals() {
+        let mut steals = 0;
+        for threads in [2, 4, 7] {
+            let trees = Trees::new(14, 64, threads).expect("small");
+            for round in 0..20 {
+                for kind in [Shared::List, Shared::Skip] {
+                    let folder = tempfile::tempdir().expect("a folder");
+                    let left = trees.leave(folder.path(), Leave::StudyE(kind)).expect("room");
+                    let left = left.expect("an order");
+                    let checked = trees.check_pieces(folder.path(), &left);
+                    checked.unwrap_or_else(|error| {
+                        panic!("{kind:?}, {threads}, {round}: {error}")
+                    });
+                    assert_eq!(left.extents, left.steals + 1, "a node for each strand");
+                    steals += left.steals;
+                }
+            }
+        }
+        assert!(steals > 0, "nobody ever stole");
+    }
+
+    #[test]
+    fn pieces_in_another_order_are_found() {
+        let trees = Trees::new(6, 100, 1).expect("small");
+        let folder = tempfile::tempdir().expect("a folder");
+        let left = trees.leave(folder.path(), Leave::StudyE(Shared::List)).expect("room");
+        let mut left = left.expect("an order");
+        let [(log, offset, len)] = left.pieces[..] else { panic!("one thread, one strand") };
+        left.pieces = vec![(log, offset + 100, len - 100), (log, offset, 100)];
+        let error = trees.check_pieces(folder.path(), &left).expect_err("swapped");
+        assert!(error.to_string().contains("from byte Some(0) on"), "{error}");
     }
 
     #[test]

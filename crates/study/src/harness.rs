@@ -34,7 +34,7 @@ use std::time::Instant;
 use swath_os::usage;
 
 /// Control times that are spread wider than this share of their median are called noisy.
-const NOISY_SPREAD: f64 = 0.15;
+pub(crate) const NOISY_SPREAD: f64 = 0.15;
 
 /// Fewer rounds give no interval worth printing.
 pub const MIN_ROUNDS: usize = 7;

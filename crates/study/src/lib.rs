@@ -32,6 +32,7 @@ pub mod random;
 pub mod results;
 pub mod session;
 pub mod stats;
+pub mod summary;
 pub mod threads;
 pub mod tune;
 pub mod watch;

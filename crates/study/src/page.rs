@@ -33,7 +33,8 @@ mod side;
 mod summary;
 mod svg;
 
-pub use compare::{Compared, Differs, compare};
+pub(crate) use bars::place_name;
+pub use compare::{Changed, Compared, Differs, changed, compare};
 pub use number::{date, size};
 pub use side::render_comparison;
 
@@ -81,7 +82,9 @@ fn states(results: &Results) -> Vec<State> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::{Chart, Folder, Limit, Measure, Measured, Progress, Run};
+    use crate::results::{
+        Chart, Claimed, Finding, Folder, Holds, Limit, Measure, Measured, Progress, Run, Source,
+    };
     use crate::stats::Interval;
 
     pub(super) fn run(series: &str, x: f64, round: usize, seconds: f64) -> Run {
@@ -104,13 +107,16 @@ mod tests {
             id: id.into(),
             study: "A".into(),
             figure: "figure 1".into(),
-            claim: "More threads are faster.".into(),
+            claims: vec![Claimed {
+                id: id.into(),
+                source: Source::quoted("More threads are faster", "§1"),
+                rule: "Two are at least 1.1 × as fast as one.".into(),
+                verdicts: vec![Finding::default()],
+            }],
             charts: vec![chart(Measure::Seconds)],
             state: Progress::Done,
-            absent: Vec::new(),
-            finding: crate::results::Finding::default(),
-            noise: None,
             runs,
+            ..Measured::default()
         }
     }
 
@@ -136,18 +142,84 @@ mod tests {
     }
 
     #[test]
+    fn a_claim_has_its_words_its_rule_and_a_verdict_for_each_state_beside_the_noise() {
+        let mut experiment = measured("a-threads", vec![run("pool", 1.0, 0, 2.0)]);
+        experiment.noise = Some(0.36);
+        let share = Interval { estimate: 5.065, lower: 5.0, upper: 5.1 };
+        experiment.claims[0].verdicts = vec![
+            Finding {
+                verdict: Holds::Yes,
+                because: "warm because".into(),
+                of_limit: Some(share),
+                ..Finding::default()
+            },
+            Finding {
+                state: State::Cold,
+                verdict: Holds::No,
+                because: "cold because".into(),
+                ..Finding::default()
+            },
+        ];
+        let page = page_of(vec![experiment]);
+        let table = page.split("id=\"findings\"").nth(1).expect("findings");
+        let table = table.split("</table>").next().expect("a table");
+        for words in [
+            "“More threads are faster” (§1)",
+            "at least 1.1 × as fast as one",
+            ">warm<",
+            ">cold<",
+            "holds</span>",
+            "does not hold</span>",
+            "noisy: 36 %",
+            "warm because",
+            "cold because",
+            "506.5 %",
+            "More than all of it",
+        ] {
+            assert!(table.contains(words), "{words}: {table}");
+        }
+        assert_eq!(table.matches("noisy: 36 %").count(), 2, "beside each verdict");
+        assert!(
+            page.contains("there are 2 verdicts: 1 hold here, 1 do not hold, 0 are undecided")
+        );
+    }
+
+    #[test]
+    fn ratios_say_what_they_are_compared_with() {
+        let mut experiment = measured("a", vec![run("pool", 1.0, 0, 2.0)]);
+        experiment.charts = vec![
+            chart(Measure::SpeedUp { series: "serial".into(), x: Some(1.0) }),
+            chart(Measure::SpeedUp { series: "serial".into(), x: None }),
+            chart(Measure::Efficiency),
+        ];
+        let page = page_of(vec![experiment]);
+        for words in [
+            "1 is serial at 1 threads",
+            "1 is serial at the same place",
+            "The speed-up of a series over itself at 1 threads, divided by the threads",
+        ] {
+            assert!(page.contains(words), "{words}");
+        }
+    }
+
+    #[test]
     fn what_did_not_run_says_why() {
         let states = [
             Progress::Skipped("no memory cgroup".into()),
             Progress::Failed("disk full".into()),
             Progress::Stopped,
         ];
-        let experiments = states.map(|state| Measured { state, ..measured("a", Vec::new()) });
+        let claim = Claimed::default;
+        let experiments = states.map(|state| Measured {
+            state,
+            claims: vec![claim()],
+            ..measured("a", Vec::new())
+        });
         let page = page_of(experiments.into());
         for words in ["skipped</span>", "no memory cgroup", "failed</span>", "disk full"] {
             assert!(page.contains(words), "{words}");
         }
-        assert!(page.contains("Stopped early") && page.contains("; 2 did not run"));
+        assert!(page.contains("Stopped early") && page.contains("; 3 claims were not judged"));
     }
 
     #[test]
@@ -158,9 +230,12 @@ mod tests {
             measured(evil, vec![run(evil, 0.0, 0, 1.0), run("b", 0.0, 0, 1.0)]);
         experiment.study = evil.into();
         experiment.figure = evil.into();
-        experiment.claim = evil.into();
+        experiment.scale = evil.into();
+        let said = |text: &'static str| Source::quoted(text, text);
+        let claim = &mut experiment.claims[0];
+        (claim.id, claim.source, claim.rule) = (evil.into(), said(evil), evil.into());
         experiment.absent = vec![both()];
-        experiment.finding.because = evil.into();
+        experiment.claims[0].verdicts[0].because = evil.into();
         let named = Chart {
             title: evil.into(),
             x: evil.into(),
@@ -204,7 +279,7 @@ mod tests {
         experiment.charts.push(chart(Measure::Efficiency));
         experiment.noise = Some(f64::NAN);
         let no_number = Interval { estimate: f64::NAN, lower: f64::NAN, upper: f64::INFINITY };
-        experiment.finding.of_limit = Some(no_number);
+        experiment.claims[0].verdicts[0].of_limit = Some(no_number);
         let limit =
             Limit { name: "sum".into(), folder: None, value: no_number, unit: "GB/s".into() };
         let results = Results {

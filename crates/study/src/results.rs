@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! Results ─ machine, method, limits
-//!    └─ Measured, one for each experiment ─ charts, absent, finding
+//!    └─ Measured, one for each experiment ─ charts, absent, claims → findings
 //!          └─ Run: folder, series, x, state, round → seconds, bytes, metrics
 //! ```
 //!
@@ -18,8 +18,11 @@
 //! # anyhow::Ok(())
 //! ```
 
+mod claimed;
 mod select;
+mod written;
 
+pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};
 pub use select::{Key, LEAST_ROUNDS, Selected};
 
 use std::collections::BTreeMap;
@@ -31,7 +34,7 @@ use serde::{Deserialize, Serialize};
 use crate::stats::Interval;
 
 /// The version of the format that this program writes.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Everything that one study measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -121,7 +124,8 @@ pub struct Limit {
 }
 
 /// What one experiment gave.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "written::Written")]
 pub struct Measured {
     /// As in `a-threads`.
     pub id: String,
@@ -129,18 +133,22 @@ pub struct Measured {
     pub study: String,
     /// What it reproduces.
     pub figure: String,
-    /// What the study claims, in one sentence.
-    pub claim: String,
+    /// How large it was beside that of the study, in a sentence.
+    pub scale: String,
+    /// What the study says, and what came of it.
+    pub claims: Vec<Claimed>,
     /// What is to be drawn.
     pub charts: Vec<Chart>,
     /// How far it came.
     pub state: Progress,
     /// Who could not take part, and why: `[who, why]`.
     pub absent: Vec<(String, String)>,
-    /// What came of the claim.
-    pub finding: Finding,
     /// How far the times of the control were spread, as a share of their median.
     pub noise: Option<f64>,
+    /// Below what it was, where that is all that is known: of schema 1.
+    pub noise_below: Option<f64>,
+    /// How long all of it took, preparations and checks included.
+    pub wall_seconds: Option<f64>,
     /// One for each run that counts.
     pub runs: Vec<Run>,
 }
@@ -258,42 +266,6 @@ pub struct Run {
     pub courses: BTreeMap<String, Vec<f64>>,
 }
 
-/// What came of a claim.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
-    /// Whether it holds here.
-    pub verdict: Holds,
-    /// Why, with the numbers.
-    pub because: String,
-    /// How near the best of Swath came to the machine's limit, 1 being all of it.
-    pub of_limit: Option<Interval>,
-}
-
-/// Whether a claim holds here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Holds {
-    /// The whole interval says so.
-    Yes,
-    /// The whole interval says it does not.
-    No,
-    /// The runs do not tell, or there are none.
-    #[default]
-    Undecided,
-}
-
-impl Holds {
-    /// The words that a finding is told in, everywhere.
-    #[must_use]
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Yes => "holds",
-            Self::No => "does not hold",
-            Self::Undecided => "undecided",
-        }
-    }
-}
-
 impl State {
     /// The word for it.
     #[must_use]
@@ -341,7 +313,8 @@ impl Results {
             "this study has schema {}, and {SCHEMA} is the newest that is known here: update Swath",
             head.schema
         );
-        let results: Self = serde_json::from_str(text).context("this study is damaged")?;
+        let mut results: Self = serde_json::from_str(text).context("this study is damaged")?;
+        results.schema = SCHEMA;
         let mut runs = results.experiments.iter().flat_map(|one| &one.runs);
         ensure!(
             runs.all(|run| run.seconds >= 0.0 && run.folder < results.folders.len().max(1)),
@@ -364,16 +337,24 @@ mod tests {
             id: "a-threads".into(),
             study: "A".into(),
             figure: "figure 1".into(),
-            claim: "more is more".into(),
+            scale: "as large".into(),
+            claims: vec![Claimed {
+                id: "a-threads".into(),
+                source: Source::quoted("more is more", "§1"),
+                rule: "more is more than less".into(),
+                verdicts: vec![Finding {
+                    state: State::Cold,
+                    verdict: Holds::No,
+                    because: "1.5 [1.4, 1.6]".into(),
+                    of_limit: Some(interval(0.75)),
+                }],
+            }],
             charts: Vec::new(),
             state: Progress::Skipped("no memory".into()),
             absent: vec![("map".into(), "not allowed".into())],
-            finding: Finding {
-                verdict: Holds::No,
-                because: "1.5 [1.4, 1.6]".into(),
-                of_limit: Some(interval(0.75)),
-            },
             noise: Some(0.125),
+            noise_below: None,
+            wall_seconds: Some(7.0),
             runs: Vec::new(),
         }
     }

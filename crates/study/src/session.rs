@@ -3,6 +3,7 @@
 //! ```text
 //! folders × chosen experiments → rounds → Results ─┬─ study.json   after each experiment
 //!                                                  ├─ ID.csv       one row a run
+//!                                                  ├─ summary.md   at the end
 //!                                                  └─ report.html  at the end
 //! ```
 //!
@@ -14,21 +15,22 @@ mod timelines;
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use swath::CancelToken;
 
 use crate::cache::ColdBy;
-use crate::experiment::{self, CONTROL, Experiment, Extent, Rounds, Stage, Stopped};
+use crate::experiment::{self, CONTROL, Experiment, Extent, Places, Rounds, Stage, Stopped};
 use crate::experiments;
 use crate::facts::Facts;
-use crate::harness::noisy_spread;
 use crate::hidden::Hidden;
 use crate::page;
 use crate::results::{
-    Finding, Folder, Holds, Key, Measured, Method, Progress, Results, Run, Selected, State,
+    Folder, Key, Limit, Measured, Method, Progress, Results, Run, Selected, State,
 };
+use crate::stats::Summary;
+use crate::summary;
 
 /// What is to be done.
 #[derive(Clone, Debug)]
@@ -54,7 +56,7 @@ pub struct Settings {
 /// How far it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The experiment on its way.
+    /// The experiment on its way, or [`LIMITS`].
     pub id: &'static str,
     /// Its number, from 0, and how many there are.
     pub experiment: (usize, usize),
@@ -66,6 +68,10 @@ pub struct Step {
 pub const FILE: &str = "study.json";
 /// The page beside it.
 pub const PAGE: &str = "report.html";
+/// The same as tables, for papers.
+pub const SUMMARY: &str = "summary.md";
+/// What is on its way before the experiments.
+pub const LIMITS: &str = "limits";
 
 /// Runs all of it. What is there at the end is also in the folder of results.
 ///
@@ -82,7 +88,7 @@ pub fn run(
     let stages = settings
         .data
         .iter()
-        .map(|data| Place::new(data, settings))
+        .map(|data| Place::new(data, settings, cancel))
         .collect::<Result<Vec<_>>>()?;
     let mut results = beginning(settings);
     let before = if settings.resume { earlier(settings, &results)? } else { None };
@@ -95,11 +101,12 @@ pub fn run(
         None => Vec::new(),
     };
     if results.limits.is_empty() {
-        for (folder, place) in stages.iter().enumerate() {
-            results.limits.extend(limits::measure(&place.stage, folder, cancel)?);
-        }
+        results.limits = limits_of(&stages, cancel, &mut |run| {
+            watch(Step { id: LIMITS, experiment: (0, settings.chosen.len()), run });
+        })?;
     }
-    if let Some(place) = stages.first().filter(|_| results.timelines.is_empty()) {
+    let is_going = |results: &Results| results.timelines.is_empty() && !cancel.is_cancelled();
+    if let Some(place) = stages.first().filter(|_| is_going(&results)) {
         results.timelines = timelines::record(&place.stage)?;
     }
     // What was finished before stays, and all that is not asked for now.
@@ -126,9 +133,58 @@ pub fn run(
         results.experiments.sort_by_key(|one| place_of(&one.id));
         save(&results, out)?;
     }
-    save(&results, out)?;
-    swath::write(out.join(PAGE), page::render(&results)?)?;
+    report(&results, out)?;
     Ok(results)
+}
+
+/// The limits of the machine and all folders. Stopped before all of them are there, there are none:
+/// whoever goes on measures them anew.
+fn limits_of(
+    places: &[Place],
+    cancel: &CancelToken,
+    told: &mut dyn FnMut((usize, usize)),
+) -> Result<Vec<Limit>> {
+    let mut all = Vec::new();
+    for (folder, place) in places.iter().enumerate() {
+        let measured = limits::measure(&place.stage, folder, cancel, told);
+        if cancel.is_cancelled() {
+            return Ok(Vec::new());
+        }
+        all.extend(measured?);
+    }
+    Ok(all)
+}
+
+/// Leaves `study.json`, the page and the summary in a folder.
+///
+/// # Errors
+///
+/// If they cannot be written.
+pub fn report(results: &Results, out: &Path) -> Result<()> {
+    save(results, out)?;
+    swath::write(out.join(SUMMARY), summary::render(results))?;
+    swath::write(out.join(PAGE), page::render(results)?)?;
+    Ok(())
+}
+
+/// Judges what was measured by the rules of this version: what it does not know stays as it is.
+#[must_use]
+pub fn judged_anew(mut results: Results) -> Results {
+    let folders: Vec<String> =
+        results.folders.iter().map(|folder| folder.path.clone()).collect();
+    let (seed, is_full) = (results.method.seed, results.method.extent == Extent::Full.word());
+    for one in &mut results.experiments {
+        let Some(known) = experiments::ALL.iter().find(|known| known.id == one.id) else {
+            continue;
+        };
+        let places = Places { folders: &folders, seed, noise: one.noise };
+        one.claims = known.judged(&one.runs, places);
+        // What an earlier version ran was of the sizes of that version.
+        if !one.scale.is_empty() {
+            one.scale = known.scale.sentence(is_full);
+        }
+    }
+    results
 }
 
 /// Makes the folder of results, and keeps others out of it until what is returned is dropped.
@@ -196,10 +252,11 @@ struct Place {
 }
 
 impl Place {
-    fn new(data: &Path, settings: &Settings) -> Result<Self> {
+    fn new(data: &Path, settings: &Settings, cancel: &CancelToken) -> Result<Self> {
         let folder = Hidden::make(data, ".swath-study")?;
         let stage = Stage::new(folder.path(), settings.extent, settings.seed)
-            .with_program(settings.program.clone());
+            .with_program(settings.program.clone())
+            .with_cancel(cancel.clone());
         Ok(Self { stage, _folder: folder })
     }
 }
@@ -270,14 +327,12 @@ fn measure(
         id: chosen.id.to_owned(),
         study: chosen.study.letter().to_owned(),
         figure: chosen.figure.to_owned(),
-        claim: chosen.claim.to_owned(),
+        scale: chosen.scale.sentence(settings.extent == Extent::Full),
         charts: (chosen.charts)(),
         state: Progress::Done,
-        absent: Vec::new(),
-        finding: Finding::default(),
-        noise: None,
-        runs: Vec::new(),
+        ..Measured::default()
     };
+    let begun = Instant::now();
     for (folder, place) in places.iter().enumerate() {
         let count = rounds_of(settings.extent, chosen.least_rounds);
         let rounds = Rounds { count, seed: settings.seed, folder };
@@ -289,12 +344,21 @@ fn measure(
                 measured.state = Progress::Stopped;
                 break;
             }
+            // What was to be made for it was not made.
+            Err(_) if cancel.is_cancelled() => {
+                measured.state = Progress::Stopped;
+                break;
+            }
             Err(error) => measured.state = Progress::Failed(format!("{error:#}")),
         }
     }
-    measured.finding = judge(chosen, &measured.runs, settings);
     measured.noise = noise(&measured.runs, places.len());
     measured.runs.retain(|run| run.series != CONTROL);
+    let folders: Vec<String> =
+        settings.data.iter().map(|data| data.display().to_string()).collect();
+    let judged = Places { folders: &folders, seed: settings.seed, noise: measured.noise };
+    measured.claims = chosen.judged(&measured.runs, judged);
+    measured.wall_seconds = Some(begun.elapsed().as_secs_f64());
     measured
 }
 
@@ -330,32 +394,13 @@ fn in_folder(
     stopped
 }
 
-/// The findings of all folders in one: where they differ, nothing is decided.
-fn judge(chosen: &Experiment, runs: &[Run], settings: &Settings) -> Finding {
-    let findings: Vec<Finding> = (0..settings.data.len())
-        .map(|folder| (chosen.judge)(&Selected::new(runs, folder, settings.seed)))
-        .collect();
-    if let [one] = findings.as_slice() {
-        return one.clone();
-    }
-    let first = findings.first().map_or(Holds::Undecided, |finding| finding.verdict);
-    let agree = findings.iter().all(|finding| finding.verdict == first);
-    let texts = settings.data.iter().zip(&findings).map(|(data, finding)| {
-        format!("{}: {} ({})", data.display(), finding.verdict.words(), finding.because)
-    });
-    Finding {
-        verdict: if agree { first } else { Holds::Undecided },
-        because: texts.collect::<Vec<_>>().join("; "),
-        of_limit: findings.first().and_then(|finding| finding.of_limit),
-    }
-}
-
-/// How far the times of the control are spread, as a share of their median, if that is too far;
-/// the folder that was measured at the worst time counts.
+/// How far the times of the control are spread, as a share of their median; the folder that was
+/// measured at the worst time counts.
 fn noise(runs: &[Run], folders: usize) -> Option<f64> {
     let key = Key { series: CONTROL, x: 0.0, state: State::None };
-    let spreads = (0..folders)
-        .filter_map(|folder| noisy_spread(&Selected::new(runs, folder, 1).seconds(key)));
+    let spreads = (0..folders).filter_map(|folder| {
+        Some(Summary::of(&Selected::new(runs, folder, 1).seconds(key))?.spread())
+    });
     spreads.max_by(f64::total_cmp)
 }
 

@@ -1,9 +1,12 @@
 //! What `swath study` takes.
 
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use clap::{Args, Subcommand, ValueHint};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command, Subcommand, ValueHint};
 use swath_study::experiment::Extent;
+use swath_study::experiments::ALL;
 
 /// `swath study`
 #[derive(Debug, Args)]
@@ -16,6 +19,9 @@ Examples:
   swath study --only a-threads,b --data /mnt/fast --data /mnt/large
   swath study --full --out here && swath study --full --out here --resume
   swath study compare before/study.json after/study.json
+  swath study report before
+
+Ctrl-C lets the run on its way end and keeps what is finished; a second one ends it at once.
 
 Exit status: 0 all is done; 1 an experiment failed or was stopped, the others are kept; 2 not done."
 )]
@@ -24,11 +30,12 @@ pub struct Study {
     #[command(subcommand)]
     pub with: Option<With>,
 
-    /// Small files and few places: all experiments in two minutes (what it does anyway)
+    /// Small files and few places: all experiments in some minutes (what it does anyway)
     #[arg(long)]
     pub quick: bool,
 
-    /// As large as the studies: an hour or more
+    /// As large as the studies, except where --list --json says what is other and why; it says how
+    /// long it takes, about two and a quarter hours for all on two cores
     #[arg(long, conflicts_with = "quick")]
     pub full: bool,
 
@@ -38,6 +45,7 @@ pub struct Study {
 
     /// Only these experiments, or all of a study by its letter
     #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    #[arg(value_parser = Names, hide_possible_values = true)]
     pub only: Vec<String>,
 
     /// Where to measure, in a hidden folder that is removed again; several give several devices or
@@ -46,7 +54,7 @@ pub struct Study {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub data: Vec<PathBuf>,
 
-    /// Where to leave report.html, study.json and a table for each experiment
+    /// Where to leave report.html, study.json, summary.md and a table for each experiment
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "swath-study")]
     pub out: PathBuf,
 
@@ -58,11 +66,11 @@ pub struct Study {
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
 
-    /// Print the experiments and what the studies claim, and measure nothing
+    /// Print the experiments, what the studies say and the rules, and measure nothing
     #[arg(long)]
     pub list: bool,
 
-    /// Print JSON: all that is left in study.json
+    /// Print JSON: all that is left in study.json, or the list
     #[arg(long)]
     pub json: bool,
 }
@@ -72,6 +80,46 @@ pub struct Study {
 pub enum With {
     /// Put two studies side by side: two machines, two folders or two versions
     Compare(Compare),
+    /// Judge a study anew by the rules of this version, and make its page and summary again
+    Report(Report),
+}
+
+/// `swath study report`
+#[derive(Debug, Args)]
+pub struct Report {
+    /// The folder of the study; its study.json, report.html and summary.md are replaced
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub study: PathBuf,
+
+    /// Leave them in another folder
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+
+    /// Print JSON: the claims, the rules and the verdicts
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The names of experiments, for a shell that completes them. Whether one is right is said later,
+/// with what to try.
+#[derive(Clone)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(ALL.iter().map(|one| PossibleValue::new(one.id))))
+    }
 }
 
 /// `swath study compare`

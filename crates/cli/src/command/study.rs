@@ -7,9 +7,11 @@ use anyhow::Result;
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use swath::CancelToken;
+use swath_study::experiment::{Experiment, Extent};
 use swath_study::experiments::chosen;
-use swath_study::results::{Measured, Progress, Results};
+use swath_study::results::{Claimed, Counts, Finding, Measured, Progress, Results, State};
 use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
+use swath_study::summary::{files, not_judged};
 
 use super::Outcome;
 use crate::args::study::{Study, With};
@@ -19,21 +21,20 @@ use crate::output::{complain, print, print_json, wrote};
 use crate::signal::stop_on_signal;
 
 mod compare;
+mod list;
+mod report;
 
 pub(super) fn run(args: &Study) -> Result<Outcome> {
-    if let Some(With::Compare(compared)) = &args.with {
-        return compare::run(compared);
+    match &args.with {
+        Some(With::Compare(compared)) => return compare::run(compared),
+        Some(With::Report(reported)) => return report::run(reported),
+        None => {}
     }
     let chosen = chosen(&args.only).map_err(|word| {
         Refused::new(format!("there is no experiment {word:?}"), "swath study --list")
     })?;
     if args.list {
-        let mut table = table(["experiment", "study", "what is measured", "what was claimed"]);
-        for one in chosen {
-            table.add_row([one.id, one.study.letter(), one.figure, one.claim]);
-        }
-        print(format!("{table}\n"))?;
-        return Ok(Outcome::Done);
+        return list::run(&chosen, args.json);
     }
     let mut data = args.data.clone();
     if data.is_empty() {
@@ -59,6 +60,9 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
     }
     let cancel = CancelToken::new();
     stop_on_signal(&cancel)?;
+    if settings.extent == Extent::Full {
+        announce(&settings.chosen);
+    }
     let bar = Shown::new(!args.json);
     let results = measure(&settings, &cancel, &mut |step| bar.update(step));
     bar.clear();
@@ -77,6 +81,20 @@ pub(super) fn run(args: &Study) -> Result<Outcome> {
         complain("stopped: what was finished is kept; try: --resume");
     }
     Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
+}
+
+/// What a full study is beside the studies, and how long it takes.
+fn announce(chosen: &[&Experiment]) {
+    for one in chosen.iter().filter(|one| !one.scale.other.is_empty()) {
+        complain(format!("{}: {}", one.id, one.scale.sentence(true)));
+    }
+    let minutes: u32 = chosen.iter().map(|one| one.scale.minutes).sum();
+    complain(format!(
+        "all else is as large as in the studies; it takes about {} h {} min on two cores and a \
+         disk of 2 GB/s",
+        minutes / 60,
+        minutes % 60
+    ));
 }
 
 /// Folders in which nothing can be measured, or one that is named twice.
@@ -141,9 +159,11 @@ fn table<const N: usize>(head: [&str; N]) -> Table {
 }
 
 fn text(results: &Results, left: &str) -> String {
-    let mut found = table(["experiment", "claim", "here", "because"]);
+    let mut found = table(["claim", "files", "here", "control", "because"]);
     for one in &results.experiments {
-        found.add_row([one.id.as_str(), one.claim.as_str(), word(one), because(one).as_str()]);
+        for claim in &one.claims {
+            add_rows(&mut found, one, claim);
+        }
     }
     let mut limits = table(["limit", "value"]);
     for limit in &results.limits {
@@ -152,33 +172,24 @@ fn text(results: &Results, left: &str) -> String {
             format!("{:.1} {}", limit.value.estimate, limit.unit),
         ]);
     }
-    let noisy = results.experiments.iter().filter(|one| one.noise.is_some()).count();
-    let mut text = format!("{limits}\n{found}\n");
-    if noisy > 0 {
-        text += &format!(
-            "noisy: in {noisy} of {} experiments the control's times were spread\n",
-            results.experiments.len()
-        );
-    }
-    text + &format!("{left}\n")
+    format!("{limits}\n{found}\n{}\n{left}\n", Counts::of(results))
 }
 
-fn word(one: &Measured) -> &'static str {
-    match (&one.state, one.finding.verdict) {
-        (Progress::Failed(_), _) => "failed",
-        (Progress::Skipped(_), _) => "skipped",
-        (Progress::Stopped, _) => "stopped",
-        (Progress::Done, verdict) => verdict.words(),
+fn add_rows(table: &mut Table, one: &Measured, claim: &Claimed) {
+    let words = format!("{}: {}", claim.id, claim.source);
+    let noise = one.noise_words();
+    for Finding { state, verdict, because, .. } in &claim.verdicts {
+        let here = if one.state == Progress::Stopped { "stopped" } else { verdict.words() };
+        table.add_row([words.as_str(), files(*state), here, &noise, because]);
     }
-}
-
-fn because(one: &Measured) -> String {
-    match &one.state {
-        Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
-        _ if one.runs.is_empty() && !one.absent.is_empty() => {
-            let absent = one.absent.iter().map(|(who, why)| format!("{who}: {why}"));
-            absent.collect::<Vec<_>>().join("; ")
-        }
-        _ => one.finding.because.clone(),
+    if claim.verdicts.is_empty() {
+        let why = not_judged(one);
+        let here = match one.state {
+            Progress::Failed(_) => "failed",
+            Progress::Skipped(_) => "skipped",
+            Progress::Stopped => "stopped",
+            Progress::Done => "not judged",
+        };
+        table.add_row([words.as_str(), files(State::None), here, "–", &why]);
     }
 }

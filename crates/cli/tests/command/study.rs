@@ -1,6 +1,9 @@
 //! `swath study` measures, says what came of it, and leaves nothing but its results.
 
 use std::fs;
+use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use crate::child::{code, run, stderr, stdout, swath};
 
@@ -13,6 +16,106 @@ fn the_list_has_every_experiment_and_nothing_is_measured() {
         assert!(text.contains(id), "{text}");
     }
     assert_eq!(fs::read_dir(folder.path()).expect("there").count(), 0);
+}
+
+#[test]
+fn the_list_is_json_when_it_is_asked_for() {
+    let text =
+        stdout(&run(["study", "--list", "--json", "--only", "a-engines,e-append-orders"]));
+    let json: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+    let list = json.as_array().expect("a list");
+    assert_eq!(list.len(), 2);
+    assert_eq!(list[1]["claims"][0]["source"]["words"], "in practice as effective");
+    for one in list {
+        for claim in one["claims"].as_array().expect("claims") {
+            assert!(claim["rule"].as_str().is_some_and(|rule| !rule.is_empty()), "{claim}");
+        }
+        assert!(one["full_minutes"].as_u64().is_some_and(|minutes| minutes > 0), "{one}");
+    }
+}
+
+#[test]
+fn a_shell_completes_the_names_of_experiments() {
+    for shell in ["bash", "zsh", "fish"] {
+        let text = stdout(&run(["completions", shell]));
+        assert!(text.contains("a-priorities-family"), "{shell}");
+    }
+    let help = stdout(&run(["study", "--help"]));
+    assert!(!help.contains("a-priorities-family"), "{help}");
+}
+
+/// An older version's study, with one claim that the rules of today judge otherwise.
+const SCHEMA_1: &str = r#"{"schema": 1, "version": "0", "started": 0, "machine": [],
+    "method": {"extent": "quick", "rounds": 5, "seed": 1, "cold_by": "x"},
+    "folders": [{"path": "/data", "facts": []}], "limits": [], "experiments": [
+    {"id": "a-priorities-range", "study": "A", "figure": "f", "charts": [], "state": "done",
+     "claim": "However many priorities there are, loading takes the same time.",
+     "absent": [], "finding": {"verdict": "no", "because": "1.8", "of_limit": null},
+     "noise": null, "runs": [RUNS]}]}"#;
+
+fn earlier_study(folder: &std::path::Path, slowest: f64) {
+    let mut runs = Vec::new();
+    for round in 0..5 {
+        for (x, seconds) in [(100.0, 1.0), (500.0, (1.0 + slowest) / 2.0), (1000.0, slowest)] {
+            runs.push(format!(
+                r#"{{"folder": 0, "series": "barrier between batches", "x": {x}, "state": "warm",
+                   "round": {round}, "order": 0, "seconds": {seconds}, "bytes": 1}}"#
+            ));
+        }
+    }
+    fs::create_dir_all(folder).expect("a folder");
+    let text = SCHEMA_1.replace("RUNS", &runs.join(","));
+    fs::write(folder.join("study.json"), text).expect("room");
+}
+
+#[test]
+fn an_earlier_study_is_judged_anew_and_reported() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let study = folder.path().join("study");
+    earlier_study(&study, 1.8);
+    let output = swath().args(["study", "report"]).arg(&study).output().expect("started");
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let counts = "Of 1 claims of the five studies, judged apart for warm and cold files, there are \
+                  1 verdicts: 1 hold here, 0 do not hold, 0 are undecided.";
+    assert!(stdout(&output).contains(counts), "{}", stdout(&output));
+    for left in ["summary.md", "report.html"] {
+        let text = fs::read_to_string(study.join(left)).expect("left");
+        assert!(text.contains(counts), "{left}");
+        assert!(text.contains("Linear dependency of range of priorities with time"), "{left}");
+        assert!(
+            text.contains("1000 priorities take 1.80 × [1.80, 1.80] as long as 100"),
+            "{left}"
+        );
+    }
+    let nothing = folder.path().join("nothing");
+    let output = swath().args(["study", "report"]).arg(&nothing).output().expect("started");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("nothing") && stderr(&output).contains("; try: "));
+}
+
+#[test]
+fn verdicts_that_changed_come_first_when_two_are_compared() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (before, after) = (folder.path().join("before"), folder.path().join("after"));
+    earlier_study(&before, 1.8);
+    earlier_study(&after, 1.01);
+    let compare = |right: &std::path::Path, words: &[&str]| {
+        let mut command = swath();
+        command.args(["study", "compare"]).arg(&before).arg(right).args(words);
+        command.arg("--out").arg(folder.path().join("both.html")).output().expect("started")
+    };
+    let text = stdout(&compare(&after, &[]));
+    let (verdict, ratios) = (text.find("does not hold"), text.find("B as fast as A"));
+    assert!(verdict.is_some() && verdict < ratios, "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&stdout(&compare(&after, &["--json"]))).expect("JSON");
+    let [changed] = json["verdicts"].as_array().expect("verdicts").as_slice() else {
+        panic!("{json}")
+    };
+    assert_eq!((&changed["left"], &changed["right"]), (&"yes".into(), &"no".into()));
+    let page = fs::read_to_string(folder.path().join("both.html")).expect("left");
+    assert!(page.find("Changed verdicts") < page.find("B is</th>"));
+    assert!(stdout(&compare(&before, &[])).starts_with("no verdict changed"));
 }
 
 #[test]
@@ -32,6 +135,8 @@ fn a_small_study_leaves_its_rows_and_says_what_holds() {
     let text = stdout(&output);
     assert!(text.contains("a-threads") && text.contains("undecided"), "{text}");
     assert_eq!(fs::read_dir(data.path()).expect("there").count(), 0, "left behind");
+    assert!(text.contains("verdicts: "), "the counts are told: {text}");
+    assert!(out.path().join("summary.md").exists());
     let page = fs::read_to_string(out.path().join("report.html")).expect("left");
     assert!(page.contains("a-threads") && page.contains("</html>"));
     let json = fs::read(out.path().join("study.json")).expect("left");
@@ -44,6 +149,32 @@ fn a_small_study_leaves_its_rows_and_says_what_holds() {
         let count = |key: &str| one[key].as_array().expect("rows").len();
         assert!(count("runs") > 0 || one["id"] == "a-memory" && count("absent") > 0, "{one}");
     }
+}
+
+#[test]
+fn the_first_signal_ends_it_soon_and_says_what_a_second_one_does() {
+    let (data, out) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let left = || fs::read_dir(data.path()).expect("there").count();
+    let mut command = swath();
+    command.args(["study", "--smoke", "--data"]).arg(data.path()).arg("--out").arg(out.path());
+    let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("started");
+    // It listens to signals before it makes anything.
+    let begun = Instant::now();
+    while left() == 0 {
+        assert!(begun.elapsed() < Duration::from_secs(60), "nothing was made");
+        sleep(Duration::from_millis(1));
+    }
+    let pid = child.id().to_string();
+    let sent = Command::new("kill").args(["-INT", &pid]).status().expect("started");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("ended");
+    assert_eq!(code(&output), 1, "{}", stderr(&output));
+    for said in ["Ctrl-C again ends it at once", "what was finished is kept; try: --resume"] {
+        assert!(stderr(&output).contains(said), "{}", stderr(&output));
+    }
+    assert_eq!(left(), 0, "left behind");
+    assert!(out.path().join("study.json").exists());
 }
 
 #[test]

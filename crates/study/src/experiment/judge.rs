@@ -1,47 +1,128 @@
-//! From numbers to a verdict, and the words for it.
+//! From numbers to a verdict, and the sentences for it.
 
-use crate::results::{Finding, Holds};
+use crate::results::{Finding, Holds, Selected};
 use crate::stats::{Bound, Interval, Verdict};
 
-/// One thing that a claim says, with what was measured.
+/// One thing that a rule asks about, as a sentence with a gap for what was measured.
 ///
 /// ```
-/// use swath_study::experiment::{Claim, all_of};
-/// use swath_study::results::Holds;
+/// use swath_study::experiment::{Point, all_of};
+/// use swath_study::results::{Holds, Selected};
 /// use swath_study::stats::{Bound, Interval};
 ///
 /// let measured = Interval { estimate: 1.9, lower: 1.8, upper: 2.1 };
-/// let faster = Claim::new("8 threads against one", Some(measured), Bound::AtLeast(1.2));
-/// assert_eq!(all_of(&[faster]).verdict, Holds::Yes);
+/// let faster = Point::new("8 threads are {} as fast as one", Some(measured), Bound::AtLeast(1.2));
+/// let finding = all_of(&Selected::new(&[], 0, 1), &[faster]);
+/// assert_eq!(finding.verdict, Holds::Yes);
+/// assert_eq!(
+///     finding.because,
+///     "8 threads are 1.90 × [1.80, 2.10] as fast as one; the rule asks for at least 1.2"
+/// );
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Claim {
-    what: String,
+pub struct Point {
+    sentence: String,
     measured: Option<Interval>,
-    bound: Bound,
+    /// None: it is told, and decides nothing.
+    bounds: Vec<Bound>,
+    /// What is compared has intervals of its own, and they overlap.
+    overlaps: bool,
 }
 
-impl Claim {
-    /// `what` was measured, if at all, and is to keep to `bound`.
-    pub fn new(what: impl Into<String>, measured: Option<Interval>, bound: Bound) -> Self {
-        Self { what: what.into(), measured, bound }
+impl Point {
+    /// `{}` in `sentence` is what was measured, if it was; it is to keep to `bound`.
+    pub fn new(sentence: impl Into<String>, measured: Option<Interval>, bound: Bound) -> Self {
+        Self { sentence: sentence.into(), measured, bounds: vec![bound], overlaps: false }
     }
 
-    fn holds(&self) -> Holds {
-        match self.measured.map(|measured| self.bound.verdict(&measured)) {
-            Some(Verdict::Met) => Holds::Yes,
-            Some(Verdict::Missed) => Holds::No,
-            Some(Verdict::Undecided) | None => Holds::Undecided,
+    /// As [`new`](Self::new), from one number to another.
+    pub fn within(
+        sentence: impl Into<String>,
+        measured: Option<Interval>,
+        (least, most): (f64, f64),
+    ) -> Self {
+        let bounds = vec![Bound::AtLeast(least), Bound::AtMost(most)];
+        Self { bounds, ..Self::told(sentence, measured) }
+    }
+
+    /// A sentence that decides nothing.
+    pub fn told(sentence: impl Into<String>, measured: Option<Interval>) -> Self {
+        Self { sentence: sentence.into(), measured, bounds: Vec::new(), overlaps: false }
+    }
+
+    /// Words without a gap, which decide nothing.
+    pub fn words(sentence: impl Into<String>) -> Self {
+        Self::told(sentence, None)
+    }
+
+    /// Decides nothing if the intervals of the two that are compared overlap.
+    #[must_use]
+    pub fn apart(self, own: Option<Interval>, other: Option<Interval>) -> Self {
+        let overlap = own
+            .zip(other)
+            .is_none_or(|(own, other)| own.lower <= other.upper && other.lower <= own.upper);
+        Self { overlaps: self.overlaps || overlap, ..self }
+    }
+
+    /// What the interval says if it is as much wider as the control was spread.
+    fn holds(&self, noise: f64) -> Holds {
+        let Some(Interval { estimate, lower, upper }) = self.measured else {
+            return Holds::Undecided;
+        };
+        let widened =
+            Interval { estimate, lower: lower / (1.0 + noise), upper: upper * (1.0 + noise) };
+        let verdicts: Vec<Verdict> =
+            self.bounds.iter().map(|bound| bound.verdict(&widened)).collect();
+        if self.overlaps {
+            Holds::Undecided
+        } else if verdicts.contains(&Verdict::Missed) {
+            Holds::No
+        } else if verdicts.contains(&Verdict::Undecided) {
+            Holds::Undecided
+        } else {
+            Holds::Yes
         }
     }
 
+    /// A sentence with a capital.
     fn text(&self) -> String {
-        let digits = self.measured.map_or(DIGITS, |measured| digits(&measured, self.bound));
-        format!("{}: {}, claimed {}", self.what, rounded(self.measured, digits), self.bound)
+        let sentence = self.sentence();
+        let mut letters = sentence.chars();
+        letters
+            .next()
+            .map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+    }
+
+    fn sentence(&self) -> String {
+        if !self.sentence.contains("{}") {
+            return self.sentence.clone();
+        }
+        let Some(measured) = self.measured else {
+            return format!(
+                "not measured in enough rounds: {}",
+                self.sentence.replace("{}", "… ×")
+            );
+        };
+        let digits =
+            self.bounds.iter().map(|&bound| digits(&measured, bound)).max().unwrap_or(DIGITS);
+        let told = self.sentence.replace("{}", &rounded(&measured, digits));
+        if self.bounds.is_empty() {
+            return told;
+        }
+        if self.overlaps {
+            return format!(
+                "{told}, but the intervals of the two overlap, which decides nothing"
+            );
+        }
+        let asked = self.bounds.iter().map(|bound| match bound {
+            Bound::AtLeast(goal) => format!("at least {goal}"),
+            Bound::AtMost(goal) => format!("at most {goal}"),
+        });
+        format!("{told}; the rule asks for {}", asked.collect::<Vec<_>>().join(" and "))
     }
 }
 
-/// Digits behind the point, usually.
+/// Digits after the point, usually.
 const DIGITS: usize = 2;
 
 /// So many that what lies on one side of a bound is not told to be on it.
@@ -56,47 +137,56 @@ fn digits(measured: &Interval, bound: Bound) -> usize {
     (DIGITS..5).find(is_told).unwrap_or(5)
 }
 
-/// What was measured, as findings tell it.
-pub(crate) fn text(measured: Option<Interval>) -> String {
-    rounded(measured, DIGITS)
+/// A ratio with its interval; of large ones nobody reads what is after the point.
+fn rounded(measured: &Interval, digits: usize) -> String {
+    let digits = if measured.lower >= 100.0 { 0 } else { digits };
+    let Interval { estimate, lower, upper } = measured;
+    format!("{estimate:.digits$} × [{lower:.digits$}, {upper:.digits$}]")
 }
 
-fn rounded(measured: Option<Interval>, digits: usize) -> String {
-    measured.map_or_else(
-        || String::from("not measured"),
-        |Interval { estimate, lower, upper }| {
-            format!("{estimate:.digits$} [{lower:.digits$}, {upper:.digits$}]")
-        },
-    )
-}
-
-/// Holds if all of `claims` do; does not if one of them does not.
+/// Holds if all of `points` do; does not if one of them does not.
 #[must_use]
-pub fn all_of(claims: &[Claim]) -> Finding {
-    finding(combined(claims, Holds::No, Holds::Yes), claims)
+pub fn all_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
+    finding(runs, points, (Holds::No, Holds::Yes))
 }
 
-/// Holds if one of `claims` does; does not if none of them does.
+/// Holds if one of `points` does; does not if none of them does.
 #[must_use]
-pub fn any_of(claims: &[Claim]) -> Finding {
-    finding(combined(claims, Holds::Yes, Holds::No), claims)
+pub fn any_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
+    finding(runs, points, (Holds::Yes, Holds::No))
 }
 
-/// One `decisive` claim is enough; without any, all that are left say `otherwise`.
-fn combined(claims: &[Claim], decisive: Holds, otherwise: Holds) -> Holds {
-    let verdicts: Vec<Holds> = claims.iter().map(Claim::holds).collect();
-    if verdicts.contains(&decisive) {
+/// What was measured where there is no claim to judge.
+#[must_use]
+pub fn told(points: &[Point]) -> Finding {
+    let texts: Vec<String> = points.iter().map(Point::text).collect();
+    Finding { verdict: Holds::Told, because: texts.join(". "), ..Finding::default() }
+}
+
+/// One `decisive` point is enough; without any, all that are left say `otherwise`.
+fn finding(
+    runs: &Selected<'_>,
+    points: &[Point],
+    (decisive, otherwise): (Holds, Holds),
+) -> Finding {
+    let noise = runs.noise();
+    let judged = points.iter().filter(|point| !point.bounds.is_empty());
+    let verdicts: Vec<Holds> = judged.map(|point| point.holds(noise)).collect();
+    let verdict = if verdicts.contains(&decisive) {
         decisive
     } else if verdicts.is_empty() || verdicts.contains(&Holds::Undecided) {
         Holds::Undecided
     } else {
         otherwise
+    };
+    let mut texts: Vec<String> = points.iter().map(Point::text).collect();
+    if noise > 0.0 {
+        let percent = 100.0 * noise;
+        texts.push(format!(
+            "The control was spread by {percent:.0} %: each interval was taken to be wider by that"
+        ));
     }
-}
-
-fn finding(verdict: Holds, claims: &[Claim]) -> Finding {
-    let texts: Vec<String> = claims.iter().map(Claim::text).collect();
-    Finding { verdict, because: texts.join("; "), of_limit: None }
+    Finding { verdict, because: texts.join(". "), ..Finding::default() }
 }
 
 impl Finding {
@@ -111,41 +201,103 @@ impl Finding {
 mod tests {
     use super::*;
 
-    fn claim(lower: f64, upper: f64) -> Claim {
-        let estimate = f64::midpoint(lower, upper);
-        Claim::new("it", Some(Interval { estimate, lower, upper }), Bound::AtLeast(1.0))
+    fn runs(noise: f64) -> Selected<'static> {
+        Selected::new(&[], 0, 1).with_noise(Some(noise))
+    }
+
+    fn interval(lower: f64, upper: f64) -> Option<Interval> {
+        Some(Interval { estimate: f64::midpoint(lower, upper), lower, upper })
+    }
+
+    fn point(lower: f64, upper: f64) -> Point {
+        Point::new("it is {} as fast", interval(lower, upper), Bound::AtLeast(1.0))
     }
 
     #[test]
     fn a_claim_holds_only_if_the_whole_interval_says_so() {
-        let (holding, failing, open) = (claim(1.1, 1.3), claim(0.7, 0.9), claim(0.9, 1.1));
-        let missing = Claim::new("it", None, Bound::AtLeast(1.0));
-        for (claims, all, any) in [
+        let (holding, failing, open) = (point(1.1, 1.3), point(0.7, 0.9), point(0.9, 1.1));
+        let missing = Point::new("{}", None, Bound::AtLeast(1.0));
+        let told = Point::told("{}", interval(0.1, 0.2));
+        for (points, all, any) in [
             (vec![holding.clone()], Holds::Yes, Holds::Yes),
             (vec![failing.clone()], Holds::No, Holds::No),
             (vec![open.clone()], Holds::Undecided, Holds::Undecided),
             (vec![missing.clone()], Holds::Undecided, Holds::Undecided),
             (vec![], Holds::Undecided, Holds::Undecided),
+            (vec![told.clone()], Holds::Undecided, Holds::Undecided),
+            (vec![holding.clone(), told], Holds::Yes, Holds::Yes),
             (vec![holding.clone(), failing.clone()], Holds::No, Holds::Yes),
             (vec![holding.clone(), open.clone()], Holds::Undecided, Holds::Yes),
             (vec![failing.clone(), open], Holds::No, Holds::Undecided),
             (vec![holding.clone(), holding, missing], Holds::Undecided, Holds::Yes),
         ] {
-            assert_eq!(
-                (all_of(&claims).verdict, any_of(&claims).verdict),
-                (all, any),
-                "{claims:?}"
-            );
+            let (found_all, found_any) =
+                (all_of(&runs(0.0), &points), any_of(&runs(0.0), &points));
+            assert_eq!((found_all.verdict, found_any.verdict), (all, any), "{points:?}");
         }
     }
 
     #[test]
-    fn the_reason_has_the_numbers_and_what_was_claimed() {
-        let because = all_of(&[claim(1.1, 1.3)]).because;
-        assert_eq!(because, "it: 1.20 [1.10, 1.30], claimed ≥ 1");
-        let near = all_of(&[claim(0.9981, 1.3)]).because;
-        assert_eq!(near, "it: 1.149 [0.998, 1.300], claimed ≥ 1");
-        let at_it = all_of(&[claim(1.0, 1.3)]).because;
-        assert_eq!(at_it, "it: 1.15 [1.00, 1.30], claimed ≥ 1");
+    fn beside_a_noisy_control_a_verdict_needs_room() {
+        let (near, far) = (point(1.1, 1.3), point(1.6, 1.8));
+        let (below, far_below) = (point(0.8, 0.9), point(0.5, 0.6));
+        let verdict =
+            |noise, point: &Point| all_of(&runs(noise), std::slice::from_ref(point)).verdict;
+        for (point, calm, noisy) in [
+            (&near, Holds::Yes, Holds::Undecided),
+            (&far, Holds::Yes, Holds::Yes),
+            (&below, Holds::No, Holds::Undecided),
+            (&far_below, Holds::No, Holds::No),
+        ] {
+            // Below the share from which a control is called noisy nothing is widened.
+            assert_eq!((verdict(0.1, point), verdict(0.4, point)), (calm, noisy), "{point:?}");
+        }
+        let because = all_of(&runs(0.4), &[near]).because;
+        assert!(because.contains("spread by 40 %"), "{because}");
+    }
+
+    #[test]
+    fn intervals_that_overlap_decide_nothing() {
+        let point = || Point::new("{}", interval(0.5, 0.6), Bound::AtMost(1.0));
+        let verdict = |point| all_of(&runs(0.0), &[point]).verdict;
+        assert_eq!(verdict(point()), Holds::Yes);
+        let apart = point().apart(interval(0.1, 0.6), interval(0.8, 1.0));
+        assert_eq!(verdict(apart), Holds::Yes);
+        // As they were in a quick run of study C.
+        let overlapping = point().apart(interval(0.4, 1.0), interval(0.02, 1.0));
+        assert_eq!(verdict(overlapping), Holds::Undecided);
+        assert_eq!(verdict(point().apart(None, interval(0.8, 1.0))), Holds::Undecided);
+    }
+
+    #[test]
+    fn from_one_number_to_another_both_ends_count() {
+        let verdict = |lower, upper| {
+            let point = Point::within("{}", interval(lower, upper), (0.85, 1.15));
+            let finding = all_of(&runs(0.0), &[point]);
+            assert!(finding.because.ends_with("at least 0.85 and at most 1.15"), "{finding:?}");
+            finding.verdict
+        };
+        assert_eq!(verdict(0.9, 1.1), Holds::Yes);
+        assert_eq!((verdict(0.7, 0.8), verdict(1.2, 1.3)), (Holds::No, Holds::No));
+        assert_eq!(
+            (verdict(0.8, 1.0), verdict(1.0, 1.2)),
+            (Holds::Undecided, Holds::Undecided)
+        );
+    }
+
+    #[test]
+    fn the_reason_is_a_sentence_with_the_numbers_and_the_rule() {
+        let because = |point| all_of(&runs(0.0), &[point]).because;
+        let rule = "the rule asks for at least 1";
+        for (lower, upper, told) in [
+            (1.1, 1.3, "1.20 × [1.10, 1.30]"),
+            (0.9981, 1.3, "1.149 × [0.998, 1.300]"),
+            (1.0, 1.3, "1.15 × [1.00, 1.30]"),
+            (44_000.0, 46_000.0, "45000 × [44000, 46000]"),
+        ] {
+            assert_eq!(because(point(lower, upper)), format!("It is {told} as fast; {rule}"));
+        }
+        let missing = because(Point::new("it is {} as fast", None, Bound::AtMost(1.0)));
+        assert_eq!(missing, "Not measured in enough rounds: it is … × as fast");
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
+use swath::CancelToken;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::machine;
 use swath_os::memory::Pages;
@@ -21,9 +22,9 @@ use crate::workload::{Generated, Kind, Recipe, generate};
 pub enum Extent {
     /// A few kilobytes: to see that everything runs.
     Smoke,
-    /// All experiments within two minutes on two cores and 1 GB.
+    /// All experiments within a few minutes on two cores and 1 GB.
     Quick,
-    /// As large as the studies.
+    /// As large as the studies, or what each experiment's scale says.
     Full,
 }
 
@@ -99,6 +100,7 @@ pub struct Stage {
     workers: usize,
     seed: u64,
     program: Option<PathBuf>,
+    cancel: CancelToken,
     /// Why nothing here can be cold, once that was tried.
     cold: OnceCell<Option<String>>,
     inputs: RefCell<BTreeMap<String, Rc<Input>>>,
@@ -118,6 +120,7 @@ impl Stage {
             workers: machine::usable_cpus(),
             seed,
             program: None,
+            cancel: CancelToken::new(),
             cold: OnceCell::new(),
             inputs: RefCell::default(),
         }
@@ -127,6 +130,13 @@ impl Stage {
     #[must_use]
     pub fn with_program(mut self, program: Option<PathBuf>) -> Self {
         self.program = program;
+        self
+    }
+
+    /// With a token that, once cancelled, lets nothing more be made.
+    #[must_use]
+    pub fn with_cancel(mut self, cancel: CancelToken) -> Self {
+        self.cancel = cancel;
         self
     }
 
@@ -233,6 +243,7 @@ impl Stage {
         if let Some(known) = self.inputs.borrow().get(name) {
             return Ok(Rc::clone(known));
         }
+        ensure!(!self.cancel.is_cancelled(), "stopped before {name} was made");
         let path = self.folder.join(name);
         let made = make(&path).with_context(|| format!("cannot make {}", path.display()))?;
         let input = Rc::new(Input { path, made, cold_by: self.cold_by });
@@ -256,6 +267,7 @@ impl Stage {
     ///
     /// If there is none.
     pub fn pages(&self, len: usize) -> Result<SharedPages> {
+        ensure!(!self.cancel.is_cancelled(), "stopped before there was memory");
         let pages = limits::touched_pages(len, self.workers)
             .with_context(|| format!("cannot have {len} bytes of memory"))?;
         Ok(Rc::new(RefCell::new(pages)))

@@ -4,14 +4,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+use swath_os::machine;
 
-use super::shape::{chart, metric, powers_of_two};
+use super::shape::{chart, metric, powers_of_two, quoted, read};
 use crate::cache;
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Meter, Outcome, Stage, Study, all_of,
+    Entrant, Entrants, Experiment, Meter, Outcome, Point, Scale, Stage, Study, all_of,
 };
-use crate::forks::{BUFFER, Leave, Trees};
+use crate::forks::{BUFFER, Leave, Shared, Trees};
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 
@@ -23,6 +24,8 @@ const ONE_FILE: &str = "one shared file, to its end";
 const ONE_FILE_PLACES: &str = "one shared file, at known places";
 const SEGMENTS: &str = "swath, segments";
 const PLAIN: &str = "swath, one plain file";
+const LIST: &str = "study E's append, linked list";
+const SKIP: &str = "study E's append, skip list";
 
 /// Each call writes the study's 10 KB.
 const CALL: usize = 10 << 10;
@@ -33,8 +36,18 @@ pub(super) const TREE: Experiment = Experiment {
     study: Study::E,
     figure: "time and speed-up of fib by threads, each call writing 10 KB: without I/O, in serial \
              order, in files without order",
-    claim: "Serial-append costs little: it is about as fast as threads that write files of their own \
-            in no order.",
+    claims: &[read(
+        "e-fib",
+        (
+            "Serial-append costs little: it is about as fast as threads that write files of their \
+             own in no order.",
+            "",
+        ),
+        "Swath's segments are at least 0.9 × as fast as files without order, each with its best \
+         number of threads, and at least as fast as the serial writer.",
+        judge_tree,
+    )],
+    scale: FIB,
     least_rounds: 5,
     charts: || {
         let mut charts = charts_of(SERIAL);
@@ -56,7 +69,6 @@ pub(super) const TREE: Experiment = Experiment {
         ];
         by_threads(stage, &ways)
     },
-    judge: judge_tree,
 };
 
 /// One file or many.
@@ -64,7 +76,17 @@ pub(super) const FILES: Experiment = Experiment {
     id: "e-files",
     study: Study::E,
     figure: "time to write the same bytes to one shared file, to a file a thread, and by one thread",
-    claim: "Threads that write one shared file get in each other's way; separate files are faster.",
+    claims: &[read(
+        "e-files",
+        (
+            "Threads that write one shared file get in each other's way; separate files are faster.",
+            "",
+        ),
+        "Files of their own are at least 1.1 × as fast as one shared file, written to its end and at \
+         known places, with the number of threads above one that is best for the shared file.",
+        judge_files,
+    )],
+    scale: FIB,
     least_rounds: 5,
     charts: || charts_of(SERIAL),
     entrants: |stage| {
@@ -78,8 +100,44 @@ pub(super) const FILES: Experiment = Experiment {
         ];
         by_threads(stage, &ways)
     },
-    judge: judge_files,
 };
+
+/// What keeps the order.
+pub(super) const ORDERS: Experiment = Experiment {
+    id: "e-append-orders",
+    study: Study::E,
+    figure: "figure 6: time of fib by threads, each call appending 10 KB, with a linked list and with \
+             a skip list that keep the order",
+    claims: &[quoted(
+        "e-append-orders",
+        ("in practice as effective", "figure 6"),
+        "The whole program with the skip list is at least 0.9 × as fast as with the linked list, each \
+         with its best number of threads.",
+        judge_orders,
+    )],
+    scale: Scale { minutes: 11, ..FIB },
+    least_rounds: 5,
+    charts: || {
+        let mut charts = charts_of(SERIAL);
+        charts.extend([
+            chart("steals", "threads", metric("steals", "")).log_x(),
+            chart("nodes of the order", "threads", metric("extents", "")).log_x(),
+        ]);
+        charts
+    },
+    entrants: |stage| {
+        let ways = [
+            (SERIAL, Leave::Serial { buffer: BUFFER }),
+            (LIST, Leave::StudyE(Shared::List)),
+            (SKIP, Leave::StudyE(Shared::Skip)),
+            (SEGMENTS, Leave::Segments { checksums: false }),
+        ];
+        by_threads(stage, &ways)
+    },
+};
+
+const FIB: Scale =
+    Scale { study: "fib(25), 10 KB a call, 2 GB and more", other: "", minutes: 15 };
 
 fn charts_of(serial: &str) -> Vec<Chart> {
     let over_serial = Measure::SpeedUp { series: serial.to_owned(), x: Some(1.0) };
@@ -105,11 +163,14 @@ impl Written {
         let expected = Outcome { bytes, checksum };
         let work = move |meter: &mut Meter| {
             let left = meter.measure(|| here.trees.leave(&here.folder, how))??;
-            if let Some(left) = left {
+            if let Some(left) = &left {
                 meter.note("forks", left.forks as f64);
                 meter.note("steals", left.steals as f64);
                 meter.note("extents", left.extents as f64);
                 meter.note("parallelism", here.trees.fib().parallelism());
+            }
+            if let Some(left) = &left {
+                here.trees.check_pieces(&here.folder, left)?;
             }
             let (bytes, checksum) = match how {
                 Leave::Nowhere => here.trees.expected(),
@@ -134,7 +195,10 @@ fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants>
     let most = stage.pick(2, 2 * stage.workers().min(4), 8.max(stage.workers().min(32)));
     let mut entrants = Entrants::default();
     for threads in powers_of_two(most) {
-        let trees = Trees::new(stage.pick(8, 16, 21), CALL, threads)?;
+        let trees = Trees::new(stage.pick(8, 16, 25), CALL, threads)?;
+        // What is written stays in memory, beside as much again that was touched before.
+        let (needed, total) = (3 * trees.expected().0, machine::memory_total()?);
+        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
         let written = Rc::new(Written { trees, folder: stage.output("tree") });
         for &way in ways {
             // One thread is one thread.
@@ -155,46 +219,61 @@ fn best<'s>(runs: &Selected<'_>, series: &'s str) -> Key<'s> {
     key(series, runs.best(series, State::None).unwrap_or(1.0))
 }
 
-fn judge_tree(runs: &Selected<'_>) -> Finding {
+fn judge_tree(runs: &Selected<'_>, _: State) -> Finding {
     let (bare, ordered) = (best(runs, OWN_FILES_BUFFERED), best(runs, SEGMENTS));
-    let plain = best(runs, PLAIN);
-    let what = |ordered: Key<'_>| {
-        let (own, theirs) = (ordered.x, bare.x);
-        format!(
-            "{} ({own} threads) against files without order ({theirs}), as fast as",
-            ordered.series
-        )
-    };
-    let claims = [
-        Claim::new(what(ordered), runs.speed_up(ordered, bare), Bound::AtLeast(0.9)),
-        Claim::new(
-            "and as the serial writer",
+    let points = [
+        Point::new(
+            format!(
+                "{} by {} threads are {{}} as fast as files without order by {}",
+                ordered.series, ordered.x, bare.x
+            ),
+            runs.speed_up(ordered, bare),
+            Bound::AtLeast(0.9),
+        ),
+        Point::new(
+            "they are {} as fast as the serial writer",
             runs.speed_up(ordered, key(SERIAL, 1.0)),
             Bound::AtLeast(1.0),
         ),
+        Point::told(
+            "one plain file is {} as fast as files without order",
+            runs.speed_up(best(runs, PLAIN), bare),
+        ),
     ];
-    let mut finding = all_of(&claims);
-    if let Some(plain) = runs.speed_up(plain, bare) {
-        finding.because += &format!("; one plain file {plain}");
-    }
-    finding.with_limit(runs.speed_up(ordered, bare))
+    all_of(runs, &points).with_limit(runs.speed_up(ordered, bare))
 }
 
-fn judge_files(runs: &Selected<'_>) -> Finding {
-    let threads = runs.places(ONE_FILE, State::None).into_iter().filter(|&x| x > 1.0);
-    let timed = threads.filter_map(|x| Some((x, runs.time(key(ONE_FILE, x))?.estimate)));
-    let several = timed.min_by(|left, right| left.1.total_cmp(&right.1)).map_or(2.0, |it| it.0);
+fn judge_files(runs: &Selected<'_>, state: State) -> Finding {
+    let several = runs.best_of(ONE_FILE, state, |x| x > 1.0).unwrap_or(2.0);
     let own = key(OWN_FILES, several);
-    let claims = [ONE_FILE, ONE_FILE_PLACES].map(|series| {
-        Claim::new(
-            format!("{several} threads, own files against {series}, as fast as"),
-            runs.speed_up(own, key(series, several)),
-            Bound::AtLeast(1.1),
-        )
-    });
-    let mut finding = all_of(&claims);
-    if let Some(serial) = runs.speed_up(own, key(SERIAL, 1.0)) {
-        finding.because += &format!("; against the serial writer {serial}");
-    }
-    finding
+    let mut points: Vec<Point> = [ONE_FILE, ONE_FILE_PLACES]
+        .map(|series| {
+            Point::new(
+                format!(
+                    "{several} threads with files of their own are {{}} as fast as {series}"
+                ),
+                runs.speed_up(own, key(series, several)),
+                Bound::AtLeast(1.1),
+            )
+        })
+        .into();
+    let serial = runs.speed_up(own, key(SERIAL, 1.0));
+    points.push(Point::told("they are {} as fast as the serial writer", serial));
+    all_of(runs, &points)
+}
+
+fn judge_orders(runs: &Selected<'_>, _: State) -> Finding {
+    let (list, skip) = (best(runs, LIST), best(runs, SKIP));
+    let sentence = format!(
+        "with a skip list ({} threads) the program is {{}} as fast as with a linked list ({})",
+        skip.x, list.x
+    );
+    let points = [
+        Point::new(sentence, runs.speed_up(skip, list), Bound::AtLeast(0.9)),
+        Point::told(
+            "swath's segments are {} as fast as the skip list",
+            runs.speed_up(best(runs, SEGMENTS), skip),
+        ),
+    ];
+    all_of(runs, &points)
 }

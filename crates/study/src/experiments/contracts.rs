@@ -10,13 +10,13 @@ use swath::sink::Sync;
 use swath_formats::options::{PriceOptions, Priced, Way, generate};
 
 use super::limit::{MEMORY, memory};
-use super::shape::{chart, fastest, metric, powers_of_two};
+use super::shape::{chart, fastest, metric, powers_of_two, read, states};
 use crate::cache;
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of, text,
+    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
 };
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
-use crate::stats::Bound;
+use crate::stats::{Bound, Interval};
 use crate::workload::Generated;
 
 const BEFORE: &str = "line by line";
@@ -31,12 +31,29 @@ pub(super) const SCALING: Experiment = Experiment {
     id: "c-scaling",
     study: Study::C,
     figure: "time, scaling and load of Black-Scholes by threads: line by line, in bulk, and Swath",
-    claim: "Read in bulk, parsed and formatted by all threads and written in bulk, the whole program \
-            is faster than line by line, and less of it is serial.",
+    claims: &[
+        read(
+            "c-scaling",
+            (
+                "Read in bulk, parsed and formatted by all threads and written in bulk, the whole \
+                 program is faster than line by line.",
+                "",
+            ),
+            "With as many threads as cores it is at least 1.1 × as fast as line by line.",
+            judge_speed,
+        ),
+        read(
+            "c-scaling-serial",
+            ("Less of the program is serial in bulk than line by line.", ""),
+            "By Amdahl's law, fitted in each round to the times up to as many threads as cores, its \
+             serial share is smaller; shares whose intervals overlap decide nothing.",
+            judge_share,
+        ),
+    ],
+    scale: Scale { study: "2.5 million contracts", other: "4 million contracts", minutes: 11 },
     least_rounds: 5,
     charts: charts_by_threads,
     entrants: by_threads,
-    judge,
 };
 
 fn charts_by_threads() -> Vec<Chart> {
@@ -93,9 +110,14 @@ impl Pricing {
         Ok(Rc::new(Self { input, contracts, right, output }))
     }
 
-    fn entrant(self: &Rc<Self>, series: &str, way: Way, threads: usize) -> Entrant {
+    fn entrant(
+        self: &Rc<Self>,
+        (series, way): (&str, Way),
+        threads: usize,
+        state: State,
+    ) -> Entrant {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let place = (series, threads as f64, State::Warm);
+        let place = (series, threads as f64, state);
         let expected = Outcome { bytes: self.input.made.bytes, ..self.right };
         let work = move |meter: &mut Meter| {
             let (outcome, priced) = price(&here.input, &here.output, (way, threads), meter)?;
@@ -111,7 +133,7 @@ impl Pricing {
         Entrant::new(place, expected, work).with_before(move || {
             // The study's own form has all of it in memory, a few times.
             cache::touch_memory(4 * before.input.len()).context("cannot touch memory")?;
-            before.input.bring(State::Warm)
+            before.input.bring(state)
         })
     }
 }
@@ -135,46 +157,72 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
     let pricing = Pricing::new(stage)?;
     let most = stage.pick(2, 2 * stage.workers().min(8), 4 * stage.workers().min(8));
     let mut entrants = Entrants::default();
-    for threads in powers_of_two(most) {
-        for (series, way) in WAYS {
-            entrants.here.push(pricing.entrant(series, way, threads));
+    for &state in states(stage) {
+        for threads in powers_of_two(most) {
+            for way in WAYS {
+                entrants.here.push(pricing.entrant(way, threads, state));
+            }
         }
     }
     entrants.here.push(memory(stage, &pricing.input, (stage.workers() as f64, State::None))?);
     Ok(entrants)
 }
 
-fn judge(runs: &Selected<'_>) -> Finding {
-    let state = State::Warm;
-    let key = |series, x| Key { series, x, state };
-    // More threads than processors are no more workers.
-    let limit = Key { series: MEMORY, x: 0.0, state: State::None };
-    let cores = runs.places(limit.series, limit.state).first().copied().unwrap_or(1.0);
-    let places = runs.places(AFTER, state).into_iter().filter(|&x| x <= cores);
-    let most = places.fold(1.0, f64::max);
-    let shares = WAYS.map(|(series, _)| runs.serial_share(series, state, cores));
-    let serial = shares[0].map_or(1.0, |share| share.lower);
-    let claims = [
-        Claim::new(
-            format!("{}, in bulk against line by line, as fast as", counted(most)),
-            runs.speed_up(key(AFTER, most), key(BEFORE, most)),
-            Bound::AtLeast(1.1),
-        ),
-        Claim::new("serial share in bulk (Amdahl)", shares[1], Bound::AtMost(rounded(serial))),
-    ];
-    let mut finding = all_of(&claims);
-    let of_swath = runs.speed_up(key(SWATH, most), key(AFTER, most));
-    finding.because += &format!(
-        "; line by line: {}; swath: {}, {} times as fast as in bulk",
-        text(shares[0]),
-        text(shares[2]),
-        text(of_swath)
-    );
-    let best = fastest(runs, SWATH, state);
-    finding.with_limit(best.and_then(|best| runs.speed_up(best, Key { x: cores, ..limit })))
+/// What everybody is measured by; its place is the number of cores.
+const LIMIT: Key<'_> = Key { series: MEMORY, x: 0.0, state: State::None };
+
+/// More threads than processors are no more workers.
+fn cores(runs: &Selected<'_>) -> f64 {
+    runs.places(LIMIT.series, LIMIT.state).first().copied().unwrap_or(1.0)
 }
 
-/// As precise as it is printed.
-fn rounded(share: f64) -> f64 {
-    (share * 100.0).floor() / 100.0
+fn judge_speed(runs: &Selected<'_>, state: State) -> Finding {
+    let cores = cores(runs);
+    let most =
+        runs.places(AFTER, state).into_iter().filter(|&x| x <= cores).fold(1.0, f64::max);
+    let compared = |series, other| {
+        let key = |series| Key { series, x: most, state };
+        runs.speed_up(key(series), key(other))
+    };
+    let points = [
+        Point::new(
+            format!(
+                "with {} the program in bulk is {{}} as fast as line by line",
+                counted(most)
+            ),
+            compared(AFTER, BEFORE),
+            Bound::AtLeast(1.1),
+        ),
+        Point::told("swath is {} as fast as in bulk", compared(SWATH, AFTER)),
+    ];
+    let best = fastest(runs, SWATH, state);
+    all_of(runs, &points)
+        .with_limit(best.and_then(|best| runs.speed_up(best, Key { x: cores, ..LIMIT })))
+}
+
+fn judge_share(runs: &Selected<'_>, state: State) -> Finding {
+    let cores = cores(runs);
+    let share = |series| runs.serial_share(series, state, cores);
+    let told = |name: &str, series| {
+        let text = share(series).map_or_else(
+            || "not measured".to_owned(),
+            |Interval { estimate, lower, upper }| {
+                format!("{estimate:.2} [{lower:.2}, {upper:.2}]")
+            },
+        );
+        Point::words(format!("of the time {name} {text} is serial"))
+    };
+    let ratio = runs.share_ratio((AFTER, BEFORE), state, cores);
+    let points = [
+        Point::new(
+            "the serial share in bulk is {} that of line by line",
+            ratio,
+            Bound::AtMost(1.0),
+        )
+        .apart(share(AFTER), share(BEFORE)),
+        told("line by line", BEFORE),
+        told("in bulk", AFTER),
+        told("swath", SWATH),
+    ];
+    all_of(runs, &points)
 }

@@ -1,5 +1,7 @@
 //! Study A: loading with fewer cores.
 
+use std::rc::Rc;
+
 use anyhow::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use swath::ReadOptions;
@@ -7,8 +9,8 @@ use swath::ReadOptions;
 use super::loading::{
     Loading, MAPPED, MIRRORED, PARALLEL, SEQUENTIAL, SWATH, charts_by_workers, own,
 };
-use super::shape::powers_of_two;
-use crate::experiment::{Claim, Entrants, Experiment, Stage, Study, all_of};
+use super::shape::{powers_of_two, read, states};
+use crate::experiment::{Entrants, Experiment, Point, Scale, Stage, Study, all_of};
 use crate::loading::{Load, load};
 use crate::peers::Absent;
 use crate::results::{Finding, Key, Selected, State};
@@ -21,11 +23,20 @@ pub(super) const CORES: Experiment = Experiment {
     id: "a-cores",
     study: Study::A,
     figure: "time by cores, 8 threads, chunks of 1,024 bytes",
-    claim: "Eight threads load faster the more cores there are.",
+    claims: &[read(
+        "a-cores",
+        ("Eight threads load faster the more cores there are.", "§5.1 to 5.6"),
+        "Eight threads on all cores are at least 1.2 × as fast as on one.",
+        judge_cores,
+    )],
+    scale: Scale {
+        study: "500 MB",
+        other: "500 MB, on as many cores as there are",
+        minutes: 2,
+    },
     least_rounds: 5,
     charts: || charts_by_workers("cores"),
     entrants: by_cores,
-    judge: judge_cores,
 };
 
 /// The calling thread, and those that it starts, on the first cores of those that it may use.
@@ -56,37 +67,43 @@ fn by_cores(stage: &Stage) -> Result<Entrants> {
         entrants.absent.push(Absent::new("fewer cores", format!("not allowed: {error}")));
         return Ok(entrants);
     }
-    for cores in powers_of_two(stage.workers()) {
-        let place = |series| (series, cores as f64, State::Warm);
-        let pinned = |place: (&str, f64, State), copies, how: Load| {
-            let paths = loading.paths(copies);
-            loading.entrant(place, copies, move |target| {
-                let _pinned = Pinned::to(cores)?;
-                Ok(load(&paths, target, how)?)
-            })
-        };
-        entrants.here.push(pinned(place(SEQUENTIAL), 1, own(1)));
-        entrants.here.push(pinned(place(PARALLEL), 1, own(8)));
-        entrants.here.push(pinned(place(MIRRORED), 2, own(8)));
-        entrants.here.push(pinned(place(MAPPED), 1, Load { mapped: true, ..own(8) }));
-        let path = loading.paths(1).remove(0);
-        entrants.here.push(loading.entrant(place(SWATH), 1, move |target| {
-            let _pinned = Pinned::to(cores)?;
-            ReadOptions::new().read_into(path.as_path(), target)?;
-            Ok(())
-        }));
+    for &state in states(stage) {
+        for cores in powers_of_two(stage.workers()) {
+            add(&mut entrants, &loading, cores, state);
+        }
     }
     Ok(entrants)
 }
 
-fn judge_cores(runs: &Selected<'_>) -> Finding {
-    let key = |x| Key { series: PARALLEL, x, state: State::Warm };
-    let most = runs.places(PARALLEL, State::Warm).last().copied().unwrap_or(1.0);
+fn add(entrants: &mut Entrants, loading: &Rc<Loading>, cores: usize, state: State) {
+    let place = |series| (series, cores as f64, state);
+    let pinned = |place: (&str, f64, State), copies, how: Load| {
+        let paths = loading.paths(copies);
+        loading.entrant(place, copies, move |target| {
+            let _pinned = Pinned::to(cores)?;
+            Ok(load(&paths, target, how)?)
+        })
+    };
+    entrants.here.push(pinned(place(SEQUENTIAL), 1, own(1)));
+    entrants.here.push(pinned(place(PARALLEL), 1, own(8)));
+    entrants.here.push(pinned(place(MIRRORED), 2, own(8)));
+    entrants.here.push(pinned(place(MAPPED), 1, Load { mapped: true, ..own(8) }));
+    let path = loading.paths(1).remove(0);
+    entrants.here.push(loading.entrant(place(SWATH), 1, move |target| {
+        let _pinned = Pinned::to(cores)?;
+        ReadOptions::new().read_into(path.as_path(), target)?;
+        Ok(())
+    }));
+}
+
+fn judge_cores(runs: &Selected<'_>, state: State) -> Finding {
+    let key = |x| Key { series: PARALLEL, x, state };
+    let most = runs.places(PARALLEL, state).last().copied().unwrap_or(1.0);
     if most <= 1.0 {
         let because = "there is one core only".to_owned();
         return Finding { because, ..Finding::default() };
     }
     let ratio = runs.speed_up(key(most), key(1.0));
-    let what = format!("{most} cores against one, as fast as");
-    all_of(&[Claim::new(what, ratio, Bound::AtLeast(1.2))])
+    let sentence = format!("8 threads on {most} cores are {{}} as fast as on one");
+    all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.2))])
 }

@@ -1,5 +1,7 @@
 //! Study B: many files by many threads.
 
+mod claims;
+
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,19 +10,16 @@ use std::rc::Rc;
 use anyhow::{Context, Result};
 use swath::{Arena, Files, IngestOptions};
 
-use super::shape::{chart, metric, of_limit};
+use super::shape::{chart, metric, states};
 use crate::cache::ColdBy;
-use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Meter, Outcome, Stage, Study, all_of,
-};
+use crate::experiment::{Entrant, Entrants, Experiment, Meter, Outcome, Scale, Stage, Study};
 use crate::limits;
 use crate::many::bare::Bare;
 use crate::many::lines::read_by_lines;
 use crate::many::manager::manage;
 use crate::many::residency;
 use crate::many::tree::{Made, Spread, Tree, make};
-use crate::results::{Chart, Finding, Key, Measure, Selected, State};
-use crate::stats::Bound;
+use crate::results::{Chart, Measure, State};
 
 const MANAGER: &str = "task manager";
 const LINES: &str = "task manager, line by line";
@@ -35,20 +34,25 @@ pub(super) const SMALL: Experiment = Experiment {
     id: "b-small",
     study: Study::B,
     figure: "time to load 500 files of 10 kB by threads, 20 trials",
-    claim: "For small files, more threads than cores are faster than one thread.",
+    claims: claims::SMALL,
+    scale: Scale {
+        study: "500 files of 10 kB, 1 to 64 and 500 threads",
+        other: "",
+        minutes: 2,
+    },
     least_rounds: TRIALS,
     charts: charts_by_threads,
     entrants: |stage| {
         by_threads(stage, stage.pick(20, 500, 500), stage.pick(1000, 10_000, 10_000))
     },
-    judge: |runs| judge_threads(runs, Bound::AtLeast(1.1)),
 };
 
 /// Its files of a megabyte.
 pub(super) const MEDIUM: Experiment = Experiment {
     id: "b-medium",
     figure: "time to load 124 files of 1 MB by threads, 20 trials",
-    claim: "For files of a megabyte, more threads than cores are faster than one thread.",
+    claims: claims::MEDIUM,
+    scale: Scale { study: "124 files of 1 MB", other: "", minutes: 2 },
     entrants: |stage| {
         by_threads(stage, stage.pick(4, 16, 124), stage.pick(9000, 1_000_000, 1_000_000))
     },
@@ -59,11 +63,11 @@ pub(super) const MEDIUM: Experiment = Experiment {
 pub(super) const LARGE: Experiment = Experiment {
     id: "b-large",
     figure: "time to load 31 files of 3.6 MB by threads, 20 trials",
-    claim: "For large files, more threads gain nothing.",
+    claims: claims::LARGE,
+    scale: Scale { study: "31 files of 3.6 MB", other: "", minutes: 2 },
     entrants: |stage| {
         by_threads(stage, stage.pick(2, 4, 31), stage.pick(9000, 3_600_000, 3_600_000))
     },
-    judge: |runs| judge_threads(runs, Bound::AtMost(1.1)),
     ..SMALL
 };
 
@@ -71,11 +75,11 @@ pub(super) const LARGE: Experiment = Experiment {
 pub(super) const HUGE: Experiment = Experiment {
     id: "b-huge",
     figure: "time to load the 18 MB files that it gave up on",
-    claim: "Files of 18 MB are out of reach: more threads do not load them faster.",
+    claims: claims::HUGE,
+    scale: Scale { study: "none: it gave up on 18 MB", other: "12 files of 18 MB", minutes: 3 },
     entrants: |stage| {
         by_threads(stage, stage.pick(1, 2, 12), stage.pick(9000, 18_000_000, 18_000_000))
     },
-    judge: |runs| judge_threads(runs, Bound::AtMost(1.0)),
     ..SMALL
 };
 
@@ -84,13 +88,17 @@ pub(super) const BY_LINES: Experiment = Experiment {
     id: "b-lines",
     study: Study::B,
     figure: "time for the same bytes in files of different sizes, read as the study reads",
-    claim: "Large files take longer to load than small ones of the same bytes together.",
+    claims: claims::BY_LINES,
+    scale: Scale {
+        study: "5 MB to 124 MB, in files of 10 kB to 3.6 MB",
+        other: "1 MB in all, in files of up to 500 kB: its way takes the square of a file's length",
+        minutes: 1,
+    },
     least_rounds: 5,
     charts: || {
         vec![chart("time for the same bytes", "kB a file", Measure::Seconds).log_x().log_y()]
     },
     entrants: by_lines,
-    judge: judge_lines,
 };
 
 fn charts_by_threads() -> Vec<Chart> {
@@ -214,11 +222,14 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
     let grove = Grove::new(stage, files, size)?;
     let threads: &[u32] =
         stage.pick(&[1, 2], &[1, 2, 8, 64], &[1, 2, 4, 8, 16, 32, 64, 128, 256, 500]);
-    let states: &[State] =
-        stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold]);
+    // The study's peak is at as many as the processor has.
+    let mut threads = threads.to_vec();
+    threads.extend(u32::try_from(stage.workers()));
+    threads.sort_unstable();
+    threads.dedup();
     let mut entrants = Entrants::default();
-    for &state in states {
-        for &count in threads {
+    for &state in states(stage) {
+        for &count in &threads {
             let x = f64::from(count);
             let read = |path: &Path| fs::read(path);
             entrants.here.push(grove.managed((MANAGER, x, state), count as usize, read));
@@ -227,28 +238,6 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
     }
     entrants.here.push(grove.limit(stage)?);
     Ok(entrants)
-}
-
-fn judge_threads(runs: &Selected<'_>, bound: Bound) -> Finding {
-    let state = State::Warm;
-    let key = |series, x| Key { series, x, state };
-    let several = runs.places(MANAGER, state).into_iter().filter(|&x| x > 4.0);
-    let timed = several.filter_map(|x| Some((x, runs.time(key(MANAGER, x))?.estimate)));
-    let best = timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x);
-    let ratio = best.and_then(|x| runs.speed_up(key(MANAGER, x), key(MANAGER, 1.0)));
-    let what = format!("{} threads against one, as fast as", best.unwrap_or(0.0));
-    let mut finding = all_of(&[Claim::new(what, ratio, bound)]);
-    let fastest = runs.best(MANAGER, state);
-    if let Some(own) = fastest.and_then(|x| runs.speed_up(key(SWATH, 1.0), key(MANAGER, x))) {
-        finding.because += &format!(
-            "; fastest with {}, swath {:.2} [{:.2}, {:.2}] times as fast as that",
-            fastest.unwrap_or(0.0),
-            own.estimate,
-            own.lower,
-            own.upper
-        );
-    }
-    finding.with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
 fn by_lines(stage: &Stage) -> Result<Entrants> {
@@ -260,32 +249,12 @@ fn by_lines(stage: &Stage) -> Result<Entrants> {
         let grove = Grove::new(stage, all / size, size)?;
         #[expect(clippy::cast_precision_loss, reason = "some kB")]
         let x = size as f64 / 1e3;
-        let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());
-        entrants.here.push(grove.managed((LINES, x, State::Warm), 1, by_lines));
-        entrants.here.push(grove.managed((MANAGER, x, State::Warm), 1, |path| fs::read(path)));
-        entrants.here.push(grove.swath((SWATH, x, State::Warm)));
+        for &state in states(stage) {
+            let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());
+            entrants.here.push(grove.managed((LINES, x, state), 1, by_lines));
+            entrants.here.push(grove.managed((MANAGER, x, state), 1, |path| fs::read(path)));
+            entrants.here.push(grove.swath((SWATH, x, state)));
+        }
     }
     Ok(entrants)
-}
-
-fn judge_lines(runs: &Selected<'_>) -> Finding {
-    let claim = |series| {
-        let sizes = runs.places(series, State::Warm);
-        let (least, most) = (sizes.first().copied(), sizes.last().copied());
-        let key = |x| Key { series, x, state: State::Warm };
-        let ratio =
-            least.zip(most).and_then(|(least, most)| runs.speed_up(key(least), key(most)));
-        Claim::new(
-            format!("{series}: time of the largest against the smallest files"),
-            ratio,
-            Bound::AtLeast(1.0),
-        )
-    };
-    let mut finding = all_of(&[claim(MANAGER)]);
-    let own = all_of(&[claim(LINES)]);
-    finding.because += &format!(
-        "; the study's own reading makes the string anew with each line: {}",
-        own.because
-    );
-    finding
 }

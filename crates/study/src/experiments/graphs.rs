@@ -10,9 +10,9 @@ use swath::{Guard, ReadOptions};
 use swath_formats::matrix::{self, AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
 
 use super::limit::{MEMORY, memory};
-use super::shape::chart;
+use super::shape::{chart, read, states};
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of,
+    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
 };
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
@@ -29,8 +29,22 @@ pub(super) const LOADING: Experiment = Experiment {
     id: "d-graph",
     study: Study::D,
     figure: "bandwidth per file of a byte sum, and of loading the same graph to compressed rows",
-    claim: "Going through a mapped file is far faster than loading the graph in it: parsing, not \
-            reading, is what a graph loader waits for.",
+    claims: &[read(
+        "d-graph",
+        (
+            "Going through a mapped file is far faster than loading the graph in it: parsing, not \
+             reading, is what a graph loader waits for.",
+            "",
+        ),
+        "Of the largest graph, a sum of its bytes is at least 3 × as fast as loading it, with one \
+         thread and with all.",
+        judge,
+    )],
+    scale: Scale {
+        study: "graphs that would have to be downloaded",
+        other: "graphs of the same kind that are made here, up to 1 GB",
+        minutes: 4,
+    },
     least_rounds: 5,
     charts: || {
         vec![
@@ -45,7 +59,6 @@ pub(super) const LOADING: Experiment = Experiment {
         ]
     },
     entrants,
-    judge,
 };
 
 /// A graph as text, and what is in it.
@@ -114,12 +127,10 @@ impl Graph {
 
 fn entrants(stage: &Stage) -> Result<Entrants> {
     let scales: &[u32] = stage.pick(&[8], &[14, 17], &[14, 16, 18, 20, 22]);
-    let states: &[State] =
-        stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold]);
     let mut entrants = Entrants::default();
     for &scale in scales {
         let graph = Graph::new(stage, scale, 16 << scale)?;
-        for &state in states {
+        for &state in states(stage) {
             let one = ReadOptions::new().with_workers(1);
             entrants.here.push(graph.mapped(SUM_SERIAL, state, one));
             entrants.here.push(graph.mapped(SUM, state, ReadOptions::new()));
@@ -136,21 +147,18 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-fn judge(runs: &Selected<'_>) -> Finding {
-    let state = State::Warm;
+fn judge(runs: &Selected<'_>, state: State) -> Finding {
     let largest = runs.places(ROWS, state).last().copied().unwrap_or(0.0);
     let key = |series| Key { series, x: largest, state };
-    let claims = [
-        Claim::new(
-            format!("{largest} MB, a sum against loading, one thread, as fast as"),
-            runs.speed_up(key(SUM_SERIAL), key(ROWS_SERIAL)),
-            Bound::AtLeast(3.0),
-        ),
-        Claim::new(
-            "the same, all cores, as fast as",
-            runs.speed_up(key(SUM), key(ROWS)),
-            Bound::AtLeast(3.0),
-        ),
-    ];
-    all_of(&claims).with_limit(runs.speed_up(key(BUFFERS), key(MEMORY)))
+    let points = [("one thread", SUM_SERIAL, ROWS_SERIAL), ("all cores", SUM, ROWS)].map(
+        |(who, sum, rows)| {
+            let sentence = format!(
+                "{largest} MB with {who}: a sum of the bytes is {{}} as fast as loading the graph"
+            );
+            let ratio = runs.speed_up(key(sum), key(rows));
+            Point::new(sentence, ratio, Bound::AtLeast(3.0))
+        },
+    );
+    let memory = Key { series: MEMORY, x: largest, state: State::Warm };
+    all_of(runs, &points).with_limit(runs.speed_up(key(BUFFERS), memory))
 }

@@ -1,5 +1,7 @@
 //! Study A: loading a file by threads, chunks, copies and maps.
 
+mod claims;
+
 use std::fs::File;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -7,22 +9,21 @@ use std::rc::Rc;
 use anyhow::Result;
 use swath::{Engine, ReadOptions, Source};
 
-use super::shape::{chart, metric, of_limit};
+use super::shape::{chart, metric, states};
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, SharedPages, Stage, Study,
-    all_of,
+    Entrant, Entrants, Experiment, Input, Meter, Outcome, Scale, SharedPages, Stage, Study,
 };
 use crate::limits;
-use crate::loading::{Load, load};
-use crate::page::size;
-use crate::results::{Chart, Finding, Key, Measure, Selected, State};
-use crate::stats::Bound;
+use crate::loading::{Load, load, map_without_reading};
+use crate::results::{Chart, Measure, State};
 use crate::workload::Kind;
 
 pub(super) const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
 pub(super) const MIRRORED: &str = "two mirrors";
 pub(super) const MAPPED: &str = "memory map";
+/// As the study's map was: nobody reads what is mapped.
+const UNREAD_MAP: &str = "memory map, not read";
 pub(super) const SWATH: &str = "swath";
 /// All cores, a mebibyte a read into memory that is there; from the device past the page cache.
 pub(super) const LIMIT: &str = "limit: bare reads";
@@ -38,17 +39,19 @@ pub(super) const THREADS: Experiment = Experiment {
     id: "a-threads",
     study: Study::A,
     figure: "time, speed-up and efficiency by threads, its smallest file, chunks of 1,024 bytes",
-    claim: "Eight threads that read chunks in parallel load a file faster than one.",
+    claims: claims::THREADS,
+    scale: Scale { study: "100 MB, up to 32 threads", other: "", minutes: 2 },
     least_rounds: 5,
     charts: charts_by_threads,
     entrants: |stage| by_threads(stage, stage.pick(MB / 4, 16 * MB, 100 * MB)),
-    judge: judge_threads,
 };
 
 /// By threads, its largest file.
 pub(super) const THREADS_LARGE: Experiment = Experiment {
     id: "a-threads-large",
     figure: "time, speed-up and efficiency by threads, its largest file, chunks of 1,024 bytes",
+    claims: claims::THREADS_LARGE,
+    scale: Scale { study: "750 MB, up to 32 threads", other: "", minutes: 5 },
     entrants: |stage| by_threads(stage, stage.pick(MB / 2, 48 * MB, 750 * MB)),
     ..THREADS
 };
@@ -58,7 +61,8 @@ pub(super) const SIZES: Experiment = Experiment {
     id: "a-file-size",
     study: Study::A,
     figure: "time by file size, 8 threads, chunks of 1,024 bytes",
-    claim: "The larger the file, the more parallel chunks gain over one thread.",
+    claims: claims::SIZES,
+    scale: Scale { study: "100 to 750 MB", other: "", minutes: 3 },
     least_rounds: 5,
     charts: || {
         vec![
@@ -71,15 +75,19 @@ pub(super) const SIZES: Experiment = Experiment {
         ]
     },
     entrants: by_size,
-    judge: judge_sizes,
 };
 
 /// By the size of the chunks.
 pub(super) const CHUNKS: Experiment = Experiment {
     id: "a-chunk-size",
     study: Study::A,
-    figure: "time and context switches by chunk size, 8 threads",
-    claim: "Chunks of 1,024 bytes are as fast as larger ones.",
+    figure: "time, cache misses and context switches by chunk size, 8 threads",
+    claims: claims::CHUNKS,
+    scale: Scale {
+        study: "500 MB, chunks of 512, 1,024 and 2,048 bytes",
+        other: "",
+        minutes: 8,
+    },
     least_rounds: 5,
     charts: || {
         vec![
@@ -96,7 +104,6 @@ pub(super) const CHUNKS: Experiment = Experiment {
         ]
     },
     entrants: by_chunk,
-    judge: judge_chunks,
 };
 
 /// By the number of copies.
@@ -104,7 +111,12 @@ pub(super) const COPIES: Experiment = Experiment {
     id: "a-copies",
     study: Study::A,
     figure: "time by number of mirrored copies, 8 threads",
-    claim: "Threads that read from several copies of a file load it faster than from one.",
+    claims: claims::COPIES,
+    scale: Scale {
+        study: "up to six copies",
+        other: "six copies of 500 MB; how large the study's were is not noted",
+        minutes: 5,
+    },
     least_rounds: 5,
     charts: || {
         vec![
@@ -113,7 +125,6 @@ pub(super) const COPIES: Experiment = Experiment {
         ]
     },
     entrants: by_copies,
-    judge: judge_copies,
 };
 
 /// The ways themselves, from the device.
@@ -121,10 +132,11 @@ pub(super) const WAYS: Experiment = Experiment {
     id: "a-engines",
     study: Study::A,
     figure: "time, memory and context switches of each way of loading, warm and cold",
-    claim: "A memory map is the fastest way to load.",
+    claims: claims::WAYS,
+    scale: Scale { study: "500 MB", other: "", minutes: 2 },
     least_rounds: 5,
     charts: || {
-        let names = [SEQUENTIAL, PARALLEL, MIRRORED, MAPPED, SWATH, LIMIT];
+        let names = [SEQUENTIAL, PARALLEL, MIRRORED, MAPPED, SWATH, LIMIT, UNREAD_MAP];
         let named = |chart: Chart| Chart {
             x_names: names.iter().map(|&name| name.to_owned()).collect(),
             ..chart
@@ -140,7 +152,6 @@ pub(super) const WAYS: Experiment = Experiment {
         .into()
     },
     entrants: by_way,
-    judge: judge_ways,
 };
 
 fn charts_by_threads() -> Vec<Chart> {
@@ -225,6 +236,22 @@ impl Loading {
         })
     }
 
+    /// Maps the file and lets go of it. What was timed has read nothing, so what it would have got
+    /// is read and added up afterwards, by no clock.
+    fn unread_map(self: &Rc<Self>, place: (&str, f64, State)) -> Entrant {
+        let made = self.input.made;
+        let expected = Outcome { bytes: made.bytes, checksum: made.sum };
+        let (before, here) = (Rc::clone(self), Rc::clone(self));
+        let work = move |meter: &mut Meter| {
+            let mut pages = here.pages.borrow_mut();
+            let target = &mut pages[..here.input.len()];
+            meter.count(|| map_without_reading(&here.input.path, target.len()))??;
+            load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(1) })?;
+            Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
+        };
+        Entrant::new(place, expected, work).with_before(move || before.input.bring(place.2))
+    }
+
     /// One of the study's own ways.
     fn own(self: &Rc<Self>, place: (&str, f64, State), copies: usize, how: Load) -> Entrant {
         let paths = self.paths(copies);
@@ -246,10 +273,6 @@ pub(super) fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }
 
-fn place(series: &str, x: f64) -> (&str, f64, State) {
-    (series, x, State::Warm)
-}
-
 #[expect(clippy::cast_precision_loss, reason = "threads and bytes of a chunk")]
 fn at(x: usize) -> f64 {
     x as f64
@@ -259,32 +282,20 @@ fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
     let loading = Loading::new(stage, size, 2)?;
     let threads: &[usize] = stage.pick(&[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8, 16, 32]);
     let mut entrants = Entrants::default();
-    entrants.here.push(loading.own(place(SEQUENTIAL, 1.0), 1, own(1)));
-    for &threads in threads {
-        let (x, how) = (at(threads), own(threads));
-        entrants.here.push(loading.own(place(PARALLEL, x), 1, how));
-        entrants.here.push(loading.own(place(MIRRORED, x), 2, how));
-        let mapped = Load { mapped: true, ..how };
-        entrants.here.push(loading.own(place(MAPPED, x), 1, mapped));
-        let options = ReadOptions::new().with_workers(threads);
-        entrants.here.push(loading.swath(place(SWATH, x), options));
+    for &state in states(stage) {
+        entrants.here.push(loading.own((SEQUENTIAL, 1.0, state), 1, own(1)));
+        for &threads in threads {
+            let (x, how) = (at(threads), own(threads));
+            entrants.here.push(loading.own((PARALLEL, x, state), 1, how));
+            entrants.here.push(loading.own((MIRRORED, x, state), 2, how));
+            let mapped = Load { mapped: true, ..how };
+            entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
+            let options = ReadOptions::new().with_workers(threads);
+            entrants.here.push(loading.swath((SWATH, x, state), options));
+        }
+        entrants.here.push(loading.limit(stage, at(stage.workers()), state));
     }
-    entrants.here.push(loading.limit(stage, at(stage.workers()), State::Warm));
     Ok(entrants)
-}
-
-fn judge_threads(runs: &Selected<'_>) -> Finding {
-    let key = |series, x| Key { series, x, state: State::Warm };
-    let most = runs.places(PARALLEL, State::Warm).into_iter().filter(|&x| x <= 8.0);
-    let most = most.fold(1.0, f64::max);
-    let ratio = runs.speed_up(key(PARALLEL, most), key(SEQUENTIAL, 1.0));
-    let what = format!("{most} threads against one, as fast as");
-    let best = runs
-        .best(PARALLEL, State::Warm)
-        .map_or_else(String::new, |x| format!("; fastest with {x} threads"));
-    let mut finding = all_of(&[Claim::new(what, ratio, Bound::AtLeast(1.1))]);
-    finding.because += &best;
-    finding.with_limit(of_limit(runs, SWATH, LIMIT, State::Warm))
 }
 
 fn by_size(stage: &Stage) -> Result<Entrants> {
@@ -295,63 +306,42 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
         let loading = Loading::new(stage, size, 2)?;
         #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
         let x = size as f64 / 1e6;
-        entrants.here.push(loading.own(place(SEQUENTIAL, x), 1, own(1)));
-        entrants.here.push(loading.own(place(PARALLEL, x), 1, own(8)));
-        entrants.here.push(loading.own(place(MIRRORED, x), 2, own(8)));
-        let mapped = Load { mapped: true, ..own(8) };
-        entrants.here.push(loading.own(place(MAPPED, x), 1, mapped));
-        entrants.here.push(loading.swath(place(SWATH, x), ReadOptions::new()));
-        entrants.here.push(loading.limit(stage, x, State::Warm));
+        for &state in states(stage) {
+            entrants.here.push(loading.own((SEQUENTIAL, x, state), 1, own(1)));
+            entrants.here.push(loading.own((PARALLEL, x, state), 1, own(8)));
+            entrants.here.push(loading.own((MIRRORED, x, state), 2, own(8)));
+            let mapped = Load { mapped: true, ..own(8) };
+            entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
+            entrants.here.push(loading.swath((SWATH, x, state), ReadOptions::new()));
+            entrants.here.push(loading.limit(stage, x, state));
+        }
     }
     Ok(entrants)
-}
-
-fn judge_sizes(runs: &Selected<'_>) -> Finding {
-    let sizes = runs.places(PARALLEL, State::Warm);
-    let (Some(&least), Some(&most)) = (sizes.first(), sizes.last()) else {
-        return Finding::default();
-    };
-    let key = |series, x| Key { series, x, state: State::Warm };
-    let gain = |x| (key(PARALLEL, x), key(SEQUENTIAL, x));
-    let grown = runs.growth(gain(most), gain(least));
-    let what = format!("gain at {most} MB over the gain at {least} MB");
-    all_of(&[Claim::new(what, grown, Bound::AtLeast(1.0))])
-        .with_limit(runs.speed_up(key(SWATH, most), key(LIMIT, most)))
 }
 
 fn by_chunk(stage: &Stage) -> Result<Entrants> {
-    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 250 * MB), 1)?;
-    let shifts: Vec<u32> = stage.pick(vec![9, 12], vec![9, 10, 12, 16, 20], (9..=24).collect());
+    let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 1)?;
+    let shifts: Vec<u32> =
+        stage.pick(vec![9, 12], vec![9, 10, 11, 12, 16, 20], (9..=24).collect());
     let mut entrants = Entrants::default();
-    for chunk_size in shifts.into_iter().map(|shift| 1_usize << shift) {
-        let (x, how) = (at(chunk_size), Load { chunk_size, ..own(8) });
-        entrants.here.push(loading.own(place(PARALLEL, x), 1, how));
-        entrants.here.push(loading.own(place(MAPPED, x), 1, Load { mapped: true, ..how }));
-        let options = ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size);
-        entrants.here.push(loading.swath(place(SWATH, x), options));
+    for &state in states(stage) {
+        for chunk_size in shifts.iter().map(|shift| 1_usize << shift) {
+            let (x, how) = (at(chunk_size), Load { chunk_size, ..own(8) });
+            entrants.here.push(loading.own((PARALLEL, x, state), 1, how));
+            let mapped = Load { mapped: true, ..how };
+            entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
+            let options =
+                ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size);
+            entrants.here.push(loading.swath((SWATH, x, state), options));
+        }
+        entrants.here.push(loading.limit(stage, at(1 << 20), state));
     }
-    entrants.here.push(loading.limit(stage, at(1 << 20), State::Warm));
     Ok(entrants)
-}
-
-fn judge_chunks(runs: &Selected<'_>) -> Finding {
-    let key = |x| Key { series: PARALLEL, x, state: State::Warm };
-    let Some(best) = runs.best(PARALLEL, State::Warm) else { return Finding::default() };
-    let small = runs.places(PARALLEL, State::Warm).into_iter().filter(|&x| x <= 1024.0);
-    let small = small.fold(0.0, f64::max);
-    let ratio = runs.speed_up(key(small), key(best));
-    let what = format!("speed with {} against the best, {}", size(small), size(best));
-    all_of(&[Claim::new(what, ratio, Bound::AtLeast(0.95))]).with_limit(of_limit(
-        runs,
-        SWATH,
-        LIMIT,
-        State::Warm,
-    ))
 }
 
 fn by_copies(stage: &Stage) -> Result<Entrants> {
     let copies = stage.pick(2, 3, 6);
-    let loading = Loading::new(stage, stage.pick(MB / 4, 16 * MB, 250 * MB), copies)?;
+    let loading = Loading::new(stage, stage.pick(MB / 4, 16 * MB, 500 * MB), copies)?;
     let mut entrants = Entrants::default();
     for count in 1..=copies {
         let x = at(count);
@@ -370,20 +360,6 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
     Ok(entrants)
 }
 
-fn judge_copies(runs: &Selected<'_>) -> Finding {
-    let claims = [State::Warm, State::Cold].map(|state| {
-        let key = |x| Key { series: MIRRORED, x, state };
-        let several = runs.places(MIRRORED, state).into_iter().filter(|&x| x > 1.0);
-        let timed = several.filter_map(|x| Some((x, runs.time(key(x))?.estimate)));
-        let best = timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x);
-        let ratio = best.and_then(|best| runs.speed_up(key(best), key(1.0)));
-        let word = state.word();
-        let what = format!("{word}, {} copies against one, as fast as", best.unwrap_or(0.0));
-        Claim::new(what, ratio, Bound::AtLeast(1.05))
-    });
-    all_of(&claims).with_limit(of_limit(runs, SWATH, LIMIT, State::Cold))
-}
-
 fn by_way(stage: &Stage) -> Result<Entrants> {
     let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 2)?;
     let mut entrants = Entrants::default();
@@ -396,27 +372,7 @@ fn by_way(stage: &Stage) -> Result<Entrants> {
         entrants.here.push(loading.own((MAPPED, 3.0, state), 1, mapped));
         entrants.here.push(loading.swath((SWATH, 4.0, state), ReadOptions::new()));
         entrants.here.push(loading.limit(stage, 5.0, state));
+        entrants.here.push(loading.unread_map((UNREAD_MAP, 6.0, state)));
     }
     Ok(entrants)
-}
-
-fn judge_ways(runs: &Selected<'_>) -> Finding {
-    let claims = [State::Warm, State::Cold].map(|state| {
-        let mapped = Key { series: MAPPED, x: 3.0, state };
-        let others = [(SEQUENTIAL, 0.0), (PARALLEL, 1.0), (MIRRORED, 2.0)];
-        let timed = others.map(|(series, x)| {
-            let key = Key { series, x, state };
-            (key, runs.time(key).map_or(f64::INFINITY, |time| time.estimate))
-        });
-        let best = timed.iter().min_by(|left, right| left.1.total_cmp(&right.1));
-        let ratio = best.and_then(|(best, _)| runs.speed_up(mapped, *best));
-        let word = state.word();
-        let name = best.map_or("", |(best, _)| best.series);
-        Claim::new(
-            format!("{word}, a map against {name}, as fast as"),
-            ratio,
-            Bound::AtLeast(1.0),
-        )
-    });
-    all_of(&claims).with_limit(of_limit(runs, SWATH, LIMIT, State::Warm))
 }

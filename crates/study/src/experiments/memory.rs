@@ -12,9 +12,9 @@ use serde::Deserialize;
 use swath_os::memory_limit::MemoryLimit;
 use swath_os::usage::usage_of_children;
 
-use super::shape::{chart, metric};
+use super::shape::{chart, metric, read};
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Input, Meter, Outcome, Stage, Study, all_of,
+    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
 };
 use crate::peers::Absent;
 use crate::results::{Finding, Key, Measure, Selected, State};
@@ -46,7 +46,21 @@ pub(super) const MEMORY: Experiment = Experiment {
     id: "a-memory",
     study: Study::A,
     figure: "time, major faults and swapping of a second pass over a file, by a limit of memory",
-    claim: "With less memory than the file has, going through it again is slower.",
+    claims: &[read(
+        "a-memory",
+        (
+            "With less memory than the file has, going through it again is slower.",
+            "§5.1 to 5.6",
+        ),
+        "With room for all of the file, a second pass is at least 1.2 × as fast as with half of it, \
+         by chunks and by a map.",
+        judge,
+    )],
+    scale: Scale {
+        study: "a file larger than the memory",
+        other: "512 MiB and a limit of half as much, so that it can run beside others",
+        minutes: 3,
+    },
     least_rounds: 5,
     charts: || {
         let x = "memory, % of the file";
@@ -59,7 +73,6 @@ pub(super) const MEMORY: Experiment = Experiment {
         ]
     },
     entrants,
-    judge,
 };
 
 fn entrants(stage: &Stage) -> Result<Entrants> {
@@ -167,19 +180,18 @@ fn swapped_pages() -> Option<u64> {
     Some(count("pswpin ")? + count("pswpout ")?)
 }
 
-fn judge(runs: &Selected<'_>) -> Finding {
-    let state = State::None;
-    let claims = [CHUNKS, MAPPED].map(|series| {
+fn judge(runs: &Selected<'_>, state: State) -> Finding {
+    let points = [CHUNKS, MAPPED].map(|series| {
         let key = |x| Key { series, x, state };
         let places = runs.places(series, state);
         let (least, most) = (places.first().copied(), places.last().copied());
         let ratio =
             least.zip(most).and_then(|(least, most)| runs.speed_up(key(most), key(least)));
-        let what = format!(
-            "{series}, room for all of it against {} % of it, as fast as",
+        let sentence = format!(
+            "{series}: with room for all of it {{}} as fast as with {} % of it",
             least.unwrap_or(0.0)
         );
-        Claim::new(what, ratio, Bound::AtLeast(1.2))
+        Point::new(sentence, ratio, Bound::AtLeast(1.2))
     });
-    all_of(&claims)
+    all_of(runs, &points)
 }

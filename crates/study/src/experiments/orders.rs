@@ -5,9 +5,9 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
 
-use super::shape::{chart, metric};
+use super::shape::{asked, chart, metric, read as says};
 use crate::experiment::{
-    Claim, Entrant, Entrants, Experiment, Meter, Outcome, Stage, Study, all_of,
+    Entrant, Entrants, Experiment, Meter, Outcome, Point, Scale, Stage, Study, all_of, told,
 };
 use crate::order::flat::Flat;
 use crate::order::grown::{Grown, INSERTED, insert_by_all};
@@ -18,7 +18,7 @@ use crate::order::tree::BTree;
 use crate::order::{Handle, Item, Order};
 use crate::random::SplitMix64;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
-use crate::stats::Bound;
+use crate::stats::{Bound, Interval};
 
 const LIST: &str = "linked list";
 const SKIP: &str = "skip list";
@@ -35,8 +35,21 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     id: "e-orders",
     study: Study::E,
     figure: "time of insertions, deletions, updates, seeks and reading in order, by structure",
-    claim: "A skip list finds a place far faster than a linked list, and hardly costs more to insert \
-            into.",
+    claims: &[
+        says(
+            "e-orders",
+            ("A skip list finds a place far faster than a linked list.", ""),
+            "A seek in the skip list is at least 10 × as fast as in the linked list.",
+            judge_seek,
+        ),
+        asked(
+            "e-orders-insert",
+            "What does an insertion cost, apart from the program around it? What it costs the program \
+             is judged in e-append-orders.",
+            tell_insert,
+        ),
+    ],
+    scale: Scale { study: "no such measurement", other: "a million items", minutes: 2 },
     least_rounds: 5,
     charts: || {
         let x_names = Operation::ALL.map(|operation| operation.word().to_owned()).to_vec();
@@ -52,7 +65,6 @@ pub(super) const OPERATIONS: Experiment = Experiment {
         ]
     },
     entrants,
-    judge,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -323,28 +335,35 @@ fn insert_shared(stage: &Stage, counts: Counts) -> Entrant {
     })
 }
 
-fn judge(runs: &Selected<'_>) -> Finding {
-    let key =
-        |series, operation: Operation| Key { series, x: operation.place(), state: State::None };
-    let compared =
-        |series, operation, other| runs.speed_up(key(series, operation), key(other, operation));
-    let claims = [
-        Claim::new(
-            "seek, skip list against linked list, as fast as",
-            compared(SKIP, Operation::Seek, LIST),
+fn compared(
+    runs: &Selected<'_>,
+    operation: Operation,
+    (series, other): (&str, &str),
+) -> Option<Interval> {
+    let (x, state) = (operation.place(), State::None);
+    runs.speed_up(Key { series, x, state }, Key { series: other, x, state })
+}
+
+fn judge_seek(runs: &Selected<'_>, _: State) -> Finding {
+    let seek = |pair| compared(runs, Operation::Seek, pair);
+    let points = [
+        Point::new(
+            "a seek in the skip list is {} as fast as in the linked list",
+            seek((SKIP, LIST)),
             Bound::AtLeast(10.0),
         ),
-        Claim::new(
-            "insert, skip list against linked list, as fast as",
-            compared(SKIP, Operation::Insert, LIST),
-            Bound::AtLeast(0.5),
+        Point::told(
+            "in swath's index, made once, a seek is {} as fast as in the skip list",
+            seek((FLAT, SKIP)),
         ),
     ];
-    let mut finding = all_of(&claims);
-    if let Some(flat) = compared(FLAT, Operation::Seek, SKIP) {
-        finding.because += &format!(
-            "; swath's index, made once, finds a place {flat} times as fast as the skip list"
-        );
-    }
-    finding
+    all_of(runs, &points)
+}
+
+fn tell_insert(runs: &Selected<'_>, _: State) -> Finding {
+    let ratio = compared(runs, Operation::Insert, (SKIP, LIST));
+    told(&[Point::told(
+        "an insertion into the skip list is {} as fast as into the linked list",
+        ratio,
+    )])
 }

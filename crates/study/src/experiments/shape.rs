@@ -1,7 +1,8 @@
 //! What charts of several experiments have in common.
 
-use crate::results::{Chart, Key, Measure, Selected, State};
-use crate::stats::Interval;
+use crate::experiment::{Claim, Stage};
+use crate::results::{Chart, Finding, Holds, Key, Measure, Selected, Source, State};
+use crate::stats::{Interval, median};
 
 /// A chart with a plain axis.
 pub(super) fn chart(title: &str, x: &str, y: Measure) -> Chart {
@@ -52,4 +53,59 @@ pub(super) fn of_limit(
     state: State,
 ) -> Option<Interval> {
     runs.speed_up(fastest(runs, series, state)?, fastest(runs, limit, state)?)
+}
+
+/// Warm and, where there is time for it, cold.
+pub(super) fn states(stage: &Stage) -> &'static [State] {
+    stage.pick(&[State::Warm], &[State::Warm], &[State::Warm, State::Cold])
+}
+
+/// What a study says, as we read it.
+pub(super) const fn read(
+    id: &'static str,
+    (words, section): (&'static str, &'static str),
+    rule: &'static str,
+    judge: fn(&Selected<'_>, State) -> Finding,
+) -> Claim {
+    Claim { id, source: Source::read(words, section), rule, judge }
+}
+
+/// What a study says, in its own words.
+pub(super) const fn quoted(
+    id: &'static str,
+    (words, section): (&'static str, &'static str),
+    rule: &'static str,
+    judge: fn(&Selected<'_>, State) -> Finding,
+) -> Claim {
+    Claim { id, source: Source::quoted(words, section), rule, judge }
+}
+
+/// What is measured although no claim is judged by it.
+pub(super) const fn asked(
+    id: &'static str,
+    words: &'static str,
+    judge: fn(&Selected<'_>, State) -> Finding,
+) -> Claim {
+    let rule = "None: the numbers are told, and nothing is judged by them.";
+    Claim { id, source: Source::asked(words), rule, judge }
+}
+
+/// So many threads, in words.
+pub(super) fn threads(count: f64) -> String {
+    if count == 1.0 { "1 thread".to_owned() } else { format!("{count} threads") }
+}
+
+/// The medians of a metric, each with its name, told without a verdict.
+pub(super) fn medians(
+    runs: &Selected<'_>,
+    (what, name): (&str, &str),
+    places: &[(String, Key<'_>)],
+    unit: impl Fn(f64) -> String,
+) -> Finding {
+    let told = places.iter().map(|(place, key)| {
+        let counted = median(&runs.metric(*key, name));
+        format!("{} with {place}", counted.map_or_else(|| "not counted".to_owned(), &unit))
+    });
+    let because = format!("{what}: {}", told.collect::<Vec<_>>().join(", "));
+    Finding { verdict: Holds::Told, because, ..Finding::default() }
 }

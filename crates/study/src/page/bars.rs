@@ -103,7 +103,7 @@ fn bar(
 }
 
 /// The name of a place; what has none is its number.
-pub(super) fn place_name(chart: &Chart, x: f64) -> String {
+pub(crate) fn place_name(chart: &Chart, x: f64) -> String {
     let named = chart.x_names.iter().enumerate().find(|(index, _)| *index as f64 == x);
     named.map_or_else(|| number(x), |(_, name)| name.clone())
 }

@@ -8,7 +8,9 @@ use std::collections::BTreeMap;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use crate::results::{Folder, LEAST_ROUNDS, Measured, Results, Run, State};
+use crate::results::{
+    Finding, Folder, Holds, Kind, LEAST_ROUNDS, Measured, Results, Run, State,
+};
 use crate::stats::{Interval, median, ratio_of_medians};
 
 /// A series at one place, in both studies.
@@ -65,8 +67,71 @@ impl Compared {
     }
 }
 
-/// What names a row: right folder, series, bits of the place in the order of numbers, state.
-type Key<'r> = (usize, usize, &'r str, Place, State);
+/// A verdict that is not the same in both studies.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Changed {
+    /// The claim.
+    pub id: String,
+    /// Its words, and whose they are.
+    pub claim: String,
+    /// What the page cache held.
+    pub state: State,
+    /// The left verdict; `None` if it has none.
+    pub left: Option<Holds>,
+    /// The right one.
+    pub right: Option<Holds>,
+    /// The left reason.
+    pub left_because: String,
+    /// The right one.
+    pub right_because: String,
+    /// The left spread of the control, in words.
+    pub left_noise: String,
+    /// The right one.
+    pub right_noise: String,
+}
+
+/// The verdicts that changed between two studies, in the order of the left one; claims that only
+/// one of them knows are left out.
+#[must_use]
+pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
+    let mut all = Vec::new();
+    for own in &left.experiments {
+        let Some(other) = right.experiments.iter().find(|other| other.id == own.id) else {
+            continue;
+        };
+        for claim in own.claims.iter().filter(|claim| claim.source.kind != Kind::Asked) {
+            let Some(theirs) = other.claims.iter().find(|theirs| theirs.id == claim.id) else {
+                continue;
+            };
+            for state in [State::Warm, State::Cold, State::None] {
+                let of = |verdicts: &[Finding]| -> Option<Finding> {
+                    verdicts.iter().find(|finding| finding.state == state).cloned()
+                };
+                let (before, after) = (of(&claim.verdicts), of(&theirs.verdicts));
+                let verdict = |of: &Option<Finding>| of.as_ref().map(|finding| finding.verdict);
+                if verdict(&before) == verdict(&after) {
+                    continue;
+                }
+                all.push(Changed {
+                    id: claim.id.clone(),
+                    claim: claim.source.to_string(),
+                    state,
+                    left: verdict(&before),
+                    right: verdict(&after),
+                    left_because: before.map(|it| it.because).unwrap_or_default(),
+                    right_because: after.map(|it| it.because).unwrap_or_default(),
+                    left_noise: own.noise_words(),
+                    right_noise: other.noise_words(),
+                });
+            }
+        }
+    }
+    all
+}
+
+/// What names a row: folders, series, bits of the place in the order of numbers, state, and bytes: of
+/// another size nothing can be compared.
+type Key<'r> = (usize, usize, &'r str, Place, State, u64);
 
 /// A place that can be sorted.
 #[derive(Clone, Copy, PartialEq)]
@@ -115,7 +180,7 @@ fn compared(
     let both: Vec<(&Key<'_>, &Vec<f64>, &Vec<f64>)> =
         own.iter().filter_map(|(key, left)| Some((key, left, theirs.get(key)?))).collect();
     let rows = both.into_par_iter().filter_map(|(key, own, theirs)| {
-        let (folder, right_folder, series, Place(x), state) = *key;
+        let (folder, right_folder, series, Place(x), state, _) = *key;
         Some(Compared {
             id: left.id.clone(),
             folder,
@@ -142,7 +207,8 @@ fn seconds<'r>(
     let mut found: BTreeMap<Key<'r>, Vec<f64>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.seconds.is_finite() && run.x.is_finite()) {
         if let Some((left, right)) = folders.iter().find(|pair| side(pair) == run.folder) {
-            let key = (*left, *right, run.series.as_str(), Place(run.x), run.state);
+            let place = Place(run.x);
+            let key = (*left, *right, run.series.as_str(), place, run.state, run.bytes);
             found.entry(key).or_default().push(run.seconds);
         }
     }
@@ -221,6 +287,45 @@ mod tests {
         assert_eq!(paired(&[], &right), [(0, 0)]);
         let rows = compare(&study(1.0, &["/a", "/b"]), &study(1.0, &["/b", "/a"]));
         assert_eq!(rows, [], "no series ran in the same folder");
+    }
+
+    #[test]
+    fn a_verdict_that_changed_is_told_with_both_reasons() {
+        let study = |warm, cold: Option<Holds>| {
+            let mut results = study(1.0, &["/a"]);
+            let finding = |state, verdict: Holds| Finding {
+                state,
+                verdict,
+                because: format!("because {}", verdict.words()),
+                ..Finding::default()
+            };
+            let claim = &mut results.experiments[0].claims[0];
+            claim.verdicts = vec![finding(State::Warm, warm)];
+            claim.verdicts.extend(cold.map(|cold| finding(State::Cold, cold)));
+            results
+        };
+        let left = study(Holds::Yes, Some(Holds::No));
+        assert_eq!(changed(&left, &left), []);
+        let found = changed(&left, &study(Holds::No, Some(Holds::No)));
+        let [one] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!(
+            (one.state, one.left, one.right),
+            (State::Warm, Some(Holds::Yes), Some(Holds::No))
+        );
+        assert_eq!(one.left_because, "because holds");
+        assert_eq!(one.right_because, "because does not hold");
+        let found = changed(&left, &study(Holds::Yes, None));
+        let [one] = found.as_slice() else { panic!("{found:?}") };
+        assert_eq!((one.state, one.left, one.right), (State::Cold, Some(Holds::No), None));
+    }
+
+    #[test]
+    fn what_was_measured_of_other_sizes_is_not_compared() {
+        let (left, mut right) = (study(1.0, &["/a", "/b"]), study(1.0, &["/a", "/b"]));
+        let pool = right.experiments[0].runs.iter_mut().filter(|run| run.series == "pool");
+        pool.for_each(|run| run.bytes /= 2);
+        let rows = compare(&left, &right);
+        assert!(!rows.is_empty() && rows.iter().all(|row| row.series == "serial"), "{rows:?}");
     }
 
     #[test]

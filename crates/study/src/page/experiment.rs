@@ -6,13 +6,12 @@ use maud::{Markup, html};
 use super::figure::{Drawn, figures};
 use super::ink::{RADIUS, Ranks, shape};
 use super::number::{interval, percent};
-use crate::results::{Folder, Holds, Measured, Progress, Results};
-
-/// Times of the control that are spread wider than this share of their median are noisy.
-const NOISY: f64 = 0.1;
+use crate::harness::NOISY_SPREAD;
+use crate::results::{Claimed, Finding, Folder, Holds, Measured, Progress, Results};
+use crate::summary::files;
 
 /// Why a share of a limit may be more than all of it.
-const BEYOND: &str = "More than all of it: the limit is one plain way of doing as much, in the \
+pub(super) const BEYOND: &str = "More than all of it: the limit is one plain way of doing as much, in the \
     same rounds, and may be beaten by another way, or by chance.";
 
 /// All experiments, by study.
@@ -21,10 +20,8 @@ pub(super) fn experiments(results: &Results) -> Result<Markup> {
     let studies = results.experiments.chunk_by(|left, right| left.study == right.study);
     let sections: Result<Vec<Markup>> = studies
         .map(|study| {
-            let articles: Result<Vec<Markup>> = study
-                .iter()
-                .map(|measured| experiment(measured, &ranks, &results.folders))
-                .collect();
+            let articles: Result<Vec<Markup>> =
+                study.iter().map(|measured| experiment(measured, &ranks, results)).collect();
             let name = study.first().map_or("", |first| first.study.as_str());
             Ok(html! {
                 section class="study" {
@@ -40,9 +37,10 @@ pub(super) fn experiments(results: &Results) -> Result<Markup> {
 fn experiment<'r>(
     measured: &'r Measured,
     ranks: &Ranks<'r>,
-    folders: &[Folder],
+    results: &'r Results,
 ) -> Result<Markup> {
     let slots = ranks.slots(measured);
+    let folders: &[Folder] = &results.folders;
     let drawn = Drawn { runs: &measured.runs, slots: &slots, folders };
     let charts: Result<Vec<Markup>> = if measured.runs.is_empty() {
         Ok(Vec::new())
@@ -53,8 +51,8 @@ fn experiment<'r>(
         article id=(anchor(&measured.id)) class="experiment" {
             div class="words" {
                 h3 { (measured.id) " " span class="figure" { (measured.figure) } }
-                p class="claim" { (measured.claim) }
-                (finding(measured))
+                @for claim in &measured.claims { (claimed(measured, claim)) }
+                @if !measured.scale.is_empty() { p class="note" { (measured.scale) } }
                 (progress(&measured.state))
                 (noise(measured.noise))
                 (absent(&measured.absent))
@@ -74,24 +72,38 @@ pub(super) fn anchor(id: &str) -> String {
 }
 
 /// Whether a claim holds, in words and with a class for its colour.
-pub(super) fn badge(measured: &Measured) -> Markup {
-    let (class, words) = match (&measured.state, measured.finding.verdict) {
-        (Progress::Skipped(_), _) => ("open", "skipped"),
-        (Progress::Failed(_), _) => ("no", "failed"),
-        (_, Holds::Yes) => ("yes", Holds::Yes.words()),
-        (_, Holds::No) => ("no", Holds::No.words()),
-        (_, Holds::Undecided) => ("open", Holds::Undecided.words()),
+pub(super) fn badge(measured: &Measured, finding: Option<&Finding>) -> Markup {
+    let (class, words) = match (&measured.state, finding.map(|finding| finding.verdict)) {
+        (Progress::Skipped(_), None) => ("open", "skipped"),
+        (Progress::Failed(_), None) => ("no", "failed"),
+        (_, None) => ("open", "not judged"),
+        (_, Some(Holds::Yes)) => ("yes", Holds::Yes.words()),
+        (_, Some(Holds::No)) => ("no", Holds::No.words()),
+        (_, Some(Holds::Undecided)) => ("open", Holds::Undecided.words()),
+        (_, Some(Holds::Told)) => ("open", Holds::Told.words()),
     };
     html! { span class={ "badge " (class) } { (words) } }
 }
 
-fn finding(measured: &Measured) -> Markup {
+/// The words of the study, the rule, and what came of them.
+fn claimed(measured: &Measured, claim: &Claimed) -> Markup {
+    html! {
+        p class="claim" { (claim.source) }
+        @if !claim.rule.is_empty() { p class="note" { b { "Rule: " } (claim.rule) } }
+        @if claim.verdicts.is_empty() { p class="finding" { (badge(measured, None)) } }
+        @for one in &claim.verdicts { (finding(measured, one)) }
+    }
+}
+
+fn finding(measured: &Measured, finding: &Finding) -> Markup {
     html! {
         p class="finding" {
-            (badge(measured))
-            @if !measured.finding.because.is_empty() { " " (measured.finding.because) }
+            @if files(finding.state) != super::number::NONE { b { (files(finding.state)) ": " } }
+            (badge(measured, Some(finding))) " "
+            span class="noise" { "(control " (measured.noise_words()) ")" }
+            @if !finding.because.is_empty() { " " (finding.because) }
         }
-        @if let Some(share) = &measured.finding.of_limit {
+        @if let Some(share) = &finding.of_limit {
             p class="limit" {
                 "Swath's best reaches " b { (percent(share.estimate)) } " of the limit "
                 "(" (percent(share.lower)) " to " (percent(share.upper)) ")."
@@ -115,7 +127,7 @@ fn progress(state: &Progress) -> Markup {
 fn noise(noise: Option<f64>) -> Markup {
     html! {
         @if let Some(spread) = noise.filter(|spread| spread.is_finite()) {
-            @if spread > NOISY {
+            @if spread > NOISY_SPREAD {
                 p class="note warning" {
                     b { "Noisy machine: " }
                     "the control, always the same work, was spread by " (percent(spread))

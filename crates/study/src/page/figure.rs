@@ -5,9 +5,9 @@ use maud::{Markup, PreEscaped, html};
 
 use super::bars::{names, place_name};
 use super::draw::{Drawing, HEIGHT, WIDTH, numbers};
-use super::number::Unit;
+use super::number::{Unit, number};
 use super::points::{Line, Point, View, views};
-use crate::results::{Chart, Folder, Run, State};
+use crate::results::{Chart, Folder, Measure, Run, State};
 
 /// What every figure of an experiment is drawn from.
 #[derive(Clone, Copy)]
@@ -26,10 +26,29 @@ pub(super) fn figures(chart: &Chart, drawn: &Drawn<'_>) -> Result<Markup> {
     Ok(html! {
         div class="chart" {
             h4 { (chart.title) }
+            @if let Some(beside) = beside(chart) { p class="note" { (beside) } }
             @for figure in figures? { (figure) }
             @if !has_numbers { p class="empty" { "Not available here: no run could count it." } }
         }
     })
+}
+
+/// What a ratio is compared with.
+fn beside(chart: &Chart) -> Option<String> {
+    let Chart { x, y, .. } = chart;
+    match y {
+        Measure::SpeedUp { series, x: Some(place) } => {
+            Some(format!("1 is {series} at {} {x}, in the same round.", number(*place)))
+        }
+        Measure::SpeedUp { series, x: None } => {
+            Some(format!("1 is {series} at the same place, in the same round."))
+        }
+        Measure::Efficiency => Some(format!(
+            "The speed-up of a series over itself at 1 {x}, divided by the {x}: 1 is all that could \
+             be gained."
+        )),
+        _ => None,
+    }
 }
 
 /// One drawing with all that belongs to it. With a line across at `mark` it shows estimates

@@ -3,14 +3,15 @@
 use anyhow::Result;
 use maud::{Markup, html};
 
-use super::compare::{Compared, Differs, compare};
+use super::compare::{Changed, Compared, Differs, changed, compare};
 use super::experiment::{Sign, anchor, legend};
 use super::figure::{figure, folder_name};
 use super::frame;
 use super::ink::Ranks;
 use super::number::{Unit, date, interval};
 use super::points::{Line, Point, View};
-use crate::results::{Chart, Measure, Measured, Results, State};
+use crate::results::{Chart, Holds, Measure, Measured, Results, State};
+use crate::summary::files;
 
 /// Makes a page of what both studies measured, in the look of [`super::render`].
 ///
@@ -30,11 +31,16 @@ pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
         .map(|measured| experiment(left, measured, &of(measured), &ranks))
         .collect();
     let states: Vec<State> = rows.iter().map(|row| row.state).collect();
-    let sections =
-        [("studies", "Studies"), ("summary", "Summary"), ("experiments", "Experiments")];
+    let sections = [
+        ("verdicts", "Verdicts"),
+        ("studies", "Studies"),
+        ("summary", "Summary"),
+        ("experiments", "Experiments"),
+    ];
     let body = html! {
         h1 { "Two studies side by side" }
         p class="lead" { "How many times as fast B is as A: above 1, B is faster." }
+        (verdicts(&changed(left, right)))
         (studies(left, right))
         (summary(left, &rows))
         section id="experiments" {
@@ -44,6 +50,41 @@ pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
     };
     let switches = frame::switches(&states, &left.folders, &sections);
     Ok(frame::page("Swath study: A and B", &switches, &body))
+}
+
+/// The findings that are not the same, before all else.
+fn verdicts(changed: &[Changed]) -> Markup {
+    let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::words);
+    html! {
+        section id="verdicts" {
+            h2 { "Changed verdicts" }
+            @if changed.is_empty() {
+                p class="empty" { "No verdict changed." }
+            } @else {
+                div class="scroll" tabindex="0" {
+                    table {
+                        thead {
+                            tr {
+                                th { "claim" } th { "files" } th { "A" } th { "B" }
+                                th { "control, A and B" } th { "why" }
+                            }
+                        }
+                        tbody {
+                            @for one in changed {
+                                tr {
+                                    th { (one.id) " " (one.claim) }
+                                    td { (files(one.state)) }
+                                    td { (word(one.left)) } td { (word(one.right)) }
+                                    td { (one.left_noise) ", " (one.right_noise) }
+                                    td { "A: " (one.left_because) " B: " (one.right_because) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 fn studies(left: &Results, right: &Results) -> Markup {
@@ -134,7 +175,7 @@ fn experiment<'r>(
         article id=(anchor(&measured.id)) class="experiment" {
             div class="words" {
                 h3 { (measured.id) " " span class="figure" { (measured.figure) } }
-                p class="claim" { (measured.claim) }
+                @for claim in &measured.claims { p class="claim" { (claim.source) } }
             }
             div class="charts" {
                 @if !slots.is_empty() { (legend(&slots, Sign::Line)) }

@@ -2,9 +2,10 @@
 
 use maud::{Markup, html};
 
-use super::experiment::{anchor, badge};
-use super::number::{date, percent};
-use crate::results::{Holds, Progress, Results};
+use super::experiment::{BEYOND, anchor, badge};
+use super::number::{NONE, date, percent};
+use crate::results::{Claimed, Counts, Finding, Measured, Results};
+use crate::summary::{files, not_judged};
 
 /// Title and one line of what this is.
 pub(super) fn heading(results: &Results) -> Markup {
@@ -38,7 +39,8 @@ pub(super) fn machine(results: &Results) -> Markup {
                         "In each round every contestant runs once, in shuffled order; a control runs all "
                         "along. Each run is verified by its checksum. Points are medians, whiskers reach "
                         "from quartile to quartile, and a claim is decided only if a whole 95 % interval "
-                        "says so."
+                        "says so. Beside a control that was spread by more than 15 % of its median, an "
+                        "interval is taken to be wider by as much."
                     }
                 }
                 @for folder in &results.folders {
@@ -63,37 +65,75 @@ fn facts(facts: &[(String, String)]) -> Markup {
     }
 }
 
-/// Finding → holds here? → ratio to the limit.
+/// Claim and rule → files → holds here? → noise → share of the limit → why.
 pub(super) fn findings(results: &Results) -> Markup {
     html! {
         section id="findings" {
             h2 { "Findings" }
-            p class="counts" { (counts(results)) }
+            p class="counts" { (Counts::of(results)) }
+            p class="note" {
+                "What stands in quotation marks are a study's own words; all else says what it says as "
+                "we read it, or what we ask beside it. The rule below it is ours."
+            }
             div class="scroll" tabindex="0" {
                 table class="findings" {
                     thead {
-                        tr { th { "finding" } th { "holds here?" } th { "of the limit" } th { "why" } }
+                        tr {
+                            th { "claim and rule" } th { "files" } th { "holds here?" }
+                            th { "control" } th { "of the limit" } th { "why" }
+                        }
                     }
                     tbody {
                         @for measured in &results.experiments {
-                            tr {
-                                td {
-                                    a href={ "#" (anchor(&measured.id)) } { (measured.id) }
-                                    span class="claim" { (measured.claim) }
-                                }
-                                td { (badge(measured)) }
-                                td {
-                                    @match &measured.finding.of_limit {
-                                        Some(share) => { (percent(share.estimate)) (meter(share.estimate)) }
-                                        None => (super::number::NONE),
-                                    }
-                                }
-                                td { (why(&measured.state, &measured.finding.because)) }
+                            @for claim in &measured.claims {
+                                (claim_rows(measured, claim))
                             }
                         }
                     }
                 }
             }
+        }
+    }
+}
+
+fn claim_rows(measured: &Measured, claim: &Claimed) -> Markup {
+    let link = html! { a href={ "#" (anchor(&measured.id)) } { (claim.id) } };
+    html! {
+        @if claim.verdicts.is_empty() {
+            tr {
+                td { (link) (words(claim)) }
+                td { (NONE) } td { (badge(measured, None)) } td { (NONE) } td { (NONE) }
+                td { (not_judged(measured)) }
+            }
+        }
+        @for (index, finding) in claim.verdicts.iter().enumerate() {
+            tr {
+                td { (link) @if index == 0 { (words(claim)) } }
+                td { (files(finding.state)) }
+                td { (badge(measured, Some(finding))) }
+                td { (measured.noise_words()) }
+                td { (limit(finding)) }
+                td { (finding.because) }
+            }
+        }
+    }
+}
+
+fn words(claim: &Claimed) -> Markup {
+    html! {
+        span class="claim" { (claim.source) }
+        @if !claim.rule.is_empty() { span class="rule" { (claim.rule) } }
+    }
+}
+
+fn limit(finding: &Finding) -> Markup {
+    html! {
+        @match &finding.of_limit {
+            Some(share) => {
+                (percent(share.estimate)) (meter(share.estimate))
+                @if share.estimate > 1.0 { span class="rule" { (BEYOND) } }
+            }
+            None => (NONE),
         }
     }
 }
@@ -107,32 +147,4 @@ fn meter(share: f64) -> Markup {
             rect class="part" width=(format!("{width:.1}")) height="6" {}
         }
     }
-}
-
-fn why<'r>(state: &'r Progress, because: &'r str) -> &'r str {
-    match state {
-        Progress::Skipped(why) | Progress::Failed(why) => why,
-        Progress::Done | Progress::Stopped => because,
-    }
-}
-
-fn counts(results: &Results) -> String {
-    let ran = || {
-        let all = results.experiments.iter();
-        all.filter(|it| matches!(it.state, Progress::Done | Progress::Stopped))
-    };
-    let with = |verdict| ran().filter(|it| it.finding.verdict == verdict).count();
-    let others = results.experiments.len() - ran().count();
-    let mut text = format!(
-        "Of {} claims {} hold here, {} do not hold, {} are undecided",
-        results.experiments.len(),
-        with(Holds::Yes),
-        with(Holds::No),
-        with(Holds::Undecided),
-    );
-    if others > 0 {
-        text.push_str(&format!("; {others} did not run"));
-    }
-    text.push('.');
-    text
 }

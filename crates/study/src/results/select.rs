@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Run, State};
+use crate::harness::NOISY_SPREAD;
 use crate::stats::{Interval, Summary, median_interval, paired_ratio, serial_share};
 
 /// Fewer rounds decide nothing.
@@ -25,13 +26,27 @@ pub struct Selected<'r> {
     runs: &'r [Run],
     folder: usize,
     seed: u64,
+    noise: Option<f64>,
 }
 
 impl<'r> Selected<'r> {
     /// Those of `runs` in a folder; `seed` is for the intervals.
     #[must_use]
     pub fn new(runs: &'r [Run], folder: usize, seed: u64) -> Self {
-        Self { runs, folder, seed }
+        Self { runs, folder, seed, noise: None }
+    }
+
+    /// Beside a control whose times were spread by that share of their median.
+    #[must_use]
+    pub fn with_noise(self, noise: Option<f64>) -> Self {
+        Self { noise, ..self }
+    }
+
+    /// By how much wider intervals are to be taken: not at all beside a calm control.
+    #[must_use]
+    pub fn noise(&self) -> f64 {
+        let spread = self.noise.filter(|spread| spread.is_finite() && *spread > NOISY_SPREAD);
+        spread.unwrap_or(0.0)
     }
 
     /// All of them.
@@ -105,6 +120,41 @@ impl<'r> Selected<'r> {
         pairs.collect()
     }
 
+    /// How many times a metric of `key` is that of `other`, compared as
+    /// [`speed_up`](Self::speed_up) does; `None` also if it was not counted, or is 0.
+    #[must_use]
+    pub fn metric_ratio(&self, name: &str, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
+        let counted = |run: &Run| run.metrics.get(name).copied().filter(|&count| count > 0.0);
+        let theirs: BTreeMap<usize, f64> = self
+            .of(other)
+            .into_iter()
+            .filter_map(|run| Some((run.round, counted(run)?)))
+            .collect();
+        let pairs = self
+            .of(key)
+            .into_iter()
+            .filter_map(|run| Some((counted(run)?, *theirs.get(&run.round)?)));
+        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        self.ratio(&own, &theirs)
+    }
+
+    /// How many times as long a place takes as the straight line between two others says, all in
+    /// one round; `None` as for [`speed_up`](Self::speed_up).
+    #[must_use]
+    pub fn off_the_line(&self, key: Key<'_>, (least, most): (f64, f64)) -> Option<Interval> {
+        let at = |x| -> BTreeMap<usize, f64> {
+            let runs = self.of(Key { x, ..key });
+            runs.into_iter().map(|run| (run.round, run.seconds)).collect()
+        };
+        let (first, last) = (at(least), at(most));
+        let pairs = at(key.x).into_iter().filter_map(|(round, seconds)| {
+            let (from, to) = (first.get(&round)?, last.get(&round)?);
+            Some((seconds, from + (to - from) * (key.x - least) / (most - least)))
+        });
+        let (own, line): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        self.ratio(&own, &line)
+    }
+
     fn ratio(&self, numerators: &[f64], denominators: &[f64]) -> Option<Interval> {
         if numerators.len() < LEAST_ROUNDS {
             return None;
@@ -117,17 +167,39 @@ impl<'r> Selected<'r> {
     /// where there are fewer than two such places.
     #[must_use]
     pub fn serial_share(&self, series: &str, state: State, most: f64) -> Option<Interval> {
+        let shares: Vec<f64> = self.shares(series, state, most).into_values().collect();
+        if shares.len() < LEAST_ROUNDS {
+            return None;
+        }
+        median_interval(&shares, self.seed)
+    }
+
+    /// How many times the serial share of one series is that of another, compared within each round
+    /// that has both; a share below a hundredth counts as one.
+    #[must_use]
+    pub fn share_ratio(
+        &self,
+        (series, other): (&str, &str),
+        state: State,
+        most: f64,
+    ) -> Option<Interval> {
+        let theirs = self.shares(other, state, most);
+        let pairs =
+            self.shares(series, state, most).into_iter().filter_map(|(round, share)| {
+                Some((share.max(0.01), theirs.get(&round)?.max(0.01)))
+            });
+        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        self.ratio(&own, &theirs)
+    }
+
+    fn shares(&self, series: &str, state: State, most: f64) -> BTreeMap<usize, f64> {
         let mut rounds: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         let is_meant = |run: &&Run| run.series == series && run.state == state && run.x <= most;
         for run in self.runs().filter(is_meant) {
             rounds.entry(run.round).or_default().push((run.x, run.seconds));
         }
-        let shares: Vec<f64> =
-            rounds.values().filter_map(|times| serial_share(times)).collect();
-        if shares.len() < LEAST_ROUNDS {
-            return None;
-        }
-        median_interval(&shares, self.seed)
+        let fitted = |(round, times): (usize, Vec<_>)| Some((round, serial_share(&times)?));
+        rounds.into_iter().filter_map(fitted).collect()
     }
 
     /// The places of a series in a state, smallest first.
@@ -146,11 +218,22 @@ impl<'r> Selected<'r> {
     /// The place at which a series was fastest, by its medians.
     #[must_use]
     pub fn best(&self, series: &str, state: State) -> Option<f64> {
+        self.best_of(series, state, |_| true)
+    }
+
+    /// The same among the places that `is_meant` accepts.
+    #[must_use]
+    pub fn best_of(
+        &self,
+        series: &str,
+        state: State,
+        is_meant: impl Fn(f64) -> bool,
+    ) -> Option<f64> {
         let median = |x: f64| {
             Summary::of(&self.seconds(Key { series, x, state })).map(|times| times.median)
         };
-        let timed =
-            self.places(series, state).into_iter().filter_map(|x| Some((x, median(x)?)));
+        let places = self.places(series, state).into_iter().filter(|&x| is_meant(x));
+        let timed = places.filter_map(|x| Some((x, median(x)?)));
         timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x)
     }
 }
@@ -222,6 +305,56 @@ mod tests {
     }
 
     #[test]
+    fn serial_shares_are_compared_round_by_round() {
+        let mut runs = Vec::new();
+        for round in 0..5 {
+            for (series, two) in [("lines", 4.0), ("bulk", 3.0), ("none", 2.0)] {
+                runs.push(run(series, 1.0, round, 4.0));
+                runs.push(run(series, 2.0, round, two));
+            }
+        }
+        let selected = Selected::new(&runs, 0, 1);
+        let ratio =
+            |pair| selected.share_ratio(pair, State::Warm, 2.0).expect("rounds").estimate;
+        assert_eq!((ratio(("bulk", "lines")), ratio(("none", "lines"))), (0.5, 0.01));
+        assert!(selected.share_ratio(("bulk", "map"), State::Warm, 2.0).is_none());
+    }
+
+    #[test]
+    fn a_metric_is_compared_where_both_have_counted_it() {
+        let counted = |x, round, misses: f64| Run {
+            metrics: [("misses".to_owned(), misses)].into(),
+            ..run("pool", x, round, 1.0)
+        };
+        let mut runs: Vec<Run> = (0..6)
+            .flat_map(|round| [counted(1.0, round, 30.0), counted(2.0, round, 10.0)])
+            .collect();
+        let ratio = |runs: &[Run]| {
+            let selected = Selected::new(runs, 0, 1);
+            selected.metric_ratio("misses", key("pool", 1.0), key("pool", 2.0))
+        };
+        assert_eq!(ratio(&runs).expect("six rounds").estimate, 3.0);
+        for run in runs.iter_mut().take(4) {
+            run.metrics.clear();
+        }
+        assert_eq!(ratio(&runs), None, "four rounds");
+    }
+
+    #[test]
+    fn what_lies_on_the_line_between_two_places_is_one_time_as_long() {
+        let mut runs = Vec::new();
+        for round in 0..5 {
+            for (x, seconds) in [(100.0, 1.0), (500.0, 5.0), (1000.0, 10.0), (300.0, 6.0)] {
+                runs.push(run("pool", x, round, seconds));
+            }
+        }
+        let selected = Selected::new(&runs, 0, 1);
+        let off =
+            |x| selected.off_the_line(key("pool", x), (100.0, 1000.0)).map(|it| it.estimate);
+        assert_eq!((off(500.0), off(300.0), off(200.0)), (Some(1.0), Some(2.0), None));
+    }
+
+    #[test]
     fn the_best_place_has_the_lowest_median() {
         let runs = [
             run("pool", 1.0, 0, 3.0),
@@ -234,5 +367,6 @@ mod tests {
         assert_eq!(selected.places("pool", State::Warm), [1.0, 2.0, 4.0]);
         assert_eq!(selected.best("pool", State::Warm), Some(4.0));
         assert_eq!(selected.best("pool", State::Cold), None);
+        assert_eq!(selected.best_of("pool", State::Warm, |x| x < 3.0), Some(1.0));
     }
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::rc::Rc;
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use swath::CancelToken;
 
 use crate::experiment::{Entrant, Input, Meter, Outcome, Rounds, SharedPages, Stage, run};
@@ -37,7 +37,9 @@ pub(super) fn measure(
     stage: &Stage,
     folder: usize,
     cancel: &CancelToken,
+    told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
+    told((0, 0));
     let size: u64 = stage.pick(1 << 20, 64 << 20, 1 << 30);
     let input = stage.file(Kind::Bytes, size)?;
     let target = stage.pages(input.len())?;
@@ -47,19 +49,28 @@ pub(super) fn measure(
     kernel(stage, &mut made);
     // The machine is the same in every folder.
     made.retain(|(unit, _)| folder == 0 || unit.of_folder);
-    let (units, entrants) = allowed(made);
-    let limits = interleaved(stage, folder, (&units, entrants), cancel)?;
+    let (units, entrants) = allowed(made, cancel)?;
+    let limits = interleaved(stage, folder, (&units, entrants), cancel, told)?;
     stage.clear();
     Ok(limits)
 }
 
 /// Those that the machine does not refuse when they are tried once.
-fn allowed(made: Vec<(Unit, Entrant)>) -> (Vec<Unit>, Vec<Entrant>) {
-    let tried = made.into_iter().filter_map(|(unit, mut entrant)| {
-        let is_allowed = entrant.run_once().is_ok();
-        is_allowed.then_some((unit, entrant))
-    });
-    tried.unzip()
+fn allowed(
+    made: Vec<(Unit, Entrant)>,
+    cancel: &CancelToken,
+) -> Result<(Vec<Unit>, Vec<Entrant>)> {
+    let mut allowed = (Vec::new(), Vec::new());
+    for (unit, mut entrant) in made {
+        if cancel.is_cancelled() {
+            bail!("stopped");
+        }
+        if entrant.run_once().is_ok() {
+            allowed.0.push(unit);
+            allowed.1.push(entrant);
+        }
+    }
+    Ok(allowed)
 }
 
 /// All of them once a round, as entrants of an experiment are.
@@ -68,10 +79,15 @@ fn interleaved(
     folder: usize,
     (units, mut entrants): (&[Unit], Vec<Entrant>),
     cancel: &CancelToken,
+    told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
     let rounds = Rounds { count: stage.pick(1, 5, 9), seed: stage.seed(), folder };
     let mut runs: Vec<Run> = Vec::new();
-    run(&mut entrants, rounds, cancel, &mut |run| runs.push(run))?;
+    let all = entrants.len() * rounds.count;
+    run(&mut entrants, rounds, cancel, &mut |run| {
+        runs.push(run);
+        told((runs.len(), all));
+    })?;
     let limits = units.iter().filter_map(|unit| {
         let own = runs.iter().filter(|run| run.series == unit.name);
         let values: Vec<f64> = own

@@ -1,5 +1,6 @@
 use super::*;
 use crate::experiments;
+use crate::results::{Claimed, Holds};
 
 fn settings(out: &Path, data: &Path, words: &[&str]) -> Settings {
     let words: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
@@ -26,6 +27,9 @@ fn every_experiment_runs_and_leaves_its_rows_and_nothing_else() {
     assert!(load(out.path()).expect("saved") == results);
     let page = fs::read_to_string(out.path().join(PAGE)).expect("left");
     assert!(page.len() < 3_000_000 && experiments::ALL.iter().all(|one| page.contains(one.id)));
+    let summary = fs::read_to_string(out.path().join(SUMMARY)).expect("left");
+    assert_eq!(summary, summary::render(&results));
+    assert!(judged_anew(results.clone()) == results, "the same rules say the same");
     assert_eq!(results.experiments.len(), experiments::ALL.len());
     for measured in &results.experiments {
         assert_eq!(measured.state, Progress::Done, "{}", measured.id);
@@ -128,11 +132,12 @@ fn findings_of_folders_that_disagree_decide_nothing() {
             runs.push(run(folder, "parallel chunks", 8.0, round, seconds));
         }
     }
-    let folder = Path::new("/a");
-    let mut settings = settings(folder, folder, &["a-threads"]);
-    assert_eq!(judge(chosen, &runs, &settings).verdict, Holds::Yes);
-    settings.data.push("/b".into());
-    let both = judge(chosen, &runs, &settings);
+    let judged = |folders: &[&str]| -> Vec<Claimed> {
+        let folders: Vec<String> = folders.iter().map(|&folder| folder.to_owned()).collect();
+        chosen.judged(&runs, Places { folders: &folders, seed: 1, noise: None })
+    };
+    assert_eq!(judged(&["/a"])[0].verdicts[0].verdict, Holds::Yes);
+    let both = &judged(&["/a", "/b"])[0].verdicts[0];
     assert_eq!(both.verdict, Holds::Undecided);
     assert!(
         both.because.contains("/a: holds") && both.because.contains("/b: does not"),
@@ -151,7 +156,8 @@ fn a_folder_that_was_measured_at_a_noisy_time_is_noise() {
         ..Run::default()
     };
     let calm: Vec<Run> = (0..9).map(|round| run(0, round, 1.0)).collect();
-    assert_eq!(noise(&calm, 1), None);
+    assert_eq!(noise(&calm, 1), Some(0.0));
+    assert_eq!(noise(&[], 1), None);
     let rough = (0..9).map(|round| run(1, round, if round % 2 == 0 { 1.0 } else { 3.0 }));
     let both: Vec<Run> = calm.into_iter().chain(rough).collect();
     assert!(noise(&both, 2).is_some_and(|spread| spread > 0.5));
@@ -185,4 +191,73 @@ fn a_folder_in_memory_is_measured_without_what_would_have_to_be_cold() {
     );
     assert!(engines.absent.iter().any(|(who, _)| who == "cold files"), "{:?}", engines.absent);
     assert!(!results.timelines.is_empty());
+}
+
+#[test]
+fn warm_and_cold_files_have_a_verdict_each() {
+    let run = |state, series: &str, x, round, seconds| Run {
+        series: series.into(),
+        x,
+        state,
+        round,
+        seconds,
+        ..Run::default()
+    };
+    let mut runs = Vec::new();
+    for round in 0..9 {
+        for (state, several) in [(State::Warm, 1.0), (State::Cold, 3.0)] {
+            runs.push(run(state, "two mirrors", 1.0, round, 2.0));
+            runs.push(run(state, "two mirrors", 4.0, round, several));
+        }
+    }
+    let verdicts = |noise| -> Vec<(State, Holds)> {
+        let chosen = experiments::chosen(&["a-copies".to_owned()]).expect("known")[0];
+        let places = Places { folders: &["/a".to_owned()], seed: 1, noise };
+        let claims = chosen.judged(&runs, places);
+        claims[0].verdicts.iter().map(|finding| (finding.state, finding.verdict)).collect()
+    };
+    assert_eq!(verdicts(None), [(State::Warm, Holds::Yes), (State::Cold, Holds::No)]);
+    // Half as fast again is no verdict where the control was spread by as much.
+    assert_eq!(
+        verdicts(Some(0.6)),
+        [(State::Warm, Holds::Yes), (State::Cold, Holds::Undecided)]
+    );
+}
+
+#[test]
+fn stopped_while_limits_are_measured_it_ends_there_and_they_are_measured_again() {
+    let (out, data) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let mut settings = settings(out.path(), data.path(), &["d-block-size"]);
+    let cancel = CancelToken::new();
+    let mut steps = 0;
+    let stopped = run(&settings, &cancel, &mut |step| {
+        assert_eq!(step.id, LIMITS);
+        steps += 1;
+        cancel.cancel();
+    });
+    let stopped = stopped.expect("nothing failed");
+    assert_eq!(steps, 1, "nothing more was made or tried");
+    assert!(stopped.limits.is_empty() && stopped.timelines.is_empty());
+    assert!(stopped.experiments.is_empty());
+    settings.resume = true;
+    let whole = run(&settings, &CancelToken::new(), &mut |_| {}).expect("run");
+    assert!(whole.limits.len() >= 6 && !whole.timelines.is_empty());
+    assert_eq!(whole.experiments[0].state, Progress::Done);
+}
+
+#[test]
+fn stopped_while_files_are_made_an_experiment_is_stopped_and_not_failed() {
+    let (out, data) =
+        (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let settings = settings(out.path(), data.path(), &["a-threads"]);
+    let cancel = CancelToken::new();
+    let stopped = run(&settings, &cancel, &mut |step| {
+        if step.id == "a-threads" {
+            cancel.cancel();
+        }
+    });
+    let stopped = stopped.expect("nothing failed");
+    assert_eq!(stopped.experiments[0].state, Progress::Stopped);
+    assert!(stopped.experiments[0].runs.is_empty());
 }

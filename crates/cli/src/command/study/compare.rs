@@ -2,9 +2,10 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use swath_study::page::{self, Compared, Differs};
-use swath_study::results::Results;
-use swath_study::session::{file_of, load};
+use swath_study::page::{self, Changed, Compared, Differs};
+use swath_study::results::{Holds, Results};
+use swath_study::session::{file_of, judged_anew, load};
+use swath_study::summary::files;
 
 use super::table;
 use crate::args::study::Compare;
@@ -18,6 +19,7 @@ use crate::same_file::is_same_file;
 struct Json<'r> {
     left: Side<'r>,
     right: Side<'r>,
+    verdicts: &'r [Changed],
     rows: &'r [Compared],
 }
 
@@ -45,7 +47,8 @@ pub(super) fn run(args: &Compare) -> Result<Outcome> {
     }
     let study = |path| {
         let hint = "the study.json that swath study leaves, or the folder that it is in";
-        load(path).map_err(|error| Refused::hinted(error, hint))
+        // By the same rules, so that nothing but what was measured can differ.
+        load(path).map(judged_anew).map_err(|error| Refused::hinted(error, hint))
     };
     let (left, right) = (study(&args.left)?, study(&args.right)?);
     let (before, after) = (&left.method.extent, &right.method.extent);
@@ -63,13 +66,42 @@ pub(super) fn run(args: &Compare) -> Result<Outcome> {
     }
     let html = page::render_comparison(&left, &right)?;
     swath::write(&args.out, html)?;
+    let verdicts = page::changed(&left, &right);
     if args.json {
-        let json = Json { left: Side::of(&left), right: Side::of(&right), rows: &rows };
+        let (left, right) = (Side::of(&left), Side::of(&right));
+        let json = Json { left, right, verdicts: &verdicts, rows: &rows };
         wrote(&args.out, print_json(&json))?;
     } else {
-        wrote(&args.out, print(format!("{}{}\n", text(&rows), args.out.display())))?;
+        let text = format!(
+            "{}{}{}
+",
+            verdicts_text(&verdicts),
+            text(&rows),
+            args.out.display()
+        );
+        wrote(&args.out, print(text))?;
     }
     Ok(Outcome::Done)
+}
+
+/// What changed first: that is what two machines are compared for.
+fn verdicts_text(verdicts: &[Changed]) -> String {
+    if verdicts.is_empty() {
+        return "no verdict changed\n".to_owned();
+    }
+    let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::words);
+    let mut changed = table(["changed", "files", "A", "B", "control, A and B", "because"]);
+    for one in verdicts {
+        changed.add_row([
+            format!("{}: {}", one.id, one.claim),
+            files(one.state).to_owned(),
+            word(one.left).to_owned(),
+            word(one.right).to_owned(),
+            format!("{}, {}", one.left_noise, one.right_noise),
+            format!("A: {} B: {}", one.left_because, one.right_because),
+        ]);
+    }
+    format!("{changed}\n")
 }
 
 /// A line for each experiment: the range of its ratios, and on which side they are.

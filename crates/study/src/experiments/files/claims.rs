@@ -1,0 +1,128 @@
+//! What study B says of many files, and the rules by which it is judged.
+
+use super::super::shape::{asked, of_limit, quoted, read};
+use super::{LIMIT, LINES, MANAGER, SWATH};
+use crate::experiment::{Claim, Point, all_of, told};
+use crate::results::{Finding, Key, Selected, State};
+use crate::stats::Bound;
+
+/// Where the study says it.
+const SECTION: &str = "Conclusions";
+
+const LARGER: &str = "For larger files, more threads does not equate to better performance … any more threads \
+     heavily degrades";
+const LARGER_RULE: &str = "The best number of threads above two is at most 1.1 × as fast as one, and \
+    at most 0.9 × as fast as two.";
+
+pub(super) const SMALL: &[Claim] = &[quoted(
+    "b-small",
+    ("any more threads decreases performance", SECTION),
+    "Of small files: no number of threads is more than 1 / 0.9 × as fast as that of the processor, and \
+     the most that were tried are at most 0.9 × as fast.",
+    judge_peak,
+)];
+
+pub(super) const MEDIUM: &[Claim] =
+    &[quoted("b-medium", (LARGER, SECTION), LARGER_RULE, judge_larger)];
+
+pub(super) const LARGE: &[Claim] =
+    &[quoted("b-large", (LARGER, SECTION), LARGER_RULE, judge_larger)];
+
+pub(super) const HUGE: &[Claim] = &[asked(
+    "b-huge",
+    "How do threads load files of 18 MB, which the study did not measure?",
+    |runs, state| {
+        let best = runs.best_of(MANAGER, state, |x| x > 1.0);
+        let ratio = best.and_then(|x| runs.speed_up(key(x, state), key(1.0, state)));
+        let sentence = format!("{} threads are {{}} as fast as one", best.unwrap_or(0.0));
+        let points = [Point::told(sentence, ratio), with_swath(runs, state)];
+        told(&points).with_limit(of_limit(runs, SWATH, LIMIT, state))
+    },
+)];
+
+pub(super) const BY_LINES: &[Claim] = &[
+    read(
+        "b-lines",
+        ("Large files take longer to load than small ones of the same bytes together.", ""),
+        "As the study reads, line by line, the largest files take at least as long as the smallest of \
+         the same bytes together.",
+        |runs, state| judge_lines(runs, LINES, state),
+    ),
+    read(
+        "b-lines-whole",
+        ("Large files take longer to load than small ones of the same bytes together.", ""),
+        "Each read as a whole, the largest files take at least as long as the smallest of the same \
+         bytes together.",
+        |runs, state| judge_lines(runs, MANAGER, state),
+    ),
+];
+
+fn key(x: f64, state: State) -> Key<'static> {
+    Key { series: MANAGER, x, state }
+}
+
+/// Swath beside the best number of threads.
+fn with_swath(runs: &Selected<'_>, state: State) -> Point {
+    let best = runs.best(MANAGER, state);
+    let own = Key { series: SWATH, x: 1.0, state };
+    let ratio = best.and_then(|x| runs.speed_up(own, key(x, state)));
+    let sentence =
+        format!("swath is {{}} as fast as the best, {} threads", best.unwrap_or(0.0));
+    Point::told(sentence, ratio)
+}
+
+fn judge_peak(runs: &Selected<'_>, state: State) -> Finding {
+    // The limit is measured by as many threads as there are cores.
+    let Some(&cores) = runs.places(LIMIT, State::Warm).first() else {
+        return Finding::default();
+    };
+    let most = runs.places(MANAGER, state).last().copied().unwrap_or(cores);
+    let other = runs.best_of(MANAGER, state, |x| x != cores);
+    let at_peak = other.and_then(|other| runs.speed_up(key(cores, state), key(other, state)));
+    let beyond = runs.speed_up(key(most, state), key(cores, state)).filter(|_| most > cores);
+    let points = [
+        Point::new(
+            format!(
+                "{cores} threads, as the processor has, are {{}} as fast as the best other number, \
+                 {}",
+                other.unwrap_or(0.0)
+            ),
+            at_peak,
+            Bound::AtLeast(0.9),
+        ),
+        Point::new(
+            format!("{most} threads are {{}} as fast as {cores}"),
+            beyond,
+            Bound::AtMost(0.9),
+        ),
+        with_swath(runs, state),
+    ];
+    all_of(runs, &points).with_limit(of_limit(runs, SWATH, LIMIT, state))
+}
+
+fn judge_larger(runs: &Selected<'_>, state: State) -> Finding {
+    let best = runs.best_of(MANAGER, state, |x| x > 2.0);
+    let against = |other| best.and_then(|x| runs.speed_up(key(x, state), key(other, state)));
+    let name = best.unwrap_or(0.0);
+    let points = [
+        Point::new(
+            format!("{name} threads are {{}} as fast as one"),
+            against(1.0),
+            Bound::AtMost(1.1),
+        ),
+        Point::new("they are {} as fast as two", against(2.0), Bound::AtMost(0.9)),
+        with_swath(runs, state),
+    ];
+    all_of(runs, &points).with_limit(of_limit(runs, SWATH, LIMIT, state))
+}
+
+fn judge_lines(runs: &Selected<'_>, series: &str, state: State) -> Finding {
+    let sizes = runs.places(series, state);
+    let (Some(&least), Some(&most)) = (sizes.first(), sizes.last()) else {
+        return Finding::default();
+    };
+    let key = |x| Key { series, x, state };
+    let ratio = runs.speed_up(key(least), key(most)).filter(|_| least < most);
+    let sentence = format!("files of {most} kB take {{}} as long as files of {least} kB");
+    all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.0))])
+}

@@ -1,0 +1,184 @@
+//! Study E's own append: each thread writes into a log of its own, and one shared order of nodes
+//! says how the logs follow each other.
+//!
+//! A strand is what one thread runs without a steal in between; its bytes lie next to each other in
+//! the thread's log, and are one node. Who steals puts a node behind its victim's:
+//!
+//! ```text
+//! strand 0: fork …… fork ……        nodes   0 ⇄ 2 ⇄ 1      log of thread 0   |0      |2  |
+//!            └ stolen first: 1      └ stolen second: 2      log of thread 1   |1            |
+//! ```
+//!
+//! Of one strand's forks the outer ones are stolen first, and the nodes of the inner ones come
+//! before theirs: so whoever steals an inner one waits until those stolen before have their nodes.
+//! The study does not say how it keeps two thieves from overtaking each other. What is written
+//! after a join would land in the wrong place, as in the study, whose benchmark writes nothing
+//! there: a strand that writes again after another one used its thread is an error here.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rayon::ThreadPool;
+
+use super::{BUFFER, Shared, with_bytes};
+use crate::fib::{Call, Fib};
+use crate::order::linked::LinkedList;
+use crate::order::skip::SkipList;
+use crate::order::{Handle, Item, Order};
+
+/// What was left: the pieces of the file in serial order, `(log, offset, len)`, and the steals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Left {
+    pub(super) pieces: Vec<(usize, u64, u64)>,
+    pub(super) steals: u64,
+}
+
+/// The order of nodes, for many threads.
+enum Nodes {
+    List(Mutex<LinkedList>),
+    /// On the heap: it is larger.
+    Skip(Box<SkipList>),
+}
+
+impl Nodes {
+    fn new(kind: Shared) -> Self {
+        match kind {
+            Shared::List => Self::List(Mutex::new(LinkedList::new())),
+            Shared::Skip => Self::Skip(Box::new(SkipList::new())),
+        }
+    }
+
+    /// The first node, or one directly behind another.
+    fn insert(&self, behind: Option<Handle>, item: Item) -> io::Result<Handle> {
+        let inserted = match (self, behind) {
+            (Self::List(list), None) => Some(lock(list).push(item)),
+            (Self::List(list), Some(node)) => lock(list).insert_after(node, item),
+            (Self::Skip(list), None) => Some(list.push_shared(item)),
+            (Self::Skip(list), Some(node)) => list.insert_after_shared(node, item),
+        };
+        inserted.ok_or_else(|| io::Error::other("a node is gone"))
+    }
+
+    fn update(&self, node: Handle, item: Item) -> io::Result<()> {
+        let updated = match self {
+            Self::List(list) => lock(list).update(node, item),
+            Self::Skip(list) => list.update_shared(node, item),
+        };
+        updated.map(drop).ok_or_else(|| io::Error::other("a node is gone"))
+    }
+
+    fn items(&self) -> Vec<Item> {
+        match self {
+            Self::List(list) => lock(list).iter().map(|it| it.1).collect(),
+            Self::Skip(list) => list.iter().map(|it| it.1).collect(),
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A thread's log, and how much is in it.
+struct Log {
+    file: BufWriter<File>,
+    len: u64,
+}
+
+/// What one thread runs without a steal in between.
+struct Strand {
+    node: Handle,
+    log: usize,
+    start: u64,
+    len: AtomicU64,
+    /// Stolen forks of it that have their nodes.
+    placed: AtomicUsize,
+}
+
+struct Run<'f> {
+    fib: &'f Fib,
+    nodes: Nodes,
+    logs: Vec<Mutex<Log>>,
+    steals: AtomicU64,
+}
+
+/// Runs the tree in `pool`, and leaves a log for each thread in `folder`.
+///
+/// # Errors
+///
+/// The first of a write.
+pub(super) fn append(
+    fib: &Fib,
+    pool: &ThreadPool,
+    folder: &Path,
+    kind: Shared,
+) -> io::Result<Left> {
+    let open = |thread: usize| {
+        let file = File::create(folder.join(thread.to_string()))?;
+        Ok(Mutex::new(Log { file: BufWriter::with_capacity(BUFFER, file), len: 0 }))
+    };
+    let logs = (0..pool.current_num_threads()).map(open).collect::<io::Result<_>>()?;
+    let run = Run { fib, nodes: Nodes::new(kind), logs, steals: AtomicU64::new(0) };
+    pool.install(|| run.strand(None, fib.root()))?;
+    let pieces = run.nodes.items();
+    let piece = |item: Item| (item.segment as usize, item.offset, item.len);
+    for log in run.logs {
+        log.into_inner().unwrap_or_else(PoisonError::into_inner).file.flush()?;
+    }
+    let steals = run.steals.into_inner();
+    Ok(Left { pieces: pieces.into_iter().map(piece).collect(), steals })
+}
+
+impl Run<'_> {
+    /// Begins a strand, behind its victim's node if it was stolen.
+    fn strand(&self, behind: Option<(&Strand, usize)>, call: Call) -> io::Result<()> {
+        let log = rayon::current_thread_index().unwrap_or(0);
+        let start = lock(&self.logs[log]).len;
+        let segment = u32::try_from(log).unwrap_or(u32::MAX);
+        let item = Item { segment, offset: start, len: 0 };
+        if let Some((victim, forks)) = behind {
+            // Whoever stole before is at this very place in another thread, and waits for nobody
+            // but those who stole before it.
+            while victim.placed.load(SeqCst) < forks {
+                std::thread::yield_now();
+            }
+        }
+        let node = self.nodes.insert(behind.map(|(victim, _)| victim.node), item);
+        if let Some((victim, _)) = behind {
+            victim.placed.fetch_add(1, SeqCst);
+            self.steals.fetch_add(1, SeqCst);
+        }
+        let (len, placed) = (AtomicU64::new(0), AtomicUsize::new(0));
+        let own = Strand { node: node?, log, start, len, placed };
+        self.go(&own, 0, call)?;
+        self.nodes.update(own.node, Item { len: own.len.into_inner(), ..item })
+    }
+
+    /// `forks` of the strand are waiting around this call.
+    fn go(&self, strand: &Strand, forks: usize, call: Call) -> io::Result<()> {
+        with_bytes(self.fib, call, |bytes| self.write(strand, bytes))?;
+        let Some([left, right]) = self.fib.branches(call) else { return Ok(()) };
+        let (a, b) = rayon::join_context(
+            |_| self.go(strand, forks + 1, left),
+            |context| match context.migrated() {
+                true => self.strand(Some((strand, forks)), right),
+                false => self.go(strand, forks, right),
+            },
+        );
+        a.and(b)
+    }
+
+    fn write(&self, strand: &Strand, bytes: &[u8]) -> io::Result<()> {
+        let mut log = lock(&self.logs[strand.log]);
+        if log.len != strand.start + strand.len.load(SeqCst) {
+            return Err(io::Error::other("a strand writes after another one of its thread"));
+        }
+        log.file.write_all(bytes)?;
+        log.len += bytes.len() as u64;
+        strand.len.fetch_add(bytes.len() as u64, SeqCst);
+        Ok(())
+    }
+}

@@ -1,0 +1,226 @@
+//! What a study says, word for word where its words are at hand, and what came of it here.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Results, State};
+use crate::stats::Interval;
+
+/// Whose words a claim has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The study's own.
+    Quoted,
+    /// Ours, for what the study says as we read it.
+    #[default]
+    Read,
+    /// Ours, for what is measured although no claim of the study is judged by it.
+    Asked,
+}
+
+/// The words of a claim, and where in the study they stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// Whose words they are.
+    pub kind: Kind,
+    /// A sentence, or a part of one.
+    pub words: Cow<'static, str>,
+    /// As in `§5.7`; empty where it is not noted.
+    pub section: Cow<'static, str>,
+}
+
+impl Source {
+    /// The study's own words.
+    #[must_use]
+    pub const fn quoted(words: &'static str, section: &'static str) -> Self {
+        Self {
+            kind: Kind::Quoted,
+            words: Cow::Borrowed(words),
+            section: Cow::Borrowed(section),
+        }
+    }
+
+    /// What the study says, as we read it.
+    #[must_use]
+    pub const fn read(words: &'static str, section: &'static str) -> Self {
+        Self { kind: Kind::Read, words: Cow::Borrowed(words), section: Cow::Borrowed(section) }
+    }
+
+    /// What is asked beside the claims.
+    #[must_use]
+    pub const fn asked(words: &'static str) -> Self {
+        Self { kind: Kind::Asked, words: Cow::Borrowed(words), section: Cow::Borrowed("") }
+    }
+}
+
+/// The words, and whose they are.
+impl fmt::Display for Source {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, words, section } = self;
+        match (kind, section.is_empty()) {
+            (Kind::Quoted, true) => write!(out, "“{words}” (section not noted)"),
+            (Kind::Quoted, false) => write!(out, "“{words}” ({section})"),
+            (Kind::Read, true) => write!(out, "{words} (as we read it)"),
+            (Kind::Read, false) => write!(out, "{words} (as we read it, {section})"),
+            (Kind::Asked, _) => write!(out, "{words} (our question, no claim)"),
+        }
+    }
+}
+
+/// A claim and what came of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Claimed {
+    /// That of the experiment, with more after it where there are several.
+    pub id: String,
+    /// What the study says.
+    pub source: Source,
+    /// When it holds.
+    pub rule: String,
+    /// One for each state of the files that was measured.
+    pub verdicts: Vec<Finding>,
+}
+
+/// What came of a claim on files in one state.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// What the page cache held.
+    pub state: State,
+    /// Whether it holds here.
+    pub verdict: Holds,
+    /// Why, with the numbers.
+    pub because: String,
+    /// How near the best of Swath came to the machine's limit, 1 being all of it.
+    pub of_limit: Option<Interval>,
+}
+
+/// Whether a claim holds here.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Holds {
+    /// The whole interval says so.
+    Yes,
+    /// The whole interval says it does not.
+    No,
+    /// The runs do not tell, or there are none.
+    #[default]
+    Undecided,
+    /// There is no claim to judge: what was measured is told.
+    Told,
+}
+
+impl Holds {
+    /// The words that a finding is told in, everywhere.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Yes => "holds",
+            Self::No => "does not hold",
+            Self::Undecided => "undecided",
+            Self::Told => "measured",
+        }
+    }
+}
+
+/// How many claims were judged, and how: one sentence, the same wherever it stands.
+///
+/// ```
+/// use swath_study::results::{Counts, Results};
+///
+/// let nothing = Counts::of(&Results::default()).to_string();
+/// assert!(nothing.starts_with("Of 0 claims"));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    claims: usize,
+    /// Claims that nothing was measured for.
+    unjudged: usize,
+    holds: usize,
+    fails: usize,
+    undecided: usize,
+}
+
+impl Counts {
+    /// Counts those of a study; questions of ours are none.
+    #[must_use]
+    pub fn of(results: &Results) -> Self {
+        let claims = || {
+            let all = results.experiments.iter().flat_map(|one| &one.claims);
+            all.filter(|claim| claim.source.kind != Kind::Asked)
+        };
+        let with = |verdict| {
+            let verdicts = claims().flat_map(|claim| &claim.verdicts);
+            verdicts.filter(|finding| finding.verdict == verdict).count()
+        };
+        Self {
+            claims: claims().count(),
+            unjudged: claims().filter(|claim| claim.verdicts.is_empty()).count(),
+            holds: with(Holds::Yes),
+            fails: with(Holds::No),
+            undecided: with(Holds::Undecided),
+        }
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { claims, unjudged, holds, fails, undecided } = self;
+        write!(
+            out,
+            "Of {claims} claims of the five studies, judged apart for warm and cold files, there \
+             are {} verdicts: {holds} hold here, {fails} do not hold, {undecided} are undecided",
+            holds + fails + undecided
+        )?;
+        if *unjudged > 0 {
+            write!(out, "; {unjudged} claims were not judged")?;
+        }
+        out.write_str(".")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::Measured;
+
+    #[test]
+    fn words_say_whose_they_are() {
+        for (source, told) in [
+            (Source::quoted("more is more", "§2"), "“more is more” (§2)"),
+            (Source::quoted("more is more", ""), "“more is more” (section not noted)"),
+            (Source::read("More is more.", ""), "More is more. (as we read it)"),
+            (Source::read("More.", "figure 6"), "More. (as we read it, figure 6)"),
+            (Source::asked("How much?"), "How much? (our question, no claim)"),
+        ] {
+            assert_eq!(source.to_string(), told);
+        }
+    }
+
+    #[test]
+    fn verdicts_are_counted_and_questions_are_not() {
+        let claim = |source: Source, verdicts: &[Holds]| Claimed {
+            source,
+            verdicts: verdicts
+                .iter()
+                .map(|&verdict| Finding { verdict, ..Finding::default() })
+                .collect(),
+            ..Claimed::default()
+        };
+        let said = || Source::read("x", "");
+        let claims = vec![
+            claim(said(), &[Holds::Yes, Holds::No]),
+            claim(said(), &[Holds::Yes, Holds::Undecided]),
+            claim(said(), &[]),
+            claim(Source::asked("x"), &[Holds::Told, Holds::Told]),
+        ];
+        let experiments = vec![Measured { claims, ..Measured::default() }];
+        let counts = Counts::of(&Results { experiments, ..Results::default() }).to_string();
+        assert_eq!(
+            counts,
+            "Of 3 claims of the five studies, judged apart for warm and cold files, there are 4 \
+             verdicts: 2 hold here, 1 do not hold, 1 are undecided; 1 claims were not judged."
+        );
+    }
+}

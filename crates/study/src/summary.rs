@@ -1,0 +1,260 @@
+//! The study as tables for papers: `summary.md`.
+//!
+//! What a paper takes from a record stands between `<!-- part: NAME -->` and `<!-- /part -->`, so
+//! that the repository can compare the paper with the record, and put a new one's into it.
+//!
+//! ```
+//! use swath_study::{results::Results, summary};
+//!
+//! let text = summary::render(&Results::default());
+//! assert!(text.contains("<!-- part: counts -->\nOf 0 claims"));
+//! ```
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+
+use crate::page::{place_name, size};
+use crate::results::{
+    Claimed, Counts, Finding, Key, Limit, Measured, Progress, Results, Selected, State,
+};
+use crate::stats::{Interval, median};
+
+/// All of it. What was measured by several folders has a column for them.
+#[must_use]
+pub fn render(results: &Results) -> String {
+    let mut text = String::from("# Findings\n\n");
+    text += &part("counts", &format!("{}\n", Counts::of(results)));
+    let letters: BTreeSet<&str> =
+        results.experiments.iter().map(|one| one.study.as_str()).collect();
+    for letter in letters {
+        text += &format!("\n## Study {letter}\n\n");
+        text += &part(&format!("study {letter}"), &findings(results, letter));
+    }
+    text += "\n## How large, and how long it took\n\n| Experiment | Minutes | Size |\n| --- | --- | --- |\n";
+    for one in &results.experiments {
+        let minutes =
+            one.wall_seconds.map_or_else(dash, |seconds| format!("{:.1}", seconds / 60.0));
+        row(&mut text, &[&one.id, &minutes, &one.scale]);
+    }
+    text += "\n## Limits\n\n| Limit | Where | Value | Unit |\n| --- | --- | --- | --- |\n";
+    for Limit { name, folder, value, unit } in &results.limits {
+        let place = folder.and_then(|folder| results.folders.get(folder));
+        let place = place.map_or("machine", |folder| &folder.path);
+        row(&mut text, &[name, place, &interval(value), unit]);
+    }
+    text += "\n## Medians\n\n| Experiment | Series | Place | Files | Median ms | GB/s |\n| --- | --- | --- | --- | --- | --- |\n";
+    for one in &results.experiments {
+        medians(&mut text, one);
+    }
+    text
+}
+
+fn part(name: &str, inside: &str) -> String {
+    format!("<!-- part: {name} -->\n{inside}<!-- /part -->\n")
+}
+
+fn findings(results: &Results, letter: &str) -> String {
+    let mut text = String::from(
+        "| Claim | Rule | Files | Here | Noise | Why | Of the limit |\n\
+         | --- | --- | --- | --- | --- | --- | --- |\n",
+    );
+    for one in results.experiments.iter().filter(|one| one.study == letter) {
+        for claim in &one.claims {
+            let mut is_first = true;
+            for finding in &claim.verdicts {
+                finding_row(&mut text, (one, claim, finding), is_first);
+                is_first = false;
+            }
+            if claim.verdicts.is_empty() {
+                let claimed = words(claim);
+                let why = not_judged(one);
+                row(&mut text, &[&claimed, &claim.rule, "–", "not judged", "–", &why, "–"]);
+            }
+        }
+    }
+    text
+}
+
+fn finding_row(
+    text: &mut String,
+    (one, claim, finding): (&Measured, &Claimed, &Finding),
+    is_first: bool,
+) {
+    let (claimed, rule) = match is_first {
+        true => (words(claim), claim.rule.as_str()),
+        false => (format!("{}: the same", claim.id), ""),
+    };
+    let limit = finding.of_limit.as_ref().map_or_else(dash, interval);
+    let here = finding.verdict.words();
+    let noise = one.noise_words();
+    let state = files(finding.state);
+    row(text, &[&claimed, rule, state, here, &noise, &finding.because, &limit]);
+}
+
+/// A claim as rows name it.
+fn words(claim: &Claimed) -> String {
+    format!("{}: {}", claim.id, claim.source)
+}
+
+/// Why a claim has no verdict.
+#[must_use]
+pub fn not_judged(one: &Measured) -> String {
+    match &one.state {
+        Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
+        Progress::Done | Progress::Stopped if one.absent.is_empty() => {
+            "no run was finished".to_owned()
+        }
+        Progress::Done | Progress::Stopped => {
+            let absent = one.absent.iter().map(|(who, why)| format!("{who}: {why}"));
+            absent.collect::<Vec<_>>().join("; ")
+        }
+    }
+}
+
+/// The word for the files that a verdict is of: none are read where files are written.
+#[must_use]
+pub fn files(state: State) -> &'static str {
+    match state {
+        State::Warm => "warm",
+        State::Cold => "cold",
+        State::None => "–",
+    }
+}
+
+fn medians(text: &mut String, one: &Measured) {
+    let mut places: Vec<(usize, &str, f64, State)> = one
+        .runs
+        .iter()
+        .map(|run| (run.folder, run.series.as_str(), run.x, run.state))
+        .collect();
+    places.sort_by(|left, right| {
+        (left.0, left.1, left.3)
+            .cmp(&(right.0, right.1, right.3))
+            .then(left.2.total_cmp(&right.2))
+    });
+    places.dedup();
+    for (folder, series, x, state) in places {
+        let key = Key { series, x, state };
+        let runs = Selected::new(&one.runs, folder, 1);
+        let Some(seconds) = median(&runs.seconds(key)) else { continue };
+        let bytes = one.runs.iter().find(|run| run.series == series).map_or(0, |run| run.bytes);
+        let (ms, rate) = (format!("{:.3}", seconds * 1e3), bytes as f64 / seconds / 1e9);
+        let rate = if rate.is_finite() { format!("{rate:.2}") } else { dash() };
+        row(text, &[&one.id, series, &place(one, x), files(state), &ms, &rate]);
+    }
+}
+
+fn place(one: &Measured, x: f64) -> String {
+    let named = one.charts.iter().find(|chart| !chart.x_names.is_empty());
+    let is_bytes = one.charts.first().is_some_and(|chart| chart.x.contains("bytes"));
+    match named {
+        Some(chart) => place_name(chart, x),
+        None if is_bytes => size(x),
+        None => x.to_string(),
+    }
+}
+
+fn interval(value: &Interval) -> String {
+    let Interval { estimate, lower, upper } = value;
+    format!("{estimate:.2} [{lower:.2}, {upper:.2}]")
+}
+
+fn dash() -> String {
+    "–".to_owned()
+}
+
+fn row(text: &mut String, cells: &[&str]) {
+    for cell in cells {
+        let cell = cell.replace('|', "\\|").replace(['\n', '\r'], " ");
+        // A String takes everything.
+        let _ = write!(text, "| {} ", cell.trim());
+    }
+    text.push_str("|\n");
+}
+
+/// How the control's spread is told beside a verdict.
+impl Measured {
+    /// The spread of the control, as a share of its median, in words.
+    #[must_use]
+    pub fn noise_words(&self) -> String {
+        match (self.noise, self.noise_below) {
+            (Some(spread), _) if spread > crate::harness::NOISY_SPREAD => {
+                format!("noisy: {:.0} %", 100.0 * spread)
+            }
+            (Some(spread), _) if spread.is_finite() => format!("{:.0} %", 100.0 * spread),
+            (None, Some(most)) => format!("below {:.0} %", 100.0 * most),
+            _ => dash(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::{Holds, Run, Source};
+
+    fn study() -> Results {
+        let finding = |state, verdict| Finding {
+            state,
+            verdict,
+            because: "1 | 2 × [1, 3] as fast".into(),
+            of_limit: Some(Interval { estimate: 5.0, lower: 4.0, upper: 6.0 }),
+        };
+        let claims = vec![
+            Claimed {
+                id: "a-x".into(),
+                source: Source::quoted("more is more", "§2"),
+                rule: "At least 1.".into(),
+                verdicts: vec![
+                    finding(State::Warm, Holds::Yes),
+                    finding(State::Cold, Holds::No),
+                ],
+            },
+            Claimed { source: Source::read("Nothing.", ""), ..Claimed::default() },
+        ];
+        let run =
+            Run { series: "pool".into(), x: 2.0, seconds: 0.5, bytes: 10, ..Run::default() };
+        let one = Measured {
+            id: "a-x".into(),
+            study: "A".into(),
+            claims,
+            noise: Some(0.36),
+            runs: vec![run],
+            ..Measured::default()
+        };
+        Results { experiments: vec![one], ..Results::default() }
+    }
+
+    #[test]
+    fn each_verdict_has_its_files_its_noise_and_its_reason() {
+        let text = render(&study());
+        let rows: Vec<&str> = text.lines().filter(|line| line.contains("noisy")).collect();
+        assert_eq!(
+            rows,
+            [
+                "| a-x: “more is more” (§2) | At least 1. | warm | holds | noisy: 36 % | 1 \\| 2 × [1, 3] \
+                 as fast | 5.00 [4.00, 6.00] |",
+                "| a-x: the same |  | cold | does not hold | noisy: 36 % | 1 \\| 2 × [1, 3] as fast | \
+                 5.00 [4.00, 6.00] |",
+            ]
+        );
+        assert!(text.contains("| not judged | – | no run was finished | – |"), "{text}");
+        assert!(text.contains("| a-x | pool | 2 | warm | 500.000 | 0.00 |"), "{text}");
+        assert!(text.contains("<!-- part: study A -->\n| Claim |"));
+        assert_eq!(text.matches("<!-- part: ").count(), text.matches("<!-- /part -->").count());
+    }
+
+    #[test]
+    fn noise_is_told_calm_or_not_and_as_earlier_studies_kept_it() {
+        let words = |noise, noise_below| {
+            Measured { noise, noise_below, ..Measured::default() }.noise_words()
+        };
+        assert_eq!(words(Some(0.36), None), "noisy: 36 %");
+        assert_eq!(words(Some(0.04), None), "4 %");
+        assert_eq!(
+            (words(None, Some(0.15)), words(None, None)),
+            ("below 15 %".into(), "–".into())
+        );
+        assert_eq!(words(Some(f64::NAN), None), "–");
+    }
+}
