@@ -6,6 +6,7 @@
 //! cargo xtask header  the header of the C library, from its Rust
 //! cargo xtask install-c  the C library, into a prefix
 //! cargo xtask record  the measurements, prepared the same way
+//! cargo xtask findings  what papers take from records, put into them
 //! ```
 //!
 //! This file turns words into a command; everything else leaves to a module of its own.
@@ -38,6 +39,8 @@ usage: cargo xtask COMMAND
   install-c --prefix DIR [--profile NAME]
                   libswath, swath.h, and what pkg-config and CMake want to know
   record [ARGS]   run the benchmarks with ARGS, beside the peers they are compared with
+  findings [DIR]  put what records say of the study's claims into the papers that take it from
+                  them; with DIR, a folder of a record, all of them take it from that one
 ";
 
 /// What the words ask for.
@@ -50,6 +53,7 @@ enum Task {
     Header,
     InstallC(install_c::Wish),
     Record(Vec<String>),
+    Findings(Option<String>),
     Unknown(String),
 }
 
@@ -69,6 +73,9 @@ fn main() -> ExitCode {
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
         Task::InstallC(wish) => Workspace::find().and_then(|it| install_c::run(&it, &wish)),
+        Task::Findings(record) => {
+            Workspace::find().and_then(|it| tidy::update(&it, record.as_deref()))
+        }
         Task::Record(words) => Workspace::find().and_then(|it| record::run(&it, &words)),
     };
     match outcome {
@@ -84,7 +91,9 @@ fn parse(words: &[String]) -> Task {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         [] | ["-h" | "--help" | "help", ..] => Task::Usage,
-        ["test" | "tidy" | "c" | "header" | "install-c", "-h" | "--help"] => Task::Usage,
+        ["test" | "tidy" | "c" | "header" | "install-c" | "findings", "-h" | "--help"] => {
+            Task::Usage
+        }
         ["test"] => Task::Test(test::Extent::Whole),
         ["test", "--fast"] => Task::Test(test::Extent::Fast),
         ["tidy"] => Task::Tidy,
@@ -92,6 +101,8 @@ fn parse(words: &[String]) -> Task {
         ["header"] => Task::Header,
         ["install-c", rest @ ..] => install_c::Wish::parse(rest)
             .map_or_else(|| Task::Unknown(rest.join(" ")), Task::InstallC),
+        ["findings"] => Task::Findings(None),
+        ["findings", record] => Task::Findings(Some((*record).to_owned())),
         ["record", rest @ ..] => {
             Task::Record(rest.iter().map(|word| (*word).to_owned()).collect())
         }
@@ -124,6 +135,12 @@ mod tests {
         assert_eq!(parsed("tidy"), Task::Tidy);
         assert_eq!(parsed("c"), Task::C);
         assert_eq!(parsed("header"), Task::Header);
+        assert_eq!(parsed("findings"), Task::Findings(None));
+        let record = "benches/record/x";
+        assert_eq!(
+            parsed("findings benches/record/x"),
+            Task::Findings(Some(record.to_owned()))
+        );
         assert_eq!(parsed("record --small"), Task::Record(vec!["--small".to_owned()]));
     }
 

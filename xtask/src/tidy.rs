@@ -16,6 +16,7 @@ mod rooms;
 mod rust;
 mod sizes;
 mod tables;
+mod taken;
 mod text;
 mod tree;
 mod unsafety;
@@ -29,6 +30,7 @@ use std::fmt;
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
+pub(crate) use taken::update;
 use tree::Tree;
 
 /// One broken rule, at one place.
@@ -54,7 +56,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 12] = [
+const RULES: [Rule; 13] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -67,6 +69,7 @@ const RULES: [Rule; 12] = [
     text::check,
     links::check,
     links::figures,
+    taken::check,
 ];
 
 /// Checks the working tree, untracked files included, and lists every violation.

@@ -1,0 +1,195 @@
+//! What papers take from records is what the records say.
+//!
+//! ```text
+//! summary.md of a record                       a paper
+//! <!-- part: counts -->                        <!-- from: benches/record/X/summary.md, counts -->
+//! Of 23 claims …                            =  Of 23 claims …
+//! <!-- /part -->                               <!-- /from -->
+//! ```
+//!
+//! `cargo xtask findings` puts the parts into the papers; with a folder it makes them take from that
+//! one first.
+
+use std::fs;
+
+use anyhow::{Result, bail};
+
+use super::Violation;
+use super::tables::{RECORDS, TAKE_COUNTS};
+use super::tree::Tree;
+use crate::workspace::Workspace;
+
+const FROM: &str = "<!-- from: ";
+const END: &str = "<!-- /from -->";
+
+/// What stands in a paper between its marks.
+struct Taken<'t> {
+    /// The file that it is from, by its path in the repository.
+    source: &'t str,
+    part: &'t str,
+    line: usize,
+    inside: String,
+}
+
+/// Finds papers that say something else than the record that they name, and those that are to say
+/// how many claims hold and do not.
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, text) in papers(tree) {
+        for taken in taken(text) {
+            let violation = match part_of(tree, &taken) {
+                Err(why) => Some(why),
+                Ok(part) if part != taken.inside => Some(format!(
+                    "is not what `{}` says of `{}`; try: cargo xtask findings",
+                    taken.source, taken.part
+                )),
+                Ok(_) => None,
+            };
+            violations.extend(violation.map(|why| Violation::new(path, taken.line, why)));
+        }
+    }
+    for path in TAKE_COUNTS {
+        let Some(paper) = tree.get(path) else { continue };
+        if !taken(&paper.text).iter().any(|taken| taken.part == "counts") {
+            let why = format!("takes no counts from a summary of {RECORDS}");
+            violations.push(Violation::new(path, 1, why));
+        }
+    }
+    violations
+}
+
+fn papers(tree: &Tree) -> impl Iterator<Item = (&str, &str)> {
+    tree.texts().filter(|(path, _)| path.ends_with(".md") && !path.starts_with(RECORDS))
+}
+
+fn taken(text: &str) -> Vec<Taken<'_>> {
+    let mut found = Vec::new();
+    let mut lines = text.lines().enumerate();
+    while let Some((index, line)) = lines.next() {
+        let Some((source, part)) = mark(line) else { continue };
+        let inside = lines.by_ref().map(|it| it.1).take_while(|line| *line != END);
+        let inside = inside.map(|line| format!("{line}\n")).collect();
+        found.push(Taken { source, part, line: index + 1, inside });
+    }
+    found
+}
+
+/// The file and the part that a line names.
+fn mark(line: &str) -> Option<(&str, &str)> {
+    line.strip_prefix(FROM)?.strip_suffix(" -->")?.split_once(", ")
+}
+
+fn part_of(tree: &Tree, taken: &Taken<'_>) -> Result<String, String> {
+    let Taken { source, part, .. } = taken;
+    let text =
+        tree.get(source).ok_or_else(|| format!("takes from `{source}`: no such file"))?;
+    let begin = format!("<!-- part: {part} -->");
+    let mut lines = text.text.lines().skip_while(|line| *line != begin);
+    lines.next().ok_or_else(|| format!("takes `{part}` from `{source}`: no such part"))?;
+    let inside = lines.take_while(|line| *line != "<!-- /part -->");
+    Ok(inside.map(|line| format!("{line}\n")).collect())
+}
+
+/// Puts what records say into the papers; of `record`, if there is one, instead of those named.
+pub(crate) fn update(workspace: &Workspace, record: Option<&str>) -> Result<()> {
+    let tree = Tree::of_git(workspace.root())?;
+    let source = record.map(|record| format!("{}/summary.md", record.trim_end_matches('/')));
+    for (path, text) in papers(&tree) {
+        let updated = updated(&tree, text, source.as_deref());
+        match updated {
+            Err(why) => bail!("{path} {why}"),
+            Ok(updated) if updated != text => {
+                fs::write(workspace.root().join(path), updated)?;
+                println!("{path}");
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn updated(tree: &Tree, text: &str, other: Option<&str>) -> Result<String, String> {
+    let mut updated = String::new();
+    let mut lines = text.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        let Some((source, part)) = mark(line.trim_end_matches('\n')) else {
+            updated += line;
+            continue;
+        };
+        let source = other.unwrap_or(source);
+        let taken = Taken { source, part, line: 0, inside: String::new() };
+        let inside = part_of(tree, &taken)?;
+        updated += &format!("{FROM}{source}, {part} -->\n{inside}{END}\n");
+        let mut skipped = lines.by_ref().skip_while(|line| line.trim_end_matches('\n') != END);
+        skipped.next().ok_or_else(|| format!("has no `{END}` for `{part}`"))?;
+    }
+    Ok(updated)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::Planted;
+    use super::*;
+
+    const SUMMARY: &str = "benches/record/x/summary.md";
+    const PAPER: &str = "docs/guide/findings.md";
+
+    fn planted(inside: &str) -> Planted {
+        let planted = Planted::clean();
+        planted.put(SUMMARY, "# X\n<!-- part: counts -->\nOf 2 claims\n<!-- /part -->\nmore\n");
+        planted.put(PAPER, &format!("a\n{FROM}{SUMMARY}, counts -->\n{inside}{END}\nb\n"));
+        planted
+    }
+
+    #[test]
+    fn a_paper_that_says_what_its_record_says_is_right() {
+        assert!(planted("Of 2 claims\n").found(check).is_empty());
+    }
+
+    #[test]
+    fn a_paper_that_says_something_else_is_found_and_put_right() {
+        for wrong in ["Of 3 claims\n", "", "Of 2 claims\nand more\n"] {
+            let planted = planted(wrong);
+            planted.finds(
+                check,
+                &format!(
+                    "{PAPER}:2: is not what `{SUMMARY}` says of `counts`; try: cargo xtask findings"
+                ),
+            );
+            let tree = planted.tree();
+            let text = &tree.get(PAPER).expect("planted").text;
+            let right = updated(&tree, text, None).expect("it has an end");
+            assert_eq!(
+                right,
+                format!("a\n{FROM}{SUMMARY}, counts -->\nOf 2 claims\n{END}\nb\n")
+            );
+        }
+    }
+
+    #[test]
+    fn another_record_may_be_taken_from() {
+        let planted = planted("Of 2 claims\n");
+        let other = "benches/record/y/summary.md";
+        planted.put(other, "<!-- part: counts -->\nOf 5 claims\n<!-- /part -->\n");
+        let tree = planted.tree();
+        let text = &tree.get(PAPER).expect("planted").text;
+        let right = updated(&tree, text, Some(other)).expect("it is there");
+        assert!(right.contains("record/y/summary.md, counts -->\nOf 5 claims\n"), "{right}");
+        assert!(updated(&tree, text, Some("nothing")).is_err());
+    }
+
+    #[test]
+    fn a_record_or_a_part_that_is_not_there_and_a_paper_without_counts_are_found() {
+        let planted = planted("Of 2 claims\n");
+        planted.put(PAPER, &format!("{FROM}nothing.md, counts -->\n{END}\n"));
+        planted.finds(check, &format!("{PAPER}:1: takes from `nothing.md`: no such file"));
+        planted.put(PAPER, &format!("{FROM}{SUMMARY}, counts -->\nOf 2 claims\n{END}\n"));
+        planted.put("README.md", &format!("{FROM}{SUMMARY}, study A -->\n{END}\n"));
+        let no_part = format!("README.md:1: takes `study A` from `{SUMMARY}`: no such part");
+        planted.finds(check, &no_part);
+        planted.put("README.md", "");
+        planted.put(PAPER, "Of 2 claims\n");
+        let none = format!("{PAPER}:1: takes no counts from a summary of {RECORDS}");
+        planted.finds(check, &none);
+    }
+}
