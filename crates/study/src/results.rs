@@ -20,6 +20,7 @@
 
 mod claimed;
 mod select;
+mod words;
 mod written;
 
 pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};

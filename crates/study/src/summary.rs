@@ -15,7 +15,7 @@ use std::fmt::Write;
 
 use crate::page::{place_name, size};
 use crate::results::{
-    Claimed, Counts, Finding, Key, Limit, Measured, Progress, Results, Selected, State,
+    Claimed, Counts, Finding, Key, Limit, Measured, Results, Selected, State,
 };
 use crate::stats::{Interval, median};
 
@@ -67,7 +67,7 @@ fn findings(results: &Results, letter: &str) -> String {
             }
             if claim.verdicts.is_empty() {
                 let claimed = words(claim);
-                let why = not_judged(one);
+                let why = one.not_judged();
                 row(&mut text, &[&claimed, &claim.rule, "–", "not judged", "–", &why, "–"]);
             }
         }
@@ -87,38 +87,13 @@ fn finding_row(
     let limit = finding.of_limit.as_ref().map_or_else(dash, interval);
     let here = finding.verdict.words();
     let noise = one.noise_words();
-    let state = files(finding.state);
+    let state = finding.state.files();
     row(text, &[&claimed, rule, state, here, &noise, &finding.because, &limit]);
 }
 
 /// A claim as rows name it.
 fn words(claim: &Claimed) -> String {
     format!("{}: {}", claim.id, claim.source)
-}
-
-/// Why a claim has no verdict.
-#[must_use]
-pub fn not_judged(one: &Measured) -> String {
-    match &one.state {
-        Progress::Failed(why) | Progress::Skipped(why) => why.clone(),
-        Progress::Done | Progress::Stopped if one.absent.is_empty() => {
-            "no run was finished".to_owned()
-        }
-        Progress::Done | Progress::Stopped => {
-            let absent = one.absent.iter().map(|(who, why)| format!("{who}: {why}"));
-            absent.collect::<Vec<_>>().join("; ")
-        }
-    }
-}
-
-/// The word for the files that a verdict is of: none are read where files are written.
-#[must_use]
-pub fn files(state: State) -> &'static str {
-    match state {
-        State::Warm => "warm",
-        State::Cold => "cold",
-        State::None => "–",
-    }
 }
 
 fn medians(text: &mut String, one: &Measured) {
@@ -140,7 +115,7 @@ fn medians(text: &mut String, one: &Measured) {
         let bytes = one.runs.iter().find(|run| run.series == series).map_or(0, |run| run.bytes);
         let (ms, rate) = (format!("{:.3}", seconds * 1e3), bytes as f64 / seconds / 1e9);
         let rate = if rate.is_finite() { format!("{rate:.2}") } else { dash() };
-        row(text, &[&one.id, series, &place(one, x), files(state), &ms, &rate]);
+        row(text, &[&one.id, series, &place(one, x), state.files(), &ms, &rate]);
     }
 }
 
@@ -170,22 +145,6 @@ fn row(text: &mut String, cells: &[&str]) {
         let _ = write!(text, "| {} ", cell.trim());
     }
     text.push_str("|\n");
-}
-
-/// How the control's spread is told beside a verdict.
-impl Measured {
-    /// The spread of the control, as a share of its median, in words.
-    #[must_use]
-    pub fn noise_words(&self) -> String {
-        match (self.noise, self.noise_below) {
-            (Some(spread), _) if spread > crate::harness::NOISY_SPREAD => {
-                format!("noisy: {:.0} %", 100.0 * spread)
-            }
-            (Some(spread), _) if spread.is_finite() => format!("{:.0} %", 100.0 * spread),
-            (None, Some(most)) => format!("below {:.0} %", 100.0 * most),
-            _ => dash(),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -242,19 +201,5 @@ mod tests {
         assert!(text.contains("| a-x | pool | 2 | warm | 500.000 | 0.00 |"), "{text}");
         assert!(text.contains("<!-- part: study A -->\n| Claim |"));
         assert_eq!(text.matches("<!-- part: ").count(), text.matches("<!-- /part -->").count());
-    }
-
-    #[test]
-    fn noise_is_told_calm_or_not_and_as_earlier_studies_kept_it() {
-        let words = |noise, noise_below| {
-            Measured { noise, noise_below, ..Measured::default() }.noise_words()
-        };
-        assert_eq!(words(Some(0.36), None), "noisy: 36 %");
-        assert_eq!(words(Some(0.04), None), "4 %");
-        assert_eq!(
-            (words(None, Some(0.15)), words(None, None)),
-            ("below 15 %".into(), "–".into())
-        );
-        assert_eq!(words(Some(f64::NAN), None), "–");
     }
 }

@@ -11,7 +11,6 @@ use swath_study::experiment::{Experiment, Extent};
 use swath_study::experiments::chosen;
 use swath_study::results::{Claimed, Counts, Finding, Measured, Progress, Results, State};
 use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
-use swath_study::summary::{files, not_judged};
 
 use super::Outcome;
 use crate::args::study::{Study, With};
@@ -180,16 +179,16 @@ fn add_rows(table: &mut Table, one: &Measured, claim: &Claimed) {
     let noise = one.noise_words();
     for Finding { state, verdict, because, .. } in &claim.verdicts {
         let here = if one.state == Progress::Stopped { "stopped" } else { verdict.words() };
-        table.add_row([words.as_str(), files(*state), here, &noise, because]);
+        table.add_row([words.as_str(), state.files(), here, &noise, because]);
     }
     if claim.verdicts.is_empty() {
-        let why = not_judged(one);
+        let why = one.not_judged();
         let here = match one.state {
             Progress::Failed(_) => "failed",
             Progress::Skipped(_) => "skipped",
             Progress::Stopped => "stopped",
             Progress::Done => "not judged",
         };
-        table.add_row([words.as_str(), files(State::None), here, "–", &why]);
+        table.add_row([words.as_str(), State::None.files(), here, "–", &why]);
     }
 }

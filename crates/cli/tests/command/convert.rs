@@ -374,7 +374,7 @@ fn compressed_text_is_converted_as_it_is() {
 fn text_that_decompresses_to_more_than_there_is_memory_for_is_refused() {
     let setting = Setting::new();
     // 4 GiB of one byte, in runs of 128 KiB.
-    let run_of = [((128 << 10) << 3 | 1 << 1_u32).to_le_bytes()[..3].to_vec(), b"1".to_vec()];
+    let run_of = [((128_u32 << 10) << 3 | 1 << 1).to_le_bytes()[..3].to_vec(), b"1".to_vec()];
     let bomb =
         [b"\x28\xb5\x2f\xfd\x00\x38".to_vec(), run_of.concat().repeat(32 << 10)].concat();
     let path = setting.path("bomb.csv.zst");

@@ -8,7 +8,6 @@ use super::ink::{RADIUS, Ranks, shape};
 use super::number::{interval, percent};
 use crate::harness::NOISY_SPREAD;
 use crate::results::{Claimed, Finding, Folder, Holds, Measured, Progress, Results};
-use crate::summary::files;
 
 /// Why a share of a limit may be more than all of it.
 pub(super) const BEYOND: &str = "More than all of it: the limit is one plain way of doing as much, in the \
@@ -98,7 +97,7 @@ fn claimed(measured: &Measured, claim: &Claimed) -> Markup {
 fn finding(measured: &Measured, finding: &Finding) -> Markup {
     html! {
         p class="finding" {
-            @if files(finding.state) != super::number::NONE { b { (files(finding.state)) ": " } }
+            @if finding.state.files() != super::number::NONE { b { (finding.state.files()) ": " } }
             (badge(measured, Some(finding))) " "
             span class="noise" { "(control " (measured.noise_words()) ")" }
             @if !finding.because.is_empty() { " " (finding.because) }

@@ -11,7 +11,6 @@ use super::ink::Ranks;
 use super::number::{Unit, date, interval};
 use super::points::{Line, Point, View};
 use crate::results::{Chart, Holds, Measure, Measured, Results, State};
-use crate::summary::files;
 
 /// Makes a page of what both studies measured, in the look of [`super::render`].
 ///
@@ -73,7 +72,7 @@ fn verdicts(changed: &[Changed]) -> Markup {
                             @for one in changed {
                                 tr {
                                     th { (one.id) " " (one.claim) }
-                                    td { (files(one.state)) }
+                                    td { (one.state.files()) }
                                     td { (word(one.left)) } td { (word(one.right)) }
                                     td { (one.left_noise) ", " (one.right_noise) }
                                     td { "A: " (one.left_because) " B: " (one.right_because) }

@@ -5,7 +5,6 @@ use maud::{Markup, html};
 use super::experiment::{BEYOND, anchor, badge};
 use super::number::{NONE, date, percent};
 use crate::results::{Claimed, Counts, Finding, Measured, Results};
-use crate::summary::{files, not_judged};
 
 /// Title and one line of what this is.
 pub(super) fn heading(results: &Results) -> Markup {
@@ -103,13 +102,13 @@ fn claim_rows(measured: &Measured, claim: &Claimed) -> Markup {
             tr {
                 td { (link) (words(claim)) }
                 td { (NONE) } td { (badge(measured, None)) } td { (NONE) } td { (NONE) }
-                td { (not_judged(measured)) }
+                td { (measured.not_judged()) }
             }
         }
         @for (index, finding) in claim.verdicts.iter().enumerate() {
             tr {
                 td { (link) @if index == 0 { (words(claim)) } }
-                td { (files(finding.state)) }
+                td { (finding.state.files()) }
                 td { (badge(measured, Some(finding))) }
                 td { (measured.noise_words()) }
                 td { (limit(finding)) }

@@ -5,7 +5,6 @@ use serde::Serialize;
 use swath_study::page::{self, Changed, Compared, Differs};
 use swath_study::results::{Holds, Results};
 use swath_study::session::{file_of, judged_anew, load};
-use swath_study::summary::files;
 
 use super::table;
 use crate::args::study::Compare;
@@ -94,7 +93,7 @@ fn verdicts_text(verdicts: &[Changed]) -> String {
     for one in verdicts {
         changed.add_row([
             format!("{}: {}", one.id, one.claim),
-            files(one.state).to_owned(),
+            one.state.files().to_owned(),
             word(one.left).to_owned(),
             word(one.right).to_owned(),
             format!("{}, {}", one.left_noise, one.right_noise),
