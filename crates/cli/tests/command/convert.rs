@@ -336,7 +336,7 @@ fn some_columns_of_a_table_with_text_are_converted() {
     setting.file("people.csv", "id,name,score\n1,\"Smith, J.\",2.5\n2,José,NULL\n");
     let told = setting.refused("people.csv", "a.npy", &["--force"]);
     assert!(
-        told.contains("on line 2 at byte 16: column `name` (index 1): not a number"),
+        told.contains("on line 2 at byte 17: column `name` (index 1): not a number"),
         "{told}"
     );
     assert!(told.contains("try: choose the columns of numbers, with `columns`"), "{told}");
@@ -355,8 +355,8 @@ fn compressed_text_is_converted_as_it_is() {
         let (plain, packed) = (setting.file(name, text), setting.path(&format!("{name}.gz")));
         let output = run(["compress", word(&plain), word(&packed)]);
         assert_eq!(code(&output), 0, "{output:?}");
-        let to =
-            |of: &str| format!("{of}.out{}", if name == "table.csv" { ".csv" } else { ".mtx" });
+        let end = if name == "table.csv" { "csv" } else { "mtx" };
+        let to = |of: &str| format!("{name}.{of}.{end}");
         let wanted = setting.convert(name, &to("plain"), &[]);
         let got = setting.convert(&format!("{name}.gz"), &to("packed"), &[]);
         assert_eq!(fs::read(got).expect("there"), fs::read(wanted).expect("there"), "{name}");
@@ -372,11 +372,11 @@ fn compressed_text_is_converted_as_it_is() {
 
 #[test]
 fn text_that_decompresses_to_more_than_there_is_memory_for_is_refused() {
+    // A block of a zstd frame that stands for 128 KiB of one byte; 4 GiB of them.
+    const RUN: u32 = (128 << 10) << 3 | 1 << 1;
     let setting = Setting::new();
-    // 4 GiB of one byte, in runs of 128 KiB.
-    let run_of = [((128_u32 << 10) << 3 | 1 << 1).to_le_bytes()[..3].to_vec(), b"1".to_vec()];
-    let bomb =
-        [b"\x28\xb5\x2f\xfd\x00\x38".to_vec(), run_of.concat().repeat(32 << 10)].concat();
+    let block = [RUN.to_le_bytes()[..3].to_vec(), b"1".to_vec()].concat();
+    let bomb = [b"\x28\xb5\x2f\xfd\x00\x38".to_vec(), block.repeat(32 << 10)].concat();
     let path = setting.path("bomb.csv.zst");
     fs::write(&path, [bomb, vec![1, 0, 0]].concat()).expect("room");
     let script = r#"ulimit -v 2000000; exec "$0" convert "$1" "$2""#;
