@@ -15,11 +15,15 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::append::{OrderedOptions, ordered_to};
+use swath::append::{AppendOptions, OrderedOptions, ordered_to};
+use swath::sink::Sync;
 use swath::{Cut, Failures, Files, IngestOptions, ReadOptions};
 use swath_cli::profile::Kept;
+use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Seekable};
-use swath_formats::matrix::{self, Duplicates, MatrixFormat, MatrixOptions, Strictness};
+use swath_formats::matrix::{
+    self, AnyCsr, Csr, Duplicates, Id, MatrixFormat, MatrixOptions, Strictness, Values,
+};
 use swath_formats::options::{self, PriceOptions};
 use swath_formats::safetensors::{self as tensors, Order, TensorOptions};
 use swath_formats::table::{self, Delimiter, Header, TableOptions};
@@ -43,6 +47,8 @@ pub const DECODERS: &[(&str, Decode)] = &[
     ("table", table),
     ("npy", npy),
     ("npz", npz),
+    ("npz_use", npz_use),
+    ("arrow", arrow),
     ("contracts", contracts),
     ("safetensors", safetensors),
     ("profiles", profiles),
@@ -215,6 +221,134 @@ pub fn npy(bytes: &[u8]) {
 /// SciPy's compressed rows.
 pub fn npz(bytes: &[u8]) {
     with_file(bytes, |path| judge(matrix::read_npz(path)));
+}
+
+/// SciPy's compressed rows, as they are and with checksums made right: else a change anywhere would
+/// be found there and nothing else be looked at. Every row and value is used, and what was read comes
+/// out of writing and reading again.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn npz_use(bytes: &[u8]) {
+    let sealed = with_right_checksums(bytes.to_vec());
+    for bytes in [bytes, &sealed] {
+        with_file(bytes, |path| {
+            let rows = matrix::read_npz(path);
+            if let Ok(rows) = &rows {
+                match rows {
+                    AnyCsr::U32(rows) => use_rows(rows),
+                    AnyCsr::U64(rows) => use_rows(rows),
+                }
+                comes_again(path, |path| {
+                    let read = |path: &Path| matrix::read_npz(path).expect("just written");
+                    let options = || AppendOptions::new().with_sync(Sync::None);
+                    rows.write_npz(path, options()).expect("room");
+                    let once = fs::read(path).expect("it is there");
+                    assert_eq!(read(path).size(), rows.size());
+                    read(path).write_npz(path, options()).expect("room");
+                    assert!(once == fs::read(path).expect("it is there"), "another matrix");
+                });
+            }
+            judge(rows);
+        });
+    }
+}
+
+/// Every row lies inside the entries, and every column inside the matrix.
+fn use_rows<I: Id>(matrix: &Csr<I>) {
+    let mut entries = 0;
+    let row_count = usize::try_from(matrix.row_count).expect("each has an offset");
+    for row in 0..row_count {
+        let columns = matrix.row(row);
+        assert!(columns.iter().all(|column| column.to_u64() < matrix.column_count));
+        entries += columns.len();
+    }
+    let values = match &matrix.values {
+        Values::I64(values) => values.len(),
+        Values::U64(values) => values.len(),
+        Values::F32(values) => values.len(),
+        Values::F64(values) => values.len(),
+        Values::Complex(values) => values.len(),
+        _ => entries,
+    };
+    assert_eq!((entries, values), (matrix.entry_count(), matrix.entry_count()));
+}
+
+/// Columns of Arrow: every value and bit is used, handed on, and comes out of writing and reading
+/// again.
+///
+/// # Panics
+///
+/// If it does not.
+pub fn arrow(bytes: &[u8]) {
+    with_file(bytes, |path| {
+        let read = table::read_arrow(path);
+        if let Ok(columns) = &read {
+            for column in &columns.columns {
+                let missing = (0..columns.rows).filter(|&row| !column.is_valid(row)).count();
+                assert_eq!((missing, column.bytes().len()), (column.nulls(), columns.rows * 8));
+                std::hint::black_box(column.values());
+            }
+            let batch = columns.to_record_batch().expect("columns of one length");
+            assert_eq!(
+                (batch.num_rows(), batch.num_columns()),
+                (columns.rows, columns.columns.len())
+            );
+            columns.to_c_data().expect("two structs");
+            comes_again(path, |path| {
+                let options = AppendOptions::new().with_sync(Sync::None);
+                match columns.write_arrow_with(path, options) {
+                    Ok(_) => {
+                        let again = table::read_arrow(path).expect("just written");
+                        assert!(again == *columns, "other columns came back");
+                    }
+                    // Columns without rows may be out of proportion.
+                    Err(error) => assert_eq!(error.reason(), Reason::TooLarge, "{error}"),
+                }
+            });
+        }
+        judge(read);
+        judge(table::arrow_metadata(path));
+    });
+}
+
+/// Calls `body` with a name beside `path`, and removes what it leaves there.
+fn comes_again(path: &Path, body: impl FnOnce(&Path)) {
+    let again = path.with_extension("again");
+    body(&again);
+    let _ = fs::remove_file(&again);
+}
+
+/// Makes the checksums of an archive right that are in its directory, of what is stored plainly.
+fn with_right_checksums(mut bytes: Vec<u8>) -> Vec<u8> {
+    let word = |bytes: &[u8], at: usize, len: usize| {
+        let word = bytes.get(at..at + len)?;
+        Some(word.iter().rev().fold(0, |word, &byte| word << 8 | usize::from(byte)))
+    };
+    let places = bytes.windows(4).enumerate().filter(|(_, mark)| *mark == b"PK\x01\x02");
+    let places: Vec<usize> = places.map(|(at, _)| at).collect();
+    for at in places {
+        let sum = || {
+            let (len, local) = (word(&bytes, at + 20, 4)?, word(&bytes, at + 42, 4)?);
+            let begins =
+                local + 30 + word(&bytes, local + 26, 2)? + word(&bytes, local + 28, 2)?;
+            Some(crc32(bytes.get(begins..begins.checked_add(len)?)?))
+        };
+        if let (Some(sum), Some(place)) = (sum(), bytes.get_mut(at + 16..at + 20)) {
+            place.copy_from_slice(&sum.to_le_bytes());
+        }
+    }
+    bytes
+}
+
+/// The checksum of archives, bit by bit.
+fn crc32(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |sum: u32, &byte| {
+        let mixed = sum ^ u32::from(byte);
+        (0..8)
+            .fold(mixed, |sum, _| if sum & 1 == 1 { sum >> 1 ^ 0xedb8_8320 } else { sum >> 1 })
+    })
 }
 
 /// Option contracts, read, and priced in the fused way.

@@ -10,6 +10,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use swath::append::{AppendOptions, Mode, OrderedOptions, ordered};
 use swath_formats::compressed::{CompressOptions, Format};
+use swath_formats::matrix::{self, MatrixOptions};
+use swath_formats::table::TableOptions;
 use swath_fuzz::{DECODERS, Decode};
 
 use peak::Peak;
@@ -88,9 +90,38 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     seeds.push(fs::read(&saved).expect("it is there"));
     seeds.push(b"a\nb c\n**/[a-c]*.{txt,md}\nd".to_vec());
     seeds.push(PROFILE.as_bytes().to_vec());
+    seeds.extend(tables(folder));
     let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors");
     seeds.extend(files(&vectors).iter().map(|path| fs::read(path).expect("readable")));
     seeds.retain(|seed| seed.len() < 1 << 16);
+    seeds
+}
+
+/// Files of Arrow and SciPy, of every type, with gaps.
+fn tables(folder: &Path) -> Vec<Vec<u8>> {
+    let text = folder.join("table.csv");
+    fs::write(&text, "n,x\n1,2.5\n,NA\n-3,nan\n4,5\n").expect("written");
+    let table = TableOptions::new().read_columns(&text).expect("a table");
+    let arrow = folder.join("table.arrow");
+    table.write_arrow(&arrow).expect("written");
+    let mut seeds = vec![fs::read(&arrow).expect("it is there")];
+    for (field, entries) in [
+        ("pattern", ["1 2", "3 4"]),
+        ("integer", ["1 2 7", "3 4 -1"]),
+        ("unsigned-integer", ["1 2 7", "3 4 18446744073709551615"]),
+        ("real", ["1 2 0.5", "3 4 nan"]),
+        ("complex", ["1 2 0.5 1", "3 4 -0.0 inf"]),
+    ] {
+        let market = folder.join("matrix.mtx");
+        let entries = entries.join("\n");
+        let text =
+            format!("%%MatrixMarket matrix coordinate {field} general\n3 5 2\n{entries}\n");
+        fs::write(&market, text).expect("written");
+        let rows = matrix::read_rows(&market, &MatrixOptions::new()).expect("a matrix");
+        let npz = folder.join("matrix.npz");
+        rows.write_npz(&npz, AppendOptions::new()).expect("written");
+        seeds.push(fs::read(&npz).expect("it is there"));
+    }
     seeds
 }
 
