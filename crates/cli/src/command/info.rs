@@ -33,17 +33,20 @@ struct Json {
     bytes: u64,
     #[serde(flatten)]
     facts: Map<String, Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tensors: Option<tensors::Listing>,
 }
 
 /// What is known of one file: a kind, and facts by their names.
 struct Known {
     kind: &'static str,
     facts: Map<String, Value>,
+    tensors: Option<tensors::Listing>,
 }
 
 impl Known {
     fn new(kind: &'static str) -> Self {
-        Self { kind, facts: Map::new() }
+        Self { kind, facts: Map::new(), tensors: None }
     }
 
     fn with(mut self, name: &str, fact: impl Into<Value>) -> Self {
@@ -235,21 +238,20 @@ fn bytes(path: &Path, head: &[u8]) -> Result<Known> {
 fn show(args: &Info, path: &Path, known: Known, bytes: u64) -> Result<()> {
     if args.json {
         let path = path.as_os_str().into();
-        return print_json(&Json { path, kind: known.kind, bytes, facts: known.facts });
+        let Known { kind, facts, tensors } = known;
+        return print_json(&Json { path, kind, bytes, facts, tensors });
     }
     let mut text = format!("{}: {}, {}\n", path.display(), known.kind, size_text(bytes));
     for (name, fact) in &known.facts {
         let fact = match fact {
             Value::String(text) => text.clone(),
-            Value::Array(items) if items.iter().any(Value::is_object) => tensors::listed(items),
             Value::Array(items) => shortened(items),
             other => other.to_string(),
         };
-        // What is a list of lines begins on a line of its own.
-        let space = if fact.starts_with('\n') { "" } else { " " };
-        text.push_str(&format!("  {}:{space}{fact}\n", name.replace('_', " ")));
+        text.push_str(&format!("  {}: {fact}\n", name.replace('_', " ")));
     }
-    Ok(print(text)?)
+    print(text)?;
+    known.tensors.map_or(Ok(()), |tensors| tensors.print())
 }
 
 /// The first of many.

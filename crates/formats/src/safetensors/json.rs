@@ -6,6 +6,8 @@ use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
+use xxhash_rust::xxh3::xxh3_128;
+
 use super::dtype::Dtype;
 
 /// The member that is no tensor.
@@ -57,6 +59,7 @@ impl<'de> Visitor<'de> for Members {
 
     fn visit_map<M: MapAccess<'de>>(self, mut members: M) -> Result<Text, M::Error> {
         let (mut text, mut has_metadata) = (Text::default(), false);
+        // Their checksums: two names with one would be refused, which nobody will see by chance.
         let mut names = HashSet::new();
         while let Some(name) = members.next_key::<String>()? {
             if name == METADATA {
@@ -64,7 +67,7 @@ impl<'de> Visitor<'de> for Members {
                     return Err(M::Error::custom(format!("`{METADATA}` is there twice")));
                 }
                 text.metadata = members.next_value_seed(Strings(METADATA))?;
-            } else if !names.insert(name.clone()) {
+            } else if !names.insert(xxh3_128(name.as_bytes())) {
                 return Err(M::Error::custom(format!("tensor {name:?} is there twice")));
             } else {
                 let said = members.next_value_seed(Tensor(&name));

@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use anyhow::Result;
-use serde_json::{Value, json};
+use serde::{Serialize, Serializer};
+use serde_json::Value;
 use swath_formats::safetensors::{self, Shard, TensorOptions};
 
 use super::Known;
+use crate::output::print;
 use crate::report::size_text;
 
 /// The end of a file's name, and of that of a model's index.
@@ -40,43 +42,73 @@ pub(super) fn of(path: &Path) -> Result<Known> {
     if !metadata.is_empty() {
         known = known.with("metadata", metadata);
     }
-    let tensors = shards.iter().flat_map(|shard| tensors(shard, is_index));
-    Ok(known.with("tensors", tensors.collect::<Vec<_>>()))
+    known.tensors = Some(Listing { shards, is_index });
+    Ok(known)
 }
 
-fn tensors(shard: &Shard, is_index: bool) -> Vec<Value> {
-    let header = shard.header();
-    let file = shard.path().file_name().map(|name| name.to_string_lossy());
-    let each = header.tensors().iter().map(|tensor| {
-        let extent = header.extent(tensor);
-        let mut value = json!({
-            "name": tensor.name,
-            "dtype": tensor.dtype.word(),
-            "shape": tensor.shape,
-            "offset": extent.start,
-            "bytes": extent.end - extent.start,
-        });
-        if is_index {
-            value["shard"] = json!(file);
-        }
-        value
-    });
-    each.collect()
+/// The tensors of some files, told one after the other: there may be millions.
+pub(super) struct Listing {
+    shards: Vec<Shard>,
+    is_index: bool,
 }
 
-/// A line for each tensor.
-pub(super) fn listed(tensors: &[Value]) -> String {
-    let mut text = String::new();
-    for tensor in tensors {
-        let word = |name: &str| tensor[name].as_str().unwrap_or_default();
-        let shape = tensor["shape"].to_string().replace(',', ", ");
-        let size = size_text(tensor["bytes"].as_u64().unwrap_or(0));
-        // A name may have anything in it, also what a terminal would obey.
-        let (name, dtype) = (word("name").escape_debug(), word("dtype"));
-        text.push_str(&format!("\n    {name}: {dtype} {shape}, {size}"));
-        if let Some(shard) = tensor["shard"].as_str() {
-            text.push_str(&format!(", in {}", shard.escape_debug()));
-        }
+#[derive(Serialize)]
+struct Listed<'s> {
+    name: &'s str,
+    dtype: &'s str,
+    shape: &'s [u64],
+    offset: u64,
+    bytes: u64,
+    /// Which of several files it is in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shard: Option<&'s str>,
+}
+
+impl Serialize for Listing {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.each())
     }
-    text
+}
+
+impl Listing {
+    fn each(&self) -> impl Iterator<Item = Listed<'_>> {
+        self.shards.iter().flat_map(move |shard| {
+            let header = shard.header();
+            let file = shard.path().file_name().and_then(|name| name.to_str());
+            header.tensors().iter().map(move |tensor| {
+                let extent = header.extent(tensor);
+                Listed {
+                    name: &tensor.name,
+                    dtype: tensor.dtype.word(),
+                    shape: &tensor.shape,
+                    offset: extent.start,
+                    bytes: extent.end - extent.start,
+                    shard: file.filter(|_| self.is_index),
+                }
+            })
+        })
+    }
+
+    /// Prints a line for each tensor.
+    pub(super) fn print(&self) -> Result<()> {
+        /// Bytes that are printed at one time.
+        const MANY: usize = 1 << 16;
+        let mut text = String::from("  tensors:\n");
+        for tensor in self.each() {
+            let shape = format!("{:?}", tensor.shape);
+            let size = size_text(tensor.bytes);
+            // A name may have anything in it, also what a terminal would obey.
+            let (name, dtype) = (tensor.name.escape_debug(), tensor.dtype);
+            text.push_str(&format!("    {name}: {dtype} {shape}, {size}"));
+            if let Some(shard) = tensor.shard {
+                text.push_str(&format!(", in {}", shard.escape_debug()));
+            }
+            text.push('\n');
+            if text.len() > MANY {
+                print(&text)?;
+                text.clear();
+            }
+        }
+        Ok(print(text)?)
+    }
 }
