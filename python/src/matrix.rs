@@ -31,6 +31,7 @@ const VALUES: &[(&str, ValueKind)] = &[
     ("auto", ValueKind::Auto),
     ("none", ValueKind::None),
     ("int64", ValueKind::I64),
+    ("uint64", ValueKind::U64),
     ("float32", ValueKind::F32),
     ("float64", ValueKind::F64),
     ("complex128", ValueKind::Complex),
@@ -135,6 +136,7 @@ where
 fn values(values: Values) -> PyResult<Option<Buffer>> {
     Ok(Some(match values {
         Values::I64(values) => whole(values)?,
+        Values::U64(values) => whole(values)?,
         Values::F32(values) => whole(values)?,
         Values::F64(values) => whole(values)?,
         Values::Complex(values) => {
@@ -198,6 +200,7 @@ pub(crate) fn write_matrix(
             None => Values::None,
             Some((kind, values)) => match kind.as_str() {
                 "int64" => Values::I64(values.copied()?),
+                "uint64" => Values::U64(values.copied()?),
                 "float32" => Values::F32(values.copied()?),
                 "float64" => Values::F64(values.copied()?),
                 "complex128" => Values::Complex(values.copied()?),
@@ -209,6 +212,7 @@ pub(crate) fn write_matrix(
         is_inside(&columns, column_count)?;
         let count = match &values {
             Values::I64(values) => values.len(),
+            Values::U64(values) => values.len(),
             Values::F32(values) => values.len(),
             Values::F64(values) => values.len(),
             Values::Complex(values) => values.len(),

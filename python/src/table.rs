@@ -114,6 +114,7 @@ impl Table {
         let column = self.column(column)?;
         match column.values() {
             Values::I64(_) => Buffer::of_bytes_as::<i64>(column.bytes().clone()),
+            Values::U64(_) => Buffer::of_bytes_as::<u64>(column.bytes().clone()),
             Values::F64(_) => Buffer::of_bytes_as::<f64>(column.bytes().clone()),
             _ => Err(PyTypeError::new_err("a column of another kind")),
         }

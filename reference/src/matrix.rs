@@ -16,7 +16,7 @@ pub struct Matrix {
     pub rows: u64,
     /// How many columns.
     pub columns: u64,
-    /// `real`, `integer`, `complex` or `pattern`.
+    /// `real`, `integer`, `unsigned-integer`, `complex` or `pattern`.
     pub field: String,
     /// `general`, `symmetric`, `skew-symmetric` or `hermitian`.
     pub symmetry: String,
@@ -83,6 +83,9 @@ pub fn market(text: &str) -> Result<Matrix, String> {
     let [name, "matrix", layout, field, symmetry] = words[..] else {
         return Err("banner".to_owned());
     };
+    // What is its own conjugate.
+    let is_real_hermitian = symmetry == "hermitian" && field != "complex";
+    let symmetry = if is_real_hermitian { "symmetric" } else { symmetry };
     if !name.starts_with('%') || name.trim_start_matches('%') != "matrixmarket" {
         return Err("banner".to_owned());
     }
@@ -97,11 +100,7 @@ pub fn market(text: &str) -> Result<Matrix, String> {
         symmetry: symmetry.to_owned(),
         stored: Vec::new(),
     };
-    let words_of_value = match field {
-        "pattern" => 0,
-        "complex" => 2,
-        _ => 1,
-    };
+    let words_of_value = words_of(field);
     let mut place = (u64::from(symmetry == "skew-symmetric"), 0);
     for line in lines {
         let mut words: Vec<&str> = line.split_whitespace().collect();
@@ -127,22 +126,47 @@ pub fn market(text: &str) -> Result<Matrix, String> {
         if row >= matrix.rows || column >= matrix.columns || words.len() != words_of_value {
             return Err(format!("line {line}"));
         }
-        for word in &words {
-            let is_number = match field {
-                "integer" => word.parse::<i64>().is_ok(),
-                _ => word.parse::<f64>().is_ok(),
-            };
-            if !is_number {
-                return Err(format!("value {line}"));
-            }
+        if !words.iter().all(|word| is_value(word, field)) {
+            return Err(format!("value {line}"));
         }
         if symmetry == "hermitian" && row == column && words[1].parse() != Ok(0.0) {
             return Err(format!("diagonal {line}"));
         }
+        let is_zero = |word: &&str| word.parse() == Ok(0.0);
+        if symmetry == "skew-symmetric" && row == column && !words.iter().all(is_zero) {
+            return Err(format!("diagonal {line}"));
+        }
         matrix.stored.push((row, column, words.into_iter().map(str::to_owned).collect()));
+    }
+    if field == "integer" && !have_one_type(&matrix) {
+        return Err("negative values, and values beyond 63 bits".to_owned());
     }
     let is_complete = layout == "array" || sizes[2] == matrix.stored.len() as u64;
     if is_complete { Ok(matrix) } else { Err("the number of entries".to_owned()) }
+}
+
+fn words_of(field: &str) -> usize {
+    match field {
+        "pattern" => 0,
+        "complex" => 2,
+        _ => 1,
+    }
+}
+
+fn is_value(word: &str, field: &str) -> bool {
+    let is_unsigned = |value: i128| u64::try_from(value).is_ok();
+    match field {
+        "integer" => word.parse::<i64>().is_ok() || word.parse::<u64>().is_ok(),
+        "unsigned-integer" => word.parse().is_ok_and(is_unsigned),
+        _ => word.parse::<f64>().is_ok(),
+    }
+}
+
+/// Whether there is a type of 64 bits that holds all integers.
+fn have_one_type(matrix: &Matrix) -> bool {
+    let all = || matrix.stored.iter().flat_map(|(_, _, words)| words);
+    all().all(|word| word.parse::<i64>().is_ok())
+        || all().all(|word| word.parse::<u64>().is_ok())
 }
 
 /// Reads edges whose ids begin at `base`; as many vertices as the greatest id asks for.

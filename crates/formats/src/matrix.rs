@@ -44,6 +44,7 @@ mod partition;
 mod plain;
 mod regroup;
 mod rmat;
+mod shape;
 mod sparse;
 mod value;
 mod write;
@@ -82,11 +83,12 @@ pub fn header(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<Header>
 /// If the file cannot be read, or changes meanwhile; if anything in it is not what its format asks
 /// for, with line and byte; if there is no memory.
 pub fn read(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCoo> {
-    let job = Job::begin(path.as_ref(), options)?;
-    job.with_ids(
-        |job| form::coordinates(job).map(AnyCoo::U32),
-        |job| form::coordinates(job).map(AnyCoo::U64),
-    )
+    Job::begin(path.as_ref(), options)?.read(|job| {
+        job.with_ids(
+            |job| form::coordinates(job).map(AnyCoo::U32),
+            |job| form::coordinates(job).map(AnyCoo::U64),
+        )
+    })
 }
 
 /// Reads the entries as compressed rows.
@@ -98,8 +100,12 @@ pub fn read(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCoo> {
 /// As [`read`], and if offsets of as many rows are out of proportion to the file's length: more than
 /// 64 MiB and 16 times its bytes.
 pub fn read_rows(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCsr> {
-    let job = Job::begin(path.as_ref(), options)?;
-    job.with_ids(|job| form::rows(job).map(AnyCsr::U32), |job| form::rows(job).map(AnyCsr::U64))
+    Job::begin(path.as_ref(), options)?.read(|job| {
+        job.with_ids(
+            |job| form::rows(job).map(AnyCsr::U32),
+            |job| form::rows(job).map(AnyCsr::U64),
+        )
+    })
 }
 
 /// Reads the entries as compressed columns.
@@ -108,9 +114,10 @@ pub fn read_rows(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyC
 ///
 /// As [`read_rows`].
 pub fn read_columns(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCsc> {
-    let job = Job::begin(path.as_ref(), options)?;
-    job.with_ids(
-        |job| form::columns(job).map(AnyCsc::U32),
-        |job| form::columns(job).map(AnyCsc::U64),
-    )
+    Job::begin(path.as_ref(), options)?.read(|job| {
+        job.with_ids(
+            |job| form::columns(job).map(AnyCsc::U32),
+            |job| form::columns(job).map(AnyCsc::U64),
+        )
+    })
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     _Read = tuple[int, int, str, Buffer, Buffer, Buffer | None]
 
 _Form = Literal["coo", "csr", "csc"]
-_Values = Literal["auto", "none", "int64", "float32", "float64", "complex128"]
+_Values = Literal["auto", "none", "int64", "uint64", "float32", "float64", "complex128"]
 _MOST = 2**31 - 1
 
 
@@ -64,7 +64,7 @@ def read_mtx(
     form : {"coo", "csr", "csc"}
         Coordinates, compressed rows or compressed columns: parsed into at once, none is made from
         another one.
-    values : {"auto", "none", "int64", "float32", "float64", "complex128"}
+    values : {"auto", "none", "int64", "uint64", "float32", "float64", "complex128"}
         As the file says; anything else is converted to. A pattern has ones of ``float64`` for scipy,
         and ``None`` without it.
     expand : bool

@@ -347,7 +347,7 @@ def read_matrix(
     form: Literal["coo", "csr", "csc"],
     *,
     format: Literal["auto", "mtx", "edges"] = "auto",
-    values: Literal["auto", "none", "int64", "float32", "float64", "complex128"] = "auto",
+    values: Literal["auto", "none", "int64", "uint64", "float32", "float64", "complex128"] = "auto",
     base: str = "auto",
     vertices: int | None = None,
     expand: bool = True,

@@ -23,6 +23,7 @@ Examples:
   swath convert graph.mtx graph.npz           compressed rows, for scipy.sparse.load_npz
   swath convert edges.el graph.mtx
   swath convert --from edges --base 1 edges.txt graph.npz
+  swath convert --shape 3x5 entries.csv matrix.mtx
   swath convert table.csv table.npy           row-major doubles
   swath convert table.csv table.arrow         columns with their own types, and nulls
   swath convert --columns id,score customers.csv.gz scores.npy
@@ -89,6 +90,12 @@ pub struct MatrixArgs {
     #[arg(long, value_name = "TYPE", value_parser = words(VALUES), default_value = "auto")]
     pub values: ValueKind,
 
+    /// How large a matrix is that edges or a table become, where their entries do not tell: 3x5 has 3
+    /// rows and 5 columns [default: what a comment or the metadata of an .arrow file says, else as
+    /// large as the entries ask for]
+    #[arg(long, value_name = "ROWSxCOLUMNS", value_parser = shape)]
+    pub shape: Option<(u64, u64)>,
+
     /// Refuse what is common but not in the format: a banner with one %, comments between entries
     #[arg(long)]
     pub strict: bool,
@@ -136,6 +143,14 @@ fn delimiter(word: &str) -> Result<Delimiter, String> {
         b"blanks" => Ok(Delimiter::Blanks),
         _ => Err("one ASCII character that is no letter and no digit, or `blanks`".to_owned()),
     }
+}
+
+/// Rows and columns.
+fn shape(word: &str) -> Result<(u64, u64), String> {
+    let parts = word.split_once(['x', 'X', '×']);
+    let size =
+        parts.and_then(|(rows, columns)| Some((rows.parse().ok()?, columns.parse().ok()?)));
+    size.ok_or_else(|| "rows and columns, with an x between them: 3x5".to_owned())
 }
 
 /// `swath info`
@@ -198,6 +213,7 @@ const VALUES: &[(&str, ValueKind)] = &[
     ("auto", ValueKind::Auto),
     ("none", ValueKind::None),
     ("i64", ValueKind::I64),
+    ("u64", ValueKind::U64),
     ("f32", ValueKind::F32),
     ("f64", ValueKind::F64),
     ("complex", ValueKind::Complex),
@@ -257,6 +273,7 @@ impl Convert {
         let is_parsed = matches!(from, Format::Mtx | Format::Edges);
         let is_table = matches!(from, Format::Csv | Format::Tsv);
         let is_text = matches!(to, Format::Csv | Format::Tsv);
+        let becomes_matrix = from == Format::Edges || (!from.is_matrix() && to.is_matrix());
         let has_edges = from == Format::Edges || to == Format::Edges;
         const PARSED: &str = "matrices and edges that are read from text";
         const TABLES: &str = "tables that are read from text";
@@ -266,6 +283,11 @@ impl Convert {
             ("--sort", matrix.sort && !is_parsed, PARSED),
             ("--values", matrix.values != ValueKind::Auto && !is_parsed, PARSED),
             ("--strict", matrix.strict && !is_parsed, PARSED),
+            (
+                "--shape",
+                matrix.shape.is_some() && !becomes_matrix,
+                "edges and tables that become matrices",
+            ),
             ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
             ("--header", table.header != Header::Auto && !is_table, TABLES),
             ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
@@ -285,7 +307,12 @@ impl Convert {
     pub fn matrix_options(&self, format: Format) -> MatrixOptions {
         let args = &self.matrix;
         let (is_edges, strictness) = (format == Format::Edges, args.strict);
-        MatrixOptions::new()
+        let options = MatrixOptions::new();
+        let options = match args.shape {
+            Some((rows, columns)) => options.with_shape(rows, columns),
+            None => options,
+        };
+        options
             .with_workers(self.workers)
             .with_timeline(self.output.timeline.handle())
             .with_format(if is_edges {

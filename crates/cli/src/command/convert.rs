@@ -17,7 +17,7 @@ use swath_formats::table::TableOptions;
 use super::Outcome;
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
-use crate::output::{print, print_json, wrote};
+use crate::output::{complain, print, print_json, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 use crate::same_file::is_same_file;
@@ -39,6 +39,8 @@ struct Json {
     write_s: f64,
     bytes_in_per_s: f64,
     bytes_out_per_s: f64,
+    /// What the new format does not say.
+    notes: Vec<String>,
 }
 
 /// How large what was converted is.
@@ -59,6 +61,14 @@ impl Size {
 struct Converted {
     size: Size,
     read: Instant,
+    /// What the new format does not say.
+    notes: Vec<String>,
+}
+
+impl Converted {
+    fn new(size: Size, read: Instant) -> Self {
+        Self { size, read, notes: Vec::new() }
+    }
 }
 
 pub(super) fn run(args: &Convert) -> Result<Outcome> {
@@ -77,7 +87,10 @@ pub(super) fn run(args: &Convert) -> Result<Outcome> {
         (false, true) => entries::of_table(args, from, to)?,
     };
     let (read, write) = (done.read - start, done.read.elapsed());
-    report(args, (from, to), &done.size, (read, write))
+    for note in &done.notes {
+        complain(format!("note: {note}"));
+    }
+    report(args, (from, to), done, (read, write))
 }
 
 fn formats(args: &Convert) -> Result<(Format, Format)> {
@@ -151,7 +164,7 @@ fn table_options(args: &Convert, from: Format) -> (TableOptions, Bar) {
 fn report(
     args: &Convert,
     (from, to): (Format, Format),
-    size: &Size,
+    Converted { size, notes, .. }: Converted,
     (read, write): (Duration, Duration),
 ) -> Result<Outcome> {
     let len = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
@@ -172,6 +185,7 @@ fn report(
             write_s: write.as_secs_f64(),
             bytes_in_per_s: in_speed,
             bytes_out_per_s: out_speed,
+            notes,
         };
         wrote(&args.to, print_json(&json))?;
     } else {

@@ -21,6 +21,7 @@ mod mirrors;
 mod names;
 mod odd_files;
 mod price;
+mod round_trips;
 mod study;
 mod timeline;
 mod trees;

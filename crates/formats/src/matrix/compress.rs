@@ -250,7 +250,7 @@ impl Build<'_, '_> {
         let base = u64::from(self.job.base());
         let row = self.partitions.split.first_row(bucket) + row as u64 + base;
         let detail =
-            format!("the sum of values in row or column {row} needs more than 64 bits");
+            format!("the sum of values in row or column {row} is beyond what its type holds");
         Failure::Error(Error::reading(self.job.path, Reason::TooLarge, detail))
     }
 }

@@ -53,11 +53,12 @@ impl Rules {
             None
         };
         // So does a diagonal that must be empty.
-        let has_plain_values = matches!(header.field, Field::Real | Field::Integer)
-            && header.layout != Layout::Array
-            && (header.symmetry == Symmetry::General
-                || header.symmetry == Symmetry::Symmetric
-                    && job.options.strictness == Strictness::Permissive);
+        let has_plain_values =
+            matches!(header.field, Field::Real | Field::Integer | Field::Unsigned)
+                && header.layout != Layout::Array
+                && (header.symmetry == Symmetry::General
+                    || header.symmetry == Symmetry::Symmetric
+                        && job.options.strictness == Strictness::Permissive);
         let range = Range { base: u64::from(job.base()), rows, columns };
         Self {
             plain_values: has_plain_values.then_some(range),
@@ -244,7 +245,7 @@ impl<'r, 'b> Entries<'r, 'b> {
         };
         let at = self.cursor.at;
         let Some(value) = V::take(&mut Words(&mut self.cursor), self.rules.field) else {
-            return Err(self.wrong_value(at));
+            return Err(self.wrong_value::<V>(at));
         };
         self.cursor.skip_blanks();
         if !self.cursor.is_line_end() {
@@ -351,39 +352,58 @@ impl<'r, 'b> Entries<'r, 'b> {
             let what = "an entry above the diagonal, where only the others are stored";
             return Err(self.fault(start, what));
         }
-        if is_skew && row == column {
-            let what = "an entry on the diagonal of a skew-symmetric matrix";
-            return Err(self.fault(start, what));
-        }
-        let is_hermitian = self.rules.symmetry == Symmetry::Hermitian;
-        if is_hermitian && row == column {
-            // From the text: the value may be one that leaves it out.
-            let mut cursor = Cursor { at: value_at, ..self.cursor };
-            if Words(&mut cursor).complex().is_none_or(|[_, imaginary]| imaginary != 0.0) {
-                let what = "an imaginary part on the diagonal of a hermitian matrix";
-                return Err(self.fault(start, what));
-            }
+        if row == column {
+            return self.check_diagonal(start, value_at);
         }
         if is_skew && self.rules.expands && value.negated().is_none() {
-            let what = "the negated value needs more than 64 bits";
+            let what = format!("the negated value is beyond what {} holds", V::NAME);
             return Err(Fault::too_large(self.offset + start as u64, what));
         }
         Ok(())
     }
 
+    /// What a value on the diagonal may not be: it is its own mirror image.
+    fn check_diagonal(&self, start: usize, value_at: usize) -> Result<(), Fault> {
+        // From the text: the value may be one that leaves it out.
+        let mut cursor = Cursor { at: value_at, ..self.cursor };
+        let parts = match self.rules.field {
+            Field::Complex => Words(&mut cursor).complex(),
+            _ => cursor.double().map(|real| [real, 0.0]),
+        };
+        let is_strict = self.rules.strictness == Strictness::Strict;
+        let what = match (self.rules.symmetry, parts) {
+            (Symmetry::SkewSymmetric, Some([0.0, 0.0])) if !is_strict => return Ok(()),
+            (Symmetry::SkewSymmetric, _) => {
+                "an entry on the diagonal of a skew-symmetric matrix, which is zero"
+            }
+            (Symmetry::Hermitian, parts) if parts.is_none_or(|[_, part]| part != 0.0) => {
+                "an imaginary part on the diagonal of a hermitian matrix"
+            }
+            _ => return Ok(()),
+        };
+        Err(self.fault(start, what))
+    }
+
     #[cold]
-    fn wrong_value(&self, at: usize) -> Fault {
+    fn wrong_value<V: Value>(&self, at: usize) -> Fault {
         let word = Cursor { at, ..self.cursor }.word();
-        let digits = word.strip_prefix(b"-").unwrap_or(word);
+        let is_negative = word.first() == Some(&b'-');
+        let digits = word.strip_prefix(b"-").or(word.strip_prefix(b"+")).unwrap_or(word);
         let is_whole = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
         let is_double = number::parse::double(word).is_some();
         let too_large = |what| Fault::too_large(self.offset + at as u64, what);
         match self.rules.field {
             Field::Complex => self.fault(at, "the value is not two numbers that fit"),
-            Field::Integer if is_whole => too_large("the value needs more than 64 bits"),
-            Field::Integer => self.fault(at, "the value is not an integer"),
+            Field::Integer | Field::Unsigned if is_whole => {
+                let side = if is_negative { "below" } else { "beyond" };
+                too_large(format!("the value is {side} what {} holds", V::NAME))
+            }
+            Field::Integer | Field::Unsigned => self.fault(at, "the value is not an integer"),
             // Another type was asked for than the header names.
-            _ if is_double => self.fault(at, "the value does not fit the type that is wanted"),
+            _ if is_double => {
+                let what = format!("the value is not one that {} holds", V::NAME);
+                self.fault(at, what)
+            }
             _ => {
                 let (reason, detail) = number::parse::refusal(word, "f64");
                 Fault { offset: self.offset + at as u64, reason, detail }

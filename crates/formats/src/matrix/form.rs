@@ -17,6 +17,7 @@ macro_rules! with_values {
         match $job.values {
             ValueKind::None | ValueKind::Auto => $function::<$id, ()>($job),
             ValueKind::I64 => $function::<$id, i64>($job),
+            ValueKind::U64 => $function::<$id, u64>($job),
             ValueKind::F32 => $function::<$id, f32>($job),
             ValueKind::F64 => $function::<$id, f64>($job),
             ValueKind::Complex => $function::<$id, Complex>($job),

@@ -3,6 +3,7 @@
 use crate::error::Reason;
 use crate::matrix::line::Cursor;
 use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
+use crate::matrix::shape::Shape;
 use crate::text::Fault;
 
 /// How entries stand in a file.
@@ -24,6 +25,8 @@ pub enum Field {
     Pattern,
     /// Integers.
     Integer,
+    /// Integers that are not negative.
+    Unsigned,
     /// Decimal numbers.
     Real,
     /// Pairs of decimal numbers.
@@ -53,12 +56,15 @@ pub struct Header {
     pub field: Field,
     /// Which of them are left out.
     pub symmetry: Symmetry,
-    /// Rows; `None` for edges, where only the ids tell.
+    /// Rows; `None` for edges where only the ids tell.
     pub row_count: Option<u64>,
     /// Columns, likewise.
     pub column_count: Option<u64>,
     /// Entries in the file; `None` for edges.
     pub entry_count: Option<u64>,
+    /// What the first row and column are called, unless the options know better: 1 in Matrix Market, 0
+    /// in edges that say nothing else.
+    pub first_id: u64,
     /// Where the first line behind it begins, in bytes.
     pub body_offset: u64,
 }
@@ -170,6 +176,7 @@ fn market(mut head: Head<'_>, strictness: Strictness) -> Result<Header, Stop> {
         row_count: None,
         column_count: None,
         entry_count: None,
+        first_id: 1,
         body_offset,
     };
     Ok(with_sizes(header, at, sizes)?)
@@ -222,28 +229,36 @@ fn banner_of(
         "real" => Field::Real,
         "double" if is_permissive => Field::Real,
         "integer" => Field::Integer,
-        "unsigned-integer" if is_permissive => Field::Integer,
+        "unsigned-integer" if is_permissive => Field::Unsigned,
         "complex" => Field::Complex,
         "pattern" => Field::Pattern,
         _ => return Err(wrong("the banner names a field that is not known")),
     };
-    let symmetry = match symmetry {
-        "general" => Symmetry::General,
-        "symmetric" => Symmetry::Symmetric,
-        "skew-symmetric" => Symmetry::SkewSymmetric,
-        "hermitian" => Symmetry::Hermitian,
-        _ => return Err(wrong("the banner names a symmetry that is not known")),
-    };
+    let symmetry = symmetry_of(symmetry)
+        .ok_or_else(|| wrong("the banner names a symmetry that is not known"))?;
     match (layout, field, symmetry) {
         (Layout::Array, Field::Pattern, _) => Err(wrong("an array needs values")),
         (_, Field::Pattern, Symmetry::SkewSymmetric) => {
             Err(wrong("a skew-symmetric matrix needs values"))
         }
-        (_, field, Symmetry::Hermitian) if field != Field::Complex => {
-            Err(wrong("a hermitian matrix needs complex values"))
+        (_, Field::Complex, Symmetry::Hermitian) => Ok((layout, field, symmetry)),
+        // What is its own conjugate.
+        (_, _, Symmetry::Hermitian) if is_permissive => {
+            Ok((layout, field, Symmetry::Symmetric))
         }
+        (_, _, Symmetry::Hermitian) => Err(wrong("a hermitian matrix needs complex values")),
         banner => Ok(banner),
     }
+}
+
+fn symmetry_of(word: &str) -> Option<Symmetry> {
+    Some(match word {
+        "general" => Symmetry::General,
+        "symmetric" => Symmetry::Symmetric,
+        "skew-symmetric" => Symmetry::SkewSymmetric,
+        "hermitian" => Symmetry::Hermitian,
+        _ => return None,
+    })
 }
 
 /// Reads the line with rows, columns and, unless it is an array, entries.
@@ -313,6 +328,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
         head.cursor.at = 3;
     }
     let mut body_offset = head.cursor.at as u64;
+    let mut shape = None;
     let field = loop {
         let line = match head.line() {
             // An edge longer than this has more words than an edge may.
@@ -322,7 +338,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
             }
             line => match line? {
                 Some((_, line)) => line,
-                None if options.vertices.is_some() => break Field::Pattern,
+                None if shape.is_some() || options.shape.is_some() => break Field::Pattern,
                 None => {
                     let offset = head.cursor.at as u64;
                     return Err(Fault::malformed(offset, "there are no edges in it").into());
@@ -331,6 +347,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
         };
         let start = line.trim_ascii_start();
         if start.is_empty() || start.starts_with(b"#") || start.starts_with(b"%") {
+            shape = shape.or_else(|| Shape::parse(start));
             body_offset = head.cursor.at as u64;
             continue;
         }
@@ -338,13 +355,16 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
         let words = words.filter(|word| !word.is_empty()).count();
         break if words < 3 { Field::Pattern } else { Field::Real };
     };
+    let told = shape.map(|shape: Shape| (shape.rows, shape.columns));
+    let size = options.shape.or(told).unzip();
     Ok(Header {
         layout: Layout::Edges,
-        field,
+        field: shape.map_or(field, |shape| shape.field),
         symmetry: Symmetry::General,
-        row_count: options.vertices,
-        column_count: options.vertices,
+        row_count: size.0,
+        column_count: size.1,
         entry_count: None,
+        first_id: shape.map_or(0, |shape| shape.first),
         body_offset,
     })
 }

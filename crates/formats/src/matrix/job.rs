@@ -117,9 +117,10 @@ impl<'p> Job<'p> {
 
     /// The first id of the file.
     pub(super) fn base(&self) -> u32 {
-        match (self.options.base, self.header.layout) {
-            (Base::Zero, _) | (Base::Auto, Layout::Edges) => 0,
-            (Base::One, _) | (Base::Auto, _) => 1,
+        match self.options.base {
+            Base::Zero => 0,
+            Base::One => 1,
+            Base::Auto => u32::from(self.header.first_id > 0),
         }
     }
 
@@ -160,6 +161,24 @@ impl<'p> Job<'p> {
         // Each block is noted by whoever parses it: not too many.
         let block_size = self.block_size.max(self.len / 8192);
         read.records(self.input.source()).with_block_size(block_size)
+    }
+
+    /// Reads with the type of values that the header asks for; integers once more without a sign, if
+    /// one of them is beyond what the usual type holds.
+    pub(super) fn read<R>(mut self, read: impl Fn(&Self) -> Result<R>) -> Result<R> {
+        let first = read(&self);
+        let is_open = self.options.values == ValueKind::Auto && self.values == ValueKind::I64;
+        let Some(error) = first.as_ref().err().filter(|_| is_open) else { return first };
+        // A sum that is too large stands nowhere.
+        if error.reason() != Reason::TooLarge || error.offset().is_none() {
+            return first;
+        }
+        self.values = ValueKind::U64;
+        match read(&self) {
+            // Only what is wrong further on tells more.
+            Err(second) if second.offset() <= error.offset() => first,
+            second => second,
+        }
     }
 
     /// Reads with the type of ids that was asked for, or that suffices.
@@ -225,9 +244,14 @@ fn value_kind(path: &Path, header: &Header, options: &MatrixOptions) -> Result<V
     match (options.values, header.field) {
         (ValueKind::Auto, Field::Pattern) => Ok(ValueKind::None),
         (ValueKind::Auto, Field::Integer) => Ok(ValueKind::I64),
+        // The other half has a sign.
+        (ValueKind::Auto, Field::Unsigned) if header.symmetry == Symmetry::SkewSymmetric => {
+            Ok(ValueKind::I64)
+        }
+        (ValueKind::Auto, Field::Unsigned) => Ok(ValueKind::U64),
         (ValueKind::Auto, Field::Real) => Ok(ValueKind::F64),
         (ValueKind::Auto, Field::Complex) => Ok(ValueKind::Complex),
-        (ValueKind::I64 | ValueKind::F32 | ValueKind::F64, Field::Complex) => {
+        (ValueKind::I64 | ValueKind::U64 | ValueKind::F32 | ValueKind::F64, Field::Complex) => {
             let detail = "its values are complex, and real ones were asked for";
             Err(Error::reading(path, Reason::Unsupported, detail))
         }

@@ -79,16 +79,26 @@ impl<'b> Cursor<'b> {
         Some(number)
     }
 
-    /// A whole word that is a number with or without sign.
-    pub(super) fn signed(&mut self) -> Option<i64> {
+    /// A whole word that is a number with or without sign: whether it is negative, and its digits.
+    #[inline(always)]
+    pub(super) fn integer(&mut self) -> Option<(bool, u64)> {
         let is_negative = self.sign();
         let magnitude = self.unsigned()?;
-        let number = if is_negative {
-            0_i64.checked_sub_unsigned(magnitude)
-        } else {
-            magnitude.try_into().ok()
-        };
-        number.filter(|_| self.is_word_end())
+        self.is_word_end().then_some((is_negative, magnitude))
+    }
+
+    /// A whole word that is a number with or without sign.
+    pub(super) fn signed(&mut self) -> Option<i64> {
+        match self.integer()? {
+            (true, magnitude) => 0_i64.checked_sub_unsigned(magnitude),
+            (false, magnitude) => magnitude.try_into().ok(),
+        }
+    }
+
+    /// A whole word that is a number which is not negative.
+    pub(super) fn natural(&mut self) -> Option<u64> {
+        let (is_negative, magnitude) = self.integer()?;
+        (!is_negative || magnitude == 0).then_some(magnitude)
     }
 
     /// A whole word that is a double, correctly rounded.
@@ -145,6 +155,22 @@ mod tests {
             ["9223372036854775808", "-9223372036854775809", "1.0", "1x", "--1", "+-1", "-"]
         {
             assert_eq!(cursor(text).signed(), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn numbers_without_a_sign_go_up_to_64_bits() {
+        for (text, wanted) in [
+            ("0", Some(0)),
+            ("-0 ", Some(0)),
+            ("+7\n", Some(7)),
+            ("18446744073709551615", Some(u64::MAX)),
+            ("18446744073709551616", None),
+            ("-1", None),
+            ("1.0", None),
+            ("", None),
+        ] {
+            assert_eq!(cursor(text).natural(), wanted, "{text}");
         }
     }
 

@@ -135,6 +135,7 @@ fn put_all<I: Id>(matrix: &Csr<I>, zip: &mut Zip<'_>) -> std::io::Result<()> {
             Ok(())
         }
         Values::I64(values) => put(zip, "<i8", values),
+        Values::U64(values) => put(zip, "<u8", values),
         Values::F32(values) => put(zip, "<f4", values),
         Values::F64(values) => put(zip, "<f8", values),
         Values::Complex(values) => put(zip, "<c16", values),
@@ -344,15 +345,24 @@ impl<'p> Archive<'p> {
             "<f8" => same(&stored)?.map(Values::F64),
             "<f4" => same(&stored)?.map(Values::F32),
             "<i8" => same(&stored)?.map(Values::I64),
+            "<u8" => same(&stored)?.map(Values::U64),
             "<c16" => same(&stored)?.map(Values::Complex),
+            "<c8" => {
+                wider(&stored, |it: [f32; 2]| Some(it.map(f64::from)))?.map(Values::Complex)
+            }
             "<i4" => wider::<i32, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
-            "|i1" | "|b1" => wider::<i8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
+            "<u4" => wider::<u32, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
+            "<i2" => wider::<i16, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
+            "<u2" => wider::<u16, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
+            "|i1" => wider::<i8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
+            "|u1" | "|b1" => wider::<u8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
             other => {
                 let error = self.refused(
                     Reason::Unsupported,
                     format!("data.npy: values of type `{other}`"),
                 );
-                return Err(error.hint("make them doubles: `matrix.astype('f8')`"));
+                return Err(error
+                    .hint("save other ones: `matrix.astype`, of a type that holds them all"));
             }
         };
         values

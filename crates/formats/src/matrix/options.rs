@@ -33,7 +33,7 @@ pub enum Strictness {
 /// The number that the first row and column have in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Base {
-    /// 1 in Matrix Market, 0 in edge lists.
+    /// 1 in Matrix Market, 0 in edge lists, unless a comment of Swath's own says 1.
     #[default]
     Auto,
     /// 0.
@@ -57,14 +57,17 @@ pub enum Ids {
 /// The type of values in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum ValueKind {
-    /// As the header says: none, `i64`, `f64` or complex. Weights of edges, if there are any, are
-    /// `f64`.
+    /// As the header says: none, `i64`, `u64`, `f64` or complex. Integers are `u64` too where one of them
+    /// is beyond `i64`. Weights of edges, if there are any, are `f64`, unless a comment of Swath's own
+    /// says that they are integers.
     #[default]
     Auto,
     /// None: they are checked and left out.
     None,
     /// `i64`. Those of a real matrix have to be written as integers.
     I64,
+    /// `u64`, likewise, and none of them negative.
+    U64,
     /// `f32`, correctly rounded.
     F32,
     /// `f64`, correctly rounded, integers beyond 2^53 too.
@@ -124,7 +127,7 @@ pub struct MatrixOptions {
     pub(super) ids: Ids,
     pub(super) values: ValueKind,
     pub(super) mirror: Mirror,
-    pub(super) vertices: Option<u64>,
+    pub(super) shape: Option<(u64, u64)>,
     pub(super) order: Order,
     pub(super) duplicates: Duplicates,
 }
@@ -151,7 +154,7 @@ impl MatrixOptions {
             ids: Ids::Auto,
             values: ValueKind::Auto,
             mirror: Mirror::Expanded,
-            vertices: None,
+            shape: None,
             order: Order::File,
             duplicates: Duplicates::Kept,
         }
@@ -247,11 +250,18 @@ impl MatrixOptions {
         self
     }
 
-    /// How many vertices a list of edges is about; an id beyond is an error. Default: as many as
-    /// the greatest id asks for.
+    /// How many vertices a list of edges is about; an id beyond is an error. Default: what a comment
+    /// of Swath's own says, else as many as the greatest id asks for.
     #[must_use]
-    pub fn with_vertices(mut self, vertices: u64) -> Self {
-        self.vertices = Some(vertices);
+    pub fn with_vertices(self, vertices: u64) -> Self {
+        self.with_shape(vertices, vertices)
+    }
+
+    /// How many rows and columns a list of edges is about, where the two differ. Default: as for
+    /// [`with_vertices`](Self::with_vertices).
+    #[must_use]
+    pub fn with_shape(mut self, rows: u64, columns: u64) -> Self {
+        self.shape = Some((rows, columns));
         self
     }
 
@@ -282,7 +292,7 @@ impl fmt::Debug for MatrixOptions {
             .field("ids", &self.ids)
             .field("values", &self.values)
             .field("mirror", &self.mirror)
-            .field("vertices", &self.vertices)
+            .field("shape", &self.shape)
             .field("order", &self.order)
             .field("duplicates", &self.duplicates)
             .finish_non_exhaustive()

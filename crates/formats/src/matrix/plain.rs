@@ -42,7 +42,7 @@ pub(super) struct Plain {
 /// Whether values of this type can be read in this way.
 pub(super) fn is_known<V: Value>() -> bool {
     let value = TypeId::of::<V>();
-    value == TypeId::of::<f64>() || value == TypeId::of::<i64>()
+    [TypeId::of::<f64>(), TypeId::of::<i64>(), TypeId::of::<u64>()].contains(&value)
 }
 
 /// Takes values apart from what only looks like one.
@@ -51,6 +51,11 @@ fn parse_values<V: Value>(tokens: Tokens<'_>, out: &mut [V]) -> usize {
         parse_doubles(tokens, bytemuck::cast_slice_mut(out))
     } else if TypeId::of::<V>() == TypeId::of::<i64>() {
         parse_integers(tokens, bytemuck::cast_slice_mut(out))
+    } else if TypeId::of::<V>() == TypeId::of::<u64>() {
+        let out: &mut [i64] = bytemuck::cast_slice_mut(out);
+        let count = parse_integers(tokens, out);
+        // A negative one is for the slow way, which refuses it, as is what no `i64` is.
+        out[..count].iter().position(|&value| value < 0).unwrap_or(count)
     } else {
         0
     }

@@ -40,6 +40,7 @@ impl<I: Id> Coo<I> {
         let values = match &self.values {
             Values::None => Values::None,
             Values::I64(values) => Values::I64(placed(values, &places)?),
+            Values::U64(values) => Values::U64(placed(values, &places)?),
             Values::F32(values) => Values::F32(placed(values, &places)?),
             Values::F64(values) => Values::F64(placed(values, &places)?),
             Values::Complex(values) => Values::Complex(placed(values, &places)?),

@@ -171,6 +171,10 @@ impl Listing for Rmat {
         &NO_VALUES
     }
 
+    fn reach(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
         for index in range {
             let (from, to) = self.edge(index);

@@ -18,6 +18,8 @@ pub enum Values {
     None,
     /// Integers.
     I64(Array<i64>),
+    /// Integers without a sign.
+    U64(Array<u64>),
     /// Singles.
     F32(Array<f32>),
     /// Doubles.
@@ -30,6 +32,11 @@ impl Values {
     /// The values, if they are integers.
     pub fn as_i64(&self) -> Option<&[i64]> {
         if let Self::I64(values) = self { Some(values) } else { None }
+    }
+
+    /// The values, if they are integers without a sign.
+    pub fn as_u64(&self) -> Option<&[u64]> {
+        if let Self::U64(values) = self { Some(values) } else { None }
     }
 
     /// The values, if they are singles.
@@ -52,13 +59,18 @@ mod sealed {
     pub trait Sealed {}
     impl Sealed for () {}
     impl Sealed for i64 {}
+    impl Sealed for u64 {}
     impl Sealed for f32 {}
     impl Sealed for f64 {}
     impl Sealed for [f64; 2] {}
 }
 
-/// The type of a value: `()` for none, `i64`, `f32`, `f64` or [`Complex`].
+/// The type of a value: `()` for none, `i64`, `u64`, `f32`, `f64` or [`Complex`].
 pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Sealed {
+    /// What messages call it.
+    #[doc(hidden)]
+    const NAME: &'static str;
+
     /// What an entry is worth that has no value in the file.
     #[doc(hidden)]
     const ONE: Self;
@@ -98,12 +110,13 @@ impl Words<'_, '_> {
 }
 
 impl Value for () {
+    const NAME: &'static str = "64 bits";
     const ONE: Self = ();
 
     fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
         match field {
             Field::Pattern => Some(()),
-            Field::Integer => words.0.signed().map(drop),
+            Field::Integer | Field::Unsigned => words.0.integer().map(drop),
             Field::Real => words.0.double().map(drop),
             Field::Complex => words.complex().map(drop),
         }
@@ -123,6 +136,7 @@ impl Value for () {
 }
 
 impl Value for i64 {
+    const NAME: &'static str = "i64";
     const ONE: Self = 1;
 
     fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
@@ -142,7 +156,29 @@ impl Value for i64 {
     }
 }
 
+impl Value for u64 {
+    const NAME: &'static str = "u64";
+    const ONE: Self = 1;
+
+    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+        if field == Field::Pattern { Some(1) } else { words.0.natural() }
+    }
+
+    fn wrap(values: Array<Self>) -> Values {
+        Values::U64(values)
+    }
+
+    fn negated(self) -> Option<Self> {
+        (self == 0).then_some(0)
+    }
+
+    fn plus(self, other: Self) -> Option<Self> {
+        self.checked_add(other)
+    }
+}
+
 impl Value for f32 {
+    const NAME: &'static str = "f32";
     const ONE: Self = 1.0;
 
     fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
@@ -163,6 +199,7 @@ impl Value for f32 {
 }
 
 impl Value for f64 {
+    const NAME: &'static str = "f64";
     const ONE: Self = 1.0;
 
     #[inline(always)]
@@ -184,12 +221,13 @@ impl Value for f64 {
 }
 
 impl Value for Complex {
+    const NAME: &'static str = "two doubles";
     const ONE: Self = [1.0, 0.0];
 
     fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
         match field {
             Field::Pattern => Some(Self::ONE),
-            Field::Integer | Field::Real => Some([words.0.double()?, 0.0]),
+            Field::Integer | Field::Unsigned | Field::Real => Some([words.0.double()?, 0.0]),
             Field::Complex => words.complex(),
         }
     }

@@ -7,9 +7,10 @@ use std::path::Path;
 use swath::append::{self, OrderedOptions, Written};
 
 use crate::error::{Error, Reason, Result};
-use crate::matrix::header::Symmetry;
+use crate::matrix::header::{Field, Symmetry};
 use crate::matrix::id::Id;
 use crate::matrix::options::{Base, MatrixFormat};
+use crate::matrix::shape::Shape;
 use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 use crate::matrix::value::Values;
 use crate::number::format::{push_f64_shortest, push_i64, push_u64};
@@ -90,6 +91,8 @@ pub(super) trait Listing: Sync {
     fn symmetry(&self) -> Symmetry;
     fn entry_count(&self) -> u64;
     fn values(&self) -> &Values;
+    /// How many rows and columns the ids ask for; `None` if only listing them all would tell.
+    fn reach(&self) -> Option<(u64, u64)>;
     /// Calls `each` with the row and column of every entry in `range`.
     fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64));
 }
@@ -119,8 +122,23 @@ fn indices(range: &Range<u64>) -> Range<usize> {
     range.start.index()..range.end.index()
 }
 
+/// One more than the greatest id.
+fn above<I: Id>(ids: &[I]) -> u64 {
+    ids.iter().max().map_or(0, |most| most.to_u64() + 1)
+}
+
+/// One more than the last row, or column, that has an entry.
+fn last_used(offsets: &[u64]) -> u64 {
+    let end = offsets.last().copied().unwrap_or(0);
+    offsets.partition_point(|&offset| offset < end) as u64
+}
+
 impl<I: Id> Listing for Coo<I> {
     described!();
+
+    fn reach(&self) -> Option<(u64, u64)> {
+        Some((above(&self.rows), above(&self.columns)))
+    }
 
     #[inline(always)]
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
@@ -152,6 +170,10 @@ fn list_compressed<I: Id>(
 impl<I: Id> Listing for Csr<I> {
     described!();
 
+    fn reach(&self) -> Option<(u64, u64)> {
+        Some((last_used(&self.offsets), above(&self.columns)))
+    }
+
     #[inline(always)]
     fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64)) {
         list_compressed(&self.offsets, &self.columns, range, each);
@@ -160,6 +182,10 @@ impl<I: Id> Listing for Csr<I> {
 
 impl<I: Id> Listing for Csc<I> {
     described!();
+
+    fn reach(&self) -> Option<(u64, u64)> {
+        Some((above(&self.rows), last_used(&self.offsets)))
+    }
 
     #[inline(always)]
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
@@ -247,7 +273,7 @@ pub(super) fn write(
     let head = if is_market {
         market_head(matrix, path, &options.comment)?
     } else {
-        edges_head(matrix, path, &options.comment)?
+        edges_head(matrix, path, &options.comment, base)?
     };
     let count = matrix.entry_count();
     let chunks = (0..count).step_by(usize::try_from(CHUNK).unwrap_or(usize::MAX));
@@ -275,6 +301,7 @@ fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<
     let field = match matrix.values() {
         Values::None => "pattern",
         Values::I64(_) => "integer",
+        Values::U64(_) => "unsigned-integer",
         Values::F32(_) | Values::F64(_) => "real",
         Values::Complex(_) => "complex",
     };
@@ -291,7 +318,12 @@ fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<
     Ok(head)
 }
 
-fn edges_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<u8>> {
+fn edges_head(
+    matrix: &impl Listing,
+    path: &Path,
+    comment: &str,
+    first: u64,
+) -> Result<Vec<u8>> {
     let refused = |detail| Err(Error::writing(path, Reason::Invalid, detail));
     if matrix.symmetry() != Symmetry::General {
         return refused("a list of edges cannot say that half of them are left out");
@@ -300,8 +332,32 @@ fn edges_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<u
         return refused("edges have no complex weights");
     }
     let mut head = Vec::new();
+    let shape = shape_of(matrix, first);
+    if !is_told_by_edges(matrix, shape) || Shape::is_like(comment) {
+        push_comment(&mut head, &shape.comment(), "#");
+    }
     push_comment(&mut head, comment, "#");
     Ok(head)
+}
+
+fn shape_of(matrix: &impl Listing, first: u64) -> Shape {
+    let (rows, columns) = matrix.size();
+    let field = match matrix.values() {
+        Values::None => Field::Pattern,
+        Values::I64(_) => Field::Integer,
+        Values::U64(_) => Field::Unsigned,
+        Values::F32(_) | Values::F64(_) | Values::Complex(_) => Field::Real,
+    };
+    Shape { rows, columns, field, first }
+}
+
+/// Whether the edges alone are read as the same matrix.
+fn is_told_by_edges(matrix: &impl Listing, shape: Shape) -> bool {
+    let Shape { rows, columns, field, first } = shape;
+    let is_plain =
+        rows == columns && matches!(field, Field::Pattern | Field::Real) && first == 0;
+    let vertices = || matrix.reach().map(|(rows, columns)| rows.max(columns));
+    is_plain && matrix.entry_count() > 0 && vertices() == Some(rows)
 }
 
 fn push_comment(head: &mut Vec<u8>, comment: &str, mark: &str) {
@@ -328,6 +384,10 @@ fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base:
                 base,
                 (&values[at], |out, &value| push_i64(out, value)),
             );
+        }
+        Values::U64(values) => {
+            let push = |out: &mut Vec<u8>, &value: &u64| push_u64(out, value);
+            push_valued(out, matrix, range, base, (&values[at], push));
         }
         Values::F32(values) => {
             push_valued(

@@ -13,13 +13,16 @@
 mod gather;
 mod read;
 
+use std::collections::{BTreeMap, HashMap};
 use std::io::Write;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::ffi::{FFI_ArrowArray, FFI_ArrowSchema, to_ffi};
-use arrow_array::{Array as _, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray};
+use arrow_array::{
+    Array as _, ArrayRef, Float64Array, Int64Array, RecordBatch, StructArray, UInt64Array,
+};
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
@@ -31,6 +34,11 @@ use crate::error::{Error, Reason, Result};
 
 /// Bytes of values in one batch of a file.
 const BATCH: usize = 64 << 20;
+/// Columns of a file with few rows, at most: each takes a kilobyte while it is written, whatever it
+/// holds.
+const MOST_COLUMNS: usize = 1 << 16;
+/// With as many rows, what columns hold is worth it.
+const SOME_ROWS: usize = 8;
 /// How files begin and end.
 const MAGIC: &[u8] = b"ARROW1";
 
@@ -48,6 +56,7 @@ impl Columns {
         };
         let field = |(name, column): (String, &Column)| match column.kind {
             Kind::I64 => Field::new(name, DataType::Int64, true),
+            Kind::U64 => Field::new(name, DataType::UInt64, true),
             Kind::F64 => Field::new(name, DataType::Float64, true),
         };
         let fields: Vec<Field> = names.into_iter().zip(&self.columns).map(field).collect();
@@ -72,7 +81,7 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// [`Reason::TooLarge`] for more than 65,536 columns with fewer than 8 rows, and those of writing.
     pub fn write_arrow(&self, path: impl AsRef<Path>) -> Result<u64> {
         self.write_arrow_with(path, AppendOptions::new())
     }
@@ -81,16 +90,36 @@ impl Columns {
     ///
     /// # Errors
     ///
-    /// Those of writing.
+    /// As [`write_arrow`](Self::write_arrow).
     pub fn write_arrow_with(
         &self,
         path: impl AsRef<Path>,
         options: AppendOptions,
     ) -> Result<u64> {
+        self.write_arrow_about(path, &BTreeMap::new(), options)
+    }
+
+    /// As [`write_arrow_with`](Self::write_arrow_with), with words about the whole table, which
+    /// [`arrow_metadata`] reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`write_arrow`](Self::write_arrow).
+    pub fn write_arrow_about(
+        &self,
+        path: impl AsRef<Path>,
+        metadata: &BTreeMap<String, String>,
+        options: AppendOptions,
+    ) -> Result<u64> {
         let path = path.as_ref();
         let wrong =
             |error: ArrowError| Error::writing(path, Reason::Library, error.to_string());
+        self.check_columns(path)?;
         let batch = self.to_record_batch().map_err(wrong)?;
+        let pairs = metadata.iter().map(|(key, value)| (key.clone(), value.clone()));
+        let schema = batch.schema_ref().as_ref().clone();
+        let schema = schema.with_metadata(pairs.collect::<HashMap<_, _>>());
+        let batch = batch.with_schema(Arc::new(schema)).map_err(wrong)?;
         let mut out = Counted { out: append::create(path, options)?, bytes: 0 };
         let mut writer = FileWriter::try_new(&mut out, &batch.schema()).map_err(wrong)?;
         // Whole bytes of validity, so that nothing has to be shifted.
@@ -103,6 +132,21 @@ impl Columns {
         drop(writer);
         out.out.commit()?;
         Ok(out.bytes)
+    }
+
+    /// Refuses what would take memory out of proportion.
+    fn check_columns(&self, path: &Path) -> Result<()> {
+        let count = self.columns.len();
+        if count <= MOST_COLUMNS || self.rows >= SOME_ROWS {
+            return Ok(());
+        }
+        let detail = format!(
+            "{count} columns of {} rows: with fewer than {SOME_ROWS} rows an .arrow file has at most \
+             {MOST_COLUMNS} columns, as each takes a kilobyte",
+            self.rows
+        );
+        let error = Error::writing(path, Reason::TooLarge, detail);
+        Err(error.hint("write an .npy or a .csv file, or make rows of the columns"))
     }
 }
 
@@ -137,6 +181,9 @@ impl Column {
             Kind::I64 => {
                 Arc::new(Int64Array::new(ScalarBuffer::new(values, 0, rows), validity))
             }
+            Kind::U64 => {
+                Arc::new(UInt64Array::new(ScalarBuffer::new(values, 0, rows), validity))
+            }
             Kind::F64 => {
                 Arc::new(Float64Array::new(ScalarBuffer::new(values, 0, rows), validity))
             }
@@ -144,7 +191,7 @@ impl Column {
     }
 }
 
-/// Reads an Arrow file of numbers: integers of up to 63 bits and a sign, floats.
+/// Reads an Arrow file of numbers: integers of up to 64 bits, floats.
 ///
 /// Every length in it is compared with what is there before memory is asked for.
 ///
@@ -165,6 +212,23 @@ pub fn read_arrow(path: impl AsRef<Path>) -> Result<Columns> {
 /// As [`read_arrow`].
 pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Columns> {
     let path = path.as_ref();
+    let file = bytes_of(path, options)?;
+    unpanicked(path, || read::read(&file))
+}
+
+/// Reads what an Arrow file says of the whole table, by names: its schema's metadata.
+///
+/// # Errors
+///
+/// As [`read_arrow`].
+pub fn arrow_metadata(path: impl AsRef<Path>) -> Result<BTreeMap<String, String>> {
+    let path = path.as_ref();
+    let file = bytes_of(path, &ReadOptions::new())?;
+    unpanicked(path, || read::metadata(&file))
+}
+
+/// The bytes of a file that begins and ends as Arrow's do.
+fn bytes_of(path: &Path, options: &ReadOptions) -> Result<swath::Buffer> {
     let file = options.clone().with_offset(0).read(path)?.buffer;
     if !file.starts_with(MAGIC) {
         // A schema comes first in a stream, behind the mark of a message.
@@ -178,10 +242,13 @@ pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     if !file.ends_with(MAGIC) {
         return Err(Error::reading(path, Reason::Truncated, "an Arrow file without its end"));
     }
-    // Nothing panics as far as is known; and nothing has a state that could be left half done.
-    let columns = catch_unwind(AssertUnwindSafe(|| read::read(&file)));
-    match columns {
-        Ok(columns) => columns.map_err(|refused| refused.into_error(path)),
+    Ok(file)
+}
+
+/// Nothing panics as far as is known; and nothing has a state that could be left half done.
+fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::Checked<T>) -> Result<T> {
+    match catch_unwind(AssertUnwindSafe(read)) {
+        Ok(read) => read.map_err(|refused| refused.into_error(path)),
         Err(_) => Err(Error::reading(path, Reason::Malformed, "the Arrow file is damaged")),
     }
 }
@@ -189,7 +256,7 @@ pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
 #[cfg(test)]
 mod tests {
     use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type};
+    use arrow_array::types::{Float64Type, Int8Type, Int32Type, Int64Type, UInt64Type};
     use arrow_array::{DictionaryArray, NullArray, PrimitiveArray};
 
     use super::*;
@@ -310,6 +377,55 @@ mod tests {
         let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
         write(&path, vec![("word", Arc::new(words))]);
         assert_eq!(refusal("column `word` is of type Dictionary"), Reason::Unsupported);
+    }
+
+    #[test]
+    fn integers_of_64_bits_without_a_sign_are_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        let numbers: PrimitiveArray<UInt64Type> =
+            [Some(u64::MAX), None, Some(0), Some(1 << 63)].into_iter().collect();
+        write(&path, vec![("n", Arc::new(numbers))]);
+        let table = read_arrow(&path).expect("a table");
+        assert_eq!(table.columns[0].values(), Values::U64(&[u64::MAX, 0, 0, 1 << 63]));
+        assert_eq!((table.columns[0].nulls(), table.columns[0].is_valid(1)), (1, false));
+        let again = folder.path().join("again.arrow");
+        table.write_arrow(&again).expect("written");
+        assert_eq!(read_arrow(&again).expect("a table"), table);
+        let text = folder.path().join("t.csv");
+        crate::table::TableWriter::new().write_columns(&text, &table).expect("written");
+        let text = std::fs::read_to_string(&text).expect("text");
+        assert_eq!(text, "n\n18446744073709551615\n\"\"\n0\n9223372036854775808\n");
+    }
+
+    #[test]
+    fn words_about_the_table_are_read_back() {
+        let (folder, table) = table("n\n1\n");
+        let path = folder.path().join("t.arrow");
+        let words = [("swath.rows", "3"), ("größe", "\0 ")];
+        let words = words.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        table.write_arrow_about(&path, &words, AppendOptions::new()).expect("written");
+        assert_eq!(arrow_metadata(&path).expect("readable"), words);
+        assert_eq!(read_arrow(&path).expect("a table"), table);
+        table.write_arrow(&path).expect("written");
+        assert!(arrow_metadata(&path).expect("readable").is_empty());
+    }
+
+    #[test]
+    fn very_many_columns_of_little_are_refused_with_the_bound() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        let one = |rows| Column::of_i64(swath::Array::zeroed(rows).expect("room"));
+        let table = |count, rows| {
+            Columns::new(None, vec![one(rows); count]).expect("columns of one length")
+        };
+        let error = table(MOST_COLUMNS + 1, 7).write_arrow(&path).expect_err("too many");
+        let told = error.to_string();
+        assert_eq!(error.reason(), Reason::TooLarge, "{told}");
+        assert!(told.contains("65537 columns of 7 rows") && told.contains("65536"), "{told}");
+        assert!(!path.exists() && !error.what_to_try().is_empty());
+        assert!(table(MOST_COLUMNS + 1, 8).check_columns(&path).is_ok());
+        assert!(table(MOST_COLUMNS, 0).check_columns(&path).is_ok());
     }
 
     #[test]

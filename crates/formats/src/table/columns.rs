@@ -22,6 +22,8 @@ use swath::Array;
 pub enum Kind {
     /// All fields that are not missing are integers.
     I64,
+    /// Integers without a sign, which text never becomes.
+    U64,
     /// One of them has a point or an exponent, or is no finite number.
     F64,
 }
@@ -32,6 +34,8 @@ pub enum Kind {
 pub enum Values<'c> {
     /// Of [`Kind::I64`].
     I64(&'c [i64]),
+    /// Of [`Kind::U64`].
+    U64(&'c [u64]),
     /// Of [`Kind::F64`].
     F64(&'c [f64]),
 }
@@ -52,6 +56,12 @@ impl Column {
     #[must_use]
     pub fn of_i64(values: Array<i64>) -> Self {
         Self::of(Kind::I64, values)
+    }
+
+    /// A column of integers without a sign, all there.
+    #[must_use]
+    pub fn of_u64(values: Array<u64>) -> Self {
+        Self::of(Kind::U64, values)
     }
 
     /// A column of doubles, all there.
@@ -114,8 +124,10 @@ impl Column {
         // An empty slice of bytes need not be aligned as values are.
         match (self.kind, self.values.is_empty()) {
             (Kind::I64, true) => Values::I64(&[]),
+            (Kind::U64, true) => Values::U64(&[]),
             (Kind::F64, true) => Values::F64(&[]),
             (Kind::I64, false) => Values::I64(cast_slice(&self.values)),
+            (Kind::U64, false) => Values::U64(cast_slice(&self.values)),
             (Kind::F64, false) => Values::F64(cast_slice(&self.values)),
         }
     }

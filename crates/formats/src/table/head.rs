@@ -131,10 +131,17 @@ fn look(
     dialect.delimiter = options.delimiter.unwrap_or_else(guessed);
     let mut seen = Seen::default();
     let scanned = each_field(&text[first..], is_all, &dialect, |at, field| {
-        seen.look(first + at, field, &dialect);
+        let is_quoted = dialect.quote.is_some_and(|it| text.get(first + at) == Some(&it));
+        seen.look(first + at, field, is_quoted, &dialect);
     });
     let Some(behind) = scanned.map_err(|fault| fault.moved(first))? else { return Ok(None) };
     dialect.columns = seen.fields;
+    if options.header == Header::Auto && seen.may_be_quoted_names() {
+        let Some(is_all_quoted) = has_quotes(text, first + behind, is_all, &dialect) else {
+            return Ok(None);
+        };
+        seen.take_quotes(is_all_quoted, first);
+    }
     let is_header = match options.header {
         Header::Present => true,
         Header::Absent => false,
@@ -152,6 +159,20 @@ fn look(
         dialect.look_at(line.unwrap_or_default());
     }
     Ok(Some(Head { dialect, names, picked: None, data: data as u64, len: 0 }))
+}
+
+/// Whether the next record has a field in quotes, in which there is something; `None` if more has to
+/// be read to tell.
+fn has_quotes(text: &[u8], at: usize, is_all: bool, dialect: &Dialect) -> Option<bool> {
+    let Some(next) = data_line(text, at, is_all, dialect) else {
+        return is_all.then_some(false);
+    };
+    let mut has_quotes = false;
+    let scanned = each_field(&text[next..], is_all, dialect, |at, field| {
+        has_quotes |= !field.is_empty() && text.get(next + at).copied() == dialect.quote;
+    });
+    // What is wrong with it is told when it is read.
+    scanned.map_or(Some(has_quotes), |record| record.map(|_| has_quotes))
 }
 
 /// Where the first line of data begins, from `at` on; `None` if none does, or none that is whole
@@ -173,7 +194,10 @@ fn data_line(text: &[u8], mut at: usize, is_all: bool, dialect: &Dialect) -> Opt
 fn sniff(text: &[u8], quote: Option<u8>) -> Delimiter {
     let mut is_quoted = false;
     let mut seen = [false; DELIMITERS.len()];
-    for &byte in text.iter().take_while(|&&byte| byte != b'\n') {
+    for &byte in text {
+        if byte == b'\n' && !is_quoted {
+            break;
+        }
         is_quoted ^= Some(byte) == quote;
         if let Some(which) = DELIMITERS.iter().position(|&it| it == byte && !is_quoted) {
             seen[which] = true;
@@ -195,19 +219,39 @@ struct Seen {
     word: Option<usize>,
     /// Whether one of them begins as numbers do.
     digit: bool,
+    /// Whether one that is not in quotes is a number or missing, or begins as numbers do.
+    bare_data: bool,
+    /// Whether one in quotes is, but for nothing at all.
+    quoted_data: bool,
     /// The first one with a NUL in it.
     nul: Option<usize>,
 }
 
 impl Seen {
-    fn look(&mut self, at: usize, field: &[u8], dialect: &Dialect) {
+    fn look(&mut self, at: usize, field: &[u8], is_quoted: bool, dialect: &Dialect) {
         self.fields += 1;
         self.digit |= begins_as_number(field);
+        let is_data = looks_like_data(field, dialect);
+        self.bare_data |= is_data && !is_quoted;
+        self.quoted_data |= is_data && is_quoted && !field.is_empty();
         if self.word.is_none() && !is_number(field) && !dialect.is_missing(field) {
             self.word = Some(at);
         }
         if self.nul.is_none() && field.contains(&0) {
             self.nul = Some(at);
+        }
+    }
+
+    /// Whether quotes are all that tells that these are names: `"1","NA"`.
+    fn may_be_quoted_names(&self) -> bool {
+        self.quoted_data && !self.bare_data
+    }
+
+    /// Takes what is in quotes for words, unless the data has quotes as well: then they mean nothing.
+    fn take_quotes(&mut self, is_all_quoted: bool, first: usize) {
+        if !is_all_quoted {
+            self.digit = false;
+            self.word = self.word.or(Some(first));
         }
     }
 
@@ -224,6 +268,11 @@ impl Seen {
             _ => Ok(()),
         }
     }
+}
+
+/// Whether a field alone would be taken for a value, or for one that is damaged.
+pub(super) fn looks_like_data(field: &[u8], dialect: &Dialect) -> bool {
+    is_number(field) || begins_as_number(field) || dialect.is_missing(field)
 }
 
 /// Also one that is too large: it is data, and an error.

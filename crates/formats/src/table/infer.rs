@@ -264,7 +264,8 @@ impl Filling<'_, '_> {
                 Tokens { starts: &tokens.starts[done..], ends: &tokens.ends[done..], ..tokens };
             let slots = &mut slots[done..];
             let count = match kind {
-                Kind::I64 => i64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
+                // Text never becomes the other kind of integers.
+                Kind::I64 | Kind::U64 => i64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
                 Kind::F64 => f64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
             };
             if count > 0 {
@@ -302,8 +303,8 @@ impl Inference<'_> {
         let value = double(bare).ok_or(Wrong)?;
         match (kind, signed(bare)) {
             (Kind::F64, _) => return Ok(Some(value.to_bits())),
-            (Kind::I64, Some(integer)) => return Ok(Some(integer.cast_unsigned())),
-            (Kind::I64, None) => {}
+            (_, Some(integer)) => return Ok(Some(integer.cast_unsigned())),
+            (_, None) => {}
         }
         let is_integer =
             bare.iter().all(|&byte| byte.is_ascii_digit() || b"+-".contains(&byte));

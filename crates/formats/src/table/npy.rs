@@ -19,6 +19,9 @@ const MAGIC: &[u8] = b"\x93NUMPY";
 const MOST_HEADER: u64 = 64 << 10;
 /// Bytes of one write.
 const STEP: usize = 8 << 20;
+/// Types that are read.
+const KNOWN: [&str; 10] =
+    ["<f8", "<f4", "<i8", "<i4", "<i2", "|i1", "<u8", "<u4", "<u2", "|u1"];
 /// The longest dimension of an array without values, whose length the file's does not bound.
 const MOST_EMPTY: usize = 1 << 16;
 
@@ -228,10 +231,12 @@ impl Header {
         let without_order = |descr: &str| descr.trim_start_matches(['<', '=', '|']).to_owned();
         if without_order(is) != without_order(&wanted) {
             let detail = format!("its values are `{is}`, where `{wanted}` is wanted");
-            return unsupported(
-                detail,
-                "save it as other numbers: `np.save(…, a.astype('f8'))`",
-            );
+            let hint = if KNOWN.contains(&is) {
+                "read it as the type that it has"
+            } else {
+                "save it as one that is read, and holds them all: `np.save(…, a.astype('f8'))`"
+            };
+            return unsupported(detail, hint);
         }
         Ok(())
     }
@@ -361,5 +366,13 @@ mod tests {
         assert!(told("<f2", "False").contains("astype"));
         assert!(told("|b1", "False").contains("astype"));
         assert!(told("<f8", "True").contains("ascontiguousarray"));
+        // What would lose something is nothing to try.
+        for descr in KNOWN.iter().filter(|&&descr| descr != "<f8") {
+            let told = told(descr, "False");
+            assert!(
+                told.contains("the type that it has") && !told.contains("astype"),
+                "{told}"
+            );
+        }
     }
 }

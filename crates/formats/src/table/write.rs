@@ -5,9 +5,12 @@ use std::path::Path;
 use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
 
 use super::columns::{Columns, Values};
+use super::dialect::Dialect;
+use super::head::looks_like_data;
+use super::options::{Delimiter, TableOptions};
 use super::value::Value;
 use crate::error::{Error, Reason, Result};
-use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64};
+use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
 
 /// Values whose text a worker makes at one time: some hundred kilobytes.
 const VALUES: usize = 32 << 10;
@@ -74,8 +77,9 @@ impl TableWriter {
     }
 
     /// What columns are called, on a line before all others. Default: no such line, or the names
-    /// that columns have. Names that need it are quoted; if all of them are numbers, readers take
-    /// them for data.
+    /// that columns have. Names that need it are quoted, those that look like numbers too, which
+    /// other readers may take for data all the same. Names that are all empty are found only by
+    /// readers who are told that there is a header.
     #[must_use]
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
@@ -181,6 +185,7 @@ impl TableWriter {
     fn push(&self, text: &mut Vec<u8>, values: &Values<'_>, row: usize) {
         match values {
             Values::I64(values) => push_i64(text, values[row]),
+            Values::U64(values) => push_u64(text, values[row]),
             Values::F64(values) => push_double(text, values[row], self.decimals),
         }
     }
@@ -204,6 +209,9 @@ impl TableWriter {
         if let Some(names) = names.filter(|names| names.len() != columns) {
             return invalid(format!("{} names for {columns} columns", names.len()));
         }
+        if let Some(name) = names.into_iter().flatten().find(|name| name.contains('\0')) {
+            return invalid(format!("the name {name:?} has a NUL byte in it"));
+        }
         let out = ordered(path, self.ordered.clone())?;
         if let Some(names) = names {
             let mut ticket = out.ticket()?;
@@ -223,11 +231,12 @@ impl TableWriter {
         let name = name.as_bytes();
         let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
         let edge = name.first().is_some_and(|&byte| byte == b' ')
-            || name.last().is_some_and(|&byte| byte == b' ');
+            || name.last().is_some_and(|&byte| byte == b' ')
+            || name.starts_with(b"\xef\xbb\xbf");
         // Alone, a blank in it would be taken for what separates two names.
-        let is_lost = (is_alone && (name.is_empty() || name.contains(&b' ')))
-            || (self.delimiter == b' ' && name.is_empty());
-        if name.iter().any(odd) || edge || is_lost {
+        let is_lost = is_alone && name.contains(&b' ');
+        let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
+        if name.iter().any(odd) || edge || is_lost || looks_like_data(name, &usual) {
             text.push(b'"');
             for &byte in name {
                 text.push(byte);

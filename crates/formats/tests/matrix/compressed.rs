@@ -122,7 +122,7 @@ fn large_random_matrices_are_compressed_right_in_many_buckets() {
 fn rows_may_be_sorted_and_duplicates_added_up() {
     for (seed, (layout, field, symmetry)) in (0..).zip(kinds()) {
         // Integers of every size have sums that do not fit.
-        if field == "integer" || layout == "array" {
+        if field.ends_with("integer") || layout == "array" {
             continue;
         }
         let text = market(seed * 8, layout, field, symmetry, 300);

@@ -35,6 +35,7 @@ pub(crate) fn value_at(values: &Values, index: usize) -> Value {
     match values {
         Values::None => [1.0, 0.0],
         Values::I64(values) => [values[index] as f64, 0.0],
+        Values::U64(values) => [values[index] as f64, 0.0],
         Values::F32(values) => [f64::from(values[index]), 0.0],
         Values::F64(values) => [values[index], 0.0],
         Values::Complex(values) => values[index],
@@ -67,7 +68,7 @@ pub(crate) fn size_of(matrix: &AnyCoo) -> (u64, u64) {
     }
 }
 
-const FIELDS: [&str; 4] = ["pattern", "real", "integer", "complex"];
+const FIELDS: [&str; 5] = ["pattern", "real", "integer", "unsigned-integer", "complex"];
 const SYMMETRIES: [&str; 4] = ["general", "symmetric", "skew-symmetric", "hermitian"];
 
 /// Every kind of matrix that there is.
@@ -78,9 +79,8 @@ pub(crate) fn kinds() -> impl Iterator<Item = (&'static str, &'static str, &'sta
         })
     });
     all.filter(|&(layout, field, symmetry)| match (field, symmetry) {
-        ("pattern", "skew-symmetric") => false,
-        ("pattern", _) => layout == "coordinate" && symmetry != "hermitian",
-        (field, "hermitian") => field == "complex",
+        ("pattern" | "unsigned-integer", "skew-symmetric") => false,
+        ("pattern", _) => layout == "coordinate",
         _ => true,
     })
 }
@@ -128,13 +128,15 @@ pub(crate) fn market(
         text += &format!("{rows} {columns} {entries}\n");
         for _ in 0..entries {
             let (mut row, mut column) = (1 + roll(rows), 1 + roll(columns));
-            if symmetry == "skew-symmetric" && row == column {
+            let is_zero = symmetry == "skew-symmetric" && row == column && roll(2) == 0;
+            if symmetry == "skew-symmetric" && row == column && !is_zero {
                 (row, column) = if row == 1 { (2, 1) } else { (row, row - 1) };
             }
             if symmetry != "general" && row < column {
                 (row, column) = (column, row);
             }
             let value = value(row == column);
+            let value = if is_zero { zero(field).to_owned() } else { value };
             let gap = if value.is_empty() { "" } else { " " };
             lines.push(format!("{row} {column}{gap}{value}"));
         }
@@ -155,11 +157,17 @@ pub(crate) fn market(
     text
 }
 
+/// What may stand on a diagonal that is its own negative.
+fn zero(field: &str) -> &'static str {
+    if field == "complex" { "0 -0.0" } else { "0" }
+}
+
 /// A number as it may stand in a file.
 fn number(next: &mut impl FnMut() -> u64, field: &str) -> String {
     match field {
         "pattern" => String::new(),
         "integer" => format!("{}", next().cast_signed() >> (next() % 64)),
+        "unsigned-integer" => format!("{}", next() >> (next() % 64)),
         "complex" => format!("{} {}", number(next, "real"), number(next, "real")),
         _ => {
             let double = f64::from_bits(next());

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use swath::Array;
 use swath::append::OrderedOptions;
 use swath::sink::Sync;
 use swath_formats::Reason;
 use swath_formats::matrix::{
-    self, AnyCoo, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Rmat, Symmetry,
-    ValueKind,
+    self, AnyCoo, AnyCsr, Base, Coo, Csr, Ids, MatrixFormat, MatrixOptions, MatrixWriteOptions,
+    Mirror, Rmat, Symmetry, ValueKind, Values,
 };
 
 use crate::texts::{Scratch, bits, entries_of, kinds, market, size_of};
@@ -144,4 +145,110 @@ fn random_graphs_are_the_same_for_every_number_of_workers() {
     }
     let error = Rmat::new(33, 1).write(&path, &options()).expect_err("too many vertices");
     assert_eq!(error.reason(), Reason::Invalid);
+}
+
+/// A matrix with entries at these places, all worth something of this kind.
+fn matrix_of(size: (u64, u64), places: &[(u64, u64)], kind: &str) -> Coo<u64> {
+    fn array<T: bytemuck::Pod>(values: impl ExactSizeIterator<Item = T>) -> Array<T> {
+        let mut array = Array::zeroed(values.len()).expect("room");
+        array.iter_mut().zip(values).for_each(|(slot, value)| *slot = value);
+        array
+    }
+    let each = places.iter();
+    Coo {
+        row_count: size.0,
+        column_count: size.1,
+        symmetry: Symmetry::General,
+        rows: array(each.clone().map(|place| place.0)),
+        columns: array(each.clone().map(|place| place.1)),
+        values: match kind {
+            "i64" => Values::I64(array(each.map(|_| (1 << 53) + 1))),
+            "u64" => Values::U64(array(each.map(|_| u64::MAX))),
+            "f64" => Values::F64(array(each.map(|_| -0.0))),
+            _ => Values::None,
+        },
+    }
+}
+
+#[test]
+fn edges_keep_their_shape_their_type_and_their_first_id() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.el");
+    for size in [(0, 0), (1, 1), (3, 5), (5, 3), (4, 4), (1 << 40, 7)] {
+        for places in [&[][..], &[(0, 0)], &[(0, 2), (2, 0)], &[(3, 3), (0, 1)]] {
+            if places.iter().any(|place| place.0 >= size.0 || place.1 >= size.1) {
+                continue;
+            }
+            for kind in ["none", "i64", "u64", "f64"] {
+                for base in [Base::Zero, Base::One] {
+                    let matrix = matrix_of(size, places, kind);
+                    matrix.write(&path, &options().with_base(base)).expect("written");
+                    let text = std::fs::read_to_string(&path).expect("text");
+                    let how = MatrixOptions::new().with_ids(Ids::U64);
+                    let AnyCoo::U64(back) = matrix::read(&path, &how).expect("edges") else {
+                        panic!("asked for")
+                    };
+                    assert_eq!(back, matrix, "{text}");
+                    // Rows take memory, whether they have entries or not.
+                    if size.0 > 10 {
+                        continue;
+                    }
+                    for rows in [matrix.to_rows(), matrix::read_rows(&path, &how).map(wide)] {
+                        let rows = rows.expect("a few rows");
+                        rows.write(&path, &options().with_base(base)).expect("written");
+                        let back = matrix::read(&path, &how).expect("edges");
+                        assert_eq!((size_of(&back), back.entry_count()), (size, places.len()));
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn wide(rows: AnyCsr) -> Csr<u64> {
+    let AnyCsr::U64(rows) = rows else { panic!("asked for") };
+    rows
+}
+
+#[test]
+fn edges_that_say_all_of_it_have_no_comment_and_options_beat_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.el");
+    matrix_of((3, 3), &[(0, 2)], "f64").write(&path, &options()).expect("written");
+    assert_eq!(std::fs::read_to_string(&path).expect("text"), "0 2 -0.0\n");
+    let comment = options().with_comment("swath: rows=9 columns=9 values=none first=1");
+    matrix_of((3, 3), &[(0, 2)], "f64").write(&path, &comment).expect("written");
+    assert_eq!(size_of(&read(&path)), (3, 3), "somebody's comment is not believed");
+    matrix_of((3, 5), &[(0, 2)], "i64").write(&path, &options()).expect("written");
+    let told = "# swath: rows=3 columns=5 values=integer first=0\n0 2 9007199254740993\n";
+    assert_eq!(std::fs::read_to_string(&path).expect("text"), told);
+    let sized = |rows, columns| {
+        let how = MatrixOptions::new().with_shape(rows, columns);
+        matrix::read(&path, &how).map(|matrix| size_of(&matrix))
+    };
+    assert_eq!(sized(7, 8).expect("larger"), (7, 8));
+    assert_eq!(sized(1, 2).expect_err("smaller").line(), Some(2));
+}
+
+#[test]
+fn integers_are_unsigned_where_they_have_to_be() {
+    let read = |banner: &str, values: ValueKind| {
+        let text = format!("%%MatrixMarket matrix coordinate {banner} general\n1 2 2\n1 1 7\n");
+        let file = Scratch::new("a.mtx", (text + "1 2 18446744073709551615\n").as_bytes());
+        let how = MatrixOptions::new().with_values(values).with_block_size(1);
+        matrix::read(file.path(), &how).map(|matrix| match matrix {
+            AnyCoo::U32(matrix) => matrix.values,
+            AnyCoo::U64(_) => panic!("two columns"),
+        })
+    };
+    for banner in ["integer", "unsigned-integer"] {
+        for values in [ValueKind::Auto, ValueKind::U64] {
+            let values = read(banner, values).expect("a matrix");
+            assert_eq!(values.as_u64(), Some(&[7, u64::MAX][..]), "{banner}");
+        }
+        assert_eq!(read(banner, ValueKind::None).expect("left out"), Values::None);
+        let error = read(banner, ValueKind::I64).expect_err("one is beyond");
+        assert!(error.to_string().contains("beyond what i64 holds"), "{error}");
+        assert_eq!((error.reason(), error.line()), (Reason::TooLarge, Some(4)));
+    }
 }

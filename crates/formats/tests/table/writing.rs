@@ -269,3 +269,74 @@ fn npy_files_are_read_back_and_wrong_ones_refused() {
     npy::write(&path, &[], &[7_u16]).expect("a number");
     assert_eq!(npy::read::<u16>(&path).expect("a number").values[..], [7]);
 }
+
+#[test]
+fn any_list_of_names_is_read_back() {
+    const PIECES: [&str; 26] = [
+        "a", "B", " ", "  ", "\t", ",", ";", "|", "#", "\"", "\n", "\r", "NA", "N/A", "null",
+        "nan", "inf", "1", "-2.5", "1e5", ".5", "+", "-", "ö", "\u{feff}", "'",
+    ];
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    for seed in 0..1500 {
+        let mut next = splitmix(seed);
+        let mut pick = |count: usize| usize::try_from(next() % count as u64).expect("small");
+        let mut name = || -> String {
+            let count = pick(4);
+            (0..count).map(|_| PIECES[pick(PIECES.len())]).collect()
+        };
+        let width = 1 + usize::try_from(seed % 4).expect("small");
+        let mut names: Vec<String> = (0..width).map(|_| name()).collect();
+        if names.iter().all(String::is_empty) {
+            names[0] = "1".to_owned();
+        }
+        for rows in 0..3 {
+            // What is missing at the start has quotes, where it is alone.
+            let column = |value: i64| {
+                let mut values = swath::Array::zeroed(rows).expect("room");
+                values.fill(value);
+                Column::of_i64(values)
+            };
+            let columns = (0..width).map(|_| column(7)).collect();
+            let table = Columns::new(Some(names.clone()), columns).expect("fits");
+            let delimiter = b",;|\t "[usize::try_from(seed / 4 % 5).expect("small")];
+            let writer = TableWriter::new().with_delimiter(delimiter);
+            writer.write_columns(&path, &table).expect("written");
+            let text = std::fs::read_to_string(&path).expect("text");
+            let back = TableOptions::new().read_columns(&path);
+            let back = back.unwrap_or_else(|error| panic!("{error}: {text:?} of {names:?}"));
+            assert_eq!(back.names.as_ref(), Some(&names), "{text:?}");
+            assert_eq!((back.rows, back.columns.len()), (rows, width), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn names_that_no_reader_would_find_are_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    for names in [&["\0"][..], &["a", "b\0"]] {
+        let writer = TableWriter::new().with_names(names.iter().copied());
+        let error = writer.write(&path, names.len(), &vec![1; names.len()]).expect_err("lost");
+        assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false), "{error}");
+    }
+}
+
+#[test]
+fn numbers_in_quotes_are_data_where_the_data_has_quotes() {
+    for (text, names, rows) in [
+        ("\"1\",\"2\"\n\"3\",\"4\"\n", None, 2),
+        ("\"1\",\"2\"\n3,4\n", Some(["1", "2"]), 1),
+        ("\"1\",2\n3,4\n", None, 2),
+        ("\"1\",\n3,4\n", None, 2),
+        ("\"\",\"\"\n3,4\n", None, 2),
+        ("\"x\",\"2\"\n3,4\n", Some(["x", "2"]), 1),
+    ] {
+        let table = TableOptions::new().read_columns(file(text.as_bytes()).path());
+        let table = table.unwrap_or_else(|error| panic!("{error}: {text:?}"));
+        let names = names.map(|names| names.map(String::from).to_vec());
+        assert_eq!((table.names, table.rows), (names, rows), "{text:?}");
+    }
+    let mixed = TableOptions::new().read_columns(file(b"\"x\",\"2\"\n\"3\",\"4\"\n").path());
+    assert!(mixed.expect_err("names, or damaged").to_string().contains("names, or data"));
+}

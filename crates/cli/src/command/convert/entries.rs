@@ -4,14 +4,19 @@
 //! row,column,value        a matrix as a table: from 0, in the order of the matrix
 //! 0,1,0.5
 //! ```
+//!
+//! How large the matrix is, entries alone cannot say. An `.arrow` file says it in its metadata; where
+//! text does not, a note does.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use swath::Array;
 use swath_formats::matrix::{self, AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
-use swath_formats::table::{Column, Columns, Values as Cells};
+use swath_formats::table::{Column, Columns, Values as Cells, arrow_metadata};
 
+use super::matrix::made_ones;
 use super::table::{columns, exact, leave};
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
@@ -20,6 +25,8 @@ use crate::failure::Refused;
 const NAMES: [&str; 2] = ["row", "column"];
 const VALUE: &str = "value";
 const PARTS: [&str; 2] = ["real", "imaginary"];
+/// Rows and columns, in the metadata of an `.arrow` file.
+const SIZE: [&str; 2] = ["swath.rows", "swath.columns"];
 
 /// A row for each entry.
 pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
@@ -36,6 +43,7 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
             let matrix = matrix::read(&args.input, &options)?;
             drop(bar);
             let size = Size::of_matrix(matrix.size(), matrix.entry_count());
+            check_whole(args, &matrix)?;
             (
                 match matrix {
                     AnyCoo::U32(it) => table(&it.rows, &it.columns, it.values)?,
@@ -46,8 +54,66 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         }
     };
     let read = Instant::now();
-    leave(args, to, &table)?;
-    Ok(Converted { size, read })
+    let mut done = Converted::new(size, read);
+    match to {
+        Format::Arrow => {
+            let told = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
+            let told = told.map(|(name, count)| (name, count.to_string())).collect();
+            table.write_arrow_about(&args.to, &told, args.output.append_options())?;
+        }
+        _ => {
+            leave(args, to, &table)?;
+            done.notes.extend(lost_size(args, &table, (size.rows, size.columns))?);
+        }
+    }
+    Ok(done)
+}
+
+/// Half of a matrix would be read as all of it.
+fn check_whole(args: &Convert, matrix: &AnyCoo) -> Result<()> {
+    let symmetry = match matrix {
+        AnyCoo::U32(matrix) => matrix.symmetry,
+        AnyCoo::U64(matrix) => matrix.symmetry,
+    };
+    let what = format!(
+        "cannot convert {}: a table cannot say that half of a symmetric matrix is left out",
+        args.input.display()
+    );
+    ensure!(symmetry == Symmetry::General, Refused::new(what, "without --symmetric keep"));
+    Ok(())
+}
+
+/// What is lost of what the metadata of a list of entries says, if anything is.
+pub(super) fn lost_with(
+    args: &Convert,
+    table: &Columns,
+    metadata: &BTreeMap<String, String>,
+) -> Result<Option<String>> {
+    match size_in(metadata).filter(|_| is_listed(table)) {
+        Some(size) => lost_size(args, table, size),
+        None => Ok(None),
+    }
+}
+
+/// What is lost of the size, if anything is.
+fn lost_size(args: &Convert, table: &Columns, size: (u64, u64)) -> Result<Option<String>> {
+    let (rows, columns) = (numbers(args, table, 0)?, numbers(args, table, 1)?);
+    let left = (above(&rows), above(&columns));
+    Ok((left != size).then(|| {
+        let (rows, columns) = size;
+        format!(
+            "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}, unless \
+             with --shape {rows}x{columns}",
+            args.to.display(),
+            left.0,
+            left.1
+        )
+    }))
+}
+
+/// One more than the greatest.
+fn above(ids: &[u64]) -> u64 {
+    ids.iter().max().map_or(0, |&most| most.saturating_add(1))
 }
 
 fn of_rows(matrix: AnyCsr) -> Result<(Columns, Size)> {
@@ -75,6 +141,7 @@ fn table<R: Id, C: Id>(rows: &[R], columns: &[C], values: Values) -> Result<Colu
     match values {
         Values::None => {}
         Values::I64(values) => all.push(Column::of_i64(values)),
+        Values::U64(values) => all.push(Column::of_u64(values)),
         Values::F64(values) => all.push(Column::of_f64(values)),
         Values::F32(values) => {
             all.push(doubles(values.iter().map(|&it| f64::from(it)), values.len())?)
@@ -122,28 +189,80 @@ pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Conve
         );
         bail!(Refused::new(what, "a table without gaps"));
     }
-    let names = table.names.as_deref().unwrap_or_default();
-    let is_listed = names.len() >= 2 && names[..2] == NAMES;
+    let is_listed = is_listed(&table);
+    let told = match from {
+        Format::Arrow if is_listed => size_in(&arrow_metadata(&args.input)?),
+        _ => None,
+    };
     let matrix = if is_listed { listed(args, &table)? } else { not_zero(args, &table)? };
+    let matrix = sized(args, matrix, told)?;
     let read = Instant::now();
     let size = Size::of_matrix((matrix.row_count, matrix.column_count), matrix.entry_count());
+    let mut done = Converted::new(size, read);
     match to {
         Format::Npz => {
-            AnyCsr::U64(matrix.to_rows()?).write_npz(&args.to, args.output.append_options())?;
+            check_rows(args, &matrix)?;
+            let rows = AnyCsr::U64(matrix.to_rows()?);
+            rows.write_npz(&args.to, args.output.append_options())?;
+            done.notes.extend(made_ones(args, &rows));
         }
         _ => drop(matrix.write(&args.to, &args.matrix_write_options(to))?),
     }
-    Ok(Converted { size, read })
+    Ok(done)
+}
+
+/// Refuses rows out of proportion to the entries: each takes eight bytes, whoever said so.
+fn check_rows(args: &Convert, matrix: &Coo<u64>) -> Result<()> {
+    const FEW: u64 = 8 << 20;
+    let rows = matrix.row_count;
+    let is_odd = rows > FEW && rows / 256 > matrix.entry_count() as u64;
+    let what = format!(
+        "cannot convert {}: {rows} rows for {} entries are out of proportion in .npz",
+        args.input.display(),
+        matrix.entry_count()
+    );
+    ensure!(!is_odd, Refused::new(what, "an .mtx file, which has entries only"));
+    Ok(())
+}
+
+/// Whether a table is a list of entries.
+fn is_listed(table: &Columns) -> bool {
+    let names = table.names.as_deref().unwrap_or_default();
+    names.len() >= 2 && names[..2] == NAMES
+}
+
+/// Rows and columns, if the metadata has them.
+fn size_in(metadata: &BTreeMap<String, String>) -> Option<(u64, u64)> {
+    let [rows, columns] = SIZE.map(|name| metadata.get(name).and_then(|it| it.parse().ok()));
+    rows.zip(columns)
+}
+
+/// The matrix as large as the words say, or else the file.
+fn sized(args: &Convert, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Coo<u64>> {
+    let Some((row_count, column_count)) = args.matrix.shape.or(told) else { return Ok(matrix) };
+    let needed = [above(&matrix.rows), above(&matrix.columns)];
+    let counts = [row_count, column_count];
+    for ((what, needed), count) in NAMES.iter().zip(needed).zip(counts) {
+        if needed > count {
+            let refused = format!(
+                "cannot make a matrix of {}: {what} {} is out of range: there are {count}",
+                args.input.display(),
+                needed - 1
+            );
+            bail!(Refused::new(refused, "--shape with room for every entry"));
+        }
+    }
+    Ok(Coo { row_count, column_count, ..matrix })
 }
 
 fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     let (rows, columns) = (numbers(args, table, 0)?, numbers(args, table, 1)?);
-    let count = |ids: &[u64]| ids.iter().max().map_or(0, |&most| most + 1);
     let names = table.names.as_deref().unwrap_or_default();
     let values = match (names.get(2..).unwrap_or_default(), table.columns.get(2..)) {
         ([], _) => Values::None,
         ([name], Some([column])) if name == VALUE => match column.values() {
             Cells::I64(values) => Values::I64(copied(values)?),
+            Cells::U64(values) => Values::U64(copied(values)?),
             Cells::F64(values) => Values::F64(copied(values)?),
             other => bail!("cannot convert values of this kind: {other:?}"),
         },
@@ -156,7 +275,7 @@ fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
             bail!(Refused::new(what, "a table with the columns row, column and value"));
         }
     };
-    let (row_count, column_count) = (count(&rows), count(&columns));
+    let (row_count, column_count) = (above(&rows), above(&columns));
     Ok(Coo { row_count, column_count, symmetry: Symmetry::General, rows, columns, values })
 }
 
@@ -192,8 +311,10 @@ fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
     if table.rows == 0 {
         return Ok(ids);
     }
-    let Cells::I64(values) = table.columns[at].values() else {
-        bail!(refused("numbers that are not whole"))
+    let values = match table.columns[at].values() {
+        Cells::I64(values) => values,
+        Cells::U64(values) => return copied(values),
+        _ => bail!(refused("numbers that are not whole")),
     };
     for ((row, id), &value) in (1..).zip(ids.iter_mut()).zip(values) {
         let refused = |_| refused(&format!("{value} in row {row} of the data"));
@@ -208,7 +329,8 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
         for (at, column) in table.columns.iter().enumerate() {
             let value = match column.values() {
                 Cells::F64(values) => values[row],
-                Cells::I64(values) => exact(args, values[row])?,
+                Cells::I64(values) => exact(args, values[row].into())?,
+                Cells::U64(values) => exact(args, values[row].into())?,
                 _ => 0.0,
             };
             if value != 0.0 {

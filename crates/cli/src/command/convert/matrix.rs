@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use swath_formats::matrix::{self, AnyCsr};
+use swath_formats::matrix::{self, AnyCsr, Values};
 
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
@@ -15,10 +15,8 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         drop(bar);
         let read = Instant::now();
         matrix.write(&args.to, &args.matrix_write_options(to))?;
-        return Ok(Converted {
-            size: Size::of_matrix(matrix.size(), matrix.entry_count()),
-            read,
-        });
+        let size = Size::of_matrix(matrix.size(), matrix.entry_count());
+        return Ok(Converted::new(size, read));
     }
     let rows = rows(args, from)?;
     let read = Instant::now();
@@ -26,7 +24,21 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         Format::Npz => drop(rows.write_npz(&args.to, args.output.append_options())?),
         _ => drop(rows.write(&args.to, &args.matrix_write_options(to))?),
     }
-    Ok(Converted { size: Size::of_matrix(rows.size(), rows.entry_count()), read })
+    let mut done = Converted::new(Size::of_matrix(rows.size(), rows.entry_count()), read);
+    if to == Format::Npz {
+        done.notes.extend(made_ones(args, &rows));
+    }
+    Ok(done)
+}
+
+/// What is said where values are made up, as SciPy has no matrix without any.
+pub(super) fn made_ones(args: &Convert, rows: &AnyCsr) -> Option<String> {
+    let values = match rows {
+        AnyCsr::U32(rows) => &rows.values,
+        AnyCsr::U64(rows) => &rows.values,
+    };
+    let is_odd = *values == Values::None && rows.entry_count() > 0;
+    is_odd.then(|| format!("{}: entries that have no values are ones there", args.to.display()))
 }
 
 fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {

@@ -1,26 +1,52 @@
 //! A table into another format for tables.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 use swath::Array;
 use swath_formats::table::npy::{self, Dense};
-use swath_formats::table::{Column, Columns, Value, Values, read_arrow_with};
+use swath_formats::table::{Column, Columns, Value, Values, arrow_metadata, read_arrow_with};
 
-use super::{Converted, Size, table_options};
+use super::{Converted, Size, entries, table_options};
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
 
+/// What is done with an array of whatever type it is.
+macro_rules! with_dense {
+    ($args:expr, $dense:ident => $done:expr) => {{
+        let (descr, shape) = npy::info(&$args.input)?;
+        size_of_dense(&shape)?;
+        with_dense!($args, descr, $dense => $done,
+            "f4" f32, "i8" i64, "i4" i32, "i2" i16, "i1" i8, "u8" u64, "u4" u32, "u2" u16, "u1" u8)
+    }};
+    ($args:expr, $descr:ident, $dense:ident => $done:expr, $($name:literal $type:ty),+) => {
+        match $descr.trim_start_matches(['<', '|', '=']) {
+            $($name => {
+                let $dense = read::<$type>($args)?;
+                $done
+            })+
+            // Or what it says is none of them.
+            _ => {
+                let $dense = read::<f64>($args)?;
+                $done
+            }
+        }
+    };
+}
+
 pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
     match (from, to) {
-        (Format::Npy, Format::Csv | Format::Tsv) => npy_to_text(args, to),
-        (Format::Npy, Format::Npy) => {
-            let dense = dense(args)?;
+        // Text and arrays keep the type, whatever it is.
+        (Format::Npy, Format::Csv | Format::Tsv) => {
+            with_dense!(args, dense => text(args, to, &dense))
+        }
+        (Format::Npy, Format::Npy) => with_dense!(args, dense => {
             let read = Instant::now();
             let options = args.output.write_options();
             npy::write_with(&args.to, &dense.shape, &dense.values, &options)?;
-            Ok(Converted { size: size_of_dense(&dense.shape)?, read })
-        }
+            Ok(Converted::new(size_of_dense(&dense.shape)?, read))
+        }),
         (Format::Csv | Format::Tsv, Format::Npy) => {
             let (options, bar) = table_options(args, from);
             let table = options.read::<f64>(&args.input)?;
@@ -28,13 +54,23 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
             let read = Instant::now();
             let shape = [table.rows, table.columns];
             npy::write_with(&args.to, &shape, &table.values, &args.output.write_options())?;
-            Ok(Converted { size: size_of_dense(&shape)?, read })
+            Ok(Converted::new(size_of_dense(&shape)?, read))
         }
         _ => {
             let columns = columns(args, from)?;
-            let read = Instant::now();
-            leave(args, to, &columns)?;
-            Ok(Converted { size: size_of(&columns), read })
+            let metadata = match from {
+                Format::Arrow => arrow_metadata(&args.input)?,
+                _ => BTreeMap::new(),
+            };
+            let mut done = Converted::new(size_of(&columns), Instant::now());
+            if to == Format::Arrow {
+                let options = args.output.append_options();
+                columns.write_arrow_about(&args.to, &metadata, options)?;
+            } else {
+                leave(args, to, &columns)?;
+                done.notes.extend(entries::lost_with(args, &columns, &metadata)?);
+            }
+            Ok(done)
         }
     }
 }
@@ -46,7 +82,7 @@ pub(super) fn columns(args: &Convert, from: Format) -> Result<Columns> {
             let options = args.output.read_options().with_workers(args.workers);
             Ok(read_arrow_with(&args.input, &options)?)
         }
-        Format::Npy => of_dense(&dense(args)?),
+        Format::Npy => with_dense!(args, dense => of_dense(&dense)),
         _ => {
             let (options, _bar) = table_options(args, from);
             Ok(options.read_columns(&args.input)?)
@@ -96,45 +132,38 @@ fn read<T: Value>(args: &Convert) -> Result<Dense<T>> {
     Ok(npy::read_with(&args.input, &options)?)
 }
 
-/// Any numbers as doubles.
-fn dense(args: &Convert) -> Result<Dense<f64>> {
-    let (descr, _) = npy::info(&args.input)?;
-    let dense = match descr.trim_start_matches(['<', '|', '=']) {
-        "f4" => doubles(read::<f32>(args)?)?,
-        "i8" => doubles_of_longs(args, read::<i64>(args)?)?,
-        "i4" => doubles(read::<i32>(args)?)?,
-        "i2" => doubles(read::<i16>(args)?)?,
-        "i1" => doubles(read::<i8>(args)?)?,
-        "u4" => doubles(read::<u32>(args)?)?,
-        "u2" => doubles(read::<u16>(args)?)?,
-        "u1" => doubles(read::<u8>(args)?)?,
-        // Or what it says is none of them.
-        _ => read::<f64>(args)?,
-    };
-    size_of_dense(&dense.shape)?;
-    Ok(dense)
+/// What a number becomes in a column.
+trait Cell: Value {
+    type Wide: bytemuck::Pod;
+
+    fn wide(self) -> Self::Wide;
+
+    fn column(values: Array<Self::Wide>) -> Column;
 }
 
-fn doubles<T: Value + Into<f64>>(dense: Dense<T>) -> Result<Dense<f64>> {
-    let mut values = Array::<f64>::zeroed(dense.values.len())?;
-    for (double, &value) in values.iter_mut().zip(dense.values.iter()) {
-        *double = value.into();
-    }
-    Ok(Dense::new(dense.shape, values))
+macro_rules! cells {
+    ($column:ident $wide:ty: $($cell:ty),+) => {$(
+        impl Cell for $cell {
+            type Wide = $wide;
+
+            fn wide(self) -> $wide {
+                self.into()
+            }
+
+            fn column(values: Array<$wide>) -> Column {
+                Column::$column(values)
+            }
+        }
+    )+};
 }
 
-/// As text an integer of 64 bits stays what it is; as a double it may not.
-fn doubles_of_longs(args: &Convert, dense: Dense<i64>) -> Result<Dense<f64>> {
-    let mut values = Array::<f64>::zeroed(dense.values.len())?;
-    for (double, &value) in values.iter_mut().zip(dense.values.iter()) {
-        *double = exact(args, value)?;
-    }
-    Ok(Dense::new(dense.shape, values))
-}
+cells!(of_f64 f64: f64, f32);
+cells!(of_i64 i64: i64, i32, i16, i8, u32, u16, u8);
+cells!(of_u64 u64: u64);
 
 /// An integer as the double that is that number.
-pub(super) fn exact(args: &Convert, value: i64) -> Result<f64> {
-    const EXACT: u64 = 1 << 53;
+pub(super) fn exact(args: &Convert, value: i128) -> Result<f64> {
+    const EXACT: u128 = 1 << 53;
     if value.unsigned_abs() > EXACT {
         let path = args.input.display();
         let what =
@@ -146,40 +175,27 @@ pub(super) fn exact(args: &Convert, value: i64) -> Result<f64> {
     Ok(exact)
 }
 
-/// Text keeps the type: integers stay integers.
-fn npy_to_text(args: &Convert, to: Format) -> Result<Converted> {
-    let (descr, shape) = npy::info(&args.input)?;
-    let size = size_of_dense(&shape)?;
-    match descr.trim_start_matches(['<', '|', '=']) {
-        "f4" => text::<f32>(args, to, size),
-        "i8" => text::<i64>(args, to, size),
-        "i4" => text::<i32>(args, to, size),
-        "i2" => text::<i16>(args, to, size),
-        "i1" => text::<i8>(args, to, size),
-        "u4" => text::<u32>(args, to, size),
-        "u2" => text::<u16>(args, to, size),
-        "u1" => text::<u8>(args, to, size),
-        _ => text::<f64>(args, to, size),
-    }
-}
-
-fn text<T: Value>(args: &Convert, to: Format, size: Size) -> Result<Converted> {
-    let dense = read::<T>(args)?;
+fn text<T: Value>(args: &Convert, to: Format, dense: &Dense<T>) -> Result<Converted> {
     let read = Instant::now();
+    let size = size_of_dense(&dense.shape)?;
     let columns = usize::try_from(size.columns)?;
     args.table_writer(to).write(&args.to, columns, &dense.values)?;
-    Ok(Converted { size, read })
+    Ok(Converted::new(size, read))
 }
 
-fn of_dense(dense: &Dense<f64>) -> Result<Columns> {
+fn of_dense<T: Cell>(dense: &Dense<T>) -> Result<Columns> {
     let size = size_of_dense(&dense.shape)?;
     let (rows, width) = (usize::try_from(size.rows)?, usize::try_from(size.columns)?);
+    if width == 0 && rows > 0 {
+        let what = format!("cannot make columns of {rows} rows without any");
+        bail!(Refused::new(what, "an array with columns"));
+    }
     let column = |at: usize| -> Result<Column> {
-        let mut values = Array::<f64>::zeroed(rows)?;
+        let mut values = Array::<T::Wide>::zeroed(rows)?;
         for (value, row) in values.iter_mut().zip(dense.values.chunks_exact(width)) {
-            *value = row[at];
+            *value = row[at].wide();
         }
-        Ok(Column::of_f64(values))
+        Ok(T::column(values))
     };
     let columns = (0..width).map(column).collect::<Result<Vec<_>>>()?;
     Columns::new(None, columns).ok_or_else(|| unreachable!("columns of one length"))
@@ -194,7 +210,8 @@ fn row_major(args: &Convert, columns: &Columns) -> Result<Array<f64>> {
             row[at] = match (column.is_valid(index), column.values()) {
                 (false, _) => f64::NAN,
                 (true, Values::F64(values)) => values[index],
-                (true, Values::I64(values)) => exact(args, values[index])?,
+                (true, Values::I64(values)) => exact(args, values[index].into())?,
+                (true, Values::U64(values)) => exact(args, values[index].into())?,
                 (true, _) => f64::NAN,
             };
         }

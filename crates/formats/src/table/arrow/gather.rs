@@ -33,7 +33,7 @@ impl Columns {
             let chunks: Vec<&ArrayRef> =
                 batches.iter().map(|batch| batch.column(index)).collect();
             columns.push(match kind {
-                Kind::I64 => integers(field.name(), &chunks)?,
+                Kind::I64 | Kind::U64 => integers(field.name(), &chunks)?,
                 Kind::F64 => doubles(&chunks)?,
             });
         }

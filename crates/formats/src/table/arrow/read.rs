@@ -7,6 +7,7 @@
 //!
 //! A column of numbers has two buffers: a bit for each row that is there, and the values.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use arrow_ipc::convert::try_fb_to_schema;
@@ -59,7 +60,17 @@ fn unsupported(detail: impl Into<String>, hint: &'static str) -> Refused {
     Refused::Because(Reason::Unsupported, detail.into(), hint)
 }
 
-type Checked<T> = Result<T, Refused>;
+pub(super) type Checked<T> = Result<T, Refused>;
+
+/// What is said of the whole table.
+pub(super) fn metadata(file: &[u8]) -> Checked<BTreeMap<String, String>> {
+    let footer = root_as_footer(footer(file)?).map_err(damaged)?;
+    let schema = footer.schema().ok_or_else(|| damaged("no schema"))?;
+    let pairs = schema.custom_metadata().into_iter().flatten();
+    let pair =
+        |key: Option<&str>, value: Option<&str>| Some((key?.to_owned(), value?.to_owned()));
+    Ok(pairs.filter_map(|it| pair(it.key(), it.value())).collect())
+}
 
 /// The columns of a file.
 pub(super) fn read(file: &[u8]) -> Checked<Columns> {
@@ -128,12 +139,14 @@ fn type_of(field: &Field) -> Checked<Type> {
         DataType::UInt8 => (Kind::I64, 1, unsigned::<u8>),
         DataType::UInt16 => (Kind::I64, 2, unsigned::<u16>),
         DataType::UInt32 => (Kind::I64, 4, unsigned::<u32>),
+        DataType::UInt64 => (Kind::U64, 8, unsigned::<u64>),
         DataType::Float32 => (Kind::F64, 4, float::<f32>),
         DataType::Float64 => (Kind::F64, 8, float::<f64>),
         other => {
             let name = field.name();
             let detail = format!(
-                "column `{name}` is of type {other}, not one of numbers of up to 64 bits"
+                "column `{name}` is of type {other}; read are Int8 to Int64, UInt8 to UInt64, Float32 \
+                 and Float64"
             );
             return Err(unsupported(detail, "leave it out, or make numbers of it"));
         }

@@ -1,0 +1,1 @@
+# swath: rows=3 columns=5 values=real first=0
