@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context, Result};
 use swath::CancelToken;
-use swath_study::hidden;
+use swath_study::{hidden, threads};
 
 use crate::output::complain;
 
@@ -22,8 +22,7 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
         cancel.cancel();
         complain("stopping after the run on its way; Ctrl-C again ends it at once");
     };
-    // It would leave the signals to a thread that is not there, and nothing would stop the program.
-    if swath_study::threads::available(2) < 2 {
+    if !can_wait() {
         complain(
             "note: no thread can be started to wait for Ctrl-C, so it ends the program at once",
         );
@@ -35,10 +34,19 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
 /// Removes `folder` when a signal comes, and ends the program. Where that cannot be had, the next
 /// one who makes such a folder removes it.
 pub(crate) fn remove_on_signal(folder: &Path) {
+    if !can_wait() {
+        return;
+    }
     let folder = folder.to_owned();
     let _ = ctrlc::set_handler(move || {
         // There is nobody left to tell, and a next time.
         let _ = hidden::remove(&folder);
         std::process::exit(130);
     });
+}
+
+/// Whether a thread can be started that waits for signals: else they would be left to one that is
+/// not there, and nothing would stop the program.
+fn can_wait() -> bool {
+    threads::available(2) == 2
 }
