@@ -18,6 +18,7 @@ mod sizes;
 mod tables;
 mod taken;
 mod text;
+mod threads;
 mod tree;
 mod unsafety;
 mod words;
@@ -56,7 +57,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 13] = [
+const RULES: [Rule; 14] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -67,6 +68,7 @@ const RULES: [Rule; 13] = [
     sizes::check,
     words::check,
     text::check,
+    threads::check,
     links::check,
     links::figures,
     taken::check,

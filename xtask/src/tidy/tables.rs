@@ -133,4 +133,4 @@ pub(super) const FIGURE_UNITS: &[&str] = &["GB/s", "GiB/s", "MB/s", "MiB/s"];
 pub(super) const RECORDS: &str = "benches/record";
 
 /// Papers that say how many claims hold: they take the sentence from a record's summary.
-pub(super) const TAKE_COUNTS: &[&str] = &["docs/guide/findings.md"];
+pub(super) const TAKE_COUNTS: &[&str] = &["README.md", "docs/guide/findings.md"];

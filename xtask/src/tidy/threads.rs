@@ -1,0 +1,57 @@
+//! Threads are started so that a machine that has none left gives an error, and no panic.
+
+use super::Violation;
+use super::rust::begins;
+use super::tree::Tree;
+
+/// `std::thread::spawn` and the `spawn` of a `std::thread::Scope`, by the name that scopes have here.
+const PANICKING: [&[&str]; 2] =
+    [&["thread", ":", ":", "spawn", "("], &["scope", ".", "spawn", "("]];
+
+/// Finds calls that panic where no thread can be started, outside of tests.
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for (path, rust) in tree.rust() {
+        if !(path.starts_with("crates/") || path.starts_with("python/")) || is_test(path) {
+            continue;
+        }
+        for (index, token) in rust.shipped.iter().enumerate() {
+            if PANICKING.iter().any(|call| begins(&rust.shipped[index..], call)) {
+                let text = "panics where no thread can be started: `thread::Builder` says so";
+                violations.push(Violation::new(path, token.line, text));
+            }
+        }
+    }
+    violations
+}
+
+fn is_test(path: &str) -> bool {
+    ["/tests/", "/benches/"].iter().any(|folder| path.contains(folder))
+        || path.ends_with("/tests.rs")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::Planted;
+    use super::*;
+
+    const PATH: &str = "crates/plan/src/extent.rs";
+
+    #[test]
+    fn a_start_that_panics_is_found() {
+        for call in ["std::thread::spawn(work)", "scope.spawn(|| work())"] {
+            let planted = Planted::clean();
+            planted.put(PATH, &format!("fn a() {{ {call}; }}\n"));
+            planted.finds(check, &format!("{PATH}:1: panics where no thread can be started"));
+        }
+    }
+
+    #[test]
+    fn a_start_that_gives_an_error_and_one_in_a_test_are_fine() {
+        let planted = Planted::clean();
+        let text = "fn a() { Builder::new().spawn_scoped(scope, work); child.spawn(); }\n\
+                    #[cfg(test)]\nmod tests { fn b() { std::thread::spawn(work); } }\n";
+        planted.put(PATH, text);
+        assert!(planted.found(check).is_empty());
+    }
+}
