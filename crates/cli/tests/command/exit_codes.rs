@@ -127,7 +127,7 @@ fn words_that_make_no_sense_are_2() {
     for (words, wanted) in [
         (&["read"][..], "required"),
         (&["read", "--engine", "warp", "x"], "auto, serial, pool, ring, map"),
-        (&["read", "--chunk-size", "64k", "x"], "64kiB (1024 each) or 64kB"),
+        (&["read", "--chunk-size", "64q", "x"], "use B, K or KiB, M or MiB"),
         (&["read", "--chunk-size", "-1", "x"], "cannot be negative"),
         (&["read", "--length", "99999999999999999999", "x"], "too large"),
         (&["read", "--repeat", "0", "x"], "0 is not in 1.."),

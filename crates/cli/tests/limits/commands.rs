@@ -67,6 +67,7 @@ pub(crate) const CASES: &[Case] = &[
     case(&["demo", "--size", "64KiB", "--dir", "."], Measured),
     case(&["study", "--list"], Printed),
     case(&["study", "compare", "IN/tree", "IN/tree"], Refused),
+    case(&["study", "report", "IN/tree"], Refused),
     case(&["tune", "--path", ".", "--budget", "1"], Measured),
     case(&["completions", "bash"], Printed),
     case(&["man"], Printed),

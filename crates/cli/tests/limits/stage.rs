@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fmt;
 use std::fs::{self, File};
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -21,7 +22,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 pub(crate) type Files = BTreeMap<OsString, Vec<u8>>;
 
 /// How a command went.
-#[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) words: &'static [&'static str],
     pub(crate) code: Option<i32>,
@@ -29,6 +29,14 @@ pub(crate) struct Ran {
     pub(crate) error: String,
     printed: Vec<u8>,
     pub(crate) left: Files,
+}
+
+impl fmt::Debug for Ran {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { words, code, signal, error, printed, left } = self;
+        let (len, left) = (printed.len(), names(left));
+        write!(f, "{words:?}: {code:?} {signal:?} {error} {len} bytes printed, left {left:?}")
+    }
 }
 
 /// The inputs, made once for all tests that run at one time, and what each command makes of them.
