@@ -125,7 +125,8 @@ CASES = [
         numpy="error", why="loadtxt reads the mark as part of the number",
     ),
     Case("a byte-order mark before names", b"\xef\xbb\xbfa,b\n1,2\n", "1 2", header=True),
-    Case("quoted numbers", b'"1","2"\n3,4\n', "1 2; 3 4"),
+    Case("quoted numbers", b'"1","2"\n"3","4"\n', "1 2; 3 4"),
+    Case("names that look like numbers", b'"1","2"\n3,4\n', "3 4", header=True),
     Case(
         "a quoted delimiter", b'"1,2",3\n4,5\n', "error",
         pandas="text", pyarrow="text", why=TEXT,

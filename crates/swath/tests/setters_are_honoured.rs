@@ -15,7 +15,7 @@ use swath::{
     WriteOptions, manifest,
 };
 
-const LEN: u64 = 4 << 20;
+const LEN: usize = 4 << 20;
 
 /// What hangs on one call of a verb.
 #[derive(Clone, Default)]
@@ -34,8 +34,7 @@ struct Place {
 impl Place {
     fn new() -> Self {
         let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
-        let bytes: Vec<u8> =
-            b"a line of text\n".iter().copied().cycle().take(LEN as usize).collect();
+        let bytes: Vec<u8> = b"a line of text\n".iter().copied().cycle().take(LEN).collect();
         for (name, bad) in [("input", None), ("one", Some(7)), ("two", Some(3_000_000))] {
             let mut bytes = bytes.clone();
             if let Some(bad) = bad {
@@ -117,7 +116,7 @@ const VERBS: &[Verb] = &[
     }),
     ("read_prioritised", |p, h| {
         reading(h)
-            .read_prioritised(&*p.input, ClassPlan::by_position(LEN, 8, 4))?
+            .read_prioritised(&*p.input, ClassPlan::by_position(LEN as u64, 8, 4))?
             .finish()
             .map(drop)
     }),
@@ -136,7 +135,11 @@ const VERBS: &[Verb] = &[
     ("transform, writing", |p, h| {
         let output = Output::path(p.out()).with_options(ordered(h));
         let records = ReadOptions::new().records(&*p.input);
-        records.transform(output, |_, out| Ok::<_, Error>(out.push(b'.'))).map(drop)
+        let dot = |_: &[u8], out: &mut Vec<u8>| {
+            out.push(b'.');
+            Ok::<_, Error>(())
+        };
+        records.transform(output, dot).map(drop)
     }),
     ("checksums", |p, h| reading(h).checksums(&*p.input, 1 << 20).map(drop)),
     ("check", |p, h| reading(h).check(&manifest::of(&*p.input)?, &*p.input).map(drop)),

@@ -21,9 +21,12 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Files by their names below a folder.
 pub(crate) type Files = BTreeMap<OsString, Vec<u8>>;
 
+/// The words of a command.
+type Words = &'static [&'static str];
+
 /// How a command went.
 pub(crate) struct Ran {
-    pub(crate) words: &'static [&'static str],
+    pub(crate) words: Words,
     pub(crate) code: Option<i32>,
     signal: Option<i32>,
     pub(crate) error: String,
@@ -42,7 +45,7 @@ impl fmt::Debug for Ran {
 /// The inputs, made once for all tests that run at one time, and what each command makes of them.
 pub(crate) struct Stage {
     inputs: TempDir,
-    right: Mutex<BTreeMap<&'static [&'static str], (Vec<u8>, Files)>>,
+    right: Mutex<BTreeMap<Words, (Vec<u8>, Files)>>,
 }
 
 impl Stage {
