@@ -98,8 +98,11 @@ fn open(folder: &File, name: &OsStr, user: Option<u32>) -> io::Result<Option<Fil
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let Some(found) = names::look(folder, name)? else { return Ok(None) };
     // Before it is opened: that alone may do something to what is no file.
-    if !is_ours(&facts_of(&found)) {
-        return Err(taken());
+    match facts_of(&found) {
+        // It was removed while it was looked at.
+        facts if facts.links == 0 => return Ok(None),
+        facts if is_ours(&facts) => {}
+        _ => return Err(taken()),
     }
     let file = match names::open_to_write(folder, name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
