@@ -31,7 +31,16 @@ impl Planted {
         let files = [
             ("Cargo.toml", "[workspace]\nmembers = [\"crates/plan\"]\n"),
             ("ARCHITECTURE.md", "# Rooms\n\n`crates/plan` decides, `crates/swath` does.\n"),
-            ("README.md", "# Swath\n\nSee [the rooms](ARCHITECTURE.md#rooms).\n"),
+            (
+                "README.md",
+                "# Swath\n\nSee [the rooms](ARCHITECTURE.md#rooms).\n\n\
+                 <!-- from: benches/record/x/summary.md, counts -->\nOf 2 claims\n\
+                 <!-- /from -->\n",
+            ),
+            (
+                "benches/record/x/summary.md",
+                "# X\n<!-- part: counts -->\nOf 2 claims\n<!-- /part -->\nmore\n",
+            ),
             ("crates/plan/Cargo.toml", "[package]\nname = \"swath-plan\"\n"),
             ("crates/plan/src/lib.rs", "//! Decides.\n#![forbid(unsafe_code)]\nmod extent;\n"),
             ("crates/plan/src/extent.rs", "//! Extents.\n"),

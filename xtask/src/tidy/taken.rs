@@ -136,7 +136,6 @@ mod tests {
 
     fn planted(inside: &str) -> Planted {
         let planted = Planted::clean();
-        planted.put(SUMMARY, "# X\n<!-- part: counts -->\nOf 2 claims\n<!-- /part -->\nmore\n");
         planted.put(PAPER, &format!("a\n{FROM}{SUMMARY}, counts -->\n{inside}{END}\nb\n"));
         planted
     }
@@ -184,10 +183,11 @@ mod tests {
         planted.put(PAPER, &format!("{FROM}nothing.md, counts -->\n{END}\n"));
         planted.finds(check, &format!("{PAPER}:1: takes from `nothing.md`: no such file"));
         planted.put(PAPER, &format!("{FROM}{SUMMARY}, counts -->\nOf 2 claims\n{END}\n"));
-        planted.put("README.md", &format!("{FROM}{SUMMARY}, study A -->\n{END}\n"));
-        let no_part = format!("README.md:1: takes `study A` from `{SUMMARY}`: no such part");
+        let other = "docs/guide/study.md";
+        planted.put(other, &format!("{FROM}{SUMMARY}, study A -->\n{END}\n"));
+        let no_part = format!("{other}:1: takes `study A` from `{SUMMARY}`: no such part");
         planted.finds(check, &no_part);
-        planted.put("README.md", "");
+        planted.put(other, "");
         planted.put(PAPER, "Of 2 claims\n");
         let none = format!("{PAPER}:1: takes no counts from a summary of {RECORDS}");
         planted.finds(check, &none);
