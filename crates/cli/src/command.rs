@@ -43,6 +43,7 @@ use crate::args::{Cli, Verb};
 use crate::command::timeline::Recording;
 use crate::failure::describe;
 use crate::output::{OutputError, complain};
+use crate::signal::let_it_end;
 
 /// How a command ended that did not fail as a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +87,9 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     // Standard output may be a file, and the limit of file sizes is an error like others. If it
     // cannot be ignored, it ends the program: no worse than without this.
     let _ = swath::ignore_file_size_signal();
-    match recorded(&cli.verb) {
+    let ended = recorded(&cli.verb);
+    let_it_end();
+    match ended {
         Ok(outcome) => outcome.into(),
         Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),
         Err(error) => {

@@ -31,6 +31,18 @@ pub(crate) fn stop_on_signal(cancel: &CancelToken) -> Result<()> {
     ctrlc::set_handler(stop).context("cannot wait for Ctrl-C")
 }
 
+/// Whether a signal is about to end the program.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Does not return once a signal is about to end the program: what the command finds then, such as a
+/// folder that is gone, is nobody's error.
+pub(crate) fn let_it_end() {
+    // Pairs with the store in `remove_on_signal`.
+    while ENDING.load(Ordering::Acquire) {
+        std::thread::park();
+    }
+}
+
 /// Removes `folder` when a signal comes, and ends the program. Where that cannot be had, the next
 /// one who makes such a folder removes it.
 pub(crate) fn remove_on_signal(folder: &Path) {
@@ -39,6 +51,8 @@ pub(crate) fn remove_on_signal(folder: &Path) {
     }
     let folder = folder.to_owned();
     let _ = ctrlc::set_handler(move || {
+        // Release: pairs with the load in `let_it_end`.
+        ENDING.store(true, Ordering::Release);
         // There is nobody left to tell, and a next time.
         let _ = hidden::remove(&folder);
         std::process::exit(130);
