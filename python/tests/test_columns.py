@@ -276,3 +276,48 @@ def test_names_that_would_be_read_as_data_are_refused(tmp_path):
     assert swath.read_csv(path).names == ["a", "b"]
     swath.write_csv(path, {"x": [1], "2020": [2]})
     assert swath.read_csv(path, header="present").names == ["x", "2020"]
+
+
+def test_arrays_of_pandas_own_types_keep_digits_and_gaps(tmp_path):
+    path = tmp_path / "a.csv"
+    gaps = pandas.array([2**53 + 1, None], dtype="Int64")
+    swath.write_csv(path, gaps)
+    assert path.read_text() == '9007199254740993\n""\n'
+    swath.write_csv(path, {"a": gaps, "b": [1, 2]})
+    assert path.read_text() == "a,b\n9007199254740993,1\n,2\n"
+    swath.write_csv(path, {"a": pandas.array([1.5, 2.5])})
+    assert path.read_text() == "a\n1.5\n2.5\n"
+    with pytest.raises(TypeError, match="column `a`"):
+        swath.write_csv(path, {"a": pandas.Categorical([3, 1])})
+    for write in (
+        lambda: swath.write_npy(tmp_path / "a.npy", gaps),
+        lambda: swath.save_safetensors(tmp_path / "a.safetensors", {"a": gaps}),
+    ):
+        with pytest.raises(TypeError, match="missing values would be lost"):
+            write()
+
+
+def test_an_index_that_counts_is_no_column_and_another_is_not_lost(tmp_path):
+    path = tmp_path / "a.csv"
+    swath.write_csv(path, pandas.DataFrame({"a": [5, 6]}, index=[0, 1]))
+    assert path.read_text() == "a\n5\n6\n"
+    swath.write_csv(path, {"a": pandas.Series([1, 2], index=[0, 1]), "b": [5, 6]})
+    assert path.read_text() == "a,b\n1,5\n2,6\n"
+    with pytest.raises(TypeError, match="'a': the index of the Series"):
+        swath.write_csv(path, {"a": pandas.Series([1, 2], index=[1, 0]), "b": [5, 6]})
+
+
+def test_an_array_of_unsigned_columns_is_exact_or_an_error(tmp_path):
+    path = tmp_path / "a.arrow"
+
+    def table(columns):
+        found = pyarrow.table(columns)
+        with pyarrow.ipc.new_file(path, found.schema) as file:
+            file.write_table(found)
+        return swath.read_arrow(path)
+
+    large = pyarrow.array([2**64 - 1, 3], pyarrow.uint64())
+    array = np.asarray(table({"u": large}))
+    assert array.dtype == np.uint64 and array.tolist() == [[2**64 - 1], [3]]
+    with pytest.raises(ValueError, match="18446744073709551615"):
+        np.asarray(table({"u": large, "x": [0.5, 1.5]}))

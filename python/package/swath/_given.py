@@ -29,11 +29,19 @@ def speaks_arrow(data: Any) -> bool:
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
+def _is_extension(data: Any) -> bool:
+    """Whether it is an array of pandas' own types, which numpy's conversion rounds and empties."""
+    names = {
+        kind.__qualname__ for kind in type(data).__mro__ if kind.__module__.startswith("pandas.")
+    }
+    return "ExtensionArray" in names and "NumpyExtensionArray" not in names
+
+
 def plain(what: str, data: Any) -> np.ndarray[Any, Any]:
     """An array without a mask; what would lose one, or names, is refused. ``what`` names it."""
     from swath._numpy import np
 
-    if speaks_arrow(data):
+    if speaks_arrow(data) or _is_extension(data):
         raise TypeError(
             f"{what} is a {_kind(data)}: its names, types and missing values would be lost; "
             "try: numpy.asarray, of what has none missing"
@@ -91,7 +99,15 @@ def tables(data: Any) -> tuple[list[Table], list[str] | None] | None:
         return [_column(name, one) for name, one in zip(names, data.values())], names
     if speaks_arrow(data):
         return _of_arrow(data)
+    if _is_extension(data):
+        return _of_arrow(_series(data))
     return _of_masked(data)
+
+
+def _series(data: Any) -> Any:
+    import pandas  # type: ignore[import-untyped, unused-ignore]
+
+    return pandas.Series(data)
 
 
 def _of_arrow(data: Any) -> tuple[list[Table], list[str] | None]:
@@ -113,7 +129,8 @@ def _with_index(frame: Any) -> Any:
             "the index of the DataFrame is neither 0, 1, 2 … nor named, and would be lost; try: "
             "frame.reset_index(drop=True), or frame.rename_axis('name')"
         )
-    return frame
+    # Arrow makes a column of an index that only has these values.
+    return frame.reset_index(drop=True)
 
 
 def _of_masked(data: Any) -> tuple[list[Table], None] | None:
@@ -131,6 +148,8 @@ def _column(name: str, data: Any) -> Table:
     """One column, exactly, or an error with its name."""
     from swath._numpy import np
 
+    if _is_extension(data):
+        data = _series(data)
     if isinstance(data, Table) or not speaks_arrow(data):
         array = _array(data)
         if array.ndim != 1:
@@ -141,6 +160,14 @@ def _column(name: str, data: Any) -> Table:
             array = array.data
         is_integer, values = _wide(f"column {name!r}", array, missing)
         return make_column(name, is_integer, values, missing)
+    if hasattr(data, "reset_index"):
+        values = data.reset_index(drop=True)
+        if not data.index.equals(values.index):
+            raise TypeError(
+                f"column {name!r}: the index of the Series is not 0, 1, 2 …, and would be lost; "
+                "try: series.reset_index(drop=True), or one DataFrame of all"
+            )
+        data = values
     return import_table(data, name)
 
 

@@ -132,8 +132,8 @@ def matrix(table: Table, dtype: Any, copy: bool | None) -> Any:
         raise ValueError("the columns of a table are apart: an array of them is a copy")
     columns = [table[index] for index in range(table.num_columns)]
     if dtype is None:
-        is_whole = all(type(one) is np.ndarray and one.dtype.kind == "i" for one in columns)
-        dtype = np.int64 if columns and is_whole else np.float64
+        kinds = {one.dtype.kind if type(one) is np.ndarray else "" for one in columns}
+        dtype = np.int64 if kinds == {"i"} else np.uint64 if kinds == {"u"} else np.float64
     made = np.empty((len(table), len(columns)), dtype)
     for index, one in enumerate(columns):
         made[:, index] = _as(f"column {table.names[index]!r}", one, made.dtype)
@@ -172,9 +172,9 @@ def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
         if column.dtype.kind == "f":
             inside = (column >= float(least)) & (column < float(most + 1)) & (column % 1 == 0)
         return np.flatnonzero(~inside)
-    if made.dtype == np.float64 and column.dtype.kind == "i":
+    if made.dtype == np.float64 and column.dtype.kind in "iu":
         large = np.flatnonzero(np.abs(made) >= 2.0**53)
-        return [at for at in large if int(made[at]) != column[at]]
+        return [at for at in large if int(made[at]) != int(column[at])]
     return []
 
 
