@@ -71,7 +71,7 @@ impl Leases<'static> {
     }
 
     /// Ends the lending: the pages, or `None` where a slice was lent, or where some of them were
-    /// [abandoned](WriteLease::abandon). Every lease borrows from `self`, so none is left.
+    /// abandoned. Every lease borrows from `self`, so none is left.
     pub fn into_pages(self) -> Option<Pages> {
         self.pages.filter(|pages| !pages.is_abandoned())
     }
