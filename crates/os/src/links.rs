@@ -1,7 +1,7 @@
 //! Where a path leads: the folder that is open, and the name in it.
 //!
 //! ```text
-//! path       the folder above its last name is opened by the kernel
+//! path       the folder above its last name is opened; no link on the way that may not be followed
 //! a link     the kernel follows it: what it may not follow is an error      -> what it reaches
 //!            its text leads to the next folder and name
 //! the end    must be what the kernel reached; else something was swapped, and all is done again
@@ -9,6 +9,8 @@
 //!
 //! Following the texts alone would pass by what the kernel forbids, and by whoever swaps a link
 //! between two looks.
+
+mod way;
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -40,10 +42,11 @@ pub struct Located {
     pub path: PathBuf,
 }
 
-/// Follows the links at the end of an absolute path, also to a name that does not exist yet.
+/// Follows the links of an absolute path, also to a name that does not exist yet.
 ///
 /// A link in a sticky folder that everybody may write to is followed if it belongs to this process
-/// or to the folder's owner: what the setting `fs.protected_symlinks` asks for, whatever it is.
+/// or to the folder's owner: what the setting `fs.protected_symlinks` asks for, whatever it is, and
+/// not at the end of the path alone.
 ///
 /// # Errors
 ///
@@ -100,16 +103,8 @@ fn open(from: impl rustix::fd::AsFd, path: &Path, base: &Path) -> io::Result<Loc
         _ => (path, OsStr::new(".")),
     };
     let here = if above.as_os_str().is_empty() { Path::new(".") } else { above };
-    let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let opened = retry_on_intr(|| openat(&from, here, OFlags::RDONLY | flags, Mode::empty()));
-    let folder = match opened {
-        // Names may be made in it all the same.
-        Err(Errno::ACCESS) => {
-            retry_on_intr(|| openat(&from, here, OFlags::PATH | flags, Mode::empty()))
-        }
-        opened => opened,
-    };
-    let (folder, path) = (File::from(folder?), base.join(above));
+    let folder = way::open(from, here)?;
+    let (folder, path) = (File::from(folder), base.join(above));
     Ok(Located { folder, name: name.to_owned(), path })
 }
 
@@ -127,7 +122,7 @@ fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
         return Ok(None);
     }
-    if !may_be_followed(&fstat(&at.folder)?, &facts, geteuid().as_raw()) {
+    if !may_be_followed(&fstat(&at.folder)?, &facts) {
         return Err(Errno::ACCESS.into());
     }
     let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
@@ -135,9 +130,9 @@ fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
 }
 
 /// The rule of `fs.protected_symlinks`.
-fn may_be_followed(folder: &Stat, link: &Stat, user: u32) -> bool {
+fn may_be_followed(folder: &Stat, link: &Stat) -> bool {
     let is_shared = folder.st_mode & STICKY_FOR_ALL == STICKY_FOR_ALL;
-    !is_shared || link.st_uid == user || link.st_uid == folder.st_uid
+    !is_shared || [geteuid().as_raw(), folder.st_uid].contains(&link.st_uid)
 }
 
 /// What the kernel comes to, through all links; `None` if nothing is there.
@@ -224,6 +219,92 @@ mod tests {
             set(0o1777);
             end(&link).expect("my own");
             fs::remove_file(&link).expect("removed");
+        }
+    }
+
+    /// The kernel judges the last name alone.
+    #[test]
+    fn a_strangers_link_on_the_way_is_not_followed_either() {
+        if !geteuid().is_root() {
+            return swath_reference::skip("root", "only root makes links of others");
+        }
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir_all(path("private/inner")).expect("made");
+        fs::create_dir(path("shared")).expect("made");
+        fs::set_permissions(path("shared"), fs::Permissions::from_mode(0o1777)).expect("mine");
+        let link = path("shared/link");
+        symlink("../private", &link).expect("linked");
+        symlink("shared/link/inner", path("trusted")).expect("linked");
+        let ways =
+            ["shared/link/out", "shared/link/inner/out", "shared/link/../out", "trusted/out"];
+        for (owner, is_followed) in [(0, true), (12, false)] {
+            std::os::unix::fs::lchown(&link, Some(owner), None).expect("root may");
+            for way in ways {
+                match end(&path(way)) {
+                    Ok(_) => assert!(is_followed, "{way}"),
+                    Err(error) => {
+                        let kind = error.kind();
+                        assert_eq!(kind, io::ErrorKind::PermissionDenied, "{way}: {error}");
+                        assert!(!is_followed, "{way}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn links_on_the_way_lead_where_the_kernel_would_go() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir_all(path("a/b")).expect("made");
+        symlink("a", path("relative")).expect("linked");
+        symlink(path("a/b"), path("absolute")).expect("linked");
+        symlink("../..", path("a/b/up")).expect("linked");
+        symlink(".", path("here")).expect("linked");
+        let opened = File::open(path("a/b")).expect("there");
+        let own = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&opened));
+        for way in
+            ["relative", "relative/b", "absolute/up/relative", "a/b/up/here/here", "a//b/./"]
+        {
+            check_folder(&path(way));
+        }
+        for way in [own.clone(), format!("{own}/.."), format!("{own}/up/relative")] {
+            check_folder(Path::new(&way));
+        }
+        check_folder(Path::new("/proc/self/cwd"));
+        fs::remove_dir_all(path("a")).expect("mine");
+        assert_eq!(end(&path("relative/out")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        fs::write(path("a"), b"").expect("written");
+        assert_eq!(
+            end(&path("relative/out")).unwrap_err().kind(),
+            io::ErrorKind::NotADirectory
+        );
+    }
+
+    /// `folder` is found as the kernel finds it, and can be listed.
+    fn check_folder(folder: &Path) {
+        use std::os::unix::fs::MetadataExt;
+        let there = fs::metadata(folder).expect("there");
+        let found = locate(&folder.join("out")).expect("located").folder;
+        let facts = found.metadata().expect("open");
+        assert_eq!((facts.dev(), facts.ino()), (there.dev(), there.ino()), "{folder:?}");
+        names::list(&found).expect("to be read");
+    }
+
+    #[test]
+    fn links_on_the_way_end_somewhere() {
+        let root = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir(path("0")).expect("made");
+        for link in 1..=MOST_LINKS + 1 {
+            symlink((link - 1).to_string(), path(&link.to_string())).expect("linked");
+        }
+        end(&path(&format!("{MOST_LINKS}/out"))).expect("as many as the kernel follows");
+        symlink("loop/on", path("loop")).expect("linked");
+        for way in [format!("{}/out", MOST_LINKS + 1), String::from("loop/out")] {
+            let error = end(&path(&way)).unwrap_err();
+            assert_eq!(Errno::from_io_error(&error), Some(Errno::LOOP), "{way}");
         }
     }
 }

@@ -38,6 +38,33 @@ fn a_strangers_link_in_a_folder_as_tmp_leads_nowhere() {
     }
 }
 
+/// Links to a folder are judged as links to a file: by us, since the kernel does not.
+#[test]
+fn a_strangers_link_on_the_way_in_a_folder_as_tmp_leads_nowhere() {
+    let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };
+    let link = street.folder().join("dir");
+    as_neighbour(|| symlink(street.private(), &link)).expect("everybody may");
+    let source = street.folder().join("mine/MANIFEST");
+    for path in [link.join("new"), link.join("secret"), link.join("segments/new")] {
+        let segments = AppendOptions::new().with_mode(Mode::Segments);
+        for error in [
+            swath::write(&path, NEW).expect_err("not followed"),
+            swath::copy(&source, &path).expect_err("not followed"),
+            swath::mirror(&source, &[&path]).map(drop).expect_err("not followed"),
+            append::create(&path, segments).expect_err("not followed"),
+        ] {
+            assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
+            assert!(!error.what_to_try().is_empty(), "{error:?}");
+        }
+        street.check_private().expect("nothing happened");
+    }
+    // One's own is followed.
+    let own = street.folder().join("own");
+    symlink(street.private(), &own).expect("mine");
+    swath::write(own.join("new"), NEW).expect("written");
+    assert_eq!(fs::read(street.private().join("new")).expect("there"), NEW);
+}
+
 #[test]
 fn names_that_a_neighbour_holds_keep_nobody_out_and_two_writers_are_still_told() {
     let Some(street) = street(Whose::Everybodys, Before::Nothing) else { return };

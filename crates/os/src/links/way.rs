@@ -1,0 +1,117 @@
+//! The folders on the way to a name: opened at once if no link is among them, else one by one.
+//!
+//! The kernel judges only a link at the end of a path by `fs.protected_symlinks`. Here each one is:
+//! who may plant a link to a folder could else lead a write anywhere.
+
+use std::ffi::{OsStr, OsString};
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fd::{AsFd, OwnedFd};
+use rustix::fs::{
+    FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, openat, openat2,
+    readlinkat,
+};
+use rustix::io::{Errno, retry_on_intr};
+
+use super::{MOST_LINKS, may_be_followed};
+
+const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
+const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
+
+/// What stands under a name on the way.
+enum Step {
+    Folder(OwnedFd),
+    /// And where it leads.
+    Link(PathBuf),
+}
+
+/// Opens a folder, to be read where that is allowed.
+///
+/// # Errors
+///
+/// Those of open(2), among them `EACCES` for a link that must not be followed.
+pub(super) fn open(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+    let opened = match open_without_links(&from, path, OFlags::RDONLY) {
+        // Names may be made in it all the same.
+        Err(Errno::ACCESS) => open_without_links(&from, path, OFlags::PATH),
+        opened => opened,
+    };
+    match opened {
+        // There is a link; or this kernel lacks the call, or a filter forbids it.
+        Err(Errno::LOOP | Errno::NOSYS | Errno::PERM) => to_be_read(walk(&from, path)?),
+        opened => Ok(opened?),
+    }
+}
+
+fn open_without_links(
+    from: impl AsFd,
+    path: &Path,
+    how: OFlags,
+) -> rustix::io::Result<OwnedFd> {
+    let (flags, resolve) = (how | FOLDER, ResolveFlags::NO_SYMLINKS);
+    retry_on_intr(|| openat2(&from, path, flags, Mode::empty(), resolve))
+}
+
+/// The same folder.
+fn to_be_read(held: OwnedFd) -> io::Result<OwnedFd> {
+    match open_at(&held, ".", OFlags::RDONLY | FOLDER) {
+        Err(Errno::ACCESS) => Ok(held),
+        opened => Ok(opened?),
+    }
+}
+
+fn open_at(
+    from: impl AsFd,
+    name: impl AsRef<OsStr>,
+    flags: OFlags,
+) -> rustix::io::Result<OwnedFd> {
+    retry_on_intr(|| openat(&from, name.as_ref(), flags, Mode::empty()))
+}
+
+/// Goes from folder to folder, each one held while the next name is looked at.
+fn walk(from: impl AsFd, path: &Path) -> io::Result<OwnedFd> {
+    let mut at = open_at(from, ".", HELD | FOLDER)?;
+    // The next one is the last.
+    let mut names = Vec::new();
+    push(&mut names, path);
+    let mut links = 0;
+    while let Some(name) = names.pop() {
+        match step(&at, &name)? {
+            Step::Folder(folder) => at = folder,
+            Step::Link(_) if links == MOST_LINKS => return Err(Errno::LOOP.into()),
+            Step::Link(text) => {
+                links += 1;
+                push(&mut names, &text);
+            }
+        }
+    }
+    Ok(at)
+}
+
+fn push(names: &mut Vec<OsString>, path: &Path) {
+    names.extend(path.iter().rev().map(OsStr::to_owned));
+}
+
+fn step(at: &OwnedFd, name: &OsStr) -> io::Result<Step> {
+    // Also what is mounted only when it is opened as a folder.
+    match open_at(at, name, HELD | FOLDER | OFlags::NOFOLLOW) {
+        Err(Errno::NOTDIR | Errno::LOOP) => {}
+        opened => return Ok(Step::Folder(opened?)),
+    }
+    let link = open_at(at, name, HELD | OFlags::NOFOLLOW)?;
+    let facts = fstat(&link)?;
+    if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
+        return Err(Errno::NOTDIR.into());
+    }
+    if fstatfs(&link)?.f_type == PROC_SUPER_MAGIC {
+        // The kernel's own, whose text need not be a path: `/proc/self/fd/3`.
+        return Ok(Step::Folder(open_at(at, name, HELD | FOLDER)?));
+    }
+    if !may_be_followed(&fstat(at)?, &facts) {
+        return Err(Errno::ACCESS.into());
+    }
+    let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
+    Ok(Step::Link(PathBuf::from(OsString::from_vec(text.into_bytes()))))
+}
