@@ -12,7 +12,8 @@
 //! steps that the kernel makes fail on a taken name are used. With [`Replace::Allowed`], what
 //! stands there at commit is replaced, with its attributes, and what has vanished is made new: as
 //! with rename(2), the last one wins, whole. But what another user has put there meanwhile is an
-//! error, `Changed`: the new bytes might become readable to those whom that user chooses.
+//! error, `Changed`: he would lose it, and the new bytes might become readable to those whom he
+//! chooses.
 
 use std::ffi::OsStr;
 use std::io;
@@ -124,7 +125,7 @@ pub(crate) use target_setters;
 #[derive(Debug)]
 pub(crate) struct Draft {
     options: DraftOptions,
-    /// What stood under the target at the first look.
+    /// What stood under the target at the first look, or what a checkpoint left there.
     before: Option<Facts>,
     existing: Option<Facts>,
     candidate: Candidate,
@@ -257,10 +258,12 @@ impl Draft {
         let moved = move_range(&**copy.file(), &**self.candidate.file(), (0, 0), len);
         moved.map_err(|error| claim.error(Operation::Write, error))?;
         publish(&mut copy, claim, (&self.options, self.before.as_ref()), len)?;
-        // What stands there now is ours.
+        // What stands there now is ours, whoever owns it.
         self.options.replace = Replace::Allowed;
+        let facts = copy.file().facts();
+        // It stands there, also if it cannot be looked at.
+        self.before = facts.as_ref().ok().copied().or(self.before);
         if self.options.base.is_some() {
-            let facts = copy.file().facts();
             let facts = facts.map_err(|error| claim.error(Operation::Inspect, error))?;
             // Where a server keeps the time, what it says may come later.
             self.options.base = Some(Facts { modified: None, ..facts });

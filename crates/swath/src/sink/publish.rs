@@ -3,7 +3,7 @@
 //! ```text
 //! length, attributes of what is replaced or a new file's mode, sync file
 //!   nothing there:   link the name                         (refuses a taken one)
-//!   something there: link a hidden name, rename it over    (one step for readers)
+//!   something there: link a hidden name, look again, rename it over    (one step for readers)
 //! sync folder, sync file
 //! ```
 //!
@@ -14,8 +14,8 @@
 //! until the commit nobody but its owner can open it.
 //!
 //! Whoever else may write to the folder can swap what stands under a name between two calls. So
-//! attributes are taken from the very file that was looked at, and after a rename the name must
-//! lead to the new file.
+//! attributes are taken from the very file that was looked at, which must still be there when
+//! nothing is left to do but the rename; and after a rename the name must lead to the new file.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, ErrorKind};
@@ -163,7 +163,7 @@ impl Candidate {
             given = self.folder.link(&*self.file, &claim.name);
         }
         if self.is_hidden && cannot_link(&given) && replace == Replace::Allowed {
-            return self.replace(claim).map(|()| true);
+            return self.rename(claim).map(|()| true);
         }
         match given {
             Ok(()) => Ok(true),
@@ -179,11 +179,23 @@ impl Candidate {
         }
     }
 
-    /// Renames a hidden name over the target.
-    fn replace(&mut self, claim: &Claim) -> Result<()> {
+    /// Takes the place of `seen`; `false` if that is not what stands there any more.
+    fn replace(&mut self, claim: &Claim, seen: &Facts) -> Result<bool> {
         if !self.is_hidden {
             self.hide(claim).map_err(|error| claim.error(Operation::Commit, error))?;
         }
+        // Long after the first look, because of the sync. What comes between this one and the
+        // rename is replaced.
+        let there = self.folder.facts(&claim.name);
+        let there = there.map_err(|error| claim.error(Operation::Inspect, error))?;
+        if !there.is_some_and(|there| there.are_of_one_file(seen)) {
+            return Ok(false);
+        }
+        self.rename(claim).map(|()| true)
+    }
+
+    /// Renames the hidden name over the target.
+    fn rename(&mut self, claim: &Claim) -> Result<()> {
         match self.folder.rename(&self.hidden, &claim.name) {
             Ok(()) => {
                 self.is_hidden = false;
@@ -277,7 +289,7 @@ pub(crate) fn publish(
     let own = candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;
     for _ in 0..ATTEMPTS {
         let there = inspect(claim, options)?;
-        if there.is_some_and(|there| is_of_a_stranger(&there, before, own.owner)) {
+        if there.as_ref().is_some_and(|there| is_of_a_stranger(there, before, own.owner)) {
             return Err(claim.changed("another user has put a file of his there meanwhile"));
         }
         if !candidate.take_attributes(claim, there.as_ref())? {
@@ -290,8 +302,8 @@ pub(crate) fn publish(
         // Last, so that hardly any time is left in which it may change.
         claim.check_in_place()?;
         still_there(claim, options)?;
-        let is_named = match there {
-            Some(_) => candidate.replace(claim).map(|()| true)?,
+        let is_named = match &there {
+            Some(there) => candidate.replace(claim, there)?,
             None => candidate.create(claim, options.replace)?,
         };
         if is_named {
@@ -305,10 +317,10 @@ pub(crate) fn publish(
         .detail("another program makes and removes it again and again"))
 }
 
-/// Whether what stands there now is a file of somebody whose it was not before: its mode, which
-/// the new bytes would get, is not one that was looked at.
+/// Whether what stands there now is another user's file that was not there before: he would lose
+/// it, and its mode, which the new bytes would get, is not one that was looked at.
 fn is_of_a_stranger(there: &Facts, before: Option<&Facts>, user: u32) -> bool {
-    there.owner != user && before.is_none_or(|before| before.owner != there.owner)
+    there.owner != user && before.is_none_or(|before| !before.are_of_one_file(there))
 }
 
 fn is_unsupported<T>(result: &io::Result<T>) -> bool {

@@ -8,9 +8,10 @@
 //! | new bytes | are never a program of a privileged user |
 //! | names that he takes before | keep nobody from writing |
 //! | in a folder as `/tmp` | nothing of the writer's is left |
+//! | a file that he puts under the target after the first look | stays |
 
 use std::fmt;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -144,6 +145,15 @@ impl Case<'_> {
         let judged = self.judge(&street, trouble, &ended, &peeping);
         judged.map_err(|wrong| format!("{trouble:?}, ended {ended:?}: {wrong}"))?;
         let calls = neighbour.calls.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Trouble::Attack(Attack::TargetOpen, at) = trouble {
+            let held = held.lock().unwrap_or_else(PoisonError::into_inner);
+            let is_gone = |file: &File| file.metadata().is_ok_and(|facts| facts.nlink() == 0);
+            // No look is so late that nothing can be put there after it.
+            let is_seen = (1..at).contains(&self.looked) && calls[at] != Call::Rename;
+            if is_root() && is_seen && held.iter().any(is_gone) {
+                return Err(format!("{trouble:?}, ended {ended:?}: his file is gone"));
+            }
+        }
         Ok(calls.clone())
     }
 

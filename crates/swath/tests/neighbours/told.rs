@@ -1,13 +1,18 @@
 //! What a writer is told, and what a neighbour cannot keep him from.
 
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use swath::append::{self, AppendOptions, Mode};
+use swath::sink::Fs;
 use swath::{Reason, WriteOptions};
 
-use crate::street::{Before, Street, Whose, as_neighbour, is_root};
+use crate::hooked::{Call, Hook, Hooked};
+use crate::street::{Before, OLD, Street, Whose, as_neighbour, is_root};
 use crate::ways::NEW;
 
 fn street(whose: Whose, before: Before) -> Option<Street> {
@@ -121,6 +126,80 @@ fn strays_beside_what_a_neighbour_has_taken_are_removed() {
     let mut names = street.names();
     names.sort();
     assert_eq!(names, ["mine", "out"]);
+}
+
+/// Does something once, before the first sync.
+struct BeforeSync(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+
+impl fmt::Debug for BeforeSync {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("BeforeSync")
+    }
+}
+
+impl Hook for BeforeSync {
+    fn before(&self, call: Call) -> io::Result<()> {
+        if call == Call::Sync
+            && let Some(act) = self.0.lock().expect("no panic").take()
+        {
+            act();
+        }
+        Ok(())
+    }
+}
+
+fn write_and_meanwhile(
+    street: &Street,
+    act: impl FnOnce() + Send + 'static,
+) -> Result<(), swath::Error> {
+    let hook = BeforeSync(Mutex::new(Some(Box::new(act))));
+    let fs: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(hook)));
+    WriteOptions::new().with_fs(fs).write(street.out(), NEW).map(drop)
+}
+
+/// A sync takes long: what is put there meanwhile was never looked at.
+#[test]
+fn a_neighbours_file_that_appears_where_one_stood_stays() {
+    for (whose, before) in [
+        (Whose::Neighbours, Before::Mine),
+        (Whose::Neighbours, Before::Theirs),
+        (Whose::Everybodys, Before::Theirs),
+    ] {
+        let Some(street) = street(whose, before) else { return };
+        let folder = street.folder();
+        let error = write_and_meanwhile(&street, move || {
+            as_neighbour(|| {
+                fs::rename(folder.join("out"), folder.join("old")).expect("he may");
+                fs::write(folder.join("out"), "his").expect("he may");
+            });
+        });
+        let error = error.expect_err("it is not replaced");
+        assert_eq!(error.reason(), Reason::Changed, "{error:?}");
+        assert!(!error.what_to_try().is_empty(), "{error:?}");
+        assert_eq!(fs::read(street.out()).expect("there"), b"his", "{whose:?}, {before:?}");
+        assert_eq!(fs::read(street.folder().join("old")).expect("there"), OLD);
+        assert_eq!(street.names().len(), 3, "{:?}", street.names());
+    }
+}
+
+/// As with rename(2), the last one wins.
+#[test]
+fn what_the_same_user_puts_there_meanwhile_is_replaced() {
+    let street = Street::new(Whose::Everybodys, Before::Mine);
+    for acts in [
+        |folder: &Path| fs::write(folder.join("out"), "other"),
+        |folder: &Path| fs::remove_file(folder.join("out")),
+        |folder: &Path| {
+            fs::write(folder.join("next"), "other")?;
+            fs::rename(folder.join("next"), folder.join("out"))
+        },
+    ] {
+        let folder = street.folder();
+        let written = write_and_meanwhile(&street, move || acts(&folder).expect("mine"));
+        written.expect("replaced");
+        assert_eq!(fs::read(street.out()).expect("there"), NEW);
+        assert_eq!(street.names().len(), 2, "{:?}", street.names());
+    }
 }
 
 /// Only who may remove it can, and he is told so.
