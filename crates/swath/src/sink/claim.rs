@@ -23,7 +23,9 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::error::{Error, Operation, Reason, Result};
+use rustix::io::Errno;
+
+use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::sink::fs::{Fs, FsFolder, Kind, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 
@@ -52,6 +54,9 @@ pub(crate) fn locate(operation: Operation, path: &Path, fs: &dyn Fs) -> Result<L
             .caused_by(error)
             .detail("a link on the way to it was replaced again and again")
             .hint("name the file that the link leads to"),
+        ErrorKind::PermissionDenied => Error::io(operation, path, error).hint(
+            "check the permissions of the folders above it, and whose the links on the way are",
+        ),
         _ => Error::io(operation, path, error),
     })
 }
@@ -64,7 +69,7 @@ impl Claim {
     pub(crate) fn take(path: &Path, located: Located) -> Result<Self> {
         let Located { folder, name } = located;
         let names = Names::of(path, &name)?;
-        let failed = |error| Error::io(Operation::Create, path, error);
+        let failed = |error| cannot_begin(path, error);
         let (names, lock) = match folder.lock(&names.lock(), None) {
             Ok(Some(lock)) => {
                 let names = remove_strays(&*folder, names, lock.owner()).map_err(failed)?;
@@ -139,6 +144,20 @@ impl Claim {
             .detail("the name leads to the new bytes, but a power cut might undo that")
             .hint("check the device, then read it back or write it again")
     }
+}
+
+/// The error of making room for a target.
+fn cannot_begin(path: &Path, error: io::Error) -> Error {
+    let is_stray = error.kind() == ErrorKind::DirectoryNotEmpty;
+    let error = Error::io(Operation::Create, path, error);
+    if is_stray { error.hint("remove that folder, or move it away") } else { error }
+}
+
+/// The error of a folder under a hidden name of ours, with something in it that no writer makes.
+fn not_ours(name: &OsStr) -> io::Error {
+    let name = name.display();
+    let text = format!("the folder {name} beside it holds what no writer has made");
+    Common { number: Errno::NOTEMPTY.raw_os_error(), text }.into()
 }
 
 fn busy(path: &Path) -> Error {
@@ -227,7 +246,11 @@ fn remove_stray_folder(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Re
     if stray.own_facts()?.owner != user {
         return Ok(false);
     }
-    let may_be_committed = stray.list()?.iter().any(|name| name == MANIFEST);
+    let names = stray.list()?;
+    if !names.iter().all(|name| is_of_a_folder(name)) {
+        return Err(not_ours(name));
+    }
+    let may_be_committed = names.iter().any(|name| name == MANIFEST);
     if may_be_committed && !folder.own_facts()?.keeps_names_of(user) {
         return Ok(false);
     }

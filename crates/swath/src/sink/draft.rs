@@ -146,7 +146,7 @@ impl Draft {
     pub(crate) fn begin(path: &Path, options: &DraftOptions) -> Result<Self> {
         let fs = &options.fs;
         if path.as_os_str().as_encoded_bytes().ends_with(b"/") {
-            return Err(Error::io(Operation::Create, path, Errno::ISDIR.into()));
+            return Err(no_name_of_a_file(path, &**fs));
         }
         let located = locate(Operation::Create, path, &**fs)?;
         // First without a lock, so that no device or folder gets a lock file beside it; further
@@ -279,6 +279,21 @@ impl Draft {
         Err(Error::new(Operation::Commit, Reason::Poisoned, self.path())
             .detail("an earlier checkpoint of it failed")
             .hint("write it again from the start"))
+    }
+}
+
+/// The error of a path that ends in `/`.
+fn no_name_of_a_file(path: &Path, fs: &dyn Fs) -> Error {
+    let there = fs.locate(path).and_then(|at| at.folder.facts(&at.name));
+    let failed = |errno: Errno| Error::io(Operation::Create, path, errno.into());
+    match there {
+        Ok(None) => failed(Errno::NOENT)
+            .hint("make this folder first, or name a file, without a `/` at its end"),
+        Ok(Some(facts)) if facts.kind != Kind::Folder => {
+            failed(Errno::NOTDIR).hint("leave out the `/` at its end")
+        }
+        Ok(Some(_)) => failed(Errno::ISDIR),
+        Err(error) => Error::io(Operation::Create, path, error),
     }
 }
 

@@ -264,7 +264,13 @@ fn what_is_no_ordinary_file_is_refused_and_untouched() {
     let begin = |path: &Path| Draft::begin(path, &options).expect_err("refused");
     assert_eq!(begin(place.0.path()).io_kind(), io::ErrorKind::IsADirectory);
     assert_eq!(begin(Path::new("/")).io_kind(), io::ErrorKind::IsADirectory);
-    assert_eq!(begin(&place.path("out/")).io_kind(), io::ErrorKind::IsADirectory);
+    assert_eq!(begin(&place.path("./")).io_kind(), io::ErrorKind::IsADirectory);
+    let missing = begin(&place.path("out/"));
+    assert_eq!(missing.io_kind(), io::ErrorKind::NotFound);
+    assert!(missing.what_to_try().contains("make this folder first"), "{missing:?}");
+    fs::write(place.path("file"), b"old").expect("written");
+    assert_eq!(begin(&place.path("file/")).io_kind(), io::ErrorKind::NotADirectory);
+    fs::remove_file(place.path("file")).expect("mine");
     assert_eq!(begin(Path::new("/dev/null")).reason(), Reason::Invalid);
     assert_eq!(begin(&place.path("missing/out")).io_kind(), io::ErrorKind::NotFound);
     assert_eq!(begin(&place.path(".x.swath-tmp")).reason(), Reason::Invalid);

@@ -44,6 +44,29 @@ fn write(path: &Path, text: &str) -> String {
 }
 
 #[test]
+fn a_folder_of_ones_own_under_the_hidden_name_is_named_and_kept() {
+    let place = Place::new();
+    let stray = place.path(".out.swath-tmp");
+    fs::create_dir(&stray).expect("made");
+    let segment = crate::sink::names::segment_name();
+    for name in ["letter", &segment] {
+        fs::write(stray.join(name), b"dear").expect("written");
+    }
+    let error = Folder::begin(&place.path("out"), &DraftOptions::default()).unwrap_err();
+    assert_eq!(error.io_kind(), io::ErrorKind::DirectoryNotEmpty);
+    assert_eq!(error.raw_os_error(), Some(39));
+    let text = crate::error::in_one_line(&error, error.what_to_try());
+    assert!(
+        text.contains(".out.swath-tmp") && text.contains("try: remove that folder"),
+        "{text}"
+    );
+    assert_eq!(place.names(".out.swath-tmp").len(), 2);
+    fs::remove_file(stray.join("letter")).expect("mine");
+    write(&place.path("out"), "text");
+    assert_eq!(place.names(""), ["out"]);
+}
+
+#[test]
 fn a_new_folder_is_visible_from_its_first_commit_on() {
     let place = Place::new();
     let path = place.path("out");
