@@ -29,6 +29,7 @@ pub mod profile;
 pub mod report;
 
 mod demo;
+mod door;
 mod failure;
 mod output;
 mod progress;

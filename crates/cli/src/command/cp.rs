@@ -8,6 +8,7 @@ use swath::Copied;
 
 use super::Outcome;
 use crate::args::copy::Cp;
+use crate::door::is_folder;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json, wrote};
@@ -62,7 +63,7 @@ fn target(args: &Cp) -> Result<PathBuf> {
         let hint = "`swath cat` for standard output (a file of this name is ./-)";
         return Err(Refused::new("cannot copy to -: it is no name of a file", hint).into());
     };
-    if !to.is_dir() {
+    if !is_folder(to) {
         return Ok(to.clone());
     }
     let name = match &args.from {

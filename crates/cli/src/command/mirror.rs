@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::manifest;
+use swath::sink::Kind;
 
 use super::Outcome;
 use crate::args::mirror::Mirror;
+use crate::door::stands;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
@@ -84,12 +86,14 @@ fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
         return Err(Refused::new(what, "name a file").into());
     };
     for folder in &args.into {
+        let what = || format!("cannot make a copy in {}", folder.display());
+        let kind = stands(folder).map_err(|error| {
+            let hint = "look whose the links on the way to it are, or name another folder";
+            Refused::new(what(), hint).with_source(error)
+        })?;
         ensure!(
-            folder.is_dir(),
-            Refused::new(
-                format!("cannot make a copy in {}: it is no folder", folder.display()),
-                "make it first, or name another one"
-            )
+            kind == Some(Kind::Folder),
+            Refused::new(what() + ": it is no folder", "make it first, or name another one")
         );
     }
     let own = args.path.parent().map(|parent| canonical(parent, "."));

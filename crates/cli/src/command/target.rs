@@ -11,6 +11,7 @@ use serde::Serialize;
 use swath::append::{Ordered, ordered, ordered_to};
 
 use crate::args::compress::OutputArgs;
+use crate::door::{is_folder, is_special};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json, unbuffered, wrote};
@@ -36,7 +37,7 @@ impl Target {
         };
         match (to, from) {
             (Some(Input::Stdin), _) | (None, Input::Stdin) => Ok(Self::Stdout),
-            (Some(Input::Path(to)), _) if to.is_dir() => {
+            (Some(Input::Path(to)), _) if is_folder(to) => {
                 let name = default.as_deref().and_then(Path::file_name);
                 let what = || format!("cannot make a file in {}: it has no name", to.display());
                 ensure!(name.is_some(), nameless(what()));
@@ -65,7 +66,7 @@ impl Target {
             return Err(Refused::new(what, "another name for the output").into());
         }
         // Pipes and devices are written as they are: nothing stands there that could be replaced.
-        if fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+        if is_special(path) {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
             return Ok(ordered_to(file, path, args.stream_options()));
         }

@@ -11,6 +11,7 @@ use swath::append::{Ordered, OrderedOptions, Ticket, ordered, ordered_to};
 use swath::sink::{Fs, LocalFs, Located, Sync};
 
 use crate::args::Verb;
+use crate::door::{is_folder, is_special};
 use crate::failure::Refused;
 use crate::output::complain;
 use crate::same_file::is_same_file;
@@ -121,7 +122,7 @@ fn is_replaceable(path: &Path) -> bool {
 /// Opens a pipe or a device: they are written as they are, for nothing stands there that could be
 /// replaced.
 fn open(path: &Path) -> Result<Option<Ordered>> {
-    if !fs::metadata(path).is_ok_and(|facts| !facts.is_file() && !facts.is_dir()) {
+    if !is_special(path) {
         return Ok(None);
     }
     let file = OpenOptions::new().write(true).open(path).map_err(|error| {
@@ -136,7 +137,7 @@ fn try_folder(path: &Path) -> Result<()> {
         let hint = "the name of a file in a folder that is there and can be written";
         Refused::new(cannot_write(path), hint).with_source(error)
     };
-    if path.is_dir() {
+    if is_folder(path) {
         return Err(refused(io::ErrorKind::IsADirectory.into()).into());
     }
     let Located { folder, .. } = LocalFs.locate(path).map_err(refused)?;

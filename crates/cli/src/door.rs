@@ -1,0 +1,69 @@
+//! What stands where something is to be left, asked by the way that a writer takes: a link that he
+//! may not follow answers nothing either.
+
+use std::fs::Metadata;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+use swath::sink::{Fs, Kind, LocalFs};
+
+/// Returns what a writer to `path` would find; `None` if nothing.
+///
+/// # Errors
+///
+/// Those of [`Fs::locate`], `PermissionDenied` among them for a stranger's link in a folder as
+/// `/tmp`.
+pub(crate) fn stands(path: &Path) -> io::Result<Option<Kind>> {
+    let found = LocalFs.locate(path).and_then(|at| at.folder.facts(&at.name));
+    match found {
+        Err(error)
+            if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) =>
+        {
+            Ok(None)
+        }
+        found => Ok(found?.map(|facts| facts.kind)),
+    }
+}
+
+/// Whether a folder stands there. What cannot be told, the writer is told.
+pub(crate) fn is_folder(path: &Path) -> bool {
+    // One call for most paths, which lead to a file or to nothing by any way.
+    path.is_dir() && matches!(stands(path), Ok(Some(Kind::Folder)))
+}
+
+/// Whether a pipe or a device stands there, which is written as it is: nothing is replaced.
+pub(crate) fn is_special(path: &Path) -> bool {
+    let is_odd = |facts: Metadata| !facts.is_file() && !facts.is_dir();
+    path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(Kind::Special)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn what_stands_there_is_what_a_path_leads_to() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = |name: &str| folder.path().join(name);
+        fs::write(path("file"), b"").expect("written");
+        for (link, text) in [("to-folder", "."), ("to-file", "file"), ("to-null", "/dev/null")]
+        {
+            std::os::unix::fs::symlink(text, path(link)).expect("linked");
+        }
+        for (name, kind) in [
+            ("", Some(Kind::Folder)),
+            (".", Some(Kind::Folder)),
+            ("to-folder/", Some(Kind::Folder)),
+            ("to-file", Some(Kind::File)),
+            ("to-null", Some(Kind::Special)),
+            ("missing", None),
+            ("missing/file", None),
+            ("file/file", None),
+        ] {
+            assert_eq!(stands(&path(name)).expect("asked"), kind, "{name}");
+        }
+        assert!(is_folder(Path::new("/")) && is_folder(Path::new("..")));
+        assert!(is_special(Path::new("/dev/null")) && !is_folder(Path::new("")));
+    }
+}
