@@ -69,7 +69,8 @@ impl Drop for Hidden {
     }
 }
 
-/// Removes such a folder, if it is there, also while others are writing to it.
+/// Removes such a folder, if it is there, also while others are writing to it: it gets another name
+/// first, so that whoever makes files by their paths makes no more.
 ///
 /// # Errors
 ///
@@ -77,6 +78,11 @@ impl Drop for Hidden {
 pub fn remove(path: &Path) -> io::Result<()> {
     /// Whoever makes files so fast is not stopped by this.
     const TIMES: usize = 100;
+    let mut gone = path.to_owned().into_os_string();
+    gone.push("-gone");
+    let gone = PathBuf::from(gone);
+    // Of the same kind, so the next one finds what is left of it.
+    let path = if fs::rename(path, &gone).is_ok() { &gone } else { path };
     let mut removed = fs::remove_dir_all(path);
     for _ in 0..TIMES {
         match &removed {
@@ -141,6 +147,37 @@ fn sweep_one(path: &Path, mine: &Metadata) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn who_is_writing_to_it_does_not_outrun_its_removal() {
+        let parent = tempfile::tempdir().expect("a folder");
+        let hidden = Hidden::make(parent.path(), ".ours").expect("made");
+        let path = hidden.path().to_owned();
+        let (begun, begins) = std::sync::mpsc::channel();
+        let writers: Vec<_> = (0..4)
+            .map(|writer| {
+                let (path, begun) = (path.clone(), begun.clone());
+                std::thread::spawn(move || {
+                    for folder in 0..100_000 {
+                        let folder = path.join(format!("{writer}-{folder}"));
+                        let made = fs::create_dir(&folder)
+                            .and_then(|()| fs::write(folder.join("file"), "bytes"));
+                        let _ = begun.send(());
+                        if made.is_err() {
+                            return folder;
+                        }
+                    }
+                    PathBuf::new()
+                })
+            })
+            .collect();
+        begins.iter().take(40).for_each(drop);
+        remove(&path).expect("removed");
+        for writer in writers {
+            assert_ne!(writer.join().expect("no panic"), PathBuf::new(), "it was stopped");
+        }
+        assert_eq!(fs::read_dir(parent.path()).expect("listed").count(), 0);
+    }
 
     #[test]
     fn what_a_killed_process_has_left_goes_and_nothing_else_does() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::child::{code, file_of, run, run_with_input, shell, stderr, stdout, word};
+use crate::child::{code, file_of, is_root, run, run_with_input, shell, stderr, stdout, word};
 
 fn read(path: &Path) -> Vec<u8> {
     std::fs::read(path).expect("it is there")
@@ -47,6 +47,61 @@ fn a_folder_gets_the_copy_under_the_same_name() {
         assert_eq!((code(&output), stdout(&output).as_str()), (2, ""));
         assert!(stderr(&output).contains("it has no name; try: name the copy"), "{output:?}");
     }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_named_so() {
+    let (folder, path, _) = setting(10);
+    let into = format!("{}/missing/", word(folder.path()));
+    let output = run(["cp", word(&path), &into]);
+    assert_eq!(code(&output), 2, "{output:?}");
+    let said = stderr(&output);
+    assert!(said.contains("No such file or directory"), "{said}");
+    assert!(said.contains("try: make this folder first"), "{said}");
+    assert!(!folder.path().join("missing").exists());
+}
+
+/// Whatever the kernel's own setting is.
+#[test]
+fn a_strangers_link_to_a_folder_in_a_folder_as_tmp_is_not_followed() {
+    if !is_root() {
+        return swath_reference::skip("root", "only root makes links of others");
+    }
+    let (folder, path, _) = setting(10);
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("private")).expect("room");
+    std::fs::create_dir(at("shared")).expect("room");
+    let shared = std::os::unix::fs::PermissionsExt::from_mode(0o1777);
+    std::fs::set_permissions(at("shared"), shared).expect("ours");
+    let link = at("shared/dir");
+    std::os::unix::fs::symlink(at("private"), &link).expect("linked");
+    std::os::unix::fs::lchown(&link, Some(12), None).expect("root may");
+    let (from, dir, within) = (word(&path), word(&link), link.join("out"));
+    let within = word(&within);
+    let tree = ["gen", "tree", "--files", "3", "--size", "1", "-o"];
+    for words in [
+        vec!["cp", from, dir],
+        vec!["cp", from, within],
+        vec!["mirror", from, "--into", dir],
+        vec!["manifest", from, "-o", within],
+        vec!["compress", from, dir],
+        vec!["compress", from, within],
+        vec!["gen", "bytes", "1kB", "-o", within],
+        [&tree[..], &[dir]].concat(),
+        [&tree[..], &[within]].concat(),
+        vec!["fib", "3", "-o", within],
+        vec!["sum", from, "--timeline", within],
+    ] {
+        let output = run(&words);
+        assert_eq!(code(&output), 2, "{words:?}: {output:?}");
+        let said = stderr(&output);
+        assert!(said.contains("Permission denied") && said.contains("try: "), "{said}");
+        let made = std::fs::read_dir(at("private")).expect("there").count();
+        assert_eq!(made, 0, "{words:?}");
+    }
+    std::os::unix::fs::lchown(&link, Some(0), None).expect("root may");
+    assert_eq!(code(&run(["cp", from, dir])), 0, "one's own is followed");
+    assert!(at("private/input").exists());
 }
 
 #[test]

@@ -87,6 +87,45 @@ fn what_is_generated_takes_the_place_of_a_file_as_any_output_does() {
     assert_eq!(names(folder.path()), ["link", "other", "out"]);
 }
 
+/// A run of `gen tree` that has begun to make files, too many to come to its end.
+fn tree_at_work(folder: &Path, output: &Path) -> Child {
+    let words = ["gen", "tree", "--files", "3000000", "--size", "1", "-o", word(output)];
+    let child = start(&words);
+    let until = Instant::now() + Duration::from_secs(60);
+    while names(folder).is_empty() {
+        assert!(Instant::now() < until, "it makes no folder");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    // A handler of signals is there at about the same time.
+    std::thread::sleep(Duration::from_millis(300));
+    child
+}
+
+#[test]
+fn a_tree_stands_under_its_name_when_it_is_whole_and_not_before() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+    let new = folder.path().join("tree");
+    for signal in SIGNALS {
+        // Also into the folder itself, which is there and empty.
+        for output in [&new, folder.path()] {
+            let mut child = tree_at_work(folder.path(), output);
+            assert!(!new.exists(), "{signal}: it is not whole");
+            send(signal, &child);
+            let ended = child.wait().expect("it ends");
+            let left = names(folder.path());
+            match signal {
+                "KILL" => assert_eq!(left.len(), 1, "{left:?}"),
+                _ => assert_eq!((ended.code(), left), (Some(130), vec![]), "{signal}"),
+            }
+            let next = run(["gen", "tree", "--files", "3", "--size", "1", "-o", word(output)]);
+            assert_eq!(code(&next), 0, "{signal}: {next:?}");
+            let made = if *output == new { "tree" } else { "000000" };
+            assert_eq!(names(folder.path()), [made], "{signal}");
+            std::fs::remove_dir_all(folder.path().join(made)).expect("made");
+        }
+    }
+}
+
 /// A demo that has begun to make its input.
 fn demo_at_work(folder: &Path) -> Child {
     let child = start(&["demo", "--size", "32MiB", "--dir", word(folder)]);
