@@ -42,7 +42,7 @@ use rayon::ThreadPool;
 use crate::args::{Cli, Verb};
 use crate::command::timeline::Recording;
 use crate::failure::describe;
-use crate::output::{OutputError, complain};
+use crate::output::{OutputError, complain, print_answer};
 use crate::signal::let_it_end;
 
 /// How a command ended that did not fail as a whole.
@@ -75,14 +75,7 @@ pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
-        Err(answer) => {
-            // Help and versions come this way too. Nobody is left to tell that they are not read.
-            let _ = answer.print();
-            return match answer.use_stderr() {
-                true => Outcome::NotDone.into(),
-                false => Outcome::Done.into(),
-            };
-        }
+        Err(answer) => return answered(&answer),
     };
     // Standard output may be a file, and the limit of file sizes is an error like others. If it
     // cannot be ignored, it ends the program: no worse than without this.
@@ -96,6 +89,22 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
             complain(describe(&error));
             Outcome::NotDone.into()
         }
+    }
+}
+
+/// Says what the words are answered with: what is wrong with them, help, or a version.
+fn answered(answer: &clap::Error) -> u8 {
+    if answer.use_stderr() {
+        // If standard error is gone too, nobody is left to tell.
+        let _ = answer.print();
+        return Outcome::NotDone.into();
+    }
+    match print_answer(answer) {
+        Err(error) if !error.is_closed() => {
+            complain(describe(&error.into()));
+            Outcome::NotDone.into()
+        }
+        _ => Outcome::Done.into(),
     }
 }
 

@@ -20,13 +20,38 @@ impl OutputError {
     pub(crate) fn is_closed(&self) -> bool {
         self.0.kind() == io::ErrorKind::BrokenPipe
     }
+
+    /// Whether there never was a standard output: who closed it did not wait for reports.
+    fn was_never_open(&self) -> bool {
+        self.0.raw_os_error() == Some(NOT_OPEN)
+    }
+}
+
+/// `EBADF`, which has no [`io::ErrorKind`].
+const NOT_OPEN: i32 = 9;
+
+/// Fails if standard output was closed from the start: what is written to it then goes nowhere, and
+/// the standard library does not say so.
+fn check_open() -> Result<(), OutputError> {
+    match swath::stdout_was_closed() {
+        true => Err(OutputError(io::Error::from_raw_os_error(NOT_OPEN))),
+        false => Ok(()),
+    }
 }
 
 /// Writes `text`, at once.
 pub(crate) fn print(text: impl AsRef<[u8]>) -> Result<(), OutputError> {
+    check_open()?;
     let mut out = io::stdout().lock();
     out.write_all(text.as_ref())?;
     Ok(out.flush()?)
+}
+
+/// Writes help or a version.
+pub(crate) fn print_answer(answer: &clap::Error) -> Result<(), OutputError> {
+    check_open()?;
+    answer.print()?;
+    Ok(io::stdout().flush()?)
 }
 
 /// Writes `value` as one line of JSON.
@@ -37,30 +62,32 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
 }
 
 /// What became of the report of `path`, which has been written: if it cannot be printed, nobody is to
-/// take that for a failure to write.
-pub(crate) fn wrote<T, E: Into<anyhow::Error>>(
+/// take that for a failure to write. Without a standard output, nobody wants it.
+pub(crate) fn wrote<E: Into<anyhow::Error>>(
     path: impl AsRef<Path>,
-    reported: Result<T, E>,
-) -> Result<T> {
+    reported: Result<(), E>,
+) -> Result<()> {
     wrote_all([path], reported)
 }
 
 /// The same of several files; of none, nothing was written.
-pub(crate) fn wrote_all<P: AsRef<Path>, T, E: Into<anyhow::Error>>(
+pub(crate) fn wrote_all<P: AsRef<Path>, E: Into<anyhow::Error>>(
     paths: impl IntoIterator<Item = P>,
-    reported: Result<T, E>,
-) -> Result<T> {
-    reported.map_err(|error| {
-        let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
-        match paths.collect::<Vec<_>>().join(", ") {
-            none if none.is_empty() => error.into(),
-            paths => error.into().context(format!("wrote {paths}, but cannot report it")),
-        }
-    })
+    reported: Result<(), E>,
+) -> Result<()> {
+    let Err(error) = reported else { return Ok(()) };
+    let error = error.into();
+    let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
+    match paths.collect::<Vec<_>>().join(", ") {
+        none if none.is_empty() => Err(error),
+        _ if error.downcast_ref().is_some_and(OutputError::was_never_open) => Ok(()),
+        paths => Err(error.context(format!("wrote {paths}, but cannot report it"))),
+    }
 }
 
 /// Returns standard output without a buffer of its own, for large writes.
 pub(crate) fn unbuffered() -> Result<File, OutputError> {
+    check_open()?;
     Ok(File::from(io::stdout().as_fd().try_clone_to_owned()?))
 }
 

@@ -73,6 +73,7 @@ pub mod placement;
 pub mod priority;
 pub mod residency;
 pub mod ring;
+pub mod streams;
 pub mod umask;
 pub mod usage;
 pub mod writeback;

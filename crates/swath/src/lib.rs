@@ -94,6 +94,7 @@ pub use swath_os::limits::ignore_file_size_signal;
 pub use swath_os::machine::memory_at_hand;
 pub use swath_os::map::{Frozen, Permit};
 pub use swath_os::priority::IoPriority;
+pub use swath_os::streams::stdout_was_closed;
 pub use swath_plan::checksums::{Checksums, ChecksumsError};
 pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
 pub use swath_plan::segment::index::Index as ExtentIndex;

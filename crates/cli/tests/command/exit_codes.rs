@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
-use crate::child::{code, file_of, is_root, run, stderr, stdout, word};
+use crate::child::{code, file_of, is_root, run, shell, stderr, stdout, word};
 
 /// The commands that read one path.
 const READERS: [&[&str]; 6] = [
@@ -153,4 +153,33 @@ fn a_full_device_is_2() {
         assert!(text.contains("standard output: No space left"), "{text}");
         assert!(text.contains("try: free some space"), "{text}");
     }
+    for words in [&["--help"][..], &["-h"], &["--version"], &["sum", "--help"], &["help"]] {
+        let output = shell(&format!("\"$0\" {} > /dev/full", words.join(" ")), &[]);
+        assert_eq!(code(&output), 2, "{words:?} {output:?}");
+        let text = stderr(&output);
+        assert!(text.contains("standard output: No space left"), "{words:?}: {text}");
+    }
+}
+
+/// What the standard library puts in the place of a closed stream takes everything.
+#[test]
+fn without_a_standard_output_only_what_was_to_go_there_is_2() {
+    let (folder, path) = file_of(b"text");
+    for words in
+        ["cat \"$1\"", "sum \"$1\"", "read --json \"$1\"", "--help", "man", "compress \"$1\" -"]
+    {
+        let output = shell(&format!("\"$0\" {words} >&-"), &[path.as_os_str()]);
+        assert_eq!(code(&output), 2, "{words}: {output:?}");
+        let text = stderr(&output);
+        assert!(text.contains("standard output: Bad file descriptor"), "{words}: {text}");
+        // As services and their like do, who mean it.
+        for null in ["> /dev/null", "<> /dev/null 1>&0"] {
+            let output = shell(&format!("\"$0\" {words} {null}"), &[path.as_os_str()]);
+            assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{words} {null}");
+        }
+    }
+    let copy = folder.path().join("copy");
+    let output = shell("\"$0\" cp \"$1\" \"$2\" >&-", &[path.as_os_str(), copy.as_os_str()]);
+    assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "nobody wants a report");
+    assert_eq!(std::fs::read(copy).expect("copied"), b"text");
 }

@@ -95,7 +95,13 @@ fn standard_streams_are_closed() {
     let stage = Stage::get();
     for case in CASES {
         let ran = stage.checked(case, &Limit::Closed);
-        let code = if case.answer == Answer::Refused { 2 } else { 0 };
+        // Nobody misses a report of what is left; what was to be printed is not done.
+        let is_left = match case.answer {
+            Answer::Left => true,
+            Answer::Measured => !["read", "ingest", "demo"].contains(&case.words[0]),
+            Answer::Printed | Answer::Refused => false,
+        };
+        let code = if is_left { 0 } else { 2 };
         assert_eq!(ran.code, Some(code), "{ran:?}");
     }
 }
