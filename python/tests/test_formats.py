@@ -104,6 +104,20 @@ def test_what_is_written_is_read_back(tmp_path, data):
     assert again.data.tobytes() == matrix.values.tobytes(), "to the bit"
 
 
+def test_values_without_a_sign_are_exact(tmp_path):
+    path, at = tmp_path / "matrix.mtx", np.array([0, 1])
+    for values, kind in [([2**64 - 1, 2**53 + 1], "u8"), ([2**63 - 1, 1], "i8"), ([], "i8")]:
+        many = at[: len(values)]
+        swath.write_mtx(path, swath.Coo((2, 2), many, many, np.array(values, "u8")))
+        again = swath.read_mtx(path)
+        assert again.data.dtype == kind and again.data.tolist() == values
+        assert swath.read_mtx(path, values="uint64").data.tolist() == values
+        np.testing.assert_array_equal(scipy_io.mmread(path).toarray(), again.toarray())
+    half = swath.Coo((2, 2), np.array([0, 1]), np.array([1, 0]), np.array([2**63, 2**63], ">u8"))
+    swath.write_mtx(path, half, symmetry="symmetric")
+    assert swath.read_mtx(path).toarray().tolist() == [[0, 2**63], [2**63, 0]]
+
+
 def test_edges(tmp_path):
     path = tmp_path / "edges.txt"
     path.write_text("0 1\n1 2\n2 0\n")

@@ -212,7 +212,8 @@ def write_mtx(
     path : path
     matrix : scipy sparse array or matrix, or Coo
         Values are written so that reading them as the type they have gives the same bits; float32
-        asks for ``values="float32"`` then. What is masked, or wider than a double, is refused.
+        asks for ``values="float32"`` then. Integers above 2^63 - 1 make it ``unsigned-integer``, which
+        scipy reads too. What is masked, or wider than a double, is refused.
     symmetry : str
         What the matrix is, if not "general": then only its lower half is written, and the rest is not
         compared with it.
@@ -277,8 +278,10 @@ def _numbers(given: Any) -> np.ndarray[Any, Any]:
     if array.dtype.kind == "c" and array.dtype.itemsize <= 16:
         return array.astype(np.complex128, copy=False)
     check_numbers("the array of values", array)
-    if array.dtype == np.uint64 and len(array) and int(array.max()) > 2**63 - 1:
-        raise OverflowError("a value above 2^63 - 1 does not fit")
+    is_unsigned = array.dtype.kind == "u" and array.dtype.itemsize == 8
+    if is_unsigned and len(array) and int(array.max()) > 2**63 - 1:
+        # Only where they have to be: the format itself has integers with a sign alone.
+        return array.astype(np.uint64, copy=False)
     if array.dtype.kind != "f":
         return array.astype(np.int64, copy=False)
     kind = np.float32 if array.dtype == np.float32 else np.float64
