@@ -190,6 +190,25 @@ except TypeError as error:
     assert "pip install ml_dtypes" in run.stdout, run.stderr
 
 
+def test_without_torch_the_error_says_what_to_install(tmp_path):
+    path = tmp_path / "model.safetensors"
+    swath.save_safetensors(path, {"a": np.zeros(2)})
+    script = f"""
+import sys
+sys.modules["torch"] = None
+import swath
+for verb in [swath.load_safetensors, swath.stream_safetensors]:
+    for path in [{str(path)!r}, "nowhere"]:
+        try:
+            verb(path, framework="pt")
+        except ImportError as error:
+            print(error.name, error)
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    told = "torch torch is not installed, and framework='pt' makes its tensors; try: pip install torch, or "
+    assert run.stdout.count(told) == 4, run
+
+
 def test_torch(tmp_path):
     torch = pytest.importorskip("torch")
     path = tmp_path / "model.safetensors"

@@ -222,8 +222,22 @@ def _maker(framework: str) -> Any:
     if framework in ("numpy", "np"):
         return _numpy
     if framework in ("torch", "pt"):
+        _check_torch(framework)
         return _torch
     raise ValueError(f'framework={framework!r}: it is one of "numpy", "torch", "np", "pt"')
+
+
+def _check_torch(framework: str) -> None:
+    try:
+        import torch  # type: ignore[import-not-found, unused-ignore] # noqa: F401
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise ImportError(
+            f"torch is not installed, and framework={framework!r} makes its tensors; try: pip "
+            'install torch, or framework="numpy"',
+            name="torch",
+        ) from None
 
 
 def _dtype(name: str, word: str) -> Any:
