@@ -321,3 +321,23 @@ def test_an_array_of_unsigned_columns_is_exact_or_an_error(tmp_path):
     assert array.dtype == np.uint64 and array.tolist() == [[2**64 - 1], [3]]
     with pytest.raises(ValueError, match="18446744073709551615"):
         np.asarray(table({"u": large, "x": [0.5, 1.5]}))
+
+
+def test_what_columns_takes_is_told_in_words(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    for odd, kind, says in [
+        (0, TypeError, r"columns=0: .*names and indices; try: columns=\[0\]"),
+        ("a", TypeError, r"columns='a': .*try: columns=\['a'\]"),
+        (1.5, TypeError, "columns=1.5: .*names and indices"),
+        ([1.0], TypeError, r"columns=\[…\]: 1.0 is neither a name nor an index"),
+        ([None], TypeError, "None is neither"),
+        (["a", True], TypeError, "True is neither"),
+        ([b"a"], TypeError, "b'a' is neither"),
+        ([-1], ValueError, "-1: an index counts from 0"),
+        ([2**70], ValueError, "no file has so many"),
+    ]:
+        with pytest.raises(kind, match=says):
+            swath.read_csv(path, columns=odd)
+    for fine in [np.array([1, 0]), ("b", 0), iter(["b", "a"]), pandas.Index(["b", "a"])]:
+        assert swath.read_csv(path, columns=fine).names == ["b", "a"]

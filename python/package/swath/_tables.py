@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,7 +42,7 @@ def read_csv(
         Without it a ``Table`` with a type for each column.
     columns : sequence of str or int, optional
         The columns that are read, in this order: by their names in the header, or by index, from 0
-        on. In the others may stand any text. Without it all are read.
+        on; -1 is none. In the others may stand any text. Without it all are read.
     delimiter : str or bytes, optional
         One byte, or "blanks": spaces and tabs, any number of which count as one. Without it, the
         first of tab, ``,``, ``;`` and ``|`` that the first line has, else blanks, if it has a space.
@@ -68,10 +69,8 @@ def read_csv(
     """
     if not isinstance(header, str):
         raise TypeError(f'header={header!r}: it is one of "auto", "present", "absent"')
-    if isinstance(columns, (str, bytes)):
-        raise TypeError(f"columns={columns!r}: it is a sequence of names and indices")
     said: dict[str, Any] = {
-        "columns": None if columns is None else list(columns),
+        "columns": None if columns is None else _keys(columns),
         "header": header,
         "delimiter": delimiter if delimiter == "blanks" else _byte("delimiter", delimiter),
         "comment": _byte("comment", comment),
@@ -88,6 +87,34 @@ def read_csv(
 
     values, _ = read_table(path, np.dtype(dtype).name, **said)
     return np.asarray(values)
+
+
+def _keys(columns: Any) -> list[str | int]:
+    if isinstance(columns, (str, bytes, int)) or not hasattr(columns, "__iter__"):
+        raise TypeError(
+            f"columns={columns!r}: it is a sequence of names and indices; try: columns=[{columns!r}]"
+        )
+    return [_key(one) for one in columns]
+
+
+def _key(one: Any) -> str | int:
+    if isinstance(one, str):
+        return str(one)
+    try:
+        index = None if isinstance(one, bool) else operator.index(one)
+    except TypeError:
+        index = None
+    if index is None:
+        raise TypeError(
+            f"columns=[…]: {one!r} is neither a name nor an index; try: a str, or an int from 0 on"
+        )
+    if index < 0:
+        raise ValueError(
+            f"columns=[…]: {one!r}: an index counts from 0, the first column; try: the name"
+        )
+    if index >= 2**63:
+        raise ValueError(f"columns=[…]: {one!r}: no file has so many columns; try: the name")
+    return index
 
 
 def _byte(name: str, text: str | bytes | None) -> int | None:
