@@ -341,3 +341,28 @@ def test_what_columns_takes_is_told_in_words(tmp_path):
             swath.read_csv(path, columns=odd)
     for fine in [np.array([1, 0]), ("b", 0), iter(["b", "a"]), pandas.Index(["b", "a"])]:
         assert swath.read_csv(path, columns=fine).names == ["b", "a"]
+
+
+def test_errors_of_others_have_the_name_of_the_column(tmp_path):
+    path = tmp_path / "out.csv"
+    mixed = pandas.Series([1, "x"], dtype=object)
+    for data in [
+        pandas.DataFrame({"fine": [1, 2], "odd": mixed}),
+        {"fine": [1, 2], "odd": mixed},
+        mixed.rename("odd"),
+        {"odd": pandas.Series([1 + 2j, 2])},
+        pandas.DataFrame({"fine": [1, 2], "odd": [1 + 2j, 2]}),
+        pandas.DataFrame({"fine": [1], "odd": [object()]}),
+        polars.DataFrame({"fine": [1], "odd": polars.Series([object()], dtype=polars.Object)}),
+        {"odd": polars.Series([object()], dtype=polars.Object)},
+    ]:
+        with pytest.raises((TypeError, ValueError), match="column ['`]odd['`]") as raised:
+            swath.write_csv(path, data)
+        assert "try: " in str(raised.value)
+    with pytest.raises(TypeError, match="^the column cannot be taken as numbers: .*; try: "):
+        swath.write_csv(path, mixed)
+    with pytest.raises(TypeError, match="^column `odd` is of type"):
+        swath.write_csv(path, pyarrow.table({"odd": ["a"]}))
+    with pytest.raises(OverflowError, match="column 'odd'"):
+        swath.write_csv(path, pandas.DataFrame({"odd": [2**70]}))
+    assert not path.exists()

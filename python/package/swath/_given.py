@@ -115,8 +115,39 @@ def _of_arrow(data: Any) -> tuple[list[Table], list[str] | None]:
         data = data.to_frame("" if data.name is None else data.name)
     if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(data).__mro__):
         data = _with_index(data)
-    table = import_table(data)
+    table = _imported(data)
     return [table], None if table.names == [""] else table.names
+
+
+def _imported(data: Any, name: str | None = None) -> Table:
+    """Copies what speaks Arrow; an error of the library that it is of gets the name of the column."""
+    try:
+        return import_table(data, name)
+    except (ImportError, MemoryError):
+        raise
+    except Exception as error:
+        what = _at_fault(data) if name is None else name
+        if what is None or f"`{what}`" in str(error):
+            raise
+        column = f"column {what!r}" if what else "the column"
+        text = " ".join(map(str, error.args)) or type(error).__name__
+        kind = OverflowError if isinstance(error, OverflowError) else TypeError
+        raise kind(
+            f"{column} cannot be taken as numbers: {text}; try: {_HINTS['O']}"
+        ) from error
+
+
+def _at_fault(data: Any) -> str | None:
+    """The name of the first column that cannot be taken, of a frame of pandas or polars."""
+    origins = {kind.__module__.partition(".")[0] for kind in type(data).__mro__}
+    if not origins & {"pandas", "polars"} or not hasattr(data, "columns"):
+        return None
+    for at, name in enumerate(map(str, data.columns)):
+        try:
+            import_table(data.iloc[:, at] if "pandas" in origins else data[:, at], name)
+        except Exception:
+            return name
+    return None
 
 
 def _with_index(frame: Any) -> Any:
@@ -168,7 +199,7 @@ def _column(name: str, data: Any) -> Table:
                 "try: series.reset_index(drop=True), or one DataFrame of all"
             )
         data = values
-    return import_table(data, name)
+    return _imported(data, name)
 
 
 def _wide(what: str, array: np.ndarray[Any, Any], missing: Any) -> tuple[bool, Any]:
