@@ -103,7 +103,7 @@ def test_columns_of_numpy_are_refused_by_name(tmp_path):
     ]:
         with pytest.raises(TypeError, match=f"column 'odd' is of .*{kind}.*; try: "):
             swath.write_csv(path, {"n": [1], "odd": values})
-        if np.asarray(values).dtype != object:
+        if np.asarray(values).dtype.kind not in "OV":
             with pytest.raises(TypeError, match=f"is of .*{kind}.*; try: "):
                 swath.write_csv(path, np.ma.asarray(values))
             with pytest.raises(TypeError, match="try: "):
@@ -366,3 +366,49 @@ def test_errors_of_others_have_the_name_of_the_column(tmp_path):
     with pytest.raises(OverflowError, match="column 'odd'"):
         swath.write_csv(path, pandas.DataFrame({"odd": [2**70]}))
     assert not path.exists()
+
+
+def test_a_structured_array_is_a_table_of_its_fields(tmp_path):
+    path = tmp_path / "out.csv"
+    kind = np.dtype([("n", ">i8"), ("x", "f4")])
+    array = np.array([(MOST, 0.5), (2, 1.5)], kind)
+    for same in [array, array.view(np.recarray), np.ma.asarray(array), list(array)]:
+        swath.write_csv(path, same)
+        assert path.read_text() == f"n,x\n{MOST},0.5\n2,1.5\n"
+    swath.write_csv(path, array[::-1], names=["a", "b"])
+    assert path.read_text() == f"a,b\n2,1.5\n{MOST},0.5\n"
+    swath.write_csv(path, np.ma.MaskedArray(array, [(0, 1), (0, 0)]))
+    assert path.read_text() == f"n,x\n{MOST},\n2,1.5\n"
+    swath.write_csv(path, array[:0])
+    assert path.read_text() == "n,x\n"
+    for odd, says in [
+        (np.ones(1, [("odd", "U3")]), "column 'odd' is of <U3"),
+        (np.ones(1, [("n", "i4"), ("odd", [("a", "i4")])]), "column 'odd' is of"),
+        (np.ones(1, [("odd", "i4", 3)]), "column 'odd'.*one dimension, not 2"),
+        (np.ones((2, 2), kind), "one dimension, not 2"),
+    ]:
+        with pytest.raises((TypeError, ValueError), match=says):
+            swath.write_csv(path, odd)
+
+
+def test_an_index_of_pandas_keeps_its_name(tmp_path):
+    path = tmp_path / "out.csv"
+    for index in [pandas.Index([3, 1], name="id"), pandas.RangeIndex(3, -1, -2, name="id")]:
+        swath.write_csv(path, index)
+        assert path.read_text() == "id\n3\n1\n"
+        swath.write_csv(path, {"a": index, "b": [1, 2]})
+        assert path.read_text() == "a,b\n3,1\n1,2\n"
+        swath.write_csv(path, index, names=["n"])
+        assert path.read_text() == "n\n3\n1\n"
+    swath.write_csv(path, pandas.Index([3, 1]))
+    assert path.read_text() == "3\n1\n"
+    gaps = pandas.Index(pandas.array([MOST, None], "Int64"), name="id")
+    swath.write_csv(path, gaps)
+    assert path.read_text() == f'id\n{MOST}\n""\n'
+    swath.write_csv(path, {"a": gaps, "b": [1, 2]})
+    assert path.read_text() == f"a,b\n{MOST},1\n,2\n"
+    for odd in [pandas.Index(["a"], name="odd"), pandas.date_range("2026", periods=1, name="odd")]:
+        with pytest.raises(TypeError, match="column .odd.*try: "):
+            swath.write_csv(path, odd)
+    with pytest.raises(TypeError, match="MultiIndex.*try: .*to_frame"):
+        swath.write_csv(path, pandas.MultiIndex.from_tuples([(1, 2)], names=["a", "b"]))

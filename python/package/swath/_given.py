@@ -97,11 +97,24 @@ def tables(data: Any) -> tuple[list[Table], list[str] | None] | None:
     if isinstance(data, Mapping):
         names = [str(name) for name in data]
         return [_column(name, one) for name, one in zip(names, data.values())], names
+    if _is_index(data):
+        data = _column_of(data)
     if speaks_arrow(data):
         return _of_arrow(data)
     if _is_extension(data):
         return _of_arrow(_series(data))
-    return _of_masked(data)
+    array = _array(data)
+    if array.dtype.names:
+        return _of_fields(array)
+    return _of_masked(array)
+
+
+def _of_fields(array: np.ndarray[Any, Any]) -> tuple[list[Table], list[str]]:
+    """A structured array: a column for each field."""
+    names = list(array.dtype.names or ())
+    if array.ndim != 1:
+        raise ValueError(f"an array with fields is a table if it has one dimension, not {array.ndim}")
+    return [_column(name, array[name]) for name in names], names
 
 
 def _series(data: Any) -> Any:
@@ -110,9 +123,27 @@ def _series(data: Any) -> Any:
     return pandas.Series(data)
 
 
+def _is_index(data: Any) -> bool:
+    """Whether it is an Index of pandas, whose name numpy's conversion forgets."""
+    return any(
+        kind.__qualname__ == "Index" and kind.__module__.partition(".")[0] == "pandas"
+        for kind in type(data).__mro__
+    )
+
+
+def _column_of(index: Any) -> Any:
+    """An Index of pandas as a Series with its name."""
+    if index.nlevels != 1:
+        raise TypeError(
+            f"a {_kind(index)} is several columns, and which of them have names it may not say; "
+            "try: index.to_frame(index=False)"
+        )
+    return index.to_series(index=range(len(index)))
+
+
 def _of_arrow(data: Any) -> tuple[list[Table], list[str] | None]:
     if hasattr(type(data), "to_frame"):
-        data = data.to_frame("" if data.name is None else data.name)
+        data = data.to_frame("" if data.name is None else str(data.name))
     if any(kind.__module__.partition(".")[0] == "pandas" for kind in type(data).__mro__):
         data = _with_index(data)
     table = _imported(data)
@@ -164,10 +195,9 @@ def _with_index(frame: Any) -> Any:
     return frame.reset_index(drop=True)
 
 
-def _of_masked(data: Any) -> tuple[list[Table], None] | None:
+def _of_masked(array: np.ndarray[Any, Any]) -> tuple[list[Table], None] | None:
     from swath._numpy import np
 
-    array = _array(data)
     if not isinstance(array, np.ma.MaskedArray) or array.ndim not in (1, 2):
         return None
     columns = array.reshape(-1, 1) if array.ndim == 1 else array
@@ -179,6 +209,8 @@ def _column(name: str, data: Any) -> Table:
     """One column, exactly, or an error with its name."""
     from swath._numpy import np
 
+    if _is_index(data):
+        data = _column_of(data)
     if _is_extension(data):
         data = _series(data)
     if isinstance(data, Table) or not speaks_arrow(data):

@@ -249,7 +249,8 @@ def write_csv(
     path : path
     data : table, mapping of names to columns, or array of one or two dimensions
         A ``Table``, or a table of pandas, polars, pyarrow or whatever else speaks Arrow, is written
-        with its names and types; so is a mapping. What is missing there, or masked in an array,
+        with its names and types; so are a mapping, a structured array, a column for each field, and
+        a Series or an Index of pandas that has a name. What is missing there, or masked in an array,
         is an empty field. Booleans of numpy are 0 and 1.
     names : sequence of str, optional
         What the first line calls the columns; without them, of an array, there is no such line.
