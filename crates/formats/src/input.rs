@@ -18,6 +18,7 @@ use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 
 use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, Reason, Result};
+use crate::foreign;
 
 /// First bytes that tell what a file is.
 const HEAD: u64 = 18;
@@ -45,6 +46,9 @@ impl<'p> Input<'p> {
             return Err(error.hint("write it to a file first"));
         }
         let head = first().with_len(facts.len().min(HEAD)).read(path)?.buffer;
+        if let Some(error) = foreign::refused(path, &head) {
+            return Err(error);
+        }
         if !is_compressed(&head) {
             return Ok(Self { path, len: facts.len(), plain: None });
         }

@@ -14,6 +14,7 @@
 pub mod checksum;
 pub mod compressed;
 mod error;
+mod foreign;
 mod input;
 pub mod matrix;
 mod number;

@@ -2,6 +2,7 @@
 
 mod arrays;
 mod faults;
+mod first_lines;
 mod packed;
 mod select;
 mod vectors;
