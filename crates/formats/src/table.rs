@@ -29,7 +29,7 @@
 //! | nothing but blanks between the fields of the first line | they count once, those around a line not at all |
 //! | `\r\n`, no newline at the end, spaces around fields, quotes around numbers | fine |
 //! | a field that is empty, `NA`, `N/A` or `null` | [`Missing`] decides |
-//! | a line with more or fewer fields, a quote that does not end, NUL, `\r` inside a line, a number that does not fit | an error with path, line and byte |
+//! | a line with more or fewer fields, a quote that does not end, NUL, other control bytes in a header, `\r` inside a line, a number that does not fit | an error with path, line and byte |
 
 mod array;
 #[cfg(feature = "arrow")]
@@ -38,6 +38,7 @@ mod columns;
 mod diagnose;
 mod dialect;
 mod fields;
+mod first_line;
 mod head;
 mod infer;
 mod lines;

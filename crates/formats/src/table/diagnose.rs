@@ -3,7 +3,8 @@
 //! Line by line and field by field from the start of the block, so what is found first does not
 //! depend on how the file was cut.
 
-use super::dialect::{Field, OpenQuote};
+use super::dialect::{Dialect, Field, OpenQuote};
+use super::first_line::OddNumber;
 use super::head::Head;
 use crate::error::{Error, Reason};
 use crate::input::Input;
@@ -41,12 +42,11 @@ pub(super) fn first_fault(
         if head.dialect.is_data(line)
             && let Err(wrong) = check_line(line, head, &check)
         {
+            let is_first = offset + at as u64 == head.data;
+            let hint = if is_first { wrong.hint_at_first(line, head) } else { wrong.hint };
             let offset = offset + (at + wrong.at) as u64;
             let (reason, detail) = wrong.refusal;
-            return Some(Diagnosis {
-                fault: Fault { offset, reason, detail },
-                hint: wrong.hint,
-            });
+            return Some(Diagnosis { fault: Fault { offset, reason, detail }, hint });
         }
         at += line.len();
     }
@@ -73,6 +73,21 @@ struct Wrong {
     at: usize,
     refusal: Refusal,
     hint: &'static str,
+}
+
+impl Wrong {
+    /// What to try if it is the line behind the header: R leaves out what names of rows are called.
+    fn hint_at_first(&self, line: &[u8], head: &Head) -> &'static str {
+        let columns = head.dialect.columns;
+        let mut fields = head.dialect.fields(line).map_while(Result::ok);
+        // An empty one: a delimiter ends the line.
+        let is_more = fields.nth(columns).is_some_and(|field| !field.place.is_empty());
+        if head.has_names() && is_more && fields.next().is_none() {
+            "name the first column too, if it has names of rows: R does with col.names=NA"
+        } else {
+            self.hint
+        }
+    }
 }
 
 fn malformed(at: usize, detail: impl Into<String>) -> Wrong {
@@ -121,7 +136,7 @@ fn check_field(
     let bare = dialect.bare(text);
     let at = start + (bare.as_ptr().addr() - text.as_ptr().addr());
     check(place, bare).map_err(|(reason, detail)| {
-        let hint = if detail == NO_NUMBER { hint_for(bare) } else { "" };
+        let hint = if detail == NO_NUMBER { hint_for(bare, dialect) } else { "" };
         Wrong { at, refusal: (reason, format!("{}: {detail}", head.label(column))), hint }
     })?;
     // Whoever looks for delimiters alone takes it for several fields.
@@ -150,7 +165,11 @@ const NOTHING: [&str; 14] = [
 ];
 
 /// What to try for a field that is no number.
-fn hint_for(bare: &[u8]) -> &'static str {
+fn hint_for(bare: &[u8], dialect: &Dialect) -> &'static str {
+    let odd = OddNumber::of(bare);
+    if let Some(odd) = odd.filter(|&it| it != OddNumber::Comma || !dialect.separates(b',')) {
+        return odd.hint();
+    }
     let is = |word: &&str| bare.eq_ignore_ascii_case(word.as_bytes());
     if NOTHING.iter().any(&is) {
         "name the words for missing values, with `missing_words`"

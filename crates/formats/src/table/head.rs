@@ -6,6 +6,7 @@ use swath::ReadOptions;
 use swath_simd::decimal;
 
 use super::dialect::{Dialect, without_returns};
+use super::first_line::{self, OddNumber, begins_with_digit};
 use super::options::{Delimiter, Header, TableOptions};
 use super::select::Picked;
 use crate::error::{Error, Reason, Result, shown};
@@ -49,6 +50,11 @@ impl Head {
         }
     }
 
+    /// Whether the first line names the columns.
+    pub(super) fn has_names(&self) -> bool {
+        self.names.is_some()
+    }
+
     /// What messages call a column of the file.
     pub(super) fn label(&self, column: usize) -> String {
         match self.names.as_ref().and_then(|names| names.get(column)) {
@@ -87,25 +93,28 @@ fn read(input: &Input<'_>, options: &TableOptions) -> Result<Head> {
                 return Ok(head);
             }
             Ok(None) => wanted = (wanted * 4).min(len),
-            Err(Stop::Fault(fault)) => return Err(fault.into_error(input)),
-            Err(Stop::Unclear(fault)) => {
-                let hint = "say whether the first line has names, with `header`";
-                return Err(fault.into_error(input).hint(hint));
-            }
+            Err(stop) => return Err(stop.into_error(input)),
         }
     }
 }
 
-/// Why nothing is known about a file.
-enum Stop {
-    Fault(Fault),
-    /// It may be a header or not, and somebody has to say.
-    Unclear(Fault),
+/// Why nothing is known about a file, and what to try.
+struct Stop {
+    fault: Fault,
+    /// "" leaves that to the fault.
+    hint: &'static str,
+}
+
+impl Stop {
+    fn into_error(self, input: &Input<'_>) -> Error {
+        let error = self.fault.into_error(input);
+        if self.hint.is_empty() { error } else { error.hint(self.hint) }
+    }
 }
 
 impl From<Fault> for Stop {
     fn from(fault: Fault) -> Self {
-        Self::Fault(fault)
+        Self { fault, hint: "" }
     }
 }
 
@@ -136,6 +145,11 @@ fn look(
     });
     let Some(behind) = scanned.map_err(|fault| fault.moved(first))? else { return Ok(None) };
     dialect.columns = seen.fields;
+    let line = &text[first..first + behind];
+    if first_line::is_excels(line) {
+        let fault = Fault::malformed(first as u64, "it is for Excel, and no line of a table");
+        return Err(Stop { fault, hint: "leave it out: tail -n +2 <OLD >NEW" });
+    }
     if options.header == Header::Auto && seen.may_be_quoted_names() {
         let Some(is_all_quoted) = has_quotes(text, first + behind, is_all, &dialect) else {
             return Ok(None);
@@ -150,8 +164,11 @@ fn look(
     let (mut names, mut data) = (None, first);
     if is_header {
         data = first + behind;
-        seen.check(options.header)?;
-        names = Some(names_of(&text[first..data], &dialect, seen.fields, first)?);
+        if let Some((at, detail)) = first_line::control(line, &dialect) {
+            return Err(Fault::malformed((first + at) as u64, detail).into());
+        }
+        seen.check(options.header, line, &dialect)?;
+        names = Some(names_of(line, &dialect, seen.fields, first)?);
     }
     // Only to see how fields look: if it is not here, they are trimmed one by one.
     if let Some(sample) = data_line(text, data, true, &dialect) {
@@ -223,8 +240,8 @@ struct Seen {
     bare_data: bool,
     /// Whether one in quotes is, but for nothing at all.
     quoted_data: bool,
-    /// The first one with a NUL in it.
-    nul: Option<usize>,
+    /// The first one without quotes that is a number as no table has it.
+    odd: Option<(usize, OddNumber)>,
 }
 
 impl Seen {
@@ -237,8 +254,8 @@ impl Seen {
         if self.word.is_none() && !is_number(field) && !dialect.is_missing(field) {
             self.word = Some(at);
         }
-        if self.nul.is_none() && field.contains(&0) {
-            self.nul = Some(at);
+        if self.odd.is_none() && !is_quoted {
+            self.odd = OddNumber::of(field).map(|odd| (at, odd));
         }
     }
 
@@ -255,18 +272,34 @@ impl Seen {
         }
     }
 
-    /// Whether these may be names.
-    fn check(&self, header: Header) -> std::result::Result<(), Stop> {
-        if let Some(at) = self.nul {
-            return Err(Fault::malformed(at as u64, "a NUL byte").into());
-        }
+    /// Whether these may be names; `line` has them all.
+    fn check(
+        &self,
+        header: Header,
+        line: &[u8],
+        dialect: &Dialect,
+    ) -> std::result::Result<(), Stop> {
         match self.word {
             Some(at) if self.digit && header == Header::Auto => {
-                let detail = "numbers and other words: names, or data that is damaged";
-                Err(Stop::Unclear(Fault::malformed(at as u64, detail)))
+                Err(self.unclear(at, line, dialect))
             }
             _ => Ok(()),
         }
+    }
+
+    /// What is told where `word` stands between numbers.
+    fn unclear(&self, word: usize, line: &[u8], dialect: &Dialect) -> Stop {
+        let commas = || first_line::has_decimal_commas(line, dialect);
+        let odd = self.odd.or_else(|| commas().then_some((word, OddNumber::Comma)));
+        let (at, detail, hint) = match odd {
+            Some((at, odd)) => (at, odd.detail(), odd.hint()),
+            None => (
+                word,
+                "numbers and other words: names, or data that is damaged",
+                "say whether the first line has names, with `header`",
+            ),
+        };
+        Stop { fault: Fault::malformed(at as u64, detail), hint }
     }
 }
 
@@ -281,11 +314,11 @@ fn is_number(field: &[u8]) -> bool {
         || std::str::from_utf8(field).is_ok_and(|text| text.parse::<f64>().is_ok())
 }
 
-/// Whether a field begins with a digit, behind a sign and a point that it may have.
+/// Whether a field begins with a digit, behind a sign and a point that it may have, or is a number as
+/// no table has it.
 fn begins_as_number(field: &[u8]) -> bool {
-    let field = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
-    let field = field.strip_prefix(b".").unwrap_or(field);
-    field.first().is_some_and(u8::is_ascii_digit)
+    let bare = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    begins_with_digit(bare) || OddNumber::of(field).is_some()
 }
 
 /// The names of a header of so many fields, which is all of `text`.

@@ -6,6 +6,7 @@ use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
 
 use super::columns::{Columns, Values};
 use super::dialect::Dialect;
+use super::first_line;
 use super::head::looks_like_data;
 use super::options::{Delimiter, TableOptions};
 use super::value::Value;
@@ -17,6 +18,9 @@ const VALUES: usize = 32 << 10;
 
 /// The smallest double has so many digits behind the point: 2^-1074.
 const MOST_PLACES: usize = 1074;
+
+/// Nothing, or why a table is not written, and what to try.
+type Refused = std::result::Result<(), (String, &'static str)>;
 
 /// How doubles are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -190,28 +194,36 @@ impl TableWriter {
         }
     }
 
-    /// Begins the file, with its header if there are names.
-    fn begin(&self, path: &Path, columns: usize, names: Option<&[String]>) -> Result<Ordered> {
-        let invalid = |detail: String| Err(Error::writing(path, Reason::Invalid, detail));
-        let part_of_numbers =
-            self.delimiter.is_ascii_alphanumeric() || b"+-.\n\r\"".contains(&self.delimiter);
-        if part_of_numbers {
-            let shown = self.delimiter.escape_ascii();
-            return invalid(format!("`{shown}` cannot stand between numbers"));
+    /// Refuses what would not be read back.
+    fn check(&self, columns: usize, names: Option<&[String]>) -> Refused {
+        let sign = self.delimiter.escape_ascii();
+        if self.delimiter.is_ascii_alphanumeric() || b"+-.\n\r\"".contains(&self.delimiter) {
+            return Err((format!("`{sign}` cannot stand between numbers"), ""));
         }
         if let Decimals::Fixed(places) = self.decimals
             && places > MOST_PLACES
         {
             let detail = format!("no double has {places} digits behind the point");
-            let error = Error::writing(path, Reason::Invalid, detail);
-            return Err(error.hint("at most 1,074, or the shortest text"));
+            return Err((detail, "at most 1,074, or the shortest text"));
         }
         if let Some(names) = names.filter(|names| names.len() != columns) {
-            return invalid(format!("{} names for {columns} columns", names.len()));
+            return Err((format!("{} names for {columns} columns", names.len()), ""));
         }
-        if let Some(name) = names.into_iter().flatten().find(|name| name.contains('\0')) {
-            return invalid(format!("the name {name:?} has a NUL byte in it"));
+        let usual = self.usual();
+        for name in names.into_iter().flatten() {
+            if let Some((_, detail)) = first_line::control(name.as_bytes(), &usual) {
+                let detail = format!("the name {name:?} cannot be read back: {detail}");
+                return Err((detail, "choose a name without it"));
+            }
         }
+        Ok(())
+    }
+
+    /// Begins the file, with its header if there are names.
+    fn begin(&self, path: &Path, columns: usize, names: Option<&[String]>) -> Result<Ordered> {
+        self.check(columns, names).map_err(|(detail, hint)| {
+            Error::writing(path, Reason::Invalid, detail).hint(hint)
+        })?;
         let out = ordered(path, self.ordered.clone())?;
         if let Some(names) = names {
             let mut ticket = out.ticket()?;
@@ -226,6 +238,11 @@ impl TableWriter {
         Ok(out)
     }
 
+    /// How readers who are told nothing take it.
+    fn usual(&self) -> Dialect {
+        Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter))
+    }
+
     /// A name, in quotes if it would not be read as it is.
     fn push_name(&self, text: &mut Vec<u8>, name: &str, is_alone: bool) {
         let name = name.as_bytes();
@@ -235,8 +252,7 @@ impl TableWriter {
             || name.starts_with(b"\xef\xbb\xbf");
         // Alone, a blank in it would be taken for what separates two names.
         let is_lost = is_alone && name.contains(&b' ');
-        let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
-        if name.iter().any(odd) || edge || is_lost || looks_like_data(name, &usual) {
+        if name.iter().any(odd) || edge || is_lost || looks_like_data(name, &self.usual()) {
             text.push(b'"');
             for &byte in name {
                 text.push(byte);

@@ -168,7 +168,7 @@ fn a_file_whose_lines_end_with_returns_is_refused_before_all_of_it_is_read() {
 #[test]
 fn a_nul_in_a_name_is_refused() {
     for (text, offset) in
-        [("1,2\0\n3,4\n", 2), ("a,b\0\n3,4\n", 2), ("\"\0\",b\n3,4\n", 0), ("\0\n1\n", 0)]
+        [("1,2\0\n3,4\n", 3), ("a,b\0\n3,4\n", 3), ("\"\0\",b\n3,4\n", 1), ("\0\n1\n", 0)]
     {
         for header in [Header::Auto, Header::Present] {
             let options = TableOptions::new().with_header(header);

@@ -1,7 +1,7 @@
 //! First lines that are no header, and files that are no text: each is told in words of its own.
 
 use swath_formats::Reason;
-use swath_formats::table::TableOptions;
+use swath_formats::table::{Header, TableOptions, TableWriter};
 
 use super::arrays::file;
 
@@ -24,5 +24,111 @@ fn a_file_that_is_no_text_is_named_with_what_to_try() {
         assert_eq!((error.reason(), error.offset()), (Reason::UnknownFormat, Some(0)));
         assert!(error.to_string().contains(says), "{error}");
         assert!(error.what_to_try().contains(to_try), "{error}");
+    }
+}
+
+#[test]
+fn a_control_byte_in_a_header_is_refused_at_its_place() {
+    for (text, offset, says) in [
+        (&b"ab\x03cd"[..], 2, "byte 0x03 is not text"),
+        (b"# c\na,\x1b[1mb\n1,2\n", 6, "byte 0x1b is not text"),
+        (b"a,\"b\x01\"\n1,2\n", 4, "byte 0x01 is not text"),
+        (b"a,b\0\n1,2\n", 3, "a NUL byte"),
+        (b"a\0,\0b\0\n\0", 1, "a NUL byte"),
+    ] {
+        for header in [Header::Auto, Header::Present] {
+            let error = refused(text, &TableOptions::new().with_header(header));
+            assert_eq!((error.reason(), error.offset()), (Reason::Malformed, Some(offset)));
+            assert!(error.to_string().contains(says), "{error}");
+        }
+    }
+    let table =
+        TableOptions::new().with_delimiter(1).read_columns(file(b"a\x01b\n1\x012\n").path());
+    assert_eq!(table.expect("told").names.expect("names"), ["a", "b"]);
+    let table = TableOptions::new().read_columns(file(b"\"a\tb\r\nc\",d\n1,2\n").path());
+    assert_eq!(table.expect("in quotes").names.expect("names"), ["a\tb\r\nc", "d"]);
+}
+
+#[test]
+fn numbers_that_no_reader_takes_are_no_names() {
+    for (text, says, to_try) in [
+        ("(1+2j) (3+4j)\n", "complex", "real and imaginary parts"),
+        (" (1.000e+00-2.500e-01j) (0.000e+00+-1.000e+00j)\n", "complex", "real and imaginary"),
+        ("(1+2j),x\n", "complex", "real and imaginary parts"),
+        ("\u{2212}1\n", "U+2212", "sed 's/\u{2212}/-/g'"),
+        ("1,\u{2212}.5\n", "U+2212", "sed"),
+        ("1,5;2,5\n3,5;4,5\n", "decimal commas", "tr ',' '.'"),
+        ("-1,5;2\n", "decimal commas", "tr ',' '.'"),
+        ("1,5\t2,5\n", "decimal commas", "tr ',' '.'"),
+        ("1,5;x\n", "names, or data that is damaged", "`header`"),
+        ("1,x;2,5\n", "names, or data that is damaged", "`header`"),
+    ] {
+        let error = refused(text.as_bytes(), &TableOptions::new());
+        assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(1)), "{text}");
+        assert!(error.to_string().contains(says), "{error}");
+        assert!(error.what_to_try().contains(to_try), "{error}");
+    }
+    for (text, names) in [
+        ("a,b\n", ["a", "b"]),
+        ("(a),(b+2j)\n", ["(a)", "(b+2j)"]),
+        ("(2020),x\n", ["(2020)", "x"]),
+        ("\u{2212},x\u{2212}1\n", ["\u{2212}", "x\u{2212}1"]),
+        ("\"(1+2j)\",\"\u{2212}1\"\n", ["(1+2j)", "\u{2212}1"]),
+    ] {
+        let table = TableOptions::new().read_columns(file(text).path());
+        let table = table.unwrap_or_else(|error| panic!("{error}"));
+        let names = names.map(String::from).to_vec();
+        assert_eq!((table.rows, table.names.expect("names")), (0, names));
+    }
+    let present = TableOptions::new().with_header(Header::Present);
+    let table = present.read_columns(file("(1+2j),\u{2212}1\n").path()).expect("told");
+    assert_eq!(table.names.expect("names"), ["(1+2j)", "\u{2212}1"]);
+}
+
+#[test]
+fn names_that_look_like_such_numbers_are_written_in_quotes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    for names in
+        [&["(1+2j)", "\u{2212}1"][..], &["sep=", ""], &["sep=;"], &["sep=a"], &["sep=:"]]
+    {
+        let writer = TableWriter::new().with_names(names.iter().copied());
+        writer.write(&path, names.len(), &vec![1; names.len()]).expect("written");
+        let back = TableOptions::new().read_columns(&path).expect("a table");
+        assert_eq!(back.names.expect("names"), names);
+    }
+    let control = TableWriter::new().with_names(["a\x01"]).write(&path, 1, &[1]);
+    let error = control.expect_err("no reader takes it");
+    assert_eq!(error.reason(), Reason::Invalid);
+    assert!(error.to_string().contains("byte 0x01") && !error.what_to_try().is_empty());
+}
+
+#[test]
+fn what_other_programs_write_is_told_with_what_to_try() {
+    for (text, line, says, to_try) in [
+        ("sep=;\na;b\n1;2\n", 1, "no line of a table: `sep=;`", "tail -n +2"),
+        ("sep=,\r\n1,2\r\n", 1, "no line of a table", "tail -n +2"),
+        ("\u{feff}SEP=\t\n1\t2\n", 1, "no line of a table", "tail -n +2"),
+        (
+            "\"x\" \"y\"\n\"1\" 1 2\n\"2\" 3 4\n",
+            2,
+            "more than 2 fields",
+            "name the first column",
+        ),
+        ("x,y\n1,2,3\n", 2, "more than 2 fields", "name the first column"),
+        ("x,y\n\"a\",1,2\n", 2, "not a number", "name the first column"),
+        ("a;b\n1,5;2,5\n", 2, "not a number", "tr ',' '.'"),
+        ("a;b\n1;-2,50\n", 2, "not a number", "tr ',' '.'"),
+        ("a,b\n1,\u{2212}2\n", 2, "not a number", "sed"),
+        ("a,b\n1,(1+2j)\n", 2, "not a number", "real and imaginary"),
+    ] {
+        let error = refused(text.as_bytes(), &TableOptions::new());
+        assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(line)), "{error}");
+        assert!(error.to_string().contains(says), "{error}");
+        assert!(error.what_to_try().contains(to_try), "{error}");
+    }
+    for text in ["x,y\n1,2\n1,2,3\n", "1,2\n1,2,3\n", "x,y\n1,2,3,4\n", "x,y\n1,2,\n"] {
+        let error = refused(text.as_bytes(), &TableOptions::new());
+        assert_eq!(error.what_to_try(), "", "{error}");
     }
 }

@@ -1,0 +1,127 @@
+//! What a first line is that is neither names nor numbers: what is told of it, and what to try.
+//!
+//! ```text
+//! PK\x03\x04…      bytes that no text has
+//! sep=;            a word of Excel's, which no other program reads
+//! (1+2j) (3+4j)    numbers of other kinds, which would pass for names
+//! 1,5;2,5          decimal commas
+//! ```
+
+use super::dialect::{Dialect, without_returns};
+use super::options::Delimiter;
+use crate::number::parse::double;
+
+/// What to try for decimal commas.
+const POINTS: &str = "write points for decimal commas: tr ',' '.' <OLD >NEW";
+
+/// A number that people write and no table has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OddNumber {
+    /// `(1+2j)`: so numpy and Python write it.
+    Complex,
+    /// With the minus sign of typography.
+    Minus,
+    /// With a comma where the point should be.
+    Comma,
+}
+
+impl OddNumber {
+    /// What kind of odd number a field is, without what is around it, if any.
+    pub(super) fn of(field: &[u8]) -> Option<Self> {
+        if is_complex(field) {
+            Some(Self::Complex)
+        } else if field.strip_prefix("\u{2212}".as_bytes()).is_some_and(begins_with_digit) {
+            Some(Self::Minus)
+        } else {
+            has_decimal_comma(field).then_some(Self::Comma)
+        }
+    }
+
+    /// What is told of it.
+    pub(super) fn detail(self) -> &'static str {
+        match self {
+            Self::Complex => "a complex number, which is no value of a table",
+            Self::Minus => "a number whose minus sign is that of typography, U+2212",
+            Self::Comma => "numbers with decimal commas, it seems",
+        }
+    }
+
+    /// What to try.
+    pub(super) fn hint(self) -> &'static str {
+        match self {
+            Self::Complex => "write real and imaginary parts as two columns",
+            Self::Minus => "write plain minus signs: sed 's/\u{2212}/-/g' <OLD >NEW",
+            Self::Comma => POINTS,
+        }
+    }
+}
+
+/// Whether a field begins with a digit, behind a point that it may have.
+pub(super) fn begins_with_digit(field: &[u8]) -> bool {
+    let field = field.strip_prefix(b".").unwrap_or(field);
+    field.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// `(1+2j)`, also `(0+-1j)`, as numpy has written it.
+fn is_complex(field: &[u8]) -> bool {
+    let Some(inner) = field.strip_prefix(b"(").and_then(|it| it.strip_suffix(b"j)")) else {
+        return false;
+    };
+    let is_number = |text: &[u8]| double(text).is_some();
+    let parts = (1..inner.len()).filter(|&at| b"+-".contains(&inner[at]));
+    is_number(inner)
+        || parts.map(|at| inner.split_at(at)).any(|(real, imaginary)| {
+            is_number(real) && (is_number(imaginary) || is_number(&imaginary[1..]))
+        })
+}
+
+/// `-1,5`: digits, one comma, digits.
+fn has_decimal_comma(field: &[u8]) -> bool {
+    let field = field.strip_prefix(b"-").or(field.strip_prefix(b"+")).unwrap_or(field);
+    let mut parts = field.split(|&byte| byte == b',');
+    let mut is_digits = || {
+        parts.next().is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit))
+    };
+    is_digits() && is_digits() && parts.next().is_none()
+}
+
+/// Where the first control byte of a line is, but for those that text has and those that separate,
+/// and what is told of it.
+pub(super) fn control(line: &[u8], dialect: &Dialect) -> Option<(usize, String)> {
+    let is_odd =
+        |&byte: &u8| byte < b' ' && !b"\t\r\n".contains(&byte) && !dialect.separates(byte);
+    let at = line.iter().position(is_odd)?;
+    Some((at, told(line[at])))
+}
+
+/// What is told of a control byte.
+fn told(byte: u8) -> String {
+    match byte {
+        0 => "a NUL byte".to_owned(),
+        _ => format!("byte 0x{byte:02x} is not text"),
+    }
+}
+
+/// Whether a line says to Excel what separates: `sep=;`. As a name it would be in quotes.
+pub(super) fn is_excels(line: &[u8]) -> bool {
+    let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
+    let (word, sign) = line.split_at(line.len().min(4));
+    word.eq_ignore_ascii_case(b"sep=") && matches!(sign, [b'\t' | b',' | b';' | b'|'])
+}
+
+/// Whether a line has numbers with decimal commas between other delimiters, and nothing else.
+pub(super) fn has_decimal_commas(line: &[u8], dialect: &Dialect) -> bool {
+    let line = without_returns(line.strip_suffix(b"\n").unwrap_or(line));
+    let ends = |&byte: &u8| match dialect.delimiter {
+        Delimiter::Byte(b',') => byte == b';',
+        _ => dialect.separates(byte),
+    };
+    let mut has_comma = false;
+    let is_number = |field: &[u8]| {
+        let bare = dialect.bare(field);
+        let is_odd = has_decimal_comma(bare);
+        has_comma |= is_odd;
+        is_odd || double(bare).is_some() || dialect.is_missing(bare)
+    };
+    line.split(ends).all(is_number) && has_comma && line.iter().any(ends)
+}
