@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import lzma
 
 import pytest
 
@@ -412,3 +413,33 @@ def test_an_index_of_pandas_keeps_its_name(tmp_path):
             swath.write_csv(path, odd)
     with pytest.raises(TypeError, match="MultiIndex.*try: .*to_frame"):
         swath.write_csv(path, pandas.MultiIndex.from_tuples([(1, 2)], names=["a", "b"]))
+
+
+def test_what_is_no_text_is_named_with_what_to_do(tmp_path):
+    path, text = tmp_path / "table.csv", "a,b\n1,2\n"
+    for data, says in [
+        (lzma.compress(text.encode()), "xz.*try: .*xz -d"),
+        (text.encode("utf-16"), "UTF-16.*try: .*iconv -f UTF-16 -t UTF-8"),
+        (text.encode("utf-16-be"), "NUL byte"),
+        (b"PK\x03\x04xxxx", "zip archive.*try: "),
+        (b"ab\x03cd", "at byte 2: .*0x03"),
+        (b"(1+2j) (3+4j)\n", "complex.*try: "),
+        ("\u22121\n".encode(), "U\\+2212.*try: "),
+    ]:
+        path.write_bytes(data)
+        with pytest.raises(swath.MalformedError, match=says) as raised:
+            swath.read_csv(path)
+        assert raised.value.filename == str(path)
+    path.write_text("a,b\n")
+    assert swath.read_csv(path).shape == (0, 2)
+
+
+def test_a_delimiter_that_begins_comments_is_refused(tmp_path):
+    path = tmp_path / "table.csv"
+    with pytest.raises(ValueError, match="`#`.*comment.*try: "):
+        swath.write_csv(path, np.ones((2, 2)), delimiter="#")
+    assert not path.exists()
+    path.write_text("1#2\n")
+    with pytest.raises(ValueError, match="`#`.*comment.*try: "):
+        swath.read_csv(path, delimiter="#")
+    assert swath.read_csv(path, int, delimiter="#", comment=None).tolist() == [[1, 2]]

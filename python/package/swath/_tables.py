@@ -255,7 +255,7 @@ def write_csv(
     names : sequence of str, optional
         What the first line calls the columns; without them, of an array, there is no such line.
     delimiter : str or bytes
-        One byte.
+        One byte, but not ``#``, which begins comments.
     digits : int, optional
         Behind the point, correctly rounded; without it the shortest text that is read as the same
         number.

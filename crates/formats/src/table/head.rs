@@ -450,6 +450,11 @@ fn check(path: &Path, options: &TableOptions) -> Result<()> {
     let twice = |a: Option<u8>, b: Option<u8>| a.is_some() && a == b;
     let same =
         twice(marks[0], marks[1]) || twice(marks[1], marks[2]) || twice(marks[0], marks[2]);
+    if let Some(sign) = delimiter.filter(|_| twice(delimiter, options.comment)) {
+        let detail = format!("`{}` separates fields and begins comments", sign.escape_ascii());
+        let error = Error::reading(path, Reason::Invalid, detail);
+        return Err(error.hint("choose another delimiter, or another `comment`, or none"));
+    }
     if wrong || same {
         let detail =
             "delimiter, quote and comment differ, and are part of no number or line end";

@@ -81,9 +81,10 @@ impl TableWriter {
     }
 
     /// What columns are called, on a line before all others. Default: no such line, or the names
-    /// that columns have. Names that need it are quoted, those that look like numbers too, which
-    /// other readers may take for data all the same. Names that are all empty are found only by
-    /// readers who are told that there is a header.
+    /// that columns have; where there are no rows, `column_1` and so on, for an empty file is no
+    /// table. Names that need it are quoted, those that look like numbers too, which other readers
+    /// may take for data all the same. Names that are all empty are found only by readers who are
+    /// told that there is a header.
     #[must_use]
     pub fn with_names<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self {
         self.names = Some(names.into_iter().map(Into::into).collect());
@@ -132,7 +133,8 @@ impl TableWriter {
             let detail = format!("{} values are no rows of {columns}", values.len());
             return Err(Error::writing(path, Reason::Invalid, detail));
         }
-        let out = self.begin(path, columns, self.names.as_deref())?;
+        let numbered = values.is_empty().then(|| numbered(columns));
+        let out = self.begin(path, columns, self.names.as_deref().or(numbered.as_deref()))?;
         let rows = values.chunks(columns * (VALUES / columns).max(1));
         out.map_ordered(rows, self.workers, |rows, ticket: &mut Ticket| {
             let text = ticket.buffer();
@@ -161,6 +163,8 @@ impl TableWriter {
             return Err(Error::writing(path, Reason::Invalid, "there are no columns"));
         }
         let names = self.names.as_deref().or(table.names.as_deref());
+        let numbered = (table.rows == 0).then(|| numbered(columns.len()));
+        let names = names.or(numbered.as_deref());
         let out = self.begin(path, columns.len(), names)?;
         let step = (VALUES / columns.len()).max(1);
         let values: Vec<_> = columns.iter().map(|it| (it, it.values())).collect();
@@ -199,6 +203,10 @@ impl TableWriter {
         let sign = self.delimiter.escape_ascii();
         if self.delimiter.is_ascii_alphanumeric() || b"+-.\n\r\"".contains(&self.delimiter) {
             return Err((format!("`{sign}` cannot stand between numbers"), ""));
+        }
+        if self.delimiter == b'#' {
+            let detail = "`#` cannot stand between numbers: it begins comments";
+            return Err((detail.to_owned(), "choose another delimiter"));
         }
         if let Decimals::Fixed(places) = self.decimals
             && places > MOST_PLACES
@@ -265,6 +273,11 @@ impl TableWriter {
             text.extend_from_slice(name);
         }
     }
+}
+
+/// Names for so many columns, where nothing else tells how many there are.
+fn numbered(columns: usize) -> Vec<String> {
+    (1..=columns).map(|number| format!("column_{number}")).collect()
 }
 
 /// Makes a newline of the delimiter behind the last field.

@@ -132,3 +132,37 @@ fn what_other_programs_write_is_told_with_what_to_try() {
         assert_eq!(error.what_to_try(), "", "{error}");
     }
 }
+
+#[test]
+fn a_delimiter_that_begins_comments_is_refused_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    let error = TableWriter::new().with_delimiter(b'#').write(&path, 2, &[1, 2]);
+    let error = error.expect_err("no reader takes it");
+    assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));
+    assert!(error.to_string().contains("between numbers: it begins comments"));
+    assert!(error.what_to_try().contains("another delimiter"), "{error}");
+    let told = TableOptions::new().with_delimiter(b'#');
+    let error = refused(b"1#2\n", &told);
+    assert_eq!(error.reason(), Reason::Invalid);
+    assert!(error.to_string().contains("`#` separates fields and begins comments"), "{error}");
+    assert!(error.what_to_try().contains("`comment`"), "{error}");
+    let table = told.with_comment(None).read_columns(file(b"1#2\n").path());
+    assert_eq!(table.expect("a table").columns.len(), 2);
+}
+
+#[test]
+fn a_table_without_rows_and_names_comes_back_with_its_columns() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    TableWriter::new().write::<f64>(&path, 2, &[]).expect("written");
+    assert_eq!(std::fs::read_to_string(&path).expect("text"), "column_1,column_2\n");
+    let table = swath_formats::table::read::<f64>(&path).expect("a table");
+    assert_eq!((table.rows, table.columns), (0, 2));
+    let none =
+        TableOptions::new().read_columns(file("1,2\n").path()).expect("a table").rows(0..0);
+    TableWriter::new().write_columns(&path, &none).expect("written");
+    assert_eq!(std::fs::read_to_string(&path).expect("text"), "column_1,column_2\n");
+    TableWriter::new().with_names(["a"]).write::<u8>(&path, 1, &[]).expect("written");
+    assert_eq!(std::fs::read_to_string(&path).expect("text"), "a\n");
+}
