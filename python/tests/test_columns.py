@@ -264,21 +264,6 @@ def test_blanks_that_align_columns_are_one_delimiter(tmp_path):
         assert np.asarray(swath.read_csv(path)).tolist() == [[1], [2]]
 
 
-def test_names_that_would_be_read_as_data_are_refused(tmp_path):
-    path = tmp_path / "out.csv"
-    frame = pandas.DataFrame(np.zeros((2, 2)))
-    for odd in [frame, {"1": [1], "nan": [2]}, {"NA": [1]}, {"": [1], "2": [2]}]:
-        with pytest.raises(ValueError, match="take a line of numbers for data; try: names="):
-            swath.write_csv(path, odd)
-    assert not path.exists()
-    swath.write_csv(path, frame, names=["1", "2"])
-    assert swath.read_csv(path, header="present").names == ["1", "2"]
-    swath.write_csv(path, frame, names=["a", "b"])
-    assert swath.read_csv(path).names == ["a", "b"]
-    swath.write_csv(path, {"x": [1], "2020": [2]})
-    assert swath.read_csv(path, header="present").names == ["x", "2020"]
-
-
 def test_arrays_of_pandas_own_types_keep_digits_and_gaps(tmp_path):
     path = tmp_path / "a.csv"
     gaps = pandas.array([2**53 + 1, None], dtype="Int64")
@@ -324,24 +309,23 @@ def test_an_array_of_unsigned_columns_is_exact_or_an_error(tmp_path):
         np.asarray(table({"u": large, "x": [0.5, 1.5]}))
 
 
-def test_what_columns_takes_is_told_in_words(tmp_path):
-    path = tmp_path / "table.csv"
-    path.write_text("a,b\n1,2\n")
-    for odd, kind, says in [
-        (0, TypeError, r"columns=0: .*names and indices; try: columns=\[0\]"),
-        ("a", TypeError, r"columns='a': .*try: columns=\['a'\]"),
-        (1.5, TypeError, "columns=1.5: .*names and indices"),
-        ([1.0], TypeError, r"columns=\[…\]: 1.0 is neither a name nor an index"),
-        ([None], TypeError, "None is neither"),
-        (["a", True], TypeError, "True is neither"),
-        ([b"a"], TypeError, "b'a' is neither"),
-        ([-1], ValueError, "-1: an index counts from 0"),
-        ([2**70], ValueError, "no file has so many"),
-    ]:
-        with pytest.raises(kind, match=says):
-            swath.read_csv(path, columns=odd)
-    for fine in [np.array([1, 0]), ("b", 0), iter(["b", "a"]), pandas.Index(["b", "a"])]:
-        assert swath.read_csv(path, columns=fine).names == ["b", "a"]
+def test_names_that_look_like_data_come_back(tmp_path):
+    path = tmp_path / "out.csv"
+    frame = pandas.DataFrame(np.zeros((2, 2)))
+    odd = [frame, {"1": [1], "nan": [2]}, {"NA": [1]}, {"": [1], "2": [2]}, {"": [1], "x": [2]}]
+    odd += [{"x": [1], "2020": [2]}, {"inf": [0.5], "null": [None]}, {"NA": [np.ma.masked]}]
+    odd += [{"(1+2j)": [1]}, {"\u22121": [1], "(1e3-2.5j)": [2]}]
+    for data in odd:
+        if isinstance(data, dict):
+            data = {name: np.ma.MaskedArray([v if v else 0], [not v], "f8") for name, [v] in data.items()}
+        swath.write_csv(path, data)
+        assert swath.read_csv(path).names == [str(name) for name in data], path.read_text()
+    swath.write_csv(path, frame, names=["1", "2"])
+    assert swath.read_csv(path).names == ["1", "2"]
+    swath.write_csv(path, np.empty((0, 2)), names=["1", "NA"])
+    assert swath.read_csv(path).names == ["1", "NA"] and swath.read_csv(path, float).shape == (0, 2)
+    with pytest.raises(ValueError, match="byte 0x01.*try: "):
+        swath.write_csv(path, {"a\x01": [1]})
 
 
 def test_errors_of_others_have_the_name_of_the_column(tmp_path):
@@ -413,6 +397,26 @@ def test_an_index_of_pandas_keeps_its_name(tmp_path):
             swath.write_csv(path, odd)
     with pytest.raises(TypeError, match="MultiIndex.*try: .*to_frame"):
         swath.write_csv(path, pandas.MultiIndex.from_tuples([(1, 2)], names=["a", "b"]))
+
+
+def test_what_columns_takes_is_told_in_words(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("a,b\n1,2\n")
+    for odd, kind, says in [
+        (0, TypeError, r"columns=0: .*names and indices; try: columns=\[0\]"),
+        ("a", TypeError, r"columns='a': .*try: columns=\['a'\]"),
+        (1.5, TypeError, "columns=1.5: .*names and indices"),
+        ([1.0], TypeError, r"columns=\[…\]: 1.0 is neither a name nor an index"),
+        ([None], TypeError, "None is neither"),
+        (["a", True], TypeError, "True is neither"),
+        ([b"a"], TypeError, "b'a' is neither"),
+        ([-1], ValueError, "-1: an index counts from 0"),
+        ([2**70], ValueError, "no file has so many"),
+    ]:
+        with pytest.raises(kind, match=says):
+            swath.read_csv(path, columns=odd)
+    for fine in [np.array([1, 0]), ("b", 0), iter(["b", "a"]), pandas.Index(["b", "a"])]:
+        assert swath.read_csv(path, columns=fine).names == ["b", "a"]
 
 
 def test_what_is_no_text_is_named_with_what_to_do(tmp_path):

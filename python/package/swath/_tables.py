@@ -253,7 +253,9 @@ def write_csv(
         a Series or an Index of pandas that has a name. What is missing there, or masked in an array,
         is an empty field. Booleans of numpy are 0 and 1.
     names : sequence of str, optional
-        What the first line calls the columns; without them, of an array, there is no such line.
+        What the first line calls the columns, in quotes if it could be taken for data; without
+        them, of an array, there is no such line, but for ``column_1`` and so on where there are no
+        rows.
     delimiter : str or bytes
         One byte, but not ``#``, which begins comments.
     digits : int, optional
@@ -279,7 +281,7 @@ def write_csv(
     if (found := tables(data)) is not None:
         columns, its_names = found
         if names is None:
-            how["names"] = _readable(its_names)
+            how["names"] = its_names
         return write_columns(path, columns, **how)
     array = plain("the array", data)
     if array.ndim == 1:
@@ -294,26 +296,6 @@ def write_csv(
     # In the order of bytes of this machine, and without gaps.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
     return write_table(path, array.dtype.name, array, array.shape[1], **how)
-
-
-def _readable(names: list[str] | None) -> list[str] | None:
-    """The names, unless readers would take the line of them for data."""
-    if names and all(map(_is_data, names)):
-        raise ValueError(
-            f"the columns are called {names[:5]}, and readers take a line of numbers for data; try: "
-            "names= with words, or the same names for who reads it with header='present'"
-        )
-    return names
-
-
-def _is_data(name: str) -> bool:
-    if name.strip().lower() in ("", "na", "n/a", "null"):
-        return True
-    try:
-        float(name)
-    except ValueError:
-        return False
-    return True
 
 
 # Arrays that are written as they are.
