@@ -14,6 +14,9 @@ use crate::number::parse::double;
 /// What to try for decimal commas.
 const POINTS: &str = "write points for decimal commas: tr ',' '.' <OLD >NEW";
 
+/// Bytes of the longest complex number that is known as one.
+const MOST_COMPLEX: usize = 128;
+
 /// A number that people write and no table has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OddNumber {
@@ -67,6 +70,10 @@ fn is_complex(field: &[u8]) -> bool {
     let Some(inner) = field.strip_prefix(b"(").and_then(|it| it.strip_suffix(b"j)")) else {
         return false;
     };
+    // Every sign is tried, which must not take for ever.
+    if inner.len() > MOST_COMPLEX {
+        return false;
+    }
     let is_number = |text: &[u8]| double(text).is_some();
     let parts = (1..inner.len()).filter(|&at| b"+-".contains(&inner[at]));
     is_number(inner)

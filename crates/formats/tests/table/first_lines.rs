@@ -80,6 +80,9 @@ fn numbers_that_no_reader_takes_are_no_names() {
         let names = names.map(String::from).to_vec();
         assert_eq!((table.rows, table.names.expect("names")), (0, names));
     }
+    let long = format!("({}{}j)\n", "1".repeat(100_000), "+".repeat(100_000));
+    let table = TableOptions::new().read_columns(file(&long).path()).expect("soon");
+    assert_eq!((table.rows, table.columns.len()), (0, 1));
     let present = TableOptions::new().with_header(Header::Present);
     let table = present.read_columns(file("(1+2j),\u{2212}1\n").path()).expect("told");
     assert_eq!(table.names.expect("names"), ["(1+2j)", "\u{2212}1"]);
