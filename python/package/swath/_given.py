@@ -113,7 +113,10 @@ def _of_fields(array: np.ndarray[Any, Any]) -> tuple[list[Table], list[str]]:
     """A structured array: a column for each field."""
     names = list(array.dtype.names or ())
     if array.ndim != 1:
-        raise ValueError(f"an array with fields is a table if it has one dimension, not {array.ndim}")
+        raise ValueError(
+            f"an array with fields is a table if it has one dimension, not {array.ndim}; try: "
+            "array.ravel()"
+        )
     return [_column(name, array[name]) for name in names], names
 
 
