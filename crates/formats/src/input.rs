@@ -131,7 +131,13 @@ fn decompressed(path: &Path, read: &ReadOptions) -> Result<Vec<u8>> {
         let error = Error::reading(path, Reason::TooLarge, detail);
         return Err(error.hint("decompress it to a file first, with `swath decompress`"));
     }
-    done?;
+    if let Some(rest) = done?.rest {
+        let detail = format!("{} bytes follow the compressed stream", rest.end - rest.start);
+        let error = Error::reading(path, Reason::Corrupt, detail).at(rest.start);
+        return Err(error.hint(
+            "decompress it to a file first, with `swath decompress`, and see if it is whole",
+        ));
+    }
     Ok(std::mem::take(&mut text.bytes))
 }
 
@@ -147,7 +153,7 @@ struct Text {
 }
 
 /// From this much more on, the machine is asked whether there is so much memory.
-const LARGE: usize = 64 << 20;
+const LARGE: usize = 4 << 20;
 
 impl Text {
     /// Makes room for `more` bytes, at least.
@@ -156,11 +162,17 @@ impl Text {
         if len.checked_add(more)? <= room {
             return Some(());
         }
-        let more = more.max(room.clamp(1 << 20, 1 << 30));
-        if more >= LARGE && swath::memory_at_hand().is_ok_and(|left| more as u64 > left) {
+        let usual = more.max(room.clamp(1 << 20, 1 << 30));
+        if usual < LARGE {
+            return self.bytes.try_reserve_exact(usual).ok();
+        }
+        let left = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let left = usize::try_from(left).unwrap_or(usize::MAX);
+        if more > left {
             return None;
         }
-        self.bytes.try_reserve_exact(more).ok()
+        // Others take memory as well.
+        self.bytes.try_reserve_exact(usual.min(left / 2).max(more)).ok()
     }
 }
 

@@ -24,7 +24,7 @@ use super::supply::{Supply, no_memory};
 use super::trim::Trim;
 use super::turns::{Done, Mark, Turns};
 use super::work::{Decode, Split, Work, decode_into, decoder};
-use super::{Format, gzip, zstd};
+use super::{Format, gzip, room, zstd};
 use crate::error::{Error, Reason, Result};
 use crate::share::workers;
 use crate::spare::Spare;
@@ -57,10 +57,22 @@ pub struct Decompressed {
     pub workers: usize,
     /// From the call to the end of the commit.
     pub elapsed: Duration,
-    /// Bytes that were skipped, and why.
-    pub notes: Vec<String>,
-    /// Wishes about the output that could not be granted, and what was done instead.
+    /// Bytes of the source after the stream that are no part of it, and were skipped. Zeros after
+    /// gzip are not counted: tapes are padded with them.
+    pub rest: Option<Range<u64>>,
+    /// Wishes that could not be granted, and what was done instead.
     pub fallbacks: Vec<String>,
+}
+
+impl Decompressed {
+    /// What [`rest`](Self::rest) says, as a sentence.
+    pub fn note(&self) -> Option<String> {
+        let Range { start, end } = self.rest.clone()?;
+        let (len, plural) = (end - start, if end - start == 1 { "" } else { "s" });
+        Some(format!(
+            "{len} byte{plural} from byte {start} on are not part of the stream and were skipped"
+        ))
+    }
 }
 
 impl DecompressOptions {
@@ -105,7 +117,8 @@ impl DecompressOptions {
     /// Decompresses `source` into `output`, and commits that. The first bytes tell the format.
     ///
     /// Memory: at most 64 MiB a worker for frames of up to 32 MiB, usually a tenth of that; longer
-    /// ones take what their window asks for, at most 128 MiB. No size that the stream claims is
+    /// ones take what their window asks for, at most 128 MiB. Where that is more than is at hand there
+    /// are fewer workers: [`Decompressed::fallbacks`] says so. No size that the stream claims is
     /// believed before as many bytes of it are there.
     ///
     /// # Errors
@@ -121,6 +134,10 @@ impl DecompressOptions {
         let start = Instant::now();
         let mut supply = Supply::new(self.read.reader(source)?);
         let format = format_of(&mut supply)?;
+        let item = first_frame(&mut supply, format)?;
+        let at_hand = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let (workers, fewer) = room::to_decode(format, item, workers(self.workers), at_hand);
+        let mut fallbacks: Vec<String> = fewer.into_iter().collect();
         let (spare, path) = (Spare::new(), supply.path().to_owned());
         let (plan, mut supply) = self.plan(supply, format)?;
         let mut search = None;
@@ -148,7 +165,6 @@ impl DecompressOptions {
                 }
             }
         };
-        let workers = workers(self.workers);
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };
@@ -160,6 +176,7 @@ impl DecompressOptions {
         job.check_end()?;
         let tally = items.split.tally();
         let written = output.commit()?;
+        fallbacks.extend(written.fallbacks);
         Ok(Decompressed {
             format,
             bytes_in: tally.bytes_in,
@@ -167,8 +184,8 @@ impl DecompressOptions {
             frames: tally.frames,
             workers,
             elapsed: start.elapsed(),
-            notes: tally.notes,
-            fallbacks: written.fallbacks,
+            rest: tally.rest,
+            fallbacks,
         })
     }
 
@@ -217,6 +234,17 @@ impl Plan {
     fn believes_members(&self, format: Format) -> bool {
         matches!((self, format), (Self::FromStart(_), Format::Gzip | Format::Bgzf))
     }
+}
+
+/// What the first frame decodes to, if it says so; without taking anything.
+fn first_frame(supply: &mut Supply, format: Format) -> Result<u64> {
+    Ok(match format {
+        Format::Zstd => match zstd::frame::start(supply.peek(zstd::frame::MOST_HEADER)?) {
+            zstd::frame::Start::Frame(header) => header.content.unwrap_or(0),
+            _ => 0,
+        },
+        _ => 0,
+    })
 }
 
 /// Tells the format, without taking anything.

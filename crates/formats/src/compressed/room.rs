@@ -3,6 +3,7 @@
 
 use super::Format;
 use super::codec::Shape;
+use super::work::MOST_DECODED;
 use super::zstd::Tables;
 
 /// What the program and what is read ahead take.
@@ -24,12 +25,13 @@ pub(super) struct Fitted {
 /// workers change no byte of the output; only where one alone does not fit, zstd's tables get
 /// shorter, which costs some of what a high level gains.
 pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
-    let budget = (at_hand - at_hand / 4).saturating_sub(BASE);
+    let budget = at_hand - at_hand / 4;
+    let room = budget.saturating_sub(BASE);
     let mut fallbacks = Vec::new();
-    if shape.format == Format::Zstd && per_worker(shape) > budget {
+    if shape.format == Format::Zstd && per_worker(shape) > room {
         let usual = Tables::of(shape.level, shape.block_size);
         let mut tables = usual;
-        while per_worker(shape) > budget && tables.shorten() {
+        while per_worker(shape) > room && tables.shorten() {
             shape.tables = Some(tables);
         }
         if tables != usual {
@@ -39,11 +41,32 @@ pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
             ));
         }
     }
-    let most = usize::try_from(budget / per_worker(shape)).unwrap_or(usize::MAX).max(1);
-    if most < workers {
-        fallbacks.push(format!("{most} of {workers} workers: there is no memory for more"));
-    }
-    Fitted { shape, workers: workers.min(most), fallbacks }
+    let (workers, fewer) = fewer(workers, budget, per_worker(shape));
+    fallbacks.extend(fewer);
+    Fitted { shape, workers, fallbacks }
+}
+
+/// How many of `workers` there is memory for that decode frames of `item` bytes, and a word if it is
+/// not all of them. They change no byte of the output.
+pub(super) fn to_decode(
+    format: Format,
+    item: u64,
+    workers: usize,
+    at_hand: u64,
+) -> (usize, Option<String>) {
+    let context = match format {
+        // Its documentation: 100 kB and 4 times the block; and what the block decodes to.
+        Format::Bzip2 => 4 << 20,
+        Format::Zstd | Format::Gzip | Format::Bgzf => 1 << 20,
+    };
+    let item = item.clamp(1 << 20, MOST_DECODED as u64);
+    fewer(workers, at_hand - at_hand / 4, context + 3 * item)
+}
+
+fn fewer(workers: usize, budget: u64, each: u64) -> (usize, Option<String>) {
+    let most = usize::try_from(budget.saturating_sub(BASE) / each).unwrap_or(usize::MAX).max(1);
+    let said = || format!("{most} of {workers} workers: there is no memory for more");
+    (workers.min(most), (most < workers).then(said))
 }
 
 /// Bytes that one worker takes: a block, a context, and two frames that wait for their place.
@@ -93,6 +116,18 @@ mod tests {
         assert!((1..16).contains(&fitted.workers), "{fitted:?}");
         assert_eq!(fitted.shape, shape(Format::Bzip2, 9));
         assert!(fitted.fallbacks[0].contains(" of 16 workers"), "{fitted:?}");
+    }
+
+    #[test]
+    fn decoders_are_as_many_as_there_is_memory_for() {
+        for format in [Format::Zstd, Format::Gzip, Format::Bgzf, Format::Bzip2] {
+            assert_eq!(to_decode(format, 0, 8, 8 << 30), (8, None));
+            let (few, said) = to_decode(format, 0, 16, 60 << 20);
+            assert!((1..16).contains(&few) && said.is_some(), "{format}: {few}");
+            assert_eq!(to_decode(format, 32 << 20, 2, 60 << 20).0, 1);
+            // Whatever a header claims.
+            assert_eq!(to_decode(format, u64::MAX, 1, 0).0, 1);
+        }
     }
 
     #[test]

@@ -53,7 +53,8 @@ pub(super) struct Cut {
 pub(super) struct Tally {
     pub(super) bytes_in: u64,
     pub(super) frames: u64,
-    pub(super) notes: Vec<String>,
+    /// What follows the stream and is no part of it.
+    pub(super) rest: Option<Range<u64>>,
 }
 
 /// Cuts a stream into work.

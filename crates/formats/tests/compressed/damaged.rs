@@ -36,7 +36,7 @@ fn flipped_bits_are_an_error_or_change_nothing() {
             let (report, there) = unpacked_by(&options, source(&bytes));
             match report {
                 // What only the index says does not matter to a decoder, nor do bits that fill up.
-                Ok(report) if report.notes.is_empty() => {
+                Ok(report) if report.rest.is_none() => {
                     assert!(there == plain, "wrong bytes");
                 }
                 // The start of a stream was hit: to the standard tools no stream begins there.
@@ -163,8 +163,8 @@ fn what_follows_the_end_is_treated_as_the_standard_tools_do() {
             let report = report.expect("skipped");
             assert!(there == plain, "{format}");
             let silent = zeros && format != Format::Bzip2;
-            assert_eq!(report.notes.is_empty(), silent, "{format} {:?}", report.notes);
-            if let Some(note) = report.notes.first() {
+            assert_eq!(report.rest.is_none(), silent, "{format} {:?}", report.rest);
+            if let Some(note) = report.note() {
                 let says = format!("{} byte", rest.len());
                 assert!(note.starts_with(&says) && note.contains(&whole.len().to_string()));
             }

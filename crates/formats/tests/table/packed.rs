@@ -93,3 +93,26 @@ fn text_that_only_begins_like_a_compressed_stream_is_text() {
     let table = TableOptions::new().with_header(swath_formats::table::Header::Present);
     assert_eq!(table.read::<u8>(&path).expect("a table").values[..], [1, 2]);
 }
+
+#[test]
+fn bytes_after_the_stream_are_an_error_and_not_left_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for &(word, format) in Format::WORDS {
+        let path = packed(folder.path(), "t.csv", TABLE, format);
+        let whole = fs::read(&path).expect("there");
+        // Garbage, and another stream whose first byte was hit.
+        let mut second = whole.clone();
+        second[0] ^= 0x10;
+        for rest in [b"garbage", &second[..]] {
+            fs::write(&path, [&whole[..], rest].concat()).expect("room");
+            let read = TableOptions::new().read_columns(&path).map(drop);
+            let error = read.expect_err("half of it would be left out");
+            let said = (error.reason(), error.offset());
+            assert_eq!(said, (Reason::Corrupt, Some(whole.len() as u64)), "{word}: {error}");
+        }
+        // Tapes are padded with zeros.
+        fs::write(&path, [&whole[..], &[0; 512]].concat()).expect("room");
+        let is_padded = TableOptions::new().read_columns(&path).is_ok();
+        assert_eq!(is_padded, matches!(format, Format::Gzip | Format::Bgzf), "{word}");
+    }
+}

@@ -10,7 +10,6 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use super::lone::{self, HEAD};
 use super::scan::{After, Kind, MOST, Scanner, Segment};
-use crate::compressed::gzip::split::skipped;
 use crate::compressed::supply::Supply;
 use crate::compressed::work::{Split, Tally, Work};
 use crate::error::{Error, Reason, Result};
@@ -242,10 +241,10 @@ impl Split for Arc<BlockSearch> {
     fn tally(&self) -> Tally {
         let bytes_in = self.scanner().supply().offset();
         let chain = self.chain();
-        let notes = match chain.over {
-            Some(After::Other(at)) => vec![skipped(bytes_in - at, at)],
-            _ => Vec::new(),
+        let rest = match chain.over {
+            Some(After::Other(at)) => Some(at..bytes_in),
+            _ => None,
         };
-        Tally { bytes_in, frames: chain.blocks, notes }
+        Tally { bytes_in, frames: chain.blocks, rest }
     }
 }

@@ -151,7 +151,7 @@ impl<'s> Splitter<'s> {
         Ok(())
     }
 
-    /// Skips what is no member: zeros in silence, as tapes are padded with them; else with a note.
+    /// Skips what is no member: zeros in silence, as tapes are padded with them; else it is told.
     fn skip_rest(&mut self) -> Result<()> {
         let offset = self.supply.offset();
         let mut zeros = true;
@@ -165,19 +165,10 @@ impl<'s> Splitter<'s> {
             self.supply.consume(len);
         }
         if !zeros {
-            let len = self.supply.offset() - offset;
-            self.tally.notes.push(skipped(len, offset));
+            self.tally.rest = Some(offset..self.supply.offset());
         }
         Ok(())
     }
-}
-
-/// The note about bytes behind the end.
-pub(crate) fn skipped(len: u64, offset: u64) -> String {
-    let plural = if len == 1 { "" } else { "s" };
-    format!(
-        "{len} byte{plural} from byte {offset} on are not part of the stream and were skipped"
-    )
 }
 
 /// The length of the member at the start of `bytes`, if it says so and can be so short.
