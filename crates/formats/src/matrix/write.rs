@@ -204,7 +204,7 @@ macro_rules! write_methods {
             /// # Errors
             ///
             /// Of writing; edges that are complex, or of which half is left out; half of a matrix
-            /// that is not square.
+            /// that is not square; an entry outside of the matrix.
             pub fn write(
                 &self,
                 path: impl AsRef<Path>,
@@ -284,7 +284,10 @@ pub(super) fn write(
     file.map_ordered(pieces, options.workers, |piece, ticket| {
         match piece {
             Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
-            Piece::Lines(range) => push_lines(ticket.buffer(), matrix, range, base),
+            Piece::Lines(range) => {
+                check_ids(matrix, path, range.clone())?;
+                push_lines(ticket.buffer(), matrix, range, base);
+            }
         }
         Ok::<(), Error>(())
     })?;
@@ -371,6 +374,28 @@ fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
+/// Refuses an entry that lies outside of the matrix: nobody could read it back.
+fn check_ids(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Result<()> {
+    let (rows, columns) = matrix.size();
+    let is_wrong = |row: u64, column: u64| row >= rows || column >= columns;
+    let mut any = false;
+    matrix.list(range.clone(), |row, column| any |= is_wrong(row, column));
+    if !any {
+        return Ok(());
+    }
+    let (mut at, mut first) = (range.start, None);
+    matrix.list(range, |row, column| {
+        first = first.or_else(|| is_wrong(row, column).then_some((at, row, column)));
+        at += 1;
+    });
+    let (at, row, column) = first.unwrap_or_default();
+    let detail = format!(
+        "entry {at} is at row {row}, column {column}, counted from 0, and the matrix has {rows} rows \
+         and {columns} columns"
+    );
+    Err(Error::writing(path, Reason::Invalid, detail).hint("give it more rows or columns"))
+}
+
 /// Appends the lines of some entries.
 fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base: u64) {
     let at = indices(&range);
@@ -437,7 +462,7 @@ fn push_each(
 ) {
     let mut index = 0;
     matrix.list(range, |row, column| {
-        // Cannot overflow: there are more rows than this one's number.
+        // Cannot overflow: there are more rows than this one's number, as was checked.
         push_u64(out, row + base);
         out.push(b' ');
         push_u64(out, column + base);

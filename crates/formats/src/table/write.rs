@@ -217,6 +217,10 @@ impl TableWriter {
         if let Some(names) = names.filter(|names| names.len() != columns) {
             return Err((format!("{} names for {columns} columns", names.len()), ""));
         }
+        if names.is_some_and(|names| names.iter().all(String::is_empty)) {
+            let detail = "every name is empty: it would be read back as a row without values";
+            return Err((detail.to_owned(), "give the columns names, or leave the names out"));
+        }
         let usual = self.usual();
         for name in names.into_iter().flatten() {
             if let Some((_, detail)) = first_line::control(name.as_bytes(), &usual) {

@@ -252,3 +252,22 @@ fn integers_are_unsigned_where_they_have_to_be() {
         assert_eq!((error.reason(), error.line()), (Reason::TooLarge, Some(4)));
     }
 }
+
+#[test]
+fn an_entry_outside_of_the_matrix_is_refused_and_not_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in ["m.mtx", "m.el"] {
+        let path = folder.path().join(name);
+        let inside = matrix_of((3, 4), &[(0, 0), (2, 3)], "pattern");
+        for outside in [(3, 0), (0, 4), (u64::MAX, 0), (0, u64::MAX)] {
+            let mut places = vec![(1, 1); 70_000];
+            places[69_000] = outside;
+            let matrix = matrix_of((3, 4), &places, "pattern");
+            let error = matrix.write(&path, &options()).expect_err("nobody could read it");
+            let told = error.to_string();
+            assert!(told.contains("entry 69000 is at row") && !path.exists(), "{told}");
+        }
+        inside.write(&path, &options()).expect("written");
+        std::fs::remove_file(&path).expect("it is there");
+    }
+}

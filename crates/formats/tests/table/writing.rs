@@ -100,7 +100,7 @@ fn what_is_written_with_spaces_or_in_one_column_is_read_back() {
     writer.write(&path, 3, &[1_u8, 2, 3]).expect("written");
     let back = read::<u8>(&path).expect("a table");
     assert_eq!((back.rows, back.names), (1, Some(names.map(String::from).to_vec())));
-    for name in ["two words", " x", "a\tb", ""] {
+    for name in ["two words", " x", "a\tb"] {
         for delimiter in *b",; " {
             let writer = TableWriter::new().with_delimiter(delimiter).with_names([name]);
             writer.write(&path, 1, &[1_u8, 2]).expect("written");
@@ -339,4 +339,23 @@ fn numbers_in_quotes_are_data_where_the_data_has_quotes() {
     }
     let mixed = TableOptions::new().read_columns(file(b"\"x\",\"2\"\n\"3\",\"4\"\n").path());
     assert!(mixed.expect_err("names, or damaged").to_string().contains("names, or data"));
+}
+
+#[test]
+fn names_that_are_all_empty_are_refused_and_some_are_read_back() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv");
+    for names in [&[""][..], &["", ""]] {
+        let writer = TableWriter::new().with_names(names.iter().copied());
+        let values = vec![1.5; names.len()];
+        let error = writer.write(&path, names.len(), &values).expect_err("lost");
+        assert_eq!(error.reason(), Reason::Invalid, "{error}");
+        assert!(!path.exists());
+    }
+    for names in [["", "a"], ["NA", ""], ["", "1"]] {
+        let writer = TableWriter::new().with_names(names);
+        writer.write(&path, 2, &[1.5, 2.5]).expect("written");
+        let back = read::<f64>(&path).expect("a table");
+        assert_eq!((back.rows, back.names.as_deref()), (1, Some(&names.map(String::from)[..])));
+    }
 }
