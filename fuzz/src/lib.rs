@@ -309,7 +309,7 @@ pub fn arrow(bytes: &[u8]) {
             });
         }
         judge(read);
-        judge(table::arrow_metadata(path));
+        judge(table::arrow_info(path));
     });
 }
 

@@ -17,6 +17,7 @@ mod error;
 mod foreign;
 mod input;
 pub mod matrix;
+mod memory;
 mod number;
 pub mod options;
 mod random;

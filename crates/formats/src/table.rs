@@ -50,7 +50,7 @@ mod write;
 
 pub use array::{Shape, Table, read};
 #[cfg(feature = "arrow")]
-pub use arrow::{arrow_metadata, read_arrow, read_arrow_with};
+pub use arrow::{ArrowInfo, arrow_info, read_arrow, read_arrow_about, read_arrow_with};
 pub use columns::{Column, Columns, Kind, Values};
 pub use options::{Delimiter, Header, Missing, TableOptions};
 pub use select::ColumnKey;

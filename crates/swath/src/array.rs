@@ -33,13 +33,16 @@ pub struct Array<T> {
 
 /// Below this, huge pages would waste most of one.
 const HUGE: usize = 2 << 20;
+/// From this many bytes on, the machine is asked whether there is so much memory.
+const LARGE: usize = 4 << 20;
 
 impl<T: Pod> Array<T> {
     /// Makes `len` values. Costs nothing until they are written.
     ///
     /// # Errors
     ///
-    /// [`Reason::OutOfMemory`] if there is no such room.
+    /// [`Reason::OutOfMemory`] if there is no such room, or less memory at hand than 4 MiB or more of
+    /// values take: a control group that is full ends the process without a word.
     pub fn zeroed(len: usize) -> Result<Self> {
         let bytes =
             len.checked_mul(size_of::<T>()).filter(|&bytes| isize::try_from(bytes).is_ok());
@@ -51,6 +54,14 @@ impl<T: Pod> Array<T> {
         let bytes = bytes.ok_or_else(refused)?;
         if bytes == 0 {
             return Ok(Self::default());
+        }
+        if bytes >= LARGE {
+            let left = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
+            if bytes as u64 > left {
+                let more =
+                    format!("{len} values of {} bytes: {left} bytes are left", size_of::<T>());
+                return Err(refused().detail(more));
+            }
         }
         let pages = Pages::map(bytes).map_err(|error| refused().caused_by(error))?;
         if bytes >= HUGE {

@@ -4,6 +4,8 @@ mod entries;
 mod matrix;
 mod table;
 
+pub(super) use entries::size_in;
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};

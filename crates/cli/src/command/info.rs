@@ -12,9 +12,10 @@ use swath::{ReadOptions, append};
 use swath_formats::Reason;
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
-use swath_formats::table::{TableOptions, npy, read_arrow};
+use swath_formats::table::{TableOptions, arrow_info, npy};
 
 use super::Outcome;
+use super::convert::size_in;
 use crate::args::convert::{Format, Info};
 use crate::failure::{Refused, describe};
 use crate::output::{complain, print, print_json};
@@ -176,11 +177,15 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
             Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))
         }
         Format::Arrow => {
-            let table = read_arrow(path)?;
+            let table = arrow_info(path)?;
             let known = Known::new("Arrow columns")
-                .with("rows", table.rows as u64)
-                .with("columns", table.columns.len() as u64);
-            Ok(known.with("names", table.names.unwrap_or_default()))
+                .with("rows", table.rows)
+                .with("columns", table.names.len() as u64)
+                .with("names", table.names);
+            Ok(match size_in(&table.metadata) {
+                Some((rows, columns)) => known.with("matrix", [rows, columns].as_slice()),
+                None => known,
+            })
         }
     }
 }

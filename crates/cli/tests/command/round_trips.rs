@@ -5,6 +5,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Output;
 
+use swath_formats::table::{Column, Columns};
+
 use crate::child::{code, run, stderr, word};
 
 /// A folder, and conversions in it.
@@ -304,5 +306,49 @@ fn arrays_of_integers_of_64_bits_keep_every_one() {
         // No double is one of them, so it is refused where doubles are all there is.
         let refused = bench.convert("a.arrow", "b.npy", &[]);
         assert!(stderr(&refused).contains("more digits than a double"), "{refused:?}");
+    }
+}
+
+#[test]
+fn an_id_beyond_all_rows_is_refused() {
+    let bench = Bench::new();
+    for at in [0, 1] {
+        let column = |value: u64| {
+            let mut values = swath::Array::<u64>::zeroed(2).expect("room");
+            values[1] = value;
+            Column::of_u64(values)
+        };
+        // A row after it has no number.
+        let columns = [0, 1].map(|which| column(if which == at { u64::MAX } else { 1 }));
+        let names = Some(["row", "column"].map(String::from).to_vec());
+        let table = Columns::new(names, columns.into()).expect("columns of one length");
+        table.write_arrow(bench.path("a.arrow")).expect("room");
+        for to in ["a.mtx", "a.el", "a.npz"] {
+            let refused = bench.convert("a.arrow", to, &[]);
+            let told = stderr(&refused);
+            assert_eq!(code(&refused), 2, "{told}");
+            assert!(told.contains("18446744073709551615 in row 2 of the data"), "{told}");
+            assert!(!bench.path(to).exists(), "{to}");
+        }
+    }
+}
+
+#[test]
+fn tables_of_integers_are_matrices_of_integers() {
+    let bench = Bench::new();
+    let large = (1u64 << 53) + 1;
+    for (descr, values) in [("<i8", [large, 0, 5]), ("<u8", [u64::MAX, 0, large])] {
+        fs::write(bench.path("a.npy"), npy(descr, &values.map(u64::to_le_bytes)))
+            .expect("room");
+        for way in [&["a.npy", "m.mtx"][..], &["a.npy", "m.npz", "m.mtx"]] {
+            for pair in way.windows(2) {
+                let done = bench.convert(pair[0], pair[1], &[]);
+                assert_eq!(code(&done), 0, "{}", stderr(&done));
+            }
+            let text = bench.text("m.mtx");
+            let lines: Vec<_> = text.lines().filter(|line| !line.starts_with('%')).collect();
+            let right = [format!("1 1 {}", values[0]), format!("3 1 {}", values[2])];
+            assert_eq!(lines[1..], right, "{descr} {way:?}");
+        }
     }
 }

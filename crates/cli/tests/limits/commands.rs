@@ -80,6 +80,15 @@ pub(crate) const LARGE: &[Case] = &[
         &["compress", "--format", "bzip2", "--workers", "16", "IN/larger", "out.bz2"],
         Measured,
     ),
+    case(&["decompress", "--workers", "16", "IN/larger.bz2", "out"], Left),
+    case(&["decompress", "--workers", "16", "IN/larger.zst", "out"], Left),
+    case(&["info", "IN/large.arrow"], Printed),
+    case(&["convert", "IN/large.arrow", "out.npy"], Measured),
+    case(&["convert", "IN/entries.csv", "out.mtx"], Measured),
+    case(&["convert", "IN/entries.csv", "out.npz"], Measured),
+    case(&["convert", "IN/entries.csv.gz", "out.mtx"], Measured),
+    case(&["convert", "IN/wide.csv", "out.arrow"], Measured),
+    case(&["info", "IN/wide.csv"], Measured),
 ];
 
 /// The commands below `command`, with the words that lead to them.

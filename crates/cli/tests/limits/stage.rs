@@ -10,6 +10,8 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use swath_formats::compressed::{CompressOptions, Format};
+use swath_formats::table::{Column, Columns};
 use tempfile::TempDir;
 
 use crate::commands::{Answer, Case};
@@ -74,13 +76,32 @@ impl Stage {
             &["compress", "letters", "letters.zst", "--block-size", "64KiB"],
             &["fib", "8", "--bytes", "1KiB", "-o", "segments", "--mode", "segments"],
             &["manifest", "bytes", "-o", "manifest", "--chunk-size", "64KiB"],
+            &["compress", "--format", "bzip2", "larger", "larger.bz2"],
+            &["compress", "--block-size", "4MiB", "larger", "larger.zst"],
         ] {
             let mut command = Command::new(env!("CARGO_BIN_EXE_swath"));
             let output = command.args(words).current_dir(stage.inputs.path()).output();
             let output = output.expect("the command starts");
             assert!(output.status.success(), "{words:?} {output:?}");
         }
+        stage.make_tables();
         stage
+    }
+
+    /// Tables that take more than a small group has, as columns or as entries.
+    fn make_tables(&self) {
+        let path = |name| self.inputs.path().join(name);
+        let values = swath::Array::<u64>::zeroed(9 << 20).expect("room");
+        let table = Columns::new(Some(vec!["x".to_owned()]), vec![Column::of_u64(values)]);
+        table.expect("a column").write_arrow(path("large.arrow")).expect("room");
+        let entry = |row: u32| format!("{row},{},1\n", row % 1000);
+        let entries: String = (0..900_000).map(entry).collect();
+        fs::write(path("entries.csv"), format!("row,column,value\n{entries}")).expect("room");
+        let packed = CompressOptions::new(Format::Gzip);
+        packed.compress_file(path("entries.csv"), path("entries.csv.gz")).expect("room");
+        let wide = |field: fn(u32) -> String| (0..1_000_000).map(field).collect::<String>();
+        let (names, row) = (wide(|column| format!("c{column},")), wide(|_| "1,".to_owned()));
+        fs::write(path("wide.csv"), format!("{names}x\n{row}1\n")).expect("room");
     }
 
     /// The files that a command leaves, and those that were there, without limits.

@@ -12,6 +12,7 @@ use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job, Pass};
 use crate::matrix::sparse::Coo;
 use crate::matrix::value::Value;
+use crate::memory::room_for;
 use crate::text::Fault;
 
 /// Entries that are parsed before they are put elsewhere.
@@ -227,6 +228,7 @@ struct Room<I, V> {
 
 impl<I: Id, V: Value> Room<I, V> {
     fn new(entries: usize) -> Result<Self, Failure> {
+        room_for(entries.saturating_mul(2 * size_of::<I>() + size_of::<V>()))?;
         Ok(Self {
             rows: Array::zeroed(entries)?,
             columns: Array::zeroed(entries)?,

@@ -7,6 +7,7 @@ use crate::error::Result;
 use crate::matrix::id::Id;
 use crate::matrix::sparse::{Coo, Csr};
 use crate::matrix::value::Values;
+use crate::memory::room_for;
 
 impl<I: Id> Coo<I> {
     /// The same matrix row by row, entries of a row in their order here. One pass to count, one to
@@ -21,6 +22,9 @@ impl<I: Id> Coo<I> {
     /// If a row is none of `row_count`, which no matrix has that this crate made.
     pub fn to_rows(&self) -> Result<Csr<I>> {
         let rows = usize::try_from(self.row_count).unwrap_or(usize::MAX);
+        let each = size_of::<u64>() + size_of::<I>() + self.values.size();
+        let of_rows = rows.saturating_mul(2 * size_of::<u64>());
+        room_for(self.entry_count().saturating_mul(each).saturating_add(of_rows))?;
         let mut offsets = Array::<u64>::zeroed(rows.saturating_add(1))?;
         for row in self.rows.iter() {
             offsets[row.index() + 1] += 1;

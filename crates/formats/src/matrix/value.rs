@@ -53,6 +53,16 @@ impl Values {
     pub fn as_complex(&self) -> Option<&[Complex]> {
         if let Self::Complex(values) = self { Some(values) } else { None }
     }
+
+    /// Bytes of one.
+    pub(crate) fn size(&self) -> usize {
+        match self {
+            Self::None => 0,
+            Self::F32(_) => 4,
+            Self::I64(_) | Self::U64(_) | Self::F64(_) => 8,
+            Self::Complex(_) => 16,
+        }
+    }
 }
 
 mod sealed {

@@ -39,6 +39,8 @@ const BATCH: usize = 64 << 20;
 const MOST_COLUMNS: usize = 1 << 16;
 /// With as many rows, what columns hold is worth it.
 const SOME_ROWS: usize = 8;
+/// Bytes of the end that are read first.
+const TAIL: u64 = 64 << 10;
 /// How files begin and end.
 const MAGIC: &[u8] = b"ARROW1";
 
@@ -100,7 +102,7 @@ impl Columns {
     }
 
     /// As [`write_arrow_with`](Self::write_arrow_with), with words about the whole table, which
-    /// [`arrow_metadata`] reads.
+    /// [`read_arrow_about`] reads.
     ///
     /// # Errors
     ///
@@ -216,20 +218,73 @@ pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
     unpanicked(path, || read::read(&file))
 }
 
-/// Reads what an Arrow file says of the whole table, by names: its schema's metadata.
+/// As [`read_arrow_with`], and what the file says of the whole table, by names: its schema's
+/// metadata.
 ///
 /// # Errors
 ///
 /// As [`read_arrow`].
-pub fn arrow_metadata(path: impl AsRef<Path>) -> Result<BTreeMap<String, String>> {
+pub fn read_arrow_about(
+    path: impl AsRef<Path>,
+    options: &ReadOptions,
+) -> Result<(Columns, BTreeMap<String, String>)> {
     let path = path.as_ref();
-    let file = bytes_of(path, &ReadOptions::new())?;
-    unpanicked(path, || read::metadata(&file))
+    let file = bytes_of(path, options)?;
+    unpanicked(path, || Ok((read::read(&file)?, read::metadata(&file)?)))
+}
+
+/// What an Arrow file says of itself, without its values.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ArrowInfo {
+    /// Rows of all its batches.
+    pub rows: u64,
+    /// What its columns are called.
+    pub names: Vec<String>,
+    /// Of the whole table, by names.
+    pub metadata: BTreeMap<String, String>,
+}
+
+/// Reads the end of an Arrow file, and what its batches say of themselves: a few kilobytes, however
+/// large it is.
+///
+/// # Errors
+///
+/// As [`read_arrow`], but for what only the values tell.
+pub fn arrow_info(path: impl AsRef<Path>) -> Result<ArrowInfo> {
+    let path = path.as_ref();
+    let part = |start: u64, len: u64| {
+        let read =
+            ReadOptions::new().with_workers(1).with_offset(start).with_len(len).read(path);
+        Ok::<_, Error>(read?.buffer)
+    };
+    let len = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let whole = |tail: &[u8]| tail.len() as u64 == len;
+    check_start(path, &part(0, len.min(MAGIC.len() as u64))?)?;
+    let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
+    check_end(path, &tail)?;
+    let needed = unpanicked(path, || read::end_len(&tail))?;
+    if needed > tail.len() as u64 && !whole(&tail) {
+        tail = part(len - needed.min(len), needed.min(len))?;
+    }
+    let end = unpanicked(path, || read::end(&tail))?;
+    let mut rows = 0u64;
+    for (start, len) in end.heads {
+        let head = part(start, len)?;
+        rows = rows.saturating_add(unpanicked(path, || read::rows(&head))?);
+    }
+    Ok(ArrowInfo { rows, names: end.names, metadata: end.metadata })
 }
 
 /// The bytes of a file that begins and ends as Arrow's do.
 fn bytes_of(path: &Path, options: &ReadOptions) -> Result<swath::Buffer> {
     let file = options.clone().with_offset(0).read(path)?.buffer;
+    check_start(path, &file)?;
+    check_end(path, &file)?;
+    Ok(file)
+}
+
+fn check_start(path: &Path, file: &[u8]) -> Result<()> {
     if !file.starts_with(MAGIC) {
         // A schema comes first in a stream, behind the mark of a message.
         let is_stream = file.starts_with(&[0xff; 4]);
@@ -239,10 +294,14 @@ fn bytes_of(path: &Path, options: &ReadOptions) -> Result<swath::Buffer> {
         let hint = "write it in Arrow's file format: `pyarrow.ipc.new_file`";
         return Err(if is_stream { error.hint(hint) } else { error });
     }
+    Ok(())
+}
+
+fn check_end(path: &Path, file: &[u8]) -> Result<()> {
     if !file.ends_with(MAGIC) {
         return Err(Error::reading(path, Reason::Truncated, "an Arrow file without its end"));
     }
-    Ok(file)
+    Ok(())
 }
 
 /// Nothing panics as far as is known; and nothing has a state that could be left half done.
@@ -302,7 +361,7 @@ mod tests {
             let mut wrong = file.clone();
             wrong[at] ^= 0x55;
             std::fs::write(&path, &wrong).expect("room");
-            let _ = read_arrow(&path);
+            let _ = (read_arrow(&path), arrow_info(&path));
             std::fs::write(&path, &file[..at]).expect("room");
             read_arrow(&path).expect_err("cut off");
         }
@@ -319,6 +378,43 @@ mod tests {
         let mut writer = FileWriter::try_new(file, &batch.schema()).expect("a file");
         writer.write(&batch).expect("room");
         writer.finish().expect("room");
+    }
+
+    #[test]
+    fn what_a_file_says_of_itself_is_what_is_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        for (columns, batches) in [(0, 0), (1, 0), (3, 1), (2, 40), (3000, 2)] {
+            let name = |number: usize| format!("a column with a long name, number {number}");
+            let fields = (0..columns).map(|at| Field::new(name(at), DataType::Int64, true));
+            let schema = Arc::new(Schema::new(fields.collect::<Vec<_>>()));
+            let file = std::fs::File::create(&path).expect("room");
+            let mut writer = FileWriter::try_new(file, &schema).expect("a file");
+            for rows in 0..batches {
+                let array: ArrayRef = Arc::new(Int64Array::from(vec![7; rows]));
+                let batch = RecordBatch::try_new_with_options(
+                    Arc::clone(&schema),
+                    vec![array; columns],
+                    &arrow_array::RecordBatchOptions::new().with_row_count(Some(rows)),
+                );
+                writer.write(&batch.expect("a batch")).expect("room");
+            }
+            writer.finish().expect("room");
+            let (table, info) = (read_arrow(&path).expect("a table"), arrow_info(&path));
+            let info = info.expect("it says so");
+            if columns > 0 {
+                assert_eq!(
+                    info.rows, table.rows as u64,
+                    "{columns} columns, {batches} batches"
+                );
+            }
+            assert_eq!(Some(info.names), table.names);
+            let bytes = std::fs::read(&path).expect("there");
+            for cut in [1, 5, 11, 400].map(|cut| bytes.len().saturating_sub(cut)) {
+                std::fs::write(&path, &bytes[..cut]).expect("room");
+                arrow_info(&path).expect_err("cut off");
+            }
+        }
     }
 
     #[test]
@@ -405,10 +501,10 @@ mod tests {
         let words = [("swath.rows", "3"), ("größe", "\0 ")];
         let words = words.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
         table.write_arrow_about(&path, &words, AppendOptions::new()).expect("written");
-        assert_eq!(arrow_metadata(&path).expect("readable"), words);
+        assert_eq!(arrow_info(&path).expect("readable").metadata, words);
         assert_eq!(read_arrow(&path).expect("a table"), table);
         table.write_arrow(&path).expect("written");
-        assert!(arrow_metadata(&path).expect("readable").is_empty());
+        assert!(arrow_info(&path).expect("readable").metadata.is_empty());
     }
 
     #[test]

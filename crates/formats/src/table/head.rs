@@ -11,11 +11,15 @@ use super::options::{Delimiter, Header, TableOptions};
 use super::select::Picked;
 use crate::error::{Error, Reason, Result, shown};
 use crate::input::Input;
+use crate::memory::room_for;
 use crate::number::parse::double;
 use crate::text::{Fault, LONE_RETURN};
 
 /// Bytes that are read first; more, if the first line is longer.
 const FIRST: u64 = 64 << 10;
+
+/// Bytes that the name of a column takes.
+const NAME: usize = 64;
 
 /// What the start of a file says.
 #[derive(Debug)]
@@ -70,6 +74,11 @@ impl Head {
         self.dialect.skips = true;
         Ok(())
     }
+}
+
+/// What is said of a line with more columns than there is memory for.
+pub(super) fn no_room(at: u64, columns: usize) -> Fault {
+    Fault::too_large(at, format!("there is no memory for its {columns} columns"))
 }
 
 /// Looks at the file at `path`, and reads the start of its text.
@@ -168,6 +177,9 @@ fn look(
             return Err(Fault::malformed((first + at) as u64, detail).into());
         }
         seen.check(options.header, line, &dialect)?;
+        if room_for(seen.fields.saturating_mul(NAME)).is_err() {
+            return Err(no_room(first as u64, seen.fields).into());
+        }
         names = Some(names_of(line, &dialect, seen.fields, first)?);
     }
     // Only to see how fields look: if it is not here, they are trimmed one by one.

@@ -23,6 +23,7 @@ use super::select::Picking;
 use super::value::sealed::Value;
 use crate::error::{Error, Reason, Result};
 use crate::input::Input;
+use crate::memory::room_for;
 use crate::number::parse::{double, refusal, signed};
 
 type Checked<T> = std::result::Result<T, Wrong>;
@@ -45,6 +46,9 @@ impl TableOptions {
             return Err(Error::reading(path, Reason::Invalid, detail));
         }
         let (input, head) = head::open(path, self)?;
+        let columns = head.dialect.columns;
+        room_for(columns.saturating_mul(COLUMN))
+            .map_err(|_| head::no_room(head.data, columns).into_error(&input))?;
         let counts = count_rows(&input, self, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum::<usize>();
         let mut kinds = likely(&input, &head)?;
@@ -83,6 +87,8 @@ impl TableOptions {
     }
 }
 
+/// Bytes that a column takes besides its values, with what is found out about it.
+const COLUMN: usize = 128;
 /// Bytes of the first lines that are looked at, at least; and for each column.
 const SAMPLE: u64 = 64 << 10;
 const SAMPLE_OF_COLUMN: u64 = 64;

@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use swath::Array;
 use swath_formats::matrix::{self, AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
-use swath_formats::table::{Column, Columns, Values as Cells, arrow_metadata};
+use swath_formats::table::{Column, Columns, Values as Cells};
 
 use super::matrix::made_ones;
 use super::table::{columns, exact, leave};
@@ -180,7 +180,7 @@ fn doubles(from: impl Iterator<Item = f64>, len: usize) -> Result<Column> {
 
 /// A table of entries as what it stands for; of any other one, what is not zero.
 pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Converted> {
-    let table = columns(args, from)?;
+    let (table, metadata) = columns(args, from)?;
     if let Some(missing) = table.columns.iter().position(|column| column.nulls() > 0) {
         let what = format!(
             "cannot make a matrix of {}: values of column {} are missing",
@@ -190,11 +190,9 @@ pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Conve
         bail!(Refused::new(what, "a table without gaps"));
     }
     let is_listed = is_listed(&table);
-    let told = match from {
-        Format::Arrow if is_listed => size_in(&arrow_metadata(&args.input)?),
-        _ => None,
-    };
+    let told = size_in(&metadata).filter(|_| is_listed);
     let matrix = if is_listed { listed(args, &table)? } else { not_zero(args, &table)? };
+    drop(table);
     let matrix = sized(args, matrix, told)?;
     let read = Instant::now();
     let size = Size::of_matrix((matrix.row_count, matrix.column_count), matrix.entry_count());
@@ -232,7 +230,7 @@ fn is_listed(table: &Columns) -> bool {
 }
 
 /// Rows and columns, if the metadata has them.
-fn size_in(metadata: &BTreeMap<String, String>) -> Option<(u64, u64)> {
+pub(in crate::command) fn size_in(metadata: &BTreeMap<String, String>) -> Option<(u64, u64)> {
     let [rows, columns] = SIZE.map(|name| metadata.get(name).and_then(|it| it.parse().ok()));
     rows.zip(columns)
 }
@@ -313,7 +311,12 @@ fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
     }
     let values = match table.columns[at].values() {
         Cells::I64(values) => values,
-        Cells::U64(values) => return copied(values),
+        Cells::U64(values) => {
+            if let Some(row) = values.iter().position(|&value| value == u64::MAX) {
+                bail!(refused(&format!("{} in row {} of the data", u64::MAX, row + 1)));
+            }
+            return copied(values);
+        }
         _ => bail!(refused("numbers that are not whole")),
     };
     for ((row, id), &value) in (1..).zip(ids.iter_mut()).zip(values) {
@@ -323,29 +326,59 @@ fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
     Ok(ids)
 }
 
+/// What is not zero of a table: integers where all columns are of one kind of them, else doubles.
 fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
-    let (mut rows, mut columns, mut values) = (Vec::new(), Vec::new(), Vec::new());
-    for row in 0..table.rows {
-        for (at, column) in table.columns.iter().enumerate() {
-            let value = match column.values() {
-                Cells::F64(values) => values[row],
-                Cells::I64(values) => exact(args, values[row].into())?,
-                Cells::U64(values) => exact(args, values[row].into())?,
-                _ => 0.0,
-            };
-            if value != 0.0 {
-                rows.push(row as u64);
-                columns.push(at as u64);
-                values.push(value);
-            }
-        }
-    }
+    let all: Vec<Cells<'_>> = table.columns.iter().map(Column::values).collect();
+    let (mut rows, mut columns) = (Vec::new(), Vec::new());
+    let places = (&mut rows, &mut columns);
+    let values = if all.iter().all(|cells| matches!(cells, Cells::I64(_))) {
+        let of = |cells: &Cells<'_>, row: usize| match cells {
+            Cells::I64(values) => Ok(values[row]),
+            _ => Ok(0),
+        };
+        Values::I64(picked(table.rows, &all, of, places)?)
+    } else if all.iter().all(|cells| matches!(cells, Cells::U64(_))) {
+        let of = |cells: &Cells<'_>, row: usize| match cells {
+            Cells::U64(values) => Ok(values[row]),
+            _ => Ok(0),
+        };
+        Values::U64(picked(table.rows, &all, of, places)?)
+    } else {
+        let of = |cells: &Cells<'_>, row: usize| match cells {
+            Cells::F64(values) => Ok(values[row]),
+            Cells::I64(values) => exact(args, values[row].into()),
+            Cells::U64(values) => exact(args, values[row].into()),
+            _ => Ok(0.0),
+        };
+        Values::F64(picked(table.rows, &all, of, places)?)
+    };
     Ok(Coo {
         row_count: table.rows as u64,
         column_count: table.columns.len() as u64,
         symmetry: Symmetry::General,
         rows: copied(&rows)?,
         columns: copied(&columns)?,
-        values: Values::F64(copied(&values)?),
+        values,
     })
+}
+
+/// The values that are not zero, row after row; notes where they are.
+fn picked<T: bytemuck::Pod + PartialEq>(
+    row_count: usize,
+    all: &[Cells<'_>],
+    of: impl Fn(&Cells<'_>, usize) -> Result<T>,
+    (rows, columns): (&mut Vec<u64>, &mut Vec<u64>),
+) -> Result<Array<T>> {
+    let mut values = Vec::new();
+    for row in 0..row_count {
+        for (at, cells) in (0..).zip(all) {
+            let value = of(cells, row)?;
+            if value != T::zeroed() {
+                rows.push(row as u64);
+                columns.push(at);
+                values.push(value);
+            }
+        }
+    }
+    copied(&values)
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use swath::Array;
 use swath_formats::table::npy::{self, Dense};
-use swath_formats::table::{Column, Columns, Value, Values, arrow_metadata, read_arrow_with};
+use swath_formats::table::{Column, Columns, Value, Values, read_arrow_about};
 
 use super::{Converted, Size, entries, table_options};
 use crate::args::convert::{Convert, Format};
@@ -57,11 +57,7 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
             Ok(Converted::new(size_of_dense(&shape)?, read))
         }
         _ => {
-            let columns = columns(args, from)?;
-            let metadata = match from {
-                Format::Arrow => arrow_metadata(&args.input)?,
-                _ => BTreeMap::new(),
-            };
+            let (columns, metadata) = columns(args, from)?;
             let mut done = Converted::new(size_of(&columns), Instant::now());
             if to == Format::Arrow {
                 let options = args.output.append_options();
@@ -75,19 +71,23 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
     }
 }
 
-/// Reads a table as columns.
-pub(super) fn columns(args: &Convert, from: Format) -> Result<Columns> {
-    match from {
+/// Reads a table as columns, and what it says of itself, by names.
+pub(super) fn columns(
+    args: &Convert,
+    from: Format,
+) -> Result<(Columns, BTreeMap<String, String>)> {
+    let columns = match from {
         Format::Arrow => {
             let options = args.output.read_options().with_workers(args.workers);
-            Ok(read_arrow_with(&args.input, &options)?)
+            return Ok(read_arrow_about(&args.input, &options)?);
         }
-        Format::Npy => with_dense!(args, dense => of_dense(&dense)),
+        Format::Npy => with_dense!(args, dense => of_dense(&dense))?,
         _ => {
             let (options, _bar) = table_options(args, from);
-            Ok(options.read_columns(&args.input)?)
+            options.read_columns(&args.input)?
         }
-    }
+    };
+    Ok((columns, BTreeMap::new()))
 }
 
 /// Leaves columns in a format for tables.

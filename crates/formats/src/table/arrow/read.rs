@@ -12,19 +12,23 @@ use std::ops::Range;
 
 use arrow_ipc::convert::try_fb_to_schema;
 use arrow_ipc::reader::read_footer_length;
-use arrow_ipc::{Block, Endianness, root_as_footer, root_as_message};
-use arrow_schema::{DataType, Field};
+use arrow_ipc::{Block, Endianness, Footer, RecordBatch, root_as_footer, root_as_message};
+use arrow_schema::{DataType, Field, Schema};
 use bytemuck::Pod;
 use bytes::Bytes;
 use swath::Array;
 
 use super::super::columns::{Column, Columns, Kind, Shared, clear};
 use crate::error::{Error, Reason};
+use crate::memory::room_for;
 
 /// Bytes behind the footer: its length and the magic number.
 const TRAILER: usize = 10;
 /// What stands before the length of a message, since version 0.15.
 const CONTINUED: [u8; 4] = [0xff; 4];
+
+const NO_FOOTER: &str = "it has no footer";
+const NOT_IN_IT: &str = "a part that is not in it";
 
 /// Why a file is not taken.
 pub(super) enum Refused {
@@ -72,10 +76,47 @@ pub(super) fn metadata(file: &[u8]) -> Checked<BTreeMap<String, String>> {
     Ok(pairs.filter_map(|it| pair(it.key(), it.value())).collect())
 }
 
-/// The columns of a file.
-pub(super) fn read(file: &[u8]) -> Checked<Columns> {
-    let footer = footer(file)?;
-    let footer = root_as_footer(footer).map_err(damaged)?;
+/// How many bytes of the end there have to be to tell what it says: more, if those that are here are
+/// too few to tell.
+pub(super) fn end_len(tail: &[u8]) -> Checked<u64> {
+    let (_, trailer) = tail.split_last_chunk::<TRAILER>().ok_or_else(|| damaged(NO_FOOTER))?;
+    let len = read_footer_length(*trailer).map_err(damaged)?;
+    Ok((len + TRAILER) as u64)
+}
+
+/// What the end of a file says.
+pub(super) struct End {
+    pub(super) names: Vec<String>,
+    pub(super) metadata: BTreeMap<String, String>,
+    /// Where each batch says how long it is, and in how many bytes.
+    pub(super) heads: Vec<(u64, u64)>,
+}
+
+/// What is said at the end of a file, of which `tail` is the end.
+pub(super) fn end(tail: &[u8]) -> Checked<End> {
+    let footer = root_as_footer(footer(tail)?).map_err(damaged)?;
+    let (schema, _) = schema_of(footer)?;
+    let blocks = footer.recordBatches().into_iter().flatten();
+    let head = |block: &Block| {
+        let start = u64::try_from(block.offset()).ok()?;
+        let len = u64::try_from(block.metaDataLength()).ok()?;
+        Some((start, len)).filter(|_| block.bodyLength() >= 0)
+    };
+    let heads = blocks.map(|block| head(block).ok_or_else(|| damaged(NOT_IN_IT)));
+    Ok(End {
+        names: names_of(&schema),
+        metadata: metadata(tail)?,
+        heads: heads.collect::<Checked<_>>()?,
+    })
+}
+
+/// The rows of a batch, of which `head` is the message.
+pub(super) fn rows(head: &[u8]) -> Checked<u64> {
+    u64::try_from(message(head)?.length()).map_err(damaged)
+}
+
+/// The schema, and how the values of each column lie there.
+fn schema_of(footer: Footer<'_>) -> Checked<(Schema, Vec<Type>)> {
     let schema = footer.schema().ok_or_else(|| damaged("no schema"))?;
     if schema.endianness() != Endianness::Little {
         return Err(unsupported("its numbers are big-endian", "write it on another machine"));
@@ -83,6 +124,18 @@ pub(super) fn read(file: &[u8]) -> Checked<Columns> {
     let schema = try_fb_to_schema(schema).map_err(damaged)?;
     let types = schema.fields().iter().map(|field| type_of(field));
     let types = types.collect::<Checked<Vec<Type>>>()?;
+    Ok((schema, types))
+}
+
+fn names_of(schema: &Schema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// The columns of a file.
+pub(super) fn read(file: &[u8]) -> Checked<Columns> {
+    let footer = footer(file)?;
+    let footer = root_as_footer(footer).map_err(damaged)?;
+    let (schema, types) = schema_of(footer)?;
     let blocks = footer.recordBatches().into_iter().flatten();
     let batches = blocks.map(|block| batch(file, *block, &types));
     let batches = batches.collect::<Checked<Vec<Batch<'_>>>>()?;
@@ -91,17 +144,16 @@ pub(super) fn read(file: &[u8]) -> Checked<Columns> {
     if said.fold(0, usize::saturating_add) > file.len() {
         return Err(damaged("more values than it has bytes for"));
     }
-    let names = schema.fields().iter().map(|field| field.name().clone()).collect();
-    gather(&types, &batches, names)
+    gather(&types, &batches, names_of(&schema))
 }
 
 /// The bytes of the footer.
 fn footer(file: &[u8]) -> Checked<&[u8]> {
     let (before, trailer) =
-        file.split_last_chunk::<TRAILER>().ok_or_else(|| damaged("it has no footer"))?;
+        file.split_last_chunk::<TRAILER>().ok_or_else(|| damaged(NO_FOOTER))?;
     let len = read_footer_length(*trailer).map_err(damaged)?;
     let start = before.len().checked_sub(len);
-    start.map(|start| &before[start..]).ok_or_else(|| damaged("it has no footer"))
+    start.map(|start| &before[start..]).ok_or_else(|| damaged(NO_FOOTER))
 }
 
 /// How the values of a column lie in the file.
@@ -175,7 +227,15 @@ fn part(bytes: &[u8], start: i64, len: i64) -> Checked<&[u8]> {
         Some(start..start.checked_add(len)?)
     };
     let part = range(start, len).and_then(|range| bytes.get(range));
-    part.ok_or_else(|| damaged("a part that is not in it"))
+    part.ok_or_else(|| damaged(NOT_IN_IT))
+}
+
+/// The message of a batch.
+fn message(head: &[u8]) -> Checked<RecordBatch<'_>> {
+    let before = if head.starts_with(&CONTINUED) { 8 } else { 4 };
+    let message = head.get(before..).ok_or_else(|| damaged("a message without a length"))?;
+    let message = root_as_message(message).map_err(damaged)?;
+    message.header_as_record_batch().ok_or_else(|| damaged("a message of another kind"))
 }
 
 /// Where everything is that a block of the file has.
@@ -184,11 +244,7 @@ fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>>
     let head = part(file, block.offset(), head_len)?;
     let body_start = block.offset().checked_add(head_len).unwrap_or(i64::MAX);
     let body = part(file, body_start, block.bodyLength())?;
-    let before = if head.starts_with(&CONTINUED) { 8 } else { 4 };
-    let message = head.get(before..).ok_or_else(|| damaged("a message without a length"))?;
-    let message = root_as_message(message).map_err(damaged)?;
-    let batch =
-        message.header_as_record_batch().ok_or_else(|| damaged("a message of another kind"))?;
+    let batch = message(head)?;
     if batch.compression().is_some() {
         let detail = "its values are compressed";
         return Err(unsupported(detail, "write it without compression"));
@@ -227,6 +283,7 @@ fn batch<'f>(file: &'f [u8], block: Block, types: &[Type]) -> Checked<Batch<'f>>
 fn gather(types: &[Type], batches: &[Batch<'_>], names: Vec<String>) -> Checked<Columns> {
     // Each row has a byte of the file at least, as was checked.
     let rows = batches.iter().map(|batch| batch.rows).fold(0, usize::saturating_add);
+    room_for(rows.saturating_mul(8 * types.len()))?;
     let mut columns = Vec::new();
     for (index, kind) in types.iter().enumerate() {
         let mut words = Array::<u64>::zeroed(rows)?;
