@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import decimal
+import gzip
 import lzma
 
 import pytest
@@ -326,6 +327,19 @@ def test_names_that_look_like_data_come_back(tmp_path):
     assert swath.read_csv(path).names == ["1", "NA"] and swath.read_csv(path, float).shape == (0, 2)
     with pytest.raises(ValueError, match="byte 0x01.*try: "):
         swath.write_csv(path, {"a\x01": [1]})
+    # They would come back as a row without values.
+    with pytest.raises(ValueError, match="every name is empty.*try: give the columns names"):
+        swath.write_csv(path, {"": [1]})
+
+
+def test_bytes_after_a_compressed_stream_are_an_error(tmp_path):
+    path = tmp_path / "a.csv.gz"
+    whole = gzip.compress(b"a,b\n1,2\n")
+    for rest in [b"garbage", b"\x1e" + whole[1:]]:
+        path.write_bytes(whole + rest)
+        for read in [swath.read_csv, swath.read_edges]:
+            with pytest.raises(OSError, match=f"at byte {len(whole)}: {len(rest)} bytes follow"):
+                read(path)
 
 
 def test_errors_of_others_have_the_name_of_the_column(tmp_path):

@@ -114,8 +114,8 @@ pub struct TableArgs {
     #[arg(long, value_name = "CHAR", value_parser = delimiter)]
     pub delimiter: Option<Delimiter>,
 
-    /// The columns of a table that are read, in this order: names of the header, or numbers from 0 on.
-    /// In the others may stand any text
+    /// The columns of a table that are read, in this order: names of the header, or numbers from 0 on,
+    /// by which a name with a comma in it is meant, too. In the others may stand any text
     #[arg(long, value_name = "NAME,...", value_delimiter = ',', value_parser = column)]
     pub columns: Option<Vec<ColumnKey>>,
 
