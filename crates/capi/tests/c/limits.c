@@ -147,7 +147,9 @@ static void check_written(const char *path, int is_done) {
 
 /* Opens all but so many descriptors; how many it opened. */
 static int take_all_but(int left, int taken[MOST]) {
-    const struct rlimit most = {MOST, MOST};
+    struct rlimit most;
+    CHECK(getrlimit(RLIMIT_NOFILE, &most) == 0);
+    most.rlim_cur = MOST;
     CHECK(setrlimit(RLIMIT_NOFILE, &most) == 0);
     int count = 0;
     for (int fd = open("/dev/null", O_RDONLY); fd >= 0; fd = open("/dev/null", O_RDONLY)) {
