@@ -37,9 +37,11 @@ CASES = {
     "compress, zstd": "compress --sync none {letters} {out}",
     "compress, gzip": "compress --sync none --format gzip {letters} {out}",
     "decompress, zstd": "decompress --sync none {zst} {out}",
+    "decompress, bzip2": "decompress --sync none {bz2} {out}",
     "CSV to .npy": "convert --sync none {csv} {out}.npy",
     "CSV to Arrow": "convert --sync none {csv} {out}.arrow",
     "Matrix Market to .npz": "convert --sync none {mtx} {out}.npz",
+    "Matrix Market to edges": "convert --sync none {mtx} {out}.el",
     "price": "price {options} -o {out}",
     "ingest 20,000 files": "ingest {tree}",
     "ingest 20,000 files, xxh3": "ingest --hash xxh3 {tree}",
@@ -53,13 +55,15 @@ MADE = (
     "gen options 1000000 -o {options}",
     "gen tree --files 20000 --size 10kB -o {tree}",
     "compress {letters} {zst}",
+    "gen letters 64MiB -o {few}",
+    "compress --format bzip2 {few} {bz2}",
 )
 
 
 def names(data):
     """The path of each input."""
-    plain = ("bytes", "small", "letters", "options", "tree")
-    odd = {"csv": "table.csv", "mtx": "graph.mtx", "zst": "letters.zst"}
+    plain = ("bytes", "small", "letters", "few", "options", "tree")
+    odd = {"csv": "table.csv", "mtx": "graph.mtx", "zst": "letters.zst", "bz2": "few.bz2"}
     return {name: str(data / name) for name in plain} | {
         name: str(data / file) for name, file in odd.items()
     }

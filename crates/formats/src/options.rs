@@ -27,7 +27,6 @@
 //! ```
 
 mod contracts;
-mod field;
 mod fused;
 mod generate;
 mod header;

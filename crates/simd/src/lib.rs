@@ -27,6 +27,8 @@ mod columns;
 mod count;
 mod crc;
 mod decimals;
+pub mod digits;
+pub mod fields;
 mod find;
 mod integers;
 mod level;

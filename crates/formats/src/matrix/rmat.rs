@@ -171,8 +171,8 @@ impl Listing for Rmat {
         &NO_VALUES
     }
 
-    fn reach(&self) -> Option<(u64, u64)> {
-        None
+    fn uses(&self, _: u64, _: usize) -> bool {
+        false
     }
 
     fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {

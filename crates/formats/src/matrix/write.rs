@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use swath::append::{self, OrderedOptions, Written};
 
@@ -14,6 +15,7 @@ use crate::matrix::shape::Shape;
 use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 use crate::matrix::value::Values;
 use crate::number::format::{push_f64_shortest, push_i64, push_u64};
+use crate::share::{share, workers};
 
 /// Entries that one worker writes at one time.
 const CHUNK: u64 = 1 << 15;
@@ -91,8 +93,9 @@ pub(super) trait Listing: Sync {
     fn symmetry(&self) -> Symmetry;
     fn entry_count(&self) -> u64;
     fn values(&self) -> &Values;
-    /// How many rows and columns the ids ask for; `None` if only listing them all would tell.
-    fn reach(&self) -> Option<(u64, u64)>;
+    /// Whether an entry is in this row or in this column; false also if only listing them all would
+    /// tell.
+    fn uses(&self, id: u64, threads: usize) -> bool;
     /// Calls `each` with the row and column of every entry in `range`.
     fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64));
 }
@@ -122,22 +125,34 @@ fn indices(range: &Range<u64>) -> Range<usize> {
     range.start.index()..range.end.index()
 }
 
-/// One more than the greatest id.
-fn above<I: Id>(ids: &[I]) -> u64 {
-    ids.iter().max().map_or(0, |most| most.to_u64() + 1)
+/// Ids that one worker looks at in one go.
+const IDS: usize = 1 << 18;
+
+/// Whether an id is among others.
+fn has<I: Id>(ids: &[I], wanted: u64, threads: usize) -> bool {
+    let Some(wanted) = I::from_u64(wanted) else { return false };
+    let is_found = AtomicBool::new(false);
+    // Relaxed: nobody reads more than the answer.
+    let look = |part: &[I]| {
+        if !is_found.load(Ordering::Relaxed) && part.contains(&wanted) {
+            is_found.store(true, Ordering::Relaxed);
+        }
+    };
+    share(ids.chunks(IDS), threads, look);
+    is_found.into_inner()
 }
 
-/// One more than the last row, or column, that has an entry.
-fn last_used(offsets: &[u64]) -> u64 {
-    let end = offsets.last().copied().unwrap_or(0);
-    offsets.partition_point(|&offset| offset < end) as u64
+/// Whether a row, or a column, has an entry.
+fn has_any(offsets: &[u64], id: u64) -> bool {
+    let at = usize::try_from(id).unwrap_or(usize::MAX);
+    offsets.get(at..).is_some_and(|rest| matches!(rest, [start, end, ..] if start < end))
 }
 
 impl<I: Id> Listing for Coo<I> {
     described!();
 
-    fn reach(&self) -> Option<(u64, u64)> {
-        Some((above(&self.rows), above(&self.columns)))
+    fn uses(&self, id: u64, threads: usize) -> bool {
+        has(&self.rows, id, threads) || has(&self.columns, id, threads)
     }
 
     #[inline(always)]
@@ -170,8 +185,8 @@ fn list_compressed<I: Id>(
 impl<I: Id> Listing for Csr<I> {
     described!();
 
-    fn reach(&self) -> Option<(u64, u64)> {
-        Some((last_used(&self.offsets), above(&self.columns)))
+    fn uses(&self, id: u64, threads: usize) -> bool {
+        has_any(&self.offsets, id) || has(&self.columns, id, threads)
     }
 
     #[inline(always)]
@@ -183,8 +198,8 @@ impl<I: Id> Listing for Csr<I> {
 impl<I: Id> Listing for Csc<I> {
     described!();
 
-    fn reach(&self) -> Option<(u64, u64)> {
-        Some((above(&self.rows), last_used(&self.offsets)))
+    fn uses(&self, id: u64, threads: usize) -> bool {
+        has_any(&self.offsets, id) || has(&self.rows, id, threads)
     }
 
     #[inline(always)]
@@ -273,7 +288,7 @@ pub(super) fn write(
     let head = if is_market {
         market_head(matrix, path, &options.comment)?
     } else {
-        edges_head(matrix, path, &options.comment, base)?
+        edges_head(matrix, path, options, base)?
     };
     let count = matrix.entry_count();
     let chunks = (0..count).step_by(usize::try_from(CHUNK).unwrap_or(usize::MAX));
@@ -285,8 +300,9 @@ pub(super) fn write(
         match piece {
             Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
             Piece::Lines(range) => {
-                check_ids(matrix, path, range.clone())?;
-                push_lines(ticket.buffer(), matrix, range, base);
+                if !push_lines(ticket.buffer(), matrix, range.clone(), base) {
+                    return Err(outside(matrix, path, range));
+                }
             }
         }
         Ok::<(), Error>(())
@@ -324,9 +340,10 @@ fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<
 fn edges_head(
     matrix: &impl Listing,
     path: &Path,
-    comment: &str,
+    options: &MatrixWriteOptions,
     first: u64,
 ) -> Result<Vec<u8>> {
+    let comment = &options.comment;
     let refused = |detail| Err(Error::writing(path, Reason::Invalid, detail));
     if matrix.symmetry() != Symmetry::General {
         return refused("a list of edges cannot say that half of them are left out");
@@ -336,7 +353,7 @@ fn edges_head(
     }
     let mut head = Vec::new();
     let shape = shape_of(matrix, first);
-    if !is_told_by_edges(matrix, shape) || Shape::is_like(comment) {
+    if !is_told_by_edges(matrix, shape, workers(options.workers)) || Shape::is_like(comment) {
         push_comment(&mut head, &shape.comment(), "#");
     }
     push_comment(&mut head, comment, "#");
@@ -355,12 +372,12 @@ fn shape_of(matrix: &impl Listing, first: u64) -> Shape {
 }
 
 /// Whether the edges alone are read as the same matrix.
-fn is_told_by_edges(matrix: &impl Listing, shape: Shape) -> bool {
+fn is_told_by_edges(matrix: &impl Listing, shape: Shape, threads: usize) -> bool {
     let Shape { rows, columns, field, first } = shape;
     let is_plain =
         rows == columns && matches!(field, Field::Pattern | Field::Real) && first == 0;
-    let vertices = || matrix.reach().map(|(rows, columns)| rows.max(columns));
-    is_plain && matrix.entry_count() > 0 && vertices() == Some(rows)
+    // That there are none beyond is seen when they are written.
+    is_plain && matrix.entry_count() > 0 && matrix.uses(rows.wrapping_sub(1), threads)
 }
 
 fn push_comment(head: &mut Vec<u8>, comment: &str, mark: &str) {
@@ -374,18 +391,13 @@ fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
-/// Refuses an entry that lies outside of the matrix: nobody could read it back.
-fn check_ids(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Result<()> {
+/// What is said of the first entry outside of the matrix: nobody could read it back.
+fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Error {
     let (rows, columns) = matrix.size();
-    let is_wrong = |row: u64, column: u64| row >= rows || column >= columns;
-    let mut any = false;
-    matrix.list(range.clone(), |row, column| any |= is_wrong(row, column));
-    if !any {
-        return Ok(());
-    }
     let (mut at, mut first) = (range.start, None);
     matrix.list(range, |row, column| {
-        first = first.or_else(|| is_wrong(row, column).then_some((at, row, column)));
+        let is_outside = row >= rows || column >= columns;
+        first = first.or_else(|| is_outside.then_some((at, row, column)));
         at += 1;
     });
     let (at, row, column) = first.unwrap_or_default();
@@ -393,39 +405,35 @@ fn check_ids(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Result<()
         "entry {at} is at row {row}, column {column}, counted from 0, and the matrix has {rows} rows \
          and {columns} columns"
     );
-    Err(Error::writing(path, Reason::Invalid, detail).hint("give it more rows or columns"))
+    Error::writing(path, Reason::Invalid, detail).hint("give it more rows or columns")
 }
 
-/// Appends the lines of some entries.
-fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base: u64) {
+/// Appends the lines of some entries; returns whether all of them lie in the matrix.
+fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base: u64) -> bool {
     let at = indices(&range);
     match matrix.values() {
         Values::None => push_each(out, matrix, range, base, |_, _| {}),
-        Values::I64(values) => {
-            push_valued(
-                out,
-                matrix,
-                range,
-                base,
-                (&values[at], |out, &value| push_i64(out, value)),
-            );
-        }
+        Values::I64(values) => push_valued(
+            out,
+            matrix,
+            range,
+            base,
+            (&values[at], |out, &value| push_i64(out, value)),
+        ),
         Values::U64(values) => {
             let push = |out: &mut Vec<u8>, &value: &u64| push_u64(out, value);
-            push_valued(out, matrix, range, base, (&values[at], push));
+            push_valued(out, matrix, range, base, (&values[at], push))
         }
-        Values::F32(values) => {
-            push_valued(
-                out,
-                matrix,
-                range,
-                base,
-                (&values[at], |out, &value| push_f32(out, value)),
-            );
-        }
+        Values::F32(values) => push_valued(
+            out,
+            matrix,
+            range,
+            base,
+            (&values[at], |out, &value| push_f32(out, value)),
+        ),
         Values::F64(values) => {
             let push = |out: &mut Vec<u8>, &value: &f64| push_f64_shortest(out, value);
-            push_valued(out, matrix, range, base, (&values[at], push));
+            push_valued(out, matrix, range, base, (&values[at], push))
         }
         Values::Complex(values) => {
             let push = |out: &mut Vec<u8>, &[real, imaginary]: &[f64; 2]| {
@@ -433,7 +441,7 @@ fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base:
                 out.push(b' ');
                 push_f64_shortest(out, imaginary);
             };
-            push_valued(out, matrix, range, base, (&values[at], push));
+            push_valued(out, matrix, range, base, (&values[at], push))
         }
     }
 }
@@ -444,14 +452,15 @@ fn push_valued<V>(
     range: Range<u64>,
     base: u64,
     (values, push): (&[V], impl Fn(&mut Vec<u8>, &V)),
-) {
+) -> bool {
     push_each(out, matrix, range, base, |out, index| {
         out.push(b' ');
         push(out, &values[index]);
-    });
+    })
 }
 
-/// Appends lines; `push` adds to each what comes behind its ids.
+/// Appends lines; `push` adds to each what comes behind its ids. Returns whether all of them lie in
+/// the matrix.
 #[inline(always)]
 fn push_each(
     out: &mut Vec<u8>,
@@ -459,17 +468,20 @@ fn push_each(
     range: Range<u64>,
     base: u64,
     push: impl Fn(&mut Vec<u8>, usize),
-) {
-    let mut index = 0;
+) -> bool {
+    let (rows, columns) = matrix.size();
+    let (mut index, mut is_inside) = (0, true);
     matrix.list(range, |row, column| {
-        // Cannot overflow: there are more rows than this one's number, as was checked.
-        push_u64(out, row + base);
+        is_inside &= row < rows && column < columns;
+        // What is inside does not wrap: there are more rows than this one's number.
+        push_u64(out, row.wrapping_add(base));
         out.push(b' ');
-        push_u64(out, column + base);
+        push_u64(out, column.wrapping_add(base));
         push(out, index);
         out.push(b'\n');
         index += 1;
     });
+    is_inside
 }
 
 /// The shortest text that means this single.

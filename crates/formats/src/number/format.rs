@@ -13,12 +13,11 @@
 //! guess wrong how many there are: eight digits are made at a time, and those that are not wanted
 //! are cut off, which needs no branch.
 
-mod digits;
 mod fixed;
 
 pub(crate) use fixed::push_f64_fixed;
 
-use digits::{ASCII, eight};
+use swath_simd::digits::{ASCII, eight};
 
 /// One more than eight digits can say.
 const EIGHT: u64 = 100_000_000;
@@ -67,14 +66,14 @@ fn push_f64_unusual(out: &mut Vec<u8>, value: f64) {
     out.extend_from_slice(text.as_bytes());
 }
 
-#[inline]
+#[inline(always)]
 fn push_up_to_eight(out: &mut Vec<u8>, value: u64) {
     let digits = eight(value);
     // The first digit lies in the lowest byte. Of 0, the last one stays.
     let zeros = (digits | 1 << 56).trailing_zeros() / 8;
     let text = (digits | ASCII) >> (8 * zeros);
     out.extend_from_slice(&text.to_le_bytes());
-    out.truncate(out.len() - zeros as usize);
+    out.truncate(out.len().wrapping_sub(zeros as usize));
 }
 
 fn push_more_than_eight(out: &mut Vec<u8>, value: u64) {

@@ -1,7 +1,8 @@
 //! One line: nine fields, and what may be wrong with them.
 
+use swath_simd::fields::{double, last, short, usual};
+
 use super::contracts::Part;
-use super::field::{double, last, short, usual};
 use crate::error::Reason;
 
 /// What the fields of a line are, in order.

@@ -220,7 +220,8 @@ impl Fields {
         self.starts.clear();
         // It lies before the first end, which is a number of 32 bits.
         self.starts.push(u32::try_from(first).unwrap_or(u32::MAX));
-        self.starts.extend(ends[..ends.len() - 1].iter().map(|&end| end + 1));
+        // Another end comes after each, so none is the greatest number; unchecked, it is a vector's work.
+        self.starts.extend(ends[..ends.len() - 1].iter().map(|&end| end.wrapping_add(1)));
     }
 
     /// Cuts off what the dialect says that fields have around them.

@@ -267,6 +267,8 @@ fn an_entry_outside_of_the_matrix_is_refused_and_not_written() {
             let told = error.to_string();
             assert!(told.contains("entry 69000 is at row") && !path.exists(), "{told}");
         }
+        let odd = matrix_of((4, 4), &[(u64::MAX, 0)], "pattern");
+        odd.write(&path, &options()).expect_err("a row after which there is none");
         inside.write(&path, &options()).expect("written");
         std::fs::remove_file(&path).expect("it is there");
     }

@@ -13,7 +13,8 @@
 
 use std::io::Write;
 
-use super::digits::{ASCII, eight};
+use swath_simd::digits::{ASCII, eight};
+
 use super::{EIGHT, push_f64_unusual, push_u64};
 
 /// Ten to the power of the index; two words are enough to scale by the last one.

@@ -9,12 +9,12 @@
 //! and leaves the quotient in some upper bits of the lane.
 
 /// Turns eight digits into their characters, by `|`.
-pub(super) const ASCII: u64 = 0x3030_3030_3030_3030;
+pub const ASCII: u64 = 0x3030_3030_3030_3030;
 
 /// Returns the eight digits of a number below 10^8, zeros in front, the first one in the lowest
 /// byte.
-#[inline]
-pub(super) fn eight(value: u64) -> u64 {
+#[inline(always)]
+pub fn eight(value: u64) -> u64 {
     debug_assert!(value < 100_000_000);
     let high = value / 10_000;
     let fours = high | (value - 10_000 * high) << 32;

@@ -1,4 +1,5 @@
-//! One field of a line: short decimals eight bytes at a time, everything else by the shared parser.
+//! Decimals as programs print them in columns: eight bytes at a time, where they are followed by a
+//! single blank or a line end. What is written otherwise is left to [`decimal`](crate::decimal).
 //!
 //! ```text
 //! bytes     4 2 . 0 0 ␣ 4 0      as they lie in a word, the first one lowest
@@ -22,7 +23,7 @@ const POWERS: [f64; 20] = [
 ];
 
 /// A number, and the byte behind the single blank, or line end, that ends it.
-pub(super) type Field = (f64, usize);
+pub type Field = (f64, usize);
 
 /// Returns the eight bytes from `at` on; `None` near the end.
 #[inline(always)]
@@ -49,7 +50,7 @@ fn number(digits: u64) -> u64 {
 /// Parses `digits.digits` of at most 7 bytes at `at`, with a blank behind it; `None` for everything
 /// else, be it a number or not.
 #[inline(always)]
-pub(super) fn short(text: &[u8], at: usize) -> Option<Field> {
+pub fn short(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
     let others = others(bytes);
     let point = others.trailing_zeros() & 0x38;
@@ -76,7 +77,7 @@ pub(super) fn short(text: &[u8], at: usize) -> Option<Field> {
 /// That it is so is guessed, mostly right: then where the next field begins is known at once, while
 /// `short` has to wait for this one's length.
 #[inline(always)]
-pub(super) fn usual<const DECIMALS: u32>(text: &[u8], at: usize) -> Option<Field> {
+pub fn usual<const DECIMALS: u32>(text: &[u8], at: usize) -> Option<Field> {
     let bytes = word(text, at)? ^ ZEROS;
     let end = 8 * (DECIMALS + 2);
     let signs = 0x80 << 8 | 0x80 << end;
@@ -103,7 +104,7 @@ fn exact(digits: u64, decimals: usize) -> f64 {
 /// Parses `digits.digits` with at most 7 digits before the point and a line end behind it; `None`
 /// for everything else.
 #[inline(always)]
-pub(super) fn last(text: &[u8], start: usize) -> Option<Field> {
+pub fn last(text: &[u8], start: usize) -> Option<Field> {
     let bytes = word(text, start)? ^ ZEROS;
     let point = others(bytes).trailing_zeros() & 0x78;
     if point == 0 || point == 64 || bytes >> point & 0xff != POINT {
@@ -206,7 +207,7 @@ fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
 }
 
 /// Returns the double that a whole token means; `None` if it is none, or too large for one.
-pub(super) fn double(token: &[u8]) -> Option<f64> {
+pub fn double(token: &[u8]) -> Option<f64> {
     let value = std::str::from_utf8(token).ok()?.parse().ok();
     // The words for infinity and for what is no number are none either.
     value.filter(|value: &f64| value.is_finite())
