@@ -37,6 +37,11 @@ pub(crate) fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(Kind::Special)))
 }
 
+/// The folder that a name is in.
+pub(crate) fn above(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

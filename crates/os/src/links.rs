@@ -18,6 +18,7 @@ use std::io;
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fd::AsFd;
 use rustix::fs::{CWD, FileType, Mode, OFlags, Stat, fstat, openat, readlinkat};
 use rustix::io::{Errno, retry_on_intr};
 use rustix::process::geteuid;
@@ -97,7 +98,7 @@ fn arrived(path: &Path, at: Located, reached: Option<Stat>) -> io::Result<Option
 }
 
 /// Opens the folder above the last name of `path`, which begins `from` a folder at `base`.
-fn open(from: impl rustix::fd::AsFd, path: &Path, base: &Path) -> io::Result<Located> {
+fn open(from: impl AsFd, path: &Path, base: &Path) -> io::Result<Located> {
     let (above, name) = match (path.parent(), path.file_name()) {
         (Some(above), Some(name)) => (above, name),
         _ => (path, OsStr::new(".")),
@@ -122,17 +123,19 @@ fn text_of(at: &Located) -> io::Result<Option<PathBuf>> {
     if FileType::from_raw_mode(facts.st_mode) != FileType::Symlink {
         return Ok(None);
     }
-    if !may_be_followed(&fstat(&at.folder)?, &facts) {
+    text_held(&at.folder, &link, &facts).map(Some)
+}
+
+/// The text of a link in `folder` that is held, if it may be followed: the rule of
+/// `fs.protected_symlinks`.
+fn text_held(folder: impl AsFd, link: impl AsFd, facts: &Stat) -> io::Result<PathBuf> {
+    let folder = fstat(folder)?;
+    let is_shared = folder.st_mode & STICKY_FOR_ALL == STICKY_FOR_ALL;
+    if is_shared && ![geteuid().as_raw(), folder.st_uid].contains(&facts.st_uid) {
         return Err(Errno::ACCESS.into());
     }
     let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
-    Ok(Some(PathBuf::from(OsString::from_vec(text.into_bytes()))))
-}
-
-/// The rule of `fs.protected_symlinks`.
-fn may_be_followed(folder: &Stat, link: &Stat) -> bool {
-    let is_shared = folder.st_mode & STICKY_FOR_ALL == STICKY_FOR_ALL;
-    !is_shared || [geteuid().as_raw(), folder.st_uid].contains(&link.st_uid)
+    Ok(PathBuf::from(OsString::from_vec(text.into_bytes())))
 }
 
 /// What the kernel comes to, through all links; `None` if nothing is there.

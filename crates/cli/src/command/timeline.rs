@@ -11,7 +11,7 @@ use swath::append::{Ordered, OrderedOptions, Ticket, ordered, ordered_to};
 use swath::sink::{Fs, LocalFs, Located, Sync};
 
 use crate::args::Verb;
-use crate::door::{is_folder, is_special};
+use crate::door::{above, is_folder, is_special};
 use crate::failure::Refused;
 use crate::output::complain;
 use crate::same_file::is_same_file;
@@ -144,9 +144,7 @@ fn try_folder(path: &Path) -> Result<()> {
     match folder.create_nameless() {
         // Files must have names here.
         Err(error) if error.kind() == io::ErrorKind::Unsupported => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let made = tempfile::tempfile_in(folder.unwrap_or(Path::new(".")));
-            made.map(drop).map_err(refused)?;
+            tempfile::tempfile_in(above(path)).map(drop).map_err(refused)?;
         }
         made => drop(made.map_err(refused)?),
     }

@@ -87,10 +87,9 @@ fn what_is_generated_takes_the_place_of_a_file_as_any_output_does() {
     assert_eq!(names(folder.path()), ["link", "other", "out"]);
 }
 
-/// A run of `gen tree` that has begun to make files, too many to come to its end.
-fn tree_at_work(folder: &Path, output: &Path) -> Child {
-    let words = ["gen", "tree", "--files", "3000000", "--size", "1", "-o", word(output)];
-    let child = start(&words);
+/// A run that has begun to make its folder in `folder`.
+fn at_work(folder: &Path, words: &[&str]) -> Child {
+    let child = start(words);
     let until = Instant::now() + Duration::from_secs(60);
     while names(folder).is_empty() {
         assert!(Instant::now() < until, "it makes no folder");
@@ -99,6 +98,12 @@ fn tree_at_work(folder: &Path, output: &Path) -> Child {
     // A handler of signals is there at about the same time.
     std::thread::sleep(Duration::from_millis(300));
     child
+}
+
+/// A run of `gen tree` that makes too many files to come to its end.
+fn tree_at_work(folder: &Path, output: &Path) -> Child {
+    let words = ["gen", "tree", "--files", "3000000", "--size", "1", "-o", word(output)];
+    at_work(folder, &words)
 }
 
 #[test]
@@ -128,15 +133,7 @@ fn a_tree_stands_under_its_name_when_it_is_whole_and_not_before() {
 
 /// A demo that has begun to make its input.
 fn demo_at_work(folder: &Path) -> Child {
-    let child = start(&["demo", "--size", "32MiB", "--dir", word(folder)]);
-    let until = Instant::now() + Duration::from_secs(60);
-    while names(folder).is_empty() {
-        assert!(Instant::now() < until, "it makes no folder");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    // A handler of signals is there at about the same time.
-    std::thread::sleep(Duration::from_millis(300));
-    child
+    at_work(folder, &["demo", "--size", "32MiB", "--dir", word(folder)])
 }
 
 #[test]

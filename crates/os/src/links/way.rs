@@ -5,17 +5,15 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fd::{AsFd, OwnedFd};
 use rustix::fs::{
     FileType, Mode, OFlags, PROC_SUPER_MAGIC, ResolveFlags, fstat, fstatfs, openat, openat2,
-    readlinkat,
 };
 use rustix::io::{Errno, retry_on_intr};
 
-use super::{MOST_LINKS, may_be_followed};
+use super::{MOST_LINKS, text_held};
 
 const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::CLOEXEC);
 const HELD: OFlags = OFlags::PATH.union(OFlags::CLOEXEC);
@@ -109,9 +107,5 @@ fn step(at: &OwnedFd, name: &OsStr) -> io::Result<Step> {
         // The kernel's own, whose text need not be a path: `/proc/self/fd/3`.
         return Ok(Step::Folder(open_at(at, name, HELD | FOLDER)?));
     }
-    if !may_be_followed(&fstat(at)?, &facts) {
-        return Err(Errno::ACCESS.into());
-    }
-    let text = retry_on_intr(|| readlinkat(&link, "", Vec::new()))?;
-    Ok(Step::Link(PathBuf::from(OsString::from_vec(text.into_bytes()))))
+    text_held(at, &link, &facts).map(Step::Link)
 }

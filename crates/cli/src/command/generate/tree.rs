@@ -16,7 +16,7 @@ use swath_study::many::tree::{self, Made};
 
 use crate::args::generate::Tree;
 use crate::command::Outcome;
-use crate::door::stands;
+use crate::door::{above, stands};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
@@ -88,10 +88,6 @@ fn make(recipe: &tree::Tree, args: &Tree) -> io::Result<Made> {
         false => move_all(&tree, output)?,
     }
     Ok(made)
-}
-
-fn above(path: &Path) -> &Path {
-    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Whether nothing stands there. An empty folder may, and in it what killed runs have left.
