@@ -49,7 +49,8 @@ use self::verbs::{Cat, Completions, Demo, Man, Read, Scan, Sum};
 /// or 4K, 1.5GiB, 64MB.
 ///
 /// Exit status: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done and the
-/// report cannot be printed: then the message begins with what was written.
+/// report cannot be printed: then the message begins with what was written. If standard output was closed
+/// from the start, nobody waits for a report of what was written.
 #[derive(Debug, Parser)]
 #[command(name = "swath", version, after_help = EXAMPLES, max_term_width = 100)]
 pub struct Cli {

@@ -93,7 +93,10 @@ impl Input {
     /// Those of open(2), or of dup(2) for standard input.
     pub fn open(&self) -> io::Result<File> {
         match self {
-            Self::Stdin => io::stdin().as_fd().try_clone_to_owned().map(File::from),
+            Self::Stdin => {
+                Source::stdin()?;
+                io::stdin().as_fd().try_clone_to_owned().map(File::from)
+            }
             Self::Path(path) => File::open(path),
         }
     }

@@ -119,6 +119,9 @@ impl Source {
     /// If the process has none.
     pub fn stdin() -> io::Result<Self> {
         use std::os::fd::AsFd;
+        if swath_os::streams::stdin_was_closed() {
+            return Err(io::Error::other("there is no standard input: it is closed"));
+        }
         let file = File::from(io::stdin().as_fd().try_clone_to_owned()?);
         let begun = (&file).stream_position().is_ok_and(|position| position > 0);
         let (file, name) = (Arc::new(file), PathBuf::from("<stdin>"));

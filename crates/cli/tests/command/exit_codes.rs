@@ -172,6 +172,8 @@ fn without_a_standard_output_only_what_was_to_go_there_is_2() {
         assert_eq!(code(&output), 2, "{words}: {output:?}");
         let text = stderr(&output);
         assert!(text.contains("standard output: Bad file descriptor"), "{words}: {text}");
+        let output = shell(&format!("\"$0\" {words} 1< /dev/null"), &[path.as_os_str()]);
+        assert_eq!(code(&output), 2, "{words}, open for reading only: {output:?}");
         // As services and their like do, who mean it.
         for null in ["> /dev/null", "<> /dev/null 1>&0"] {
             let output = shell(&format!("\"$0\" {words} {null}"), &[path.as_os_str()]);
@@ -182,4 +184,20 @@ fn without_a_standard_output_only_what_was_to_go_there_is_2() {
     let output = shell("\"$0\" cp \"$1\" \"$2\" >&-", &[path.as_os_str(), copy.as_os_str()]);
     assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "nobody wants a report");
     assert_eq!(std::fs::read(copy).expect("copied"), b"text");
+}
+
+#[test]
+fn without_a_standard_input_nothing_is_read_as_empty() {
+    let (folder, _) = file_of(b"text");
+    let out = folder.path().join("out");
+    for words in ["sum -", "sum --hash blake3 -", "cat -", "compress - \"$1\"", "read -"] {
+        let output = shell(&format!("\"$0\" {words} <&-"), &[out.as_os_str()]);
+        assert_eq!(code(&output), 2, "{words}: {output:?}");
+        let text = stderr(&output);
+        assert!(text.contains("there is no standard input: it is closed"), "{words}: {text}");
+        assert!(!out.exists(), "{words}");
+        let output = shell(&format!("\"$0\" {words} < /dev/null"), &[out.as_os_str()]);
+        assert_eq!(code(&output), 0, "{words}: {output:?}");
+        let _ = std::fs::remove_file(&out);
+    }
 }
