@@ -63,8 +63,7 @@ impl Table {
     /// The names of the columns: those of the header, or ``column_1`` and so on.
     #[getter]
     fn names(&self) -> Vec<String> {
-        let numbered = || (1..=self.0.columns.len()).map(|number| format!("column_{number}"));
-        self.0.names.clone().unwrap_or_else(|| numbered().collect())
+        self.0.labels()
     }
 
     /// The same as ``names``.

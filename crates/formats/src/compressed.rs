@@ -32,6 +32,9 @@
 //! | zstd | an error |
 //! | gzip | zeros are skipped; anything else is skipped and noted |
 //! | bzip2 | skipped and noted |
+//!
+//! BGZF ends with an empty block. Where that is missing, the file may have been cut off after a block:
+//! [`Decompressed::lacks_end`] says so, and readers of text refuse it.
 
 mod bzip2;
 mod codec;

@@ -21,7 +21,8 @@ use crate::error::{Error, Reason, Result};
 use crate::foreign;
 
 /// First bytes that tell what a file is.
-const HEAD: u64 = 18;
+const HEAD: u64 = HEAD_LEN as u64;
+const HEAD_LEN: usize = 18;
 
 /// A file that is read more than once.
 pub(crate) struct Input<'p> {
@@ -131,14 +132,36 @@ fn decompressed(path: &Path, read: &ReadOptions) -> Result<Vec<u8>> {
         let error = Error::reading(path, Reason::TooLarge, detail);
         return Err(error.hint("decompress it to a file first, with `swath decompress`"));
     }
-    if let Some(rest) = done?.rest {
-        let detail = format!("{} bytes follow the compressed stream", rest.end - rest.start);
-        let error = Error::reading(path, Reason::Corrupt, detail).at(rest.start);
-        return Err(error.hint(
-            "decompress it to a file first, with `swath decompress`, and see if it is whole",
-        ));
-    }
-    Ok(std::mem::take(&mut text.bytes))
+    let done = done?;
+    let doubt = match (&done.rest, done.lacks_end) {
+        (Some(rest), _) => {
+            let follow =
+                if rest.end - rest.start == 1 { "byte follows" } else { "bytes follow" };
+            let detail = format!("{} {follow} the compressed stream", rest.end - rest.start);
+            Error::reading(path, Reason::Corrupt, detail).at(rest.start)
+        }
+        (None, true) => {
+            let detail = "the block that ends BGZF is missing: the file may have been cut off";
+            Error::reading(path, Reason::Truncated, detail).at(done.bytes_in)
+        }
+        (None, false) => {
+            let bytes = std::mem::take(&mut text.bytes);
+            let head = &bytes[..bytes.len().min(HEAD_LEN)];
+            return match foreign::refused(path, head) {
+                Some(error) => Err(error),
+                None if is_compressed(head) => Err(compressed_twice(path)),
+                None => Ok(bytes),
+            };
+        }
+    };
+    Err(doubt
+        .hint("decompress it to a file first, with `swath decompress`, and see if it is whole"))
+}
+
+fn compressed_twice(path: &Path) -> Error {
+    let detail = "what it decompresses to is compressed again";
+    let error = Error::reading(path, Reason::UnknownFormat, detail);
+    error.hint("decompress it to a file first, with `swath decompress`")
 }
 
 /// What has been decompressed so far; doubles as long as there is memory.

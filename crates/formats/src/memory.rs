@@ -3,13 +3,7 @@
 
 use swath::Array;
 
-/// Less than this is not worth a look.
-const SMALL: usize = 4 << 20;
-
 /// Fails as an array of so many bytes would.
 pub(crate) fn room_for(bytes: usize) -> swath::Result<()> {
-    if bytes < SMALL {
-        return Ok(());
-    }
     Array::<u8>::zeroed(bytes).map(drop)
 }

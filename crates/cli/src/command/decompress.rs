@@ -58,7 +58,7 @@ pub(super) fn run(args: &Decompress) -> Result<Outcome> {
     let report = options.decompress(args.from.source()?, output)?;
     drop(bar);
     note_all(&args.from, &report.fallbacks);
-    note_all(&args.from, report.note().as_slice());
+    note_all(&args.from, &report.notes());
     target.report(&args.output, &json(&target, args, &report), &text(&target, &report))?;
     Ok(outcome(&report))
 }
@@ -84,13 +84,14 @@ pub(super) fn cat(args: &Cat) -> Result<Outcome> {
     let output = Target::Stdout.begin(&quiet, &args.path)?;
     let report = options.decompress(args.path.source()?, output)?;
     note_all(&args.path, &report.fallbacks);
-    note_all(&args.path, report.note().as_slice());
+    note_all(&args.path, &report.notes());
     Ok(outcome(&report))
 }
 
-/// Bytes that were skipped are no failure, but nothing to pass over in silence either.
+/// Bytes that were skipped, or may be missing, are no failure, but nothing to pass over in silence
+/// either.
 fn outcome(report: &Decompressed) -> Outcome {
-    if report.rest.is_none() { Outcome::Done } else { Outcome::Differs }
+    if report.is_whole() { Outcome::Done } else { Outcome::Differs }
 }
 
 /// The name of the contents; `None` if this is not a name of a compressed file.
@@ -112,7 +113,7 @@ fn json(target: &Target, args: &Decompress, report: &Decompressed) -> Json {
         workers: report.workers,
         elapsed_s: report.elapsed.as_secs_f64(),
         bytes_per_s: bytes_per_s(report.bytes_out, report.elapsed),
-        notes: report.note().into_iter().collect(),
+        notes: report.notes(),
         fallbacks: report.fallbacks.clone(),
     }
 }

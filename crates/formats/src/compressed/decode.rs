@@ -60,18 +60,33 @@ pub struct Decompressed {
     /// Bytes of the source after the stream that are no part of it, and were skipped. Zeros after
     /// gzip are not counted: tapes are padded with them.
     pub rest: Option<Range<u64>>,
+    /// Whether the empty block is missing that ends every BGZF file: it may have been cut off after a
+    /// block. No other format has such a mark.
+    pub lacks_end: bool,
     /// Wishes that could not be granted, and what was done instead.
     pub fallbacks: Vec<String>,
 }
 
 impl Decompressed {
-    /// What [`rest`](Self::rest) says, as a sentence.
-    pub fn note(&self) -> Option<String> {
-        let Range { start, end } = self.rest.clone()?;
-        let (len, plural) = (end - start, if end - start == 1 { "" } else { "s" });
-        Some(format!(
-            "{len} byte{plural} from byte {start} on are not part of the stream and were skipped"
-        ))
+    /// What [`rest`](Self::rest) and [`lacks_end`](Self::lacks_end) say, a sentence each.
+    pub fn notes(&self) -> Vec<String> {
+        let rest = self.rest.clone().map(|Range { start, end }| {
+            let len = end - start;
+            let [bytes, are, were] =
+                if len == 1 { ["byte", "is", "was"] } else { ["bytes", "are", "were"] };
+            format!(
+                "{len} {bytes} from byte {start} on {are} not part of the stream and {were} skipped"
+            )
+        });
+        let end = self.lacks_end.then(|| {
+            String::from("the block that ends BGZF is missing: the file may have been cut off")
+        });
+        rest.into_iter().chain(end).collect()
+    }
+
+    /// Whether the stream ends as its format has it, and nothing follows it.
+    pub fn is_whole(&self) -> bool {
+        self.rest.is_none() && !self.lacks_end
     }
 }
 
@@ -185,6 +200,7 @@ impl DecompressOptions {
             workers,
             elapsed: start.elapsed(),
             rest: tally.rest,
+            lacks_end: tally.lacks_end,
             fallbacks,
         })
     }

@@ -21,12 +21,11 @@ pub(super) struct Fitted {
     pub(super) fallbacks: Vec<String>,
 }
 
-/// Fits `workers` with `shape` into three quarters of the bytes `at_hand`: there are others. Fewer
+/// Fits `workers` with `shape` into what they may take of the bytes `at_hand`. Fewer
 /// workers change no byte of the output; only where one alone does not fit, zstd's tables get
 /// shorter, which costs some of what a high level gains.
 pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
-    let budget = at_hand - at_hand / 4;
-    let room = budget.saturating_sub(BASE);
+    let room = room(at_hand);
     let mut fallbacks = Vec::new();
     if shape.format == Format::Zstd && per_worker(shape) > room {
         let usual = Tables::of(shape.level, shape.block_size);
@@ -41,7 +40,7 @@ pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
             ));
         }
     }
-    let (workers, fewer) = fewer(workers, budget, per_worker(shape));
+    let (workers, fewer) = fewer(workers, room, per_worker(shape));
     fallbacks.extend(fewer);
     Fitted { shape, workers, fallbacks }
 }
@@ -60,11 +59,16 @@ pub(super) fn to_decode(
         Format::Zstd | Format::Gzip | Format::Bgzf => 1 << 20,
     };
     let item = item.clamp(1 << 20, MOST_DECODED as u64);
-    fewer(workers, at_hand - at_hand / 4, context + 3 * item)
+    fewer(workers, room(at_hand), context + 3 * item)
 }
 
-fn fewer(workers: usize, budget: u64, each: u64) -> (usize, Option<String>) {
-    let most = usize::try_from(budget.saturating_sub(BASE) / each).unwrap_or(usize::MAX).max(1);
+/// What workers may take of the bytes `at_hand`: there are others.
+fn room(at_hand: u64) -> u64 {
+    (at_hand - at_hand / 4).saturating_sub(BASE)
+}
+
+fn fewer(workers: usize, room: u64, each: u64) -> (usize, Option<String>) {
+    let most = usize::try_from(room / each).unwrap_or(usize::MAX).max(1);
     let said = || format!("{most} of {workers} workers: there is no memory for more");
     (workers.min(most), (most < workers).then(said))
 }

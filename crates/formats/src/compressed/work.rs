@@ -55,6 +55,8 @@ pub(super) struct Tally {
     pub(super) frames: u64,
     /// What follows the stream and is no part of it.
     pub(super) rest: Option<Range<u64>>,
+    /// It ends without the mark that its format puts there.
+    pub(super) lacks_end: bool,
 }
 
 /// Cuts a stream into work.

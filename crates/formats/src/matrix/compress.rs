@@ -112,7 +112,7 @@ fn split<V>(job: &Job<'_>, size: (u64, u64), by: By) -> Result<Split, Failure> {
     if 8 * (u128::from(rows) + 1) > most {
         let detail = format!(
             "an offset for each of {rows} rows or columns is out of proportion to a file of {} \
-             bytes; read it as coordinates",
+             bytes; keep it as .mtx, or read it as coordinates",
             job.len
         );
         return Err(Fault::too_large(at, detail).into());

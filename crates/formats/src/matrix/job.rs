@@ -167,7 +167,10 @@ impl<'p> Job<'p> {
     /// one of them is beyond what the usual type holds.
     pub(super) fn read<R>(mut self, read: impl Fn(&Self) -> Result<R>) -> Result<R> {
         let first = read(&self);
-        let is_open = self.options.values == ValueKind::Auto && self.values == ValueKind::I64;
+        // The other half of a skew-symmetric matrix has the other sign.
+        let is_open = self.options.values == ValueKind::Auto
+            && self.values == ValueKind::I64
+            && self.header.symmetry != Symmetry::SkewSymmetric;
         let Some(error) = first.as_ref().err().filter(|_| is_open) else { return first };
         // A sum that is too large stands nowhere.
         if error.reason() != Reason::TooLarge || error.offset().is_none() {

@@ -300,6 +300,7 @@ pub(super) fn write(
         match piece {
             Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
             Piece::Lines(range) => {
+                check_images(matrix, path, range.clone())?;
                 if !push_lines(ticket.buffer(), matrix, range.clone(), base) {
                     return Err(outside(matrix, path, range));
                 }
@@ -391,6 +392,47 @@ fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = out.write_fmt(text);
 }
 
+/// Fails at an entry of half a matrix that the other half cannot have: nobody could read it back.
+fn check_images(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Result<()> {
+    if !matches!(matrix.symmetry(), Symmetry::SkewSymmetric | Symmetry::Hermitian) {
+        return Ok(());
+    }
+    let is_skew = matrix.symmetry() == Symmetry::SkewSymmetric;
+    let (mut at, mut wrong) = (range.start, None);
+    matrix.list(range, |row, column| {
+        let index = at.index();
+        let (is_real_zero, is_real, has_negative) = match matrix.values() {
+            Values::None => (false, true, true),
+            Values::I64(values) => (values[index] == 0, true, values[index] != i64::MIN),
+            Values::U64(values) => (values[index] == 0, true, values[index] <= 1 << 63),
+            Values::F32(values) => (values[index] == 0.0, true, true),
+            Values::F64(values) => (values[index] == 0.0, true, true),
+            Values::Complex(values) => {
+                (values[index] == [0.0; 2], values[index][1] == 0.0, true)
+            }
+        };
+        let fits = match (is_skew, row == column) {
+            (true, true) => is_real_zero,
+            (true, false) => has_negative,
+            (false, true) => is_real,
+            (false, false) => true,
+        };
+        if !fits {
+            wrong = wrong.or(Some((at, row, column)));
+        }
+        at += 1;
+    });
+    let Some((at, row, column)) = wrong else { return Ok(()) };
+    let what = match (is_skew, row == column) {
+        (true, true) => "is on the diagonal, which is zero in a skew-symmetric matrix",
+        (true, false) => "has no negative in its type, which the other half would have",
+        _ => "has an imaginary part on the diagonal of a hermitian matrix",
+    };
+    let detail = format!("entry {at}, at row {row}, column {column}, counted from 0, {what}");
+    let error = Error::writing(path, Reason::Invalid, detail);
+    Err(error.hint("write it as a general matrix"))
+}
+
 /// What is said of the first entry outside of the matrix: nobody could read it back.
 fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Error {
     let (rows, columns) = matrix.size();
@@ -413,24 +455,18 @@ fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base:
     let at = indices(&range);
     match matrix.values() {
         Values::None => push_each(out, matrix, range, base, |_, _| {}),
-        Values::I64(values) => push_valued(
-            out,
-            matrix,
-            range,
-            base,
-            (&values[at], |out, &value| push_i64(out, value)),
-        ),
+        Values::I64(values) => {
+            let push = |out: &mut Vec<u8>, &value: &i64| push_i64(out, value);
+            push_valued(out, matrix, range, base, (&values[at], push))
+        }
         Values::U64(values) => {
             let push = |out: &mut Vec<u8>, &value: &u64| push_u64(out, value);
             push_valued(out, matrix, range, base, (&values[at], push))
         }
-        Values::F32(values) => push_valued(
-            out,
-            matrix,
-            range,
-            base,
-            (&values[at], |out, &value| push_f32(out, value)),
-        ),
+        Values::F32(values) => {
+            let push = |out: &mut Vec<u8>, &value: &f32| push_f32(out, value);
+            push_valued(out, matrix, range, base, (&values[at], push))
+        }
         Values::F64(values) => {
             let push = |out: &mut Vec<u8>, &value: &f64| push_f64_shortest(out, value);
             push_valued(out, matrix, range, base, (&values[at], push))

@@ -51,17 +51,13 @@ impl Columns {
     ///
     /// None that columns of this crate give.
     pub fn to_record_batch(&self) -> std::result::Result<RecordBatch, ArrowError> {
-        let names = (1..).map(|number| format!("column_{number}"));
-        let names: Vec<String> = match &self.names {
-            Some(names) => names.clone(),
-            None => names.take(self.columns.len()).collect(),
-        };
         let field = |(name, column): (String, &Column)| match column.kind {
             Kind::I64 => Field::new(name, DataType::Int64, true),
             Kind::U64 => Field::new(name, DataType::UInt64, true),
             Kind::F64 => Field::new(name, DataType::Float64, true),
         };
-        let fields: Vec<Field> = names.into_iter().zip(&self.columns).map(field).collect();
+        let fields: Vec<Field> =
+            self.labels().into_iter().zip(&self.columns).map(field).collect();
         let arrays = self.columns.iter().map(|column| column.to_array(self.rows)).collect();
         let rows = arrow_array::RecordBatchOptions::new().with_row_count(Some(self.rows));
         RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &rows)
@@ -213,9 +209,7 @@ pub fn read_arrow(path: impl AsRef<Path>) -> Result<Columns> {
 ///
 /// As [`read_arrow`].
 pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Columns> {
-    let path = path.as_ref();
-    let file = bytes_of(path, options)?;
-    unpanicked(path, || read::read(&file))
+    read_arrow_about(path, options).map(|(columns, _)| columns)
 }
 
 /// As [`read_arrow_with`], and what the file says of the whole table, by names: its schema's
@@ -230,7 +224,7 @@ pub fn read_arrow_about(
 ) -> Result<(Columns, BTreeMap<String, String>)> {
     let path = path.as_ref();
     let file = bytes_of(path, options)?;
-    unpanicked(path, || Ok((read::read(&file)?, read::metadata(&file)?)))
+    unpanicked(path, || read::read(&file))
 }
 
 /// What an Arrow file says of itself, without its values.
@@ -259,15 +253,19 @@ pub fn arrow_info(path: impl AsRef<Path>) -> Result<ArrowInfo> {
         Ok::<_, Error>(read?.buffer)
     };
     let len = std::fs::metadata(path).map_or(0, |facts| facts.len());
-    let whole = |tail: &[u8]| tail.len() as u64 == len;
     check_start(path, &part(0, len.min(MAGIC.len() as u64))?)?;
     let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
     check_end(path, &tail)?;
     let needed = unpanicked(path, || read::end_len(&tail))?;
-    if needed > tail.len() as u64 && !whole(&tail) {
+    if needed > tail.len() as u64 {
         tail = part(len - needed.min(len), needed.min(len))?;
     }
     let end = unpanicked(path, || read::end(&tail))?;
+    let heads = end.heads.iter().map(|&(_, len)| len).fold(0, u64::saturating_add);
+    if heads > len {
+        let detail = "the Arrow file is damaged: its batches overlap";
+        return Err(Error::reading(path, Reason::Malformed, detail));
+    }
     let mut rows = 0u64;
     for (start, len) in end.heads {
         let head = part(start, len)?;
@@ -286,7 +284,7 @@ fn bytes_of(path: &Path, options: &ReadOptions) -> Result<swath::Buffer> {
 
 fn check_start(path: &Path, file: &[u8]) -> Result<()> {
     if !file.starts_with(MAGIC) {
-        // A schema comes first in a stream, behind the mark of a message.
+        // A schema comes first in a stream, after the mark of a message.
         let is_stream = file.starts_with(&[0xff; 4]);
         let detail =
             if is_stream { "it is an Arrow stream, not a file" } else { "it is no Arrow file" };
@@ -415,6 +413,39 @@ mod tests {
                 arrow_info(&path).expect_err("cut off");
             }
         }
+    }
+
+    #[test]
+    fn batches_that_overlap_are_refused_before_they_are_read() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("t.arrow");
+        let array: ArrayRef = Arc::new(Int64Array::from(vec![7; 3]));
+        let batch = RecordBatch::try_from_iter([("n", array)]).expect("a batch");
+        let file = std::fs::File::create(&path).expect("room");
+        let mut writer = FileWriter::try_new(file, &batch.schema()).expect("a file");
+        for _ in 0..40 {
+            writer.write(&batch).expect("room");
+        }
+        writer.finish().expect("room");
+        let mut file = std::fs::read(&path).expect("there");
+        assert_eq!(arrow_info(&path).expect("readable").rows, 120);
+        let (before, trailer) = file.split_last_chunk::<10>().expect("a trailer");
+        let len = arrow_ipc::reader::read_footer_length(*trailer).expect("a length");
+        let footer = &before[before.len() - len..];
+        let footer = arrow_ipc::root_as_footer(footer).expect("a footer");
+        let blocks = footer.recordBatches().expect("batches").bytes();
+        let (at, count) =
+            (blocks.as_ptr() as usize - file.as_ptr() as usize, blocks.len() / 24);
+        // Each says that its message is half of the file.
+        let half = i32::try_from(file.len() / 2).expect("a small file").to_le_bytes();
+        for block in 0..count {
+            let len = at + block * 24 + 8;
+            file[len..len + 4].copy_from_slice(&half);
+        }
+        std::fs::write(&path, &file).expect("room");
+        let error = arrow_info(&path).expect_err("40 halves of a file");
+        assert_eq!(error.reason(), Reason::Malformed, "{error}");
+        assert!(error.to_string().contains("its batches overlap"), "{error}");
     }
 
     #[test]

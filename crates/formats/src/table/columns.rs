@@ -177,7 +177,17 @@ pub struct Columns {
     pub columns: Vec<Column>,
 }
 
+/// What columns are called that have no names.
+pub(super) fn numbered(columns: usize) -> Vec<String> {
+    (1..=columns).map(|number| format!("column_{number}")).collect()
+}
+
 impl Columns {
+    /// What its columns are called: their names, or `column_1` and so on.
+    pub fn labels(&self) -> Vec<String> {
+        self.names.clone().unwrap_or_else(|| numbered(self.columns.len()))
+    }
+
     /// Puts columns together; `None` unless all have one length, and a name each, or none.
     #[must_use]
     pub fn new(names: Option<Vec<String>>, columns: Vec<Column>) -> Option<Self> {

@@ -172,11 +172,11 @@ fn hint_for(bare: &[u8], dialect: &Dialect) -> &'static str {
     }
     let is = |word: &&str| bare.eq_ignore_ascii_case(word.as_bytes());
     if NOTHING.iter().any(&is) {
-        "name the words for missing values, with `missing_words`"
+        "name the words for missing values: `missing_words`, `--missing-words`"
     } else if ["true", "false", "yes", "no"].iter().any(is) {
-        "write 1 and 0, or choose the columns of numbers, with `columns`"
+        "write 1 and 0, or choose the columns of numbers: `columns`, `--columns`"
     } else {
-        "choose the columns of numbers, with `columns`"
+        "choose the columns of numbers: `columns`, `--columns`"
     }
 }
 

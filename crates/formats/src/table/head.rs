@@ -147,6 +147,8 @@ fn look(
     };
     let guessed = || sniff(&text[first..], options.quote);
     dialect.delimiter = options.delimiter.unwrap_or_else(guessed);
+    // Lines of tabs alone hold missing values, once it is known that tabs part them.
+    let earlier = data_line(text, mark, is_all, &dialect).unwrap_or(first);
     let mut seen = Seen::default();
     let scanned = each_field(&text[first..], is_all, &dialect, |at, field| {
         let is_quoted = dialect.quote.is_some_and(|it| text.get(first + at) == Some(&it));
@@ -170,7 +172,7 @@ fn look(
         Header::Absent => false,
         Header::Auto => seen.word.is_some(),
     };
-    let (mut names, mut data) = (None, first);
+    let (mut names, mut data) = (None, earlier);
     if is_header {
         data = first + behind;
         if let Some((at, detail)) = first_line::control(line, &dialect) {

@@ -12,6 +12,7 @@ use std::path::Path;
 use swath::{Array, ReadOptions, WriteOptions};
 
 use super::value::Value;
+use crate::compressed::Format as Packed;
 use crate::error::{Error, Reason, Result};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -195,8 +196,13 @@ impl Header {
             .map_err(|error| Error::reading(path, Reason::Library, error.to_string()))?
             .len();
         let first = ReadOptions::new().with_len(len.min(MOST_HEADER)).read(path)?;
-        let header = Self::parse(&first.buffer)
-            .map_err(|(reason, detail)| Error::reading(path, reason, detail).at(0))?;
+        let header = Self::parse(&first.buffer).map_err(|(reason, detail)| {
+            let error = Error::reading(path, reason, detail).at(0);
+            match Packed::detect(&first.buffer) {
+                Some(_) => error.hint("decompress it first, with `swath decompress`"),
+                None => error,
+            }
+        })?;
         Ok((header, len))
     }
 
@@ -214,6 +220,9 @@ impl Header {
         };
         let text = bytes.get(before..).and_then(|rest| rest.get(..len)).ok_or(damaged)?;
         let text = std::str::from_utf8(text).map_err(|_| damaged)?;
+        if is_structured(text) {
+            return Err((Reason::Unsupported, "its values have fields of their own"));
+        }
         let header = dictionary(text).ok_or(damaged)?;
         Ok(Self { data: (before + len) as u64, ..header })
     }
@@ -231,10 +240,15 @@ impl Header {
         let without_order = |descr: &str| descr.trim_start_matches(['<', '=', '|']).to_owned();
         if without_order(is) != without_order(&wanted) {
             let detail = format!("its values are `{is}`, where `{wanted}` is wanted");
-            let hint = if KNOWN.contains(&is) {
-                "read it as the type that it has"
-            } else {
-                "save it as one that is read, and holds them all: `np.save(…, a.astype('f8'))`"
+            let is_double = ["f2", "b1", "f8", "f4"].iter().any(|known| is.ends_with(known));
+            let hint = match is.as_bytes() {
+                _ if KNOWN.contains(&is) => "read it as the type that it has",
+                [b'>', ..] => {
+                    "save it in this machine's order: `a.astype(a.dtype.newbyteorder('<'))`"
+                }
+                [.., b'c', _] | [.., b'c', _, _] => "save its parts: `a.real`, `a.imag`",
+                _ if is_double => "save it as doubles: `np.save(…, a.astype('f8'))`",
+                _ => "save it as numbers of at most 64 bits, if they hold them all",
             };
             return unsupported(detail, hint);
         }
@@ -277,6 +291,12 @@ fn dictionary(text: &str) -> Option<Header> {
     Some(Header { descr: descr?, is_fortran: is_fortran?, shape: shape?, data: 0 })
 }
 
+/// Whether the type is a list of fields, each with a type.
+fn is_structured(text: &str) -> bool {
+    let descr = text.split_once("'descr':").map(|(_, behind)| behind.trim_start());
+    descr.is_some_and(|descr| descr.starts_with("[("))
+}
+
 /// A word in quotes, and what comes behind it.
 fn quoted(text: &str) -> Option<(&str, &str)> {
     let quote = text.chars().next().filter(|sign| matches!(sign, '\'' | '"'))?;
@@ -306,6 +326,35 @@ mod tests {
         ));
         assert_eq!(header.last(), Some(&b'\n'));
         assert_eq!(super::header::<u8>(&[2, 3]).len(), 128);
+    }
+
+    #[test]
+    fn other_numbers_are_refused_with_what_keeps_them_all() {
+        for (descr, hint) in [
+            ("<c16", "its parts"),
+            ("<c8", "its parts"),
+            ("<f16", "if they hold them all"),
+            (">f8", "newbyteorder"),
+            ("<f2", "as doubles"),
+            ("|b1", "as doubles"),
+            ("<i8", "the type that it has"),
+        ] {
+            let shape = vec![1];
+            let header = Header { descr: descr.into(), is_fortran: false, shape, data: 128 };
+            let error = header.check::<f64>(Path::new("a.npy")).expect_err("other numbers");
+            assert_eq!(error.reason(), Reason::Unsupported);
+            assert!(error.what_to_try().contains(hint), "{descr}: {}", error.what_to_try());
+        }
+        let text = b"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
+        let len = u16::try_from(text.len()).expect("short").to_le_bytes();
+        let bytes = [MAGIC, &[1, 0], &len, text].concat();
+        let (reason, detail) = Header::parse(&bytes).expect_err("fields");
+        assert_eq!(reason, Reason::Unsupported, "{detail}");
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.npy.gz");
+        std::fs::write(&path, b"\x1f\x8b\x08\0\0\0\0\0\0\x03").expect("room");
+        let error = info(&path).expect_err("compressed");
+        assert!(error.what_to_try().contains("swath decompress"), "{}", error.what_to_try());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
 
-use super::columns::{Columns, Values};
+use super::columns::{Columns, Values, numbered};
 use super::dialect::Dialect;
 use super::first_line;
 use super::head::looks_like_data;
@@ -199,7 +199,7 @@ impl TableWriter {
     }
 
     /// Refuses what would not be read back.
-    fn check(&self, columns: usize, names: Option<&[String]>) -> Refused {
+    fn check(&self, columns: usize, names: Option<&[String]>, usual: &Dialect) -> Refused {
         let sign = self.delimiter.escape_ascii();
         if self.delimiter.is_ascii_alphanumeric() || b"+-.\n\r\"".contains(&self.delimiter) {
             return Err((format!("`{sign}` cannot stand between numbers"), ""));
@@ -221,9 +221,8 @@ impl TableWriter {
             let detail = "every name is empty: it would be read back as a row without values";
             return Err((detail.to_owned(), "give the columns names, or leave the names out"));
         }
-        let usual = self.usual();
         for name in names.into_iter().flatten() {
-            if let Some((_, detail)) = first_line::control(name.as_bytes(), &usual) {
+            if let Some((_, detail)) = first_line::control(name.as_bytes(), usual) {
                 let detail = format!("the name {name:?} cannot be read back: {detail}");
                 return Err((detail, "choose a name without it"));
             }
@@ -233,7 +232,9 @@ impl TableWriter {
 
     /// Begins the file, with its header if there are names.
     fn begin(&self, path: &Path, columns: usize, names: Option<&[String]>) -> Result<Ordered> {
-        self.check(columns, names).map_err(|(detail, hint)| {
+        // How readers who are told nothing take it.
+        let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
+        self.check(columns, names, &usual).map_err(|(detail, hint)| {
             Error::writing(path, Reason::Invalid, detail).hint(hint)
         })?;
         let out = ordered(path, self.ordered.clone())?;
@@ -241,7 +242,7 @@ impl TableWriter {
             let mut ticket = out.ticket()?;
             let text = ticket.buffer();
             for name in names {
-                self.push_name(text, name, names.len() == 1);
+                self.push_name(text, name, names.len() == 1, &usual);
                 text.push(self.delimiter);
             }
             end_line(text);
@@ -250,13 +251,8 @@ impl TableWriter {
         Ok(out)
     }
 
-    /// How readers who are told nothing take it.
-    fn usual(&self) -> Dialect {
-        Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter))
-    }
-
     /// A name, in quotes if it would not be read as it is.
-    fn push_name(&self, text: &mut Vec<u8>, name: &str, is_alone: bool) {
+    fn push_name(&self, text: &mut Vec<u8>, name: &str, is_alone: bool, usual: &Dialect) {
         let name = name.as_bytes();
         let odd = |&byte: &u8| byte == self.delimiter || b"\"\n\r\t,;|#".contains(&byte);
         let edge = name.first().is_some_and(|&byte| byte == b' ')
@@ -264,7 +260,7 @@ impl TableWriter {
             || name.starts_with(b"\xef\xbb\xbf");
         // Alone, a blank in it would be taken for what separates two names.
         let is_lost = is_alone && name.contains(&b' ');
-        if name.iter().any(odd) || edge || is_lost || looks_like_data(name, &self.usual()) {
+        if name.iter().any(odd) || edge || is_lost || looks_like_data(name, usual) {
             text.push(b'"');
             for &byte in name {
                 text.push(byte);
@@ -277,11 +273,6 @@ impl TableWriter {
             text.extend_from_slice(name);
         }
     }
-}
-
-/// Names for so many columns, where nothing else tells how many there are.
-fn numbered(columns: usize) -> Vec<String> {
-    (1..=columns).map(|number| format!("column_{number}")).collect()
 }
 
 /// Makes a newline of the delimiter behind the last field.

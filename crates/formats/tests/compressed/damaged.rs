@@ -3,7 +3,7 @@
 use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
-use crate::around::{FORMATS, packed_small, pipe, source, text, unpacked, unpacked_by};
+use crate::around::{FORMATS, packed, packed_small, pipe, source, text, unpacked, unpacked_by};
 
 /// Damages of each format; a seed each.
 const ROUNDS: u64 = 300;
@@ -164,7 +164,7 @@ fn what_follows_the_end_is_treated_as_the_standard_tools_do() {
             assert!(there == plain, "{format}");
             let silent = zeros && format != Format::Bzip2;
             assert_eq!(report.rest.is_none(), silent, "{format} {:?}", report.rest);
-            if let Some(note) = report.note() {
+            if let Some(note) = report.notes().first() {
                 let says = format!("{} byte", rest.len());
                 assert!(note.starts_with(&says) && note.contains(&whole.len().to_string()));
             }
@@ -202,4 +202,34 @@ fn whoever_waits_for_a_damaged_item_is_let_go() {
             report.expect_err("damaged before what was asked for");
         }
     }
+}
+
+#[test]
+fn bgzf_that_was_cut_off_after_a_block_is_told() {
+    const END: usize = 28;
+    let plain = text(8, 30_000);
+    let whole = packed_small(Format::Bgzf, &plain);
+    let options = DecompressOptions::new().with_workers(2);
+    let report = |bytes: &[u8]| unpacked_by(&options, source(bytes)).0.expect("decoded");
+    assert!(report(&whole).is_whole() && report(&whole).notes().is_empty());
+    let cut = report(&whole[..whole.len() - END]);
+    assert!(cut.lacks_end && !cut.is_whole(), "{cut:?}");
+    assert!(cut.notes()[0].contains("may have been cut off"), "{:?}", cut.notes());
+    // Where members are decoded in order, too: one that says it is longer than it is comes first.
+    let mut odd = whole[..whole.len() - END].to_vec();
+    odd.extend_from_slice(&packed(Format::Gzip, b""));
+    assert!(report(&odd).is_whole(), "another member ends it");
+    let both = [&whole[..], &whole[..whole.len() - END]].concat();
+    assert!(report(&both).lacks_end);
+    assert!(report(&[&whole[..], &whole[..]].concat()).is_whole());
+    assert!(report(&packed_small(Format::Gzip, &plain)).is_whole());
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("t.csv.gz");
+    let table = "1,2\n".repeat(4096);
+    let packed = packed_small(Format::Bgzf, table.as_bytes());
+    std::fs::write(&path, &packed[..packed.len() - END]).expect("written");
+    let error = swath_formats::table::read::<f64>(&path).expect_err("it may be half a table");
+    assert_eq!(error.reason(), Reason::Truncated, "{error}");
+    std::fs::write(&path, &packed).expect("written");
+    assert_eq!(swath_formats::table::read::<f64>(&path).expect("whole").rows, 4096);
 }

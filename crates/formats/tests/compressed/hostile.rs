@@ -181,7 +181,11 @@ fn a_seek_table_that_lies_is_corrupt() {
         (table, 0x184d_2a5d, "another frame"),
     ] {
         for reason in reasons(&foreign(at, number)) {
-            let refused = matches!(reason, Err(Reason::Corrupt | Reason::Unsupported));
+            let refused = matches!(
+                reason,
+                // A shorter one may be that of the last of several files.
+                Err(Reason::Corrupt | Reason::Unsupported | Reason::NoIndex)
+            );
             // Without an index that can be used, everything is decoded.
             assert!(refused || reason == Ok(100), "{what}: {reason:?}");
         }

@@ -150,3 +150,18 @@ fn many_threads_read_one_file_at_a_time() {
         }
     });
 }
+
+#[test]
+fn files_that_were_put_together_are_decoded_from_the_start() {
+    let (one, two) = (text(5, 30_000), text(6, 9_000));
+    for format in [Format::Zstd, Format::Gzip] {
+        let bytes = [packed_small(format, &one), packed_small(format, &two)].concat();
+        let (_folder, path) = file(&bytes);
+        let error = Seekable::open(&path).expect_err("its index is that of the second");
+        assert_eq!(error.reason(), Reason::NoIndex, "{format} {error}");
+        let options = DecompressOptions::new().with_offset(29_000).with_len(3_000);
+        let (report, there) = unpacked_by(&options, source(&bytes));
+        report.expect("decoded");
+        assert!(there == [&one[29_000..], &two[..2_000]].concat(), "{format}");
+    }
+}

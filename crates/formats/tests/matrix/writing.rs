@@ -273,3 +273,49 @@ fn an_entry_outside_of_the_matrix_is_refused_and_not_written() {
         std::fs::remove_file(&path).expect("it is there");
     }
 }
+
+#[test]
+fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.mtx");
+    let matrix = |symmetry, place: (u64, u64), values| {
+        let ids = |id| {
+            let mut ids = Array::<u64>::zeroed(1).expect("room");
+            ids[0] = id;
+            ids
+        };
+        let (rows, columns) = (ids(place.0), ids(place.1));
+        Coo { row_count: 3, column_count: 3, symmetry, rows, columns, values }
+    };
+    fn one<T: bytemuck::Pod>(value: T) -> Array<T> {
+        let mut values = Array::zeroed(1).expect("room");
+        values[0] = value;
+        values
+    }
+    let (skew, hermitian) = (Symmetry::SkewSymmetric, Symmetry::Hermitian);
+    for (symmetry, place, values, says) in [
+        (skew, (1, 0), Values::I64(one(i64::MIN)), Some("no negative")),
+        (skew, (1, 0), Values::I64(one(i64::MIN + 1)), None),
+        (skew, (1, 0), Values::U64(one(u64::MAX)), Some("no negative")),
+        (skew, (2, 2), Values::F64(one(0.5)), Some("on the diagonal")),
+        (skew, (2, 2), Values::F64(one(0.0)), None),
+        (skew, (2, 2), Values::None, Some("on the diagonal")),
+        (hermitian, (1, 1), Values::Complex(one([1.0, 2.0])), Some("imaginary part")),
+        (hermitian, (1, 1), Values::Complex(one([1.0, 0.0])), None),
+        (hermitian, (2, 1), Values::Complex(one([1.0, 2.0])), None),
+    ] {
+        let matrix = matrix(symmetry, place, values);
+        match (matrix.write(&path, &options()), says) {
+            (Ok(_), None) => drop(read(&path)),
+            (Err(error), Some(says)) => {
+                assert!(error.to_string().contains(says), "{error}");
+                assert_eq!(error.reason(), Reason::Invalid);
+            }
+            (written, says) => panic!("{matrix:?}: {written:?}, and not {says:?}"),
+        }
+    }
+    let text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -9223372036854775808\n";
+    let file = Scratch::new("a.mtx", text.as_bytes());
+    let error = matrix::read(file.path(), &MatrixOptions::new()).expect_err("no negative");
+    assert!(error.to_string().contains("negated value is beyond what i64 holds"), "{error}");
+}

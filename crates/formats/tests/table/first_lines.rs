@@ -169,3 +169,22 @@ fn a_table_without_rows_and_names_comes_back_with_its_columns() {
     TableWriter::new().with_names(["a"]).write::<u8>(&path, 1, &[]).expect("written");
     assert_eq!(std::fs::read_to_string(&path).expect("text"), "a\n");
 }
+
+#[test]
+fn what_is_no_text_is_named_after_it_was_decompressed_too() {
+    use std::io::Write;
+    let gzip = |bytes: &[u8]| {
+        let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        packed.write_all(bytes).expect("memory");
+        packed.finish().expect("memory")
+    };
+    for (inner, says) in [
+        (b"\xff\xfea\0,\0b\0\n\0".to_vec(), "text in UTF-16"),
+        (b"\xfd7zXZ\0\0\x04".to_vec(), "compressed by xz"),
+        (gzip(b"1,2\n"), "compressed again"),
+    ] {
+        let error = refused(&gzip(&inner), &TableOptions::new());
+        assert_eq!(error.reason(), Reason::UnknownFormat, "{error}");
+        assert!(error.to_string().contains(says) && !error.what_to_try().is_empty(), "{error}");
+    }
+}

@@ -144,13 +144,13 @@ fn what_is_wrong_beside_the_chosen_columns_is_still_wrong() {
 
 #[test]
 fn a_field_that_is_no_number_is_told_with_its_column_and_what_to_try() {
-    const COLUMNS: &str = "choose the columns of numbers, with `columns`";
+    const COLUMNS: &str = "choose the columns of numbers: `columns`, `--columns`";
     for (word, hint) in [
-        ("NULL", "name the words for missing values, with `missing_words`"),
-        ("None", "name the words for missing values, with `missing_words`"),
-        ("-", "name the words for missing values, with `missing_words`"),
-        ("true", "write 1 and 0, or choose the columns of numbers, with `columns`"),
-        ("FALSE", "write 1 and 0, or choose the columns of numbers, with `columns`"),
+        ("NULL", "name the words for missing values: `missing_words`, `--missing-words`"),
+        ("None", "name the words for missing values: `missing_words`, `--missing-words`"),
+        ("-", "name the words for missing values: `missing_words`, `--missing-words`"),
+        ("true", "write 1 and 0, or choose the columns of numbers: `columns`, `--columns`"),
+        ("FALSE", "write 1 and 0, or choose the columns of numbers: `columns`, `--columns`"),
         ("José", COLUMNS),
         ("2020-01-02", COLUMNS),
     ] {
@@ -170,4 +170,24 @@ fn a_field_that_is_no_number_is_told_with_its_column_and_what_to_try() {
     assert!(error.to_string().contains("column index 1: not a number: `3,x`"), "{error}");
     let named = TableOptions::new().with_missing_words(["x"]).read::<f64>(file.path());
     assert!(named.expect("a table").values[3].is_nan());
+}
+
+#[test]
+fn rows_without_any_value_are_kept_where_tabs_are_guessed() {
+    for (text, rows, columns) in [
+        ("\t\n3\t4\n", 2, 2),
+        ("\t\t\n\t\t\n1\t2\t3\n\t\t\n", 4, 3),
+        ("# c\n \n\t\n3\t4\n", 2, 2),
+        // Before the names, as a byte that was told has it.
+        ("\n1\t2\n", 1, 2),
+        // Blanks are no values where they part none.
+        ("\t\n3,4\n", 1, 2),
+        (" \t \n3 4\n", 1, 2),
+    ] {
+        let file = file(text.as_bytes());
+        let table = TableOptions::new().read_columns(file.path()).expect("a table");
+        assert_eq!((table.rows, table.columns.len()), (rows, columns), "{text:?}");
+        let shape = TableOptions::new().shape(file.path()).expect("a shape");
+        assert_eq!((shape.rows, shape.columns), (rows, columns), "{text:?}");
+    }
 }

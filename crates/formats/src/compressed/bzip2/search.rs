@@ -245,6 +245,6 @@ impl Split for Arc<BlockSearch> {
             Some(After::Other(at)) => Some(at..bytes_in),
             _ => None,
         };
-        Tally { bytes_in, frames: chain.blocks, rest }
+        Tally { bytes_in, frames: chain.blocks, rest, ..Tally::default() }
     }
 }

@@ -21,6 +21,8 @@ const PAIRS: usize = 8_190;
 const EMPTY: [u8; 10] = [3, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const TABLE: u8 = b'T';
 const FOOTER: u8 = b'F';
+/// Bytes of a table's member beside its pairs.
+const TABLE_LEN: u64 = (START.len() + 2 + 4 + 1 + EMPTY.len()) as u64;
 /// Bytes of the last member.
 pub(crate) const FOOTER_LEN: usize = START.len() + 2 + 4 + 29 + EMPTY.len();
 
@@ -81,6 +83,12 @@ impl Footer {
             |at: usize| numbers[at..].first_chunk().map(|bytes| u64::from_le_bytes(*bytes));
         let crc = u32::from_le_bytes(*numbers.last_chunk()?);
         Some(Self { offset: number(0)?, count: number(8)?, plain: number(16)?, crc })
+    }
+
+    /// Bytes of the tables; `None` if no file is so long.
+    pub(crate) fn tables_len(&self) -> Option<u64> {
+        let members = self.count.div_ceil(PAIRS as u64).checked_mul(TABLE_LEN)?;
+        self.count.checked_mul(8)?.checked_add(members)
     }
 
     /// Reads the tables, all bytes from [`offset`](Self::offset) to the last member. `None` if they

@@ -25,19 +25,38 @@ pub(crate) struct Splitter<'s> {
     long: Option<Long>,
     /// Whether members are as long as they say, as far as is known.
     believes: bool,
+    /// The last member is one of BGZF's that holds something: the empty one that ends a stream of them
+    /// has not come.
+    lacks_end: bool,
     tally: Tally,
 }
 
 struct Long {
     offset: u64,
+    is_bgzf: bool,
     crc: Crc,
     len: u64,
+}
+
+/// A member that says how long it is.
+struct Sized {
+    size: usize,
+    is_bgzf: bool,
+    decoded: usize,
 }
 
 impl<'s> Splitter<'s> {
     pub(crate) fn new(supply: Supply, spare: &'s Spare<Vec<u8>>) -> Self {
         let inflate = Decompress::new(false);
-        Self { supply, spare, inflate, long: None, believes: true, tally: Tally::default() }
+        Self {
+            supply,
+            spare,
+            inflate,
+            long: None,
+            believes: true,
+            lacks_end: false,
+            tally: Tally::default(),
+        }
     }
 
     /// Takes members that say how long they are, and decode to a step together. `None` if the next
@@ -49,12 +68,14 @@ impl<'s> Splitter<'s> {
         let offset = self.supply.offset();
         let (mut len, mut most) = (0, 0);
         while len < STEP && most < STEP {
-            let Some((size, decoded)) = self.sized_member(len)? else { break };
+            let Some(member) = self.sized_member(len)? else { break };
+            let Sized { size, is_bgzf, decoded } = member;
             if len + size > MOST_ENCODED || most + decoded > MOST_DECODED {
                 break;
             }
             len += size;
             most += decoded;
+            self.lacks_end = is_bgzf && decoded > 0;
             self.tally.frames += 1;
         }
         if len == 0 {
@@ -65,11 +86,12 @@ impl<'s> Splitter<'s> {
         Ok(Some(Encoded { offset, bytes, most, cut: None }))
     }
 
-    /// The length of the member `at` bytes ahead and of what it decodes to, if it says so and what
-    /// follows it looks as if that were true.
-    fn sized_member(&mut self, at: usize) -> Result<Option<(usize, usize)>> {
+    /// The member `at` bytes ahead, if it says how long it is and what follows it looks as if that
+    /// were true.
+    fn sized_member(&mut self, at: usize) -> Result<Option<Sized>> {
         let ahead = self.supply.peek(at + USUAL_HEADER)?;
-        let Some(size) = sized(ahead.get(at..).unwrap_or_default()) else { return Ok(None) };
+        let said = sized(ahead.get(at..).unwrap_or_default());
+        let Some((size, is_bgzf)) = said else { return Ok(None) };
         if size > MOST_ENCODED {
             return Ok(None);
         }
@@ -79,18 +101,18 @@ impl<'s> Splitter<'s> {
             matches!(ahead.get(end..), Some([] | [0, ..] | [0x1f] | [0x1f, 0x8b, ..]));
         let length = ahead.get(end - 4..end).and_then(<[u8]>::first_chunk);
         let decoded = length.and_then(|len| usize::try_from(u32::from_le_bytes(*len)).ok());
-        Ok(decoded.filter(|_| plausible).map(|decoded| (size, decoded)))
+        Ok(decoded.filter(|_| plausible).map(|decoded| Sized { size, is_bgzf, decoded }))
     }
 
     /// Steps over the header of a member that is to be decoded here.
     fn begin_long(&mut self) -> Result<Long> {
         let offset = self.supply.offset();
         let mut needs = USUAL_HEADER;
-        let len = loop {
+        let (len, is_bgzf) = loop {
             let head = self.supply.peek(needs)?;
             let there = head.len();
             match parse(head) {
-                Parsed::Header(header) => break header.len,
+                Parsed::Header(header) => break (header.len, header.bgzf),
                 Parsed::Short if there < needs => {
                     return Err(self.supply.truncated(offset, "member"));
                 }
@@ -106,7 +128,7 @@ impl<'s> Splitter<'s> {
         self.supply.consume(len);
         self.inflate.reset(false);
         self.tally.frames += 1;
-        Ok(Long { offset, crc: Crc::new(), len: 0 })
+        Ok(Long { offset, is_bgzf, crc: Crc::new(), len: 0 })
     }
 
     /// Decodes the next bytes of a long member.
@@ -148,6 +170,7 @@ impl<'s> Splitter<'s> {
         check(trailer, long.crc.sum(), long.len)
             .map_err(|what| self.supply.corrupt(long.offset, what))?;
         self.supply.consume(TRAILER);
+        self.lacks_end = long.is_bgzf && long.len > 0;
         Ok(())
     }
 
@@ -171,12 +194,14 @@ impl<'s> Splitter<'s> {
     }
 }
 
-/// The length of the member at the start of `bytes`, if it says so and can be so short.
-fn sized(bytes: &[u8]) -> Option<usize> {
-    let Parsed::Header(header::Header { len, size: Some(size), .. }) = parse(bytes) else {
+/// The length of the member at the start of `bytes`, if it says so and can be so short; and whether
+/// it says so in BGZF's way.
+fn sized(bytes: &[u8]) -> Option<(usize, bool)> {
+    let Parsed::Header(header::Header { len, size: Some(size), bgzf, .. }) = parse(bytes)
+    else {
         return None;
     };
-    (size >= len + LEAST_BODY).then_some(size)
+    (size >= len + LEAST_BODY).then_some((size, bgzf))
 }
 
 impl Split for Splitter<'_> {
@@ -187,6 +212,7 @@ impl Split for Splitter<'_> {
         let head = self.supply.peek(2)?;
         if self.tally.frames > 0 && !head.starts_with(&[0x1f, 0x8b]) {
             self.skip_rest()?;
+            self.tally.lacks_end = self.lacks_end;
             return Ok(None);
         }
         if let Some(encoded) = self.gather()? {

@@ -70,6 +70,8 @@ impl Index {
         // Tables that others wrote have nothing before them that vouches for them.
         match is_guarded || packed == start {
             true => Ok(Some(index)),
+            // Of the last of several files that were put together: of the others it says nothing.
+            false if packed < guard_at.unwrap_or(start) => Ok(None),
             false => Err(supply.corrupt(start, "the seek table is not that of this file")),
         }
     }
@@ -79,6 +81,15 @@ impl Index {
         let tail = bytes_at(supply, at, gzip_index::FOOTER_LEN)?;
         let tail = tail.get(..gzip_index::FOOTER_LEN).and_then(gzip_index::Footer::parse);
         let Some(footer) = tail else { return Ok(None) };
+        let tables_at = footer.tables_len().and_then(|len| at.checked_sub(len));
+        if let Some(tables_at) = tables_at.filter(|&tables_at| tables_at > footer.offset) {
+            // As above, if the tables are there.
+            let tables = table_at(supply, tables_at, at - tables_at)?;
+            return match footer.frames(tables) {
+                Some(_) => Ok(None),
+                None => Err(supply.corrupt(at, "the index is not that of this file")),
+            };
+        }
         let Some(tables_len) = at.checked_sub(footer.offset) else {
             return Err(supply.corrupt(at, "the index says it begins behind its end"));
         };

@@ -131,6 +131,6 @@ impl Split for Splitter<'_> {
 
     fn tally(&self) -> Tally {
         let bytes_in = self.supply.offset();
-        Tally { bytes_in, frames: self.frames, rest: None }
+        Tally { bytes_in, frames: self.frames, ..Tally::default() }
     }
 }

@@ -66,15 +66,8 @@ fn unsupported(detail: impl Into<String>, hint: &'static str) -> Refused {
 
 pub(super) type Checked<T> = Result<T, Refused>;
 
-/// What is said of the whole table.
-pub(super) fn metadata(file: &[u8]) -> Checked<BTreeMap<String, String>> {
-    let footer = root_as_footer(footer(file)?).map_err(damaged)?;
-    let schema = footer.schema().ok_or_else(|| damaged("no schema"))?;
-    let pairs = schema.custom_metadata().into_iter().flatten();
-    let pair =
-        |key: Option<&str>, value: Option<&str>| Some((key?.to_owned(), value?.to_owned()));
-    Ok(pairs.filter_map(|it| pair(it.key(), it.value())).collect())
-}
+/// Words about a whole table, by names.
+pub(super) type Metadata = BTreeMap<String, String>;
 
 /// How many bytes of the end there have to be to tell what it says: more, if those that are here are
 /// too few to tell.
@@ -87,7 +80,7 @@ pub(super) fn end_len(tail: &[u8]) -> Checked<u64> {
 /// What the end of a file says.
 pub(super) struct End {
     pub(super) names: Vec<String>,
-    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) metadata: Metadata,
     /// Where each batch says how long it is, and in how many bytes.
     pub(super) heads: Vec<(u64, u64)>,
 }
@@ -102,12 +95,9 @@ pub(super) fn end(tail: &[u8]) -> Checked<End> {
         let len = u64::try_from(block.metaDataLength()).ok()?;
         Some((start, len)).filter(|_| block.bodyLength() >= 0)
     };
-    let heads = blocks.map(|block| head(block).ok_or_else(|| damaged(NOT_IN_IT)));
-    Ok(End {
-        names: names_of(&schema),
-        metadata: metadata(tail)?,
-        heads: heads.collect::<Checked<_>>()?,
-    })
+    let heads: Option<Vec<_>> = blocks.map(head).collect();
+    let heads = heads.ok_or_else(|| damaged(NOT_IN_IT))?;
+    Ok(End { names: names_of(&schema), metadata: metadata_of(&schema), heads })
 }
 
 /// The rows of a batch, of which `head` is the message.
@@ -131,10 +121,14 @@ fn names_of(schema: &Schema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
-/// The columns of a file.
-pub(super) fn read(file: &[u8]) -> Checked<Columns> {
-    let footer = footer(file)?;
-    let footer = root_as_footer(footer).map_err(damaged)?;
+/// What is said of the whole table, by names.
+fn metadata_of(schema: &Schema) -> Metadata {
+    schema.metadata().iter().map(|(key, value)| (key.clone(), value.clone())).collect()
+}
+
+/// The columns of a file, and what it says of them all.
+pub(super) fn read(file: &[u8]) -> Checked<(Columns, Metadata)> {
+    let footer = root_as_footer(footer(file)?).map_err(damaged)?;
     let (schema, types) = schema_of(footer)?;
     let blocks = footer.recordBatches().into_iter().flatten();
     let batches = blocks.map(|block| batch(file, *block, &types));
@@ -144,16 +138,14 @@ pub(super) fn read(file: &[u8]) -> Checked<Columns> {
     if said.fold(0, usize::saturating_add) > file.len() {
         return Err(damaged("more values than it has bytes for"));
     }
-    gather(&types, &batches, names_of(&schema))
+    Ok((gather(&types, &batches, names_of(&schema))?, metadata_of(&schema)))
 }
 
 /// The bytes of the footer.
 fn footer(file: &[u8]) -> Checked<&[u8]> {
-    let (before, trailer) =
-        file.split_last_chunk::<TRAILER>().ok_or_else(|| damaged(NO_FOOTER))?;
-    let len = read_footer_length(*trailer).map_err(damaged)?;
-    let start = before.len().checked_sub(len);
-    start.map(|start| &before[start..]).ok_or_else(|| damaged(NO_FOOTER))
+    let start =
+        usize::try_from(end_len(file)?).ok().and_then(|len| file.len().checked_sub(len));
+    start.map(|start| &file[start..file.len() - TRAILER]).ok_or_else(|| damaged(NO_FOOTER))
 }
 
 /// How the values of a column lie in the file.
