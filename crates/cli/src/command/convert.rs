@@ -95,12 +95,18 @@ pub(super) fn run(args: &Convert) -> Result<Outcome> {
     report(args, (from, to), done, (read, write))
 }
 
+/// Ends of names of what is not unpacked here, and what to try.
+const PACKED: [(&str, &str); 2] =
+    [("xz", "decompress it first: xz -d <OLD >NEW"), ("zip", "unpack it first: unzip")];
+
 fn formats(args: &Convert) -> Result<(Format, Format)> {
     let named = |path: &Path, beside| Format::of(path, beside);
     let known = |format: Option<Format>, path: &Path, flag| {
         format.ok_or_else(|| {
             let what = format!("cannot convert: the name {} says no format", path.display());
-            Refused::new(what, flag)
+            let end = path.extension().unwrap_or_default();
+            let packed = PACKED.iter().find(|(known, _)| end.eq_ignore_ascii_case(known));
+            Refused::new(what, packed.map_or(flag, |(_, hint)| hint))
         })
     };
     let read = |beside| Format::of_input(&args.input, beside);

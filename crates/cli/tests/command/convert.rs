@@ -292,11 +292,20 @@ fn an_integer_that_no_double_is_stays_one_or_is_refused() {
     assert_eq!(text(&back), "a,b\n9007199254740993,1\n2,2\n");
     // Beside a fraction, what is not zero are doubles.
     setting.file("mixed.csv", "a,b\n9007199254740993,1.5\n");
-    for (from, to) in [("long.arrow", "a.npy"), ("mixed.csv", "a.mtx"), ("mixed.csv", "a.npz")]
-    {
+    for (from, to) in [
+        ("long.arrow", "a.npy"),
+        ("long.csv", "a.npy"),
+        ("mixed.csv", "a.npy"),
+        ("mixed.csv", "a.mtx"),
+        ("mixed.csv", "a.npz"),
+    ] {
         let refused = setting.refused(from, to, &[]);
         assert!(refused.contains("cannot convert 9007199254740993 in"), "{refused}");
+        assert!(refused.contains("no double is that number"), "{refused}");
     }
+    // Beyond 2^53 some are.
+    setting.file("power.csv", "a,b\n1152921504606846976,1e300\n-9007199254740994,0.5\n");
+    setting.convert("power.csv", "power.npy", &[]);
 }
 
 #[test]
@@ -341,7 +350,10 @@ fn some_columns_of_a_table_with_text_are_converted() {
         told.contains("on line 2 at byte 17: column `name` (index 1): not a number"),
         "{told}"
     );
-    assert!(told.contains("try: choose the columns of numbers, with `columns`"), "{told}");
+    assert!(
+        told.contains("try: choose the columns of numbers: `columns`, `--columns`"),
+        "{told}"
+    );
     let told = setting.refused("people.csv", "a.csv", &["--columns", "score", "--force"]);
     assert!(told.contains("`2,José,NULL`; try: name the words for missing values"), "{told}");
     let flags = ["--columns", "score,0", "--missing-words", "NULL,-"];
@@ -430,4 +442,25 @@ fn a_matrix_without_entries_comes_back_and_a_stream_is_no_file() {
         assert!(stderr(&output).contains("standard input or output"), "{output:?}");
     }
     assert!(!Path::new("-").exists());
+}
+
+#[test]
+fn gaps_of_columns_with_types_do_not_become_numbers() {
+    let setting = Setting::new();
+    setting.file("gaps.csv", "a,b\n1,2.5\n,3\n");
+    setting.convert("gaps.csv", "gaps.arrow", &[]);
+    let told = setting.refused("gaps.arrow", "a.npy", &[]);
+    assert!(told.contains("values of column `a` are missing"), "{told}");
+    let npy = setting.convert("gaps.csv", "gaps.npy", &[]);
+    assert!(npy.exists(), "text has no type, and NaN is what numpy makes of a gap");
+}
+
+#[test]
+fn names_of_archives_say_what_to_do_first() {
+    let setting = Setting::new();
+    for (name, hint) in [("t.csv.xz", "xz -d"), ("t.zip", "unzip")] {
+        setting.file(name, "anything");
+        let told = setting.refused(name, "a.npy", &[]);
+        assert!(told.contains("says no format") && told.contains(hint), "{told}");
+    }
 }

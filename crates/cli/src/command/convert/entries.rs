@@ -268,8 +268,7 @@ fn listed(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
             complex(first, second)?
         }
         _ => {
-            let what =
-                "cannot make a matrix: columns behind `row` and `column` are not `value`";
+            let what = "cannot make a matrix: columns after `row` and `column` are not `value`";
             bail!(Refused::new(what, "a table with the columns row, column and value"));
         }
     };
@@ -329,28 +328,26 @@ fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
 /// What is not zero of a table: integers where all columns are of one kind of them, else doubles.
 fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     let all: Vec<Cells<'_>> = table.columns.iter().map(Column::values).collect();
+    let signed: Option<Vec<_>> = all.iter().copied().map(signed).collect();
+    let unsigned: Option<Vec<_>> = all.iter().copied().map(unsigned).collect();
     let (mut rows, mut columns) = (Vec::new(), Vec::new());
     let places = (&mut rows, &mut columns);
-    let values = if all.iter().all(|cells| matches!(cells, Cells::I64(_))) {
-        let of = |cells: &Cells<'_>, row: usize| match cells {
-            Cells::I64(values) => Ok(values[row]),
-            _ => Ok(0),
-        };
-        Values::I64(picked(table.rows, &all, of, places)?)
-    } else if all.iter().all(|cells| matches!(cells, Cells::U64(_))) {
-        let of = |cells: &Cells<'_>, row: usize| match cells {
-            Cells::U64(values) => Ok(values[row]),
-            _ => Ok(0),
-        };
-        Values::U64(picked(table.rows, &all, of, places)?)
-    } else {
-        let of = |cells: &Cells<'_>, row: usize| match cells {
-            Cells::F64(values) => Ok(values[row]),
-            Cells::I64(values) => exact(args, values[row].into()),
-            Cells::U64(values) => exact(args, values[row].into()),
-            _ => Ok(0.0),
-        };
-        Values::F64(picked(table.rows, &all, of, places)?)
+    let values = match (signed, unsigned) {
+        (Some(all), _) => {
+            Values::I64(picked(table.rows, &all, |column, row| Ok(column[row]), places)?)
+        }
+        (_, Some(all)) => {
+            Values::U64(picked(table.rows, &all, |column, row| Ok(column[row]), places)?)
+        }
+        _ => {
+            let double = |cells: &Cells<'_>, row: usize| match cells {
+                Cells::F64(values) => Ok(values[row]),
+                Cells::I64(values) => exact(args, values[row].into()),
+                Cells::U64(values) => exact(args, values[row].into()),
+                _ => Ok(0.0),
+            };
+            Values::F64(picked(table.rows, &all, double, places)?)
+        }
     };
     Ok(Coo {
         row_count: table.rows as u64,
@@ -362,17 +359,25 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     })
 }
 
+const fn signed(cells: Cells<'_>) -> Option<&[i64]> {
+    if let Cells::I64(values) = cells { Some(values) } else { None }
+}
+
+const fn unsigned(cells: Cells<'_>) -> Option<&[u64]> {
+    if let Cells::U64(values) = cells { Some(values) } else { None }
+}
+
 /// The values that are not zero, row after row; notes where they are.
-fn picked<T: bytemuck::Pod + PartialEq>(
+fn picked<C, T: bytemuck::Pod + PartialEq>(
     row_count: usize,
-    all: &[Cells<'_>],
-    of: impl Fn(&Cells<'_>, usize) -> Result<T>,
+    all: &[C],
+    of: impl Fn(&C, usize) -> Result<T>,
     (rows, columns): (&mut Vec<u64>, &mut Vec<u64>),
 ) -> Result<Array<T>> {
     let mut values = Vec::new();
     for row in 0..row_count {
-        for (at, cells) in (0..).zip(all) {
-            let value = of(cells, row)?;
+        for (at, column) in (0..).zip(all) {
+            let value = of(column, row)?;
             if value != T::zeroed() {
                 rows.push(row as u64);
                 columns.push(at);

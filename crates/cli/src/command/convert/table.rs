@@ -51,6 +51,10 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
             let (options, bar) = table_options(args, from);
             let table = options.read::<f64>(&args.input)?;
             drop(bar);
+            if table.values.iter().any(|value| value.abs() >= EXACT) {
+                // An integer that no double is would be another number.
+                row_major(args, &columns(args, from)?.0)?;
+            }
             let read = Instant::now();
             let shape = [table.rows, table.columns];
             npy::write_with(&args.to, &shape, &table.values, &args.output.write_options())?;
@@ -97,6 +101,7 @@ pub(super) fn leave(args: &Convert, to: Format, columns: &Columns) -> Result<()>
             columns.write_arrow_with(&args.to, args.output.append_options())?;
         }
         Format::Npy => {
+            check_gaps(args, columns)?;
             let values = row_major(args, columns)?;
             let shape = [columns.rows, columns.columns.len()];
             npy::write_with(&args.to, &shape, &values, &args.output.write_options())?;
@@ -161,18 +166,23 @@ cells!(of_f64 f64: f64, f32);
 cells!(of_i64 i64: i64, i32, i16, i8, u32, u16, u8);
 cells!(of_u64 u64: u64);
 
+/// From here on, not every integer is a double.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
 /// An integer as the double that is that number.
 pub(super) fn exact(args: &Convert, value: i128) -> Result<f64> {
-    const EXACT: u128 = 1 << 53;
-    if value.unsigned_abs() > EXACT {
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        reason = "compared"
+    )]
+    let (double, back) = (value as f64, value as f64 as i128);
+    if back != value {
         let path = args.input.display();
-        let what =
-            format!("cannot convert {value} in {path}: it needs more digits than a double");
-        bail!(Refused::new(what, ".csv or .arrow, which take integers as they are"));
+        let what = format!("cannot convert {value} in {path}: no double is that number");
+        bail!(Refused::new(what, "choose .csv or .arrow, which take integers as they are"));
     }
-    #[expect(clippy::cast_precision_loss, reason = "looked at before")]
-    let exact = value as f64;
-    Ok(exact)
+    Ok(double)
 }
 
 fn text<T: Value>(args: &Convert, to: Format, dense: &Dense<T>) -> Result<Converted> {
@@ -199,6 +209,19 @@ fn of_dense<T: Cell>(dense: &Dense<T>) -> Result<Columns> {
     };
     let columns = (0..width).map(column).collect::<Result<Vec<_>>>()?;
     Columns::new(None, columns).ok_or_else(|| unreachable!("columns of one length"))
+}
+
+/// An array has no gaps: one that had a type of its own would become a number among others.
+fn check_gaps(args: &Convert, columns: &Columns) -> Result<()> {
+    let Some(at) = columns.columns.iter().position(|column| column.nulls() > 0) else {
+        return Ok(());
+    };
+    let what = format!(
+        "cannot convert {}: values of column `{}` are missing, and .npy has nothing for them",
+        args.input.display(),
+        columns.labels()[at]
+    );
+    bail!(Refused::new(what, "choose .csv or .arrow, or fill them first"))
 }
 
 /// Row after row, as doubles; what is missing is NaN.
