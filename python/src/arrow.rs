@@ -5,6 +5,8 @@
 //! __arrow_c_array__  │ anything else is one column             │ swath_formats::table
 //! ```
 
+use std::ffi::c_void;
+use std::ptr::NonNull;
 use std::sync::Arc;
 
 use arrow_array::cast::AsArray;
@@ -60,6 +62,12 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Taken> 
     let (schema, array): (Bound<'_, PyCapsule>, Bound<'_, PyCapsule>) = capsules.extract()?;
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
+    // SAFETY: by the interface a capsule of this name holds an array.
+    if unsafe { array.as_ref() }.is_released() || is_released(schema) {
+        return Err(PyValueError::new_err(
+            "Arrow's data cannot be taken: it is released already; try: ask for it again",
+        ));
+    }
     // SAFETY: by the interface a capsule of this name holds a schema, which it keeps as long as it
     // lives: until after the last use below.
     let told = unsafe { schema.as_ref() };
@@ -70,6 +78,16 @@ fn of_array(capsules: &Bound<'_, PyAny>, name: Option<&str>) -> PyResult<Taken> 
     // more.
     let data = unsafe { from_ffi(array, told) }.map_err(refused)?;
     Ok((schema, vec![make_array(data)]))
+}
+
+/// Whether nobody may look at a schema any more: whoever moved it out has left nothing there.
+fn is_released(schema: NonNull<FFI_ArrowSchema>) -> bool {
+    /// Words of the structure that come before the pointer to the function that releases it.
+    const BEFORE: usize = 7;
+    // SAFETY: by the interface a schema is nine words, whoever made it.
+    let release = unsafe { schema.cast::<*const c_void>().add(BEFORE) };
+    // SAFETY: as above; it is a pointer, or null.
+    unsafe { release.read() }.is_null()
 }
 
 /// The columns, of a table its own, else one; an error unless their types can be kept.

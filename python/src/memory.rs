@@ -21,7 +21,7 @@ use pyo3::ffi;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyMemoryView, PySlice, PyString, PyTuple};
 
-use crate::search::{self, Between, Needle};
+use crate::search::{self, At, Between, Needle};
 use crate::work::Unlocked;
 
 /// A kind of number, as `struct` of Python writes it.
@@ -256,31 +256,31 @@ impl Buffer {
 
     /// Where ``sub``, bytes or one byte, is first; -1 if it is nowhere.
     #[pyo3(signature = (sub, start=None, end=None, /))]
-    fn find(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+    fn find(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         place(search::find(&self.contents()?, &sub, &Between(start, end)))
     }
 
     /// Where ``sub``, bytes or one byte, is last; -1 if it is nowhere.
     #[pyo3(signature = (sub, start=None, end=None, /))]
-    fn rfind(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+    fn rfind(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         place(search::find_last(&self.contents()?, &sub, &Between(start, end)))
     }
 
     /// As ``find``, but what is nowhere is a ``ValueError``.
     #[pyo3(signature = (sub, start=None, end=None, /))]
-    fn index(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+    fn index(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         there(self.find(sub, start, end)?)
     }
 
     /// As ``rfind``, but what is nowhere is a ``ValueError``.
     #[pyo3(signature = (sub, start=None, end=None, /))]
-    fn rindex(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<isize> {
+    fn rindex(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<isize> {
         there(self.rfind(sub, start, end)?)
     }
 
     /// How often ``sub``, bytes or one byte, is there.
     #[pyo3(signature = (sub, start=None, end=None, /))]
-    fn count(&self, sub: Needle, start: Option<isize>, end: Option<isize>) -> PyResult<usize> {
+    fn count(&self, sub: Needle, start: Option<At>, end: Option<At>) -> PyResult<usize> {
         Ok(search::count(&self.contents()?, &sub, &Between(start, end)))
     }
 
@@ -289,8 +289,8 @@ impl Buffer {
     fn startswith(
         &self,
         prefix: &Bound<'_, PyAny>,
-        start: Option<isize>,
-        end: Option<isize>,
+        start: Option<At>,
+        end: Option<At>,
     ) -> PyResult<bool> {
         let between = Between(start, end);
         search::is_edge(&self.contents()?, prefix, &between, |part, edge| {
@@ -303,8 +303,8 @@ impl Buffer {
     fn endswith(
         &self,
         suffix: &Bound<'_, PyAny>,
-        start: Option<isize>,
-        end: Option<isize>,
+        start: Option<At>,
+        end: Option<At>,
     ) -> PyResult<bool> {
         let between = Between(start, end);
         search::is_edge(&self.contents()?, suffix, &between, |part, edge| part.ends_with(edge))
@@ -344,8 +344,12 @@ impl Buffer {
     }
 
     /// The lines, as ``bytes``.
-    #[pyo3(signature = (keepends=false))]
-    fn splitlines<'py>(slf: &Bound<'py, Self>, keepends: bool) -> PyResult<Bound<'py, PyAny>> {
+    #[pyo3(signature = (keepends=None), text_signature = "($self, keepends=False)")]
+    fn splitlines<'py>(
+        slf: &Bound<'py, Self>,
+        keepends: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let keepends = keepends.is_some_and(|it| it.is_truthy().unwrap_or(true));
         Self::of_copy(slf, "splitlines", (keepends,))
     }
 

@@ -1,7 +1,7 @@
 //! What `bytes` finds in itself, for memory that is none.
 
 use memchr::memmem;
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
@@ -36,13 +36,30 @@ impl Needle {
     }
 }
 
+/// A place in memory, as Python counts it: what is beyond any memory is at its end.
+#[derive(Clone, Copy)]
+pub(crate) struct At(isize);
+
+impl<'py> FromPyObject<'_, 'py> for At {
+    type Error = PyErr;
+
+    fn extract(object: pyo3::Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match object.extract::<isize>() {
+            Err(error) if error.is_instance_of::<PyOverflowError>(object.py()) => {
+                Ok(Self(if object.lt(0)? { isize::MIN } else { isize::MAX }))
+            }
+            place => place.map(Self),
+        }
+    }
+}
+
 /// `start` and `end` of a search, as Python counts them: from the end if they are negative.
-pub(crate) struct Between(pub(crate) Option<isize>, pub(crate) Option<isize>);
+pub(crate) struct Between(pub(crate) Option<At>, pub(crate) Option<At>);
 
 impl Between {
     /// The part of `bytes` that is meant, and where it begins; `None` if it begins after its end.
     fn part<'b>(&self, bytes: &'b [u8]) -> Option<(&'b [u8], usize)> {
-        let place = |at: isize| match usize::try_from(at) {
+        let place = |At(at): At| match usize::try_from(at) {
             Ok(at) => at,
             Err(_) => bytes.len().saturating_sub(at.unsigned_abs()),
         };
@@ -85,7 +102,12 @@ pub(crate) fn is_edge(
     };
     match edges.cast::<PyTuple>() {
         Ok(edges) => {
-            edges.iter().map(|edge| one(&edge)).try_fold(false, |any, it| Ok(any | it?))
+            for edge in edges {
+                if one(&edge)? {
+                    return Ok(true);
+                }
+            }
+            Ok(false)
         }
         Err(_) => one(edges),
     }

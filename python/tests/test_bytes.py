@@ -60,6 +60,22 @@ def test_it_is_searched_as_bytes_are(tmp_path, whole, sub, start, end, step):
         assert ours.decode(errors="replace") == theirs.decode(errors="replace")
 
 
+def test_places_beyond_any_memory_are_its_ends(make):
+    data = swath.read(make("a", 1000))
+    whole = bytes(data)
+    for start, end in [(-(2**70), 2**70), (2**70, None), (0, -(2**70)), (2**63, 2**64)]:
+        for name in ["find", "rfind", "count"]:
+            assert getattr(data, name)(whole[:3], start, end) == getattr(whole, name)(whole[:3], start, end)
+        assert data.startswith(whole[:3], start, end) is whole.startswith(whole[:3], start, end)
+    with pytest.raises(TypeError):
+        data.find(b"a", "x")
+    assert data.splitlines(1) == whole.splitlines(True) and data.splitlines(0) == whole.splitlines()
+    # As bytes do, it stops at the first that is there.
+    assert data.startswith((whole[:2], "no bytes"))
+    with pytest.raises(TypeError):
+        data.startswith(("no bytes", whole[:2]))
+
+
 def test_what_bytes_refuse_is_refused(make):
     data = swath.read(make("a", 1000))
     for call, kind in [

@@ -183,6 +183,38 @@ def test_an_array_of_a_table_is_exact_or_an_error(tmp_path, table):
     assert np.asarray(swath.read_csv(path), "f4").dtype == "f4", "singles are rounded, as was asked for"
 
 
+def test_an_array_of_complex_numbers_or_booleans_is_exact_or_an_error(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n9007199254740993,0.5\n")
+    table = swath.read_csv(path)
+    for dtype in ["c16", "?", "f8"]:
+        with pytest.raises(ValueError, match="which is none of"):
+            np.asarray(table, dtype)
+    path.write_text("a,b\n9007199254740994,0.5\n")
+    assert np.asarray(swath.read_csv(path), "c16").tolist() == [[9007199254740994, 0.5]]
+    path.write_text("a,b\n1,0\n")
+    assert np.asarray(swath.read_csv(path), "?").tolist() == [[True, False]]
+
+
+def test_an_array_that_was_released_is_an_error(tmp_path):
+    class Once:
+        def __init__(self):
+            self.taken = pyarrow.record_batch({"a": [1]}).__arrow_c_array__()
+
+        def __arrow_c_array__(self, requested_schema=None):
+            return self.taken
+
+    once = Once()
+    swath.write_csv(tmp_path / "out.csv", once)
+    with pytest.raises(ValueError, match="released already.*ask for it again"):
+        swath.write_csv(tmp_path / "out.csv", once)
+    moved = Once()
+    pyarrow.record_batch(moved)
+    with pytest.raises(ValueError, match="released already"):
+        swath.write_csv(tmp_path / "out.csv", moved)
+    assert (tmp_path / "out.csv").read_text() == "a\n1\n"
+
+
 def test_pandas_gets_names_and_types(table):
     frame = table.to_pandas()
     assert list(frame) == ["n", "x", "m"] and list(map(str, frame.dtypes)) == ["int64", "float64", "Int64"]

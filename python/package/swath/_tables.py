@@ -199,9 +199,12 @@ def _lost(column: np.ndarray[Any, Any], made: np.ndarray[Any, Any]) -> Any:
         if column.dtype.kind == "f":
             inside = (column >= float(least)) & (column < float(most + 1)) & (column % 1 == 0)
         return np.flatnonzero(~inside)
-    if made.dtype == np.float64 and column.dtype.kind in "iu":
-        large = np.flatnonzero(np.abs(made) >= 2.0**53)
-        return [at for at in large if int(made[at]) != int(column[at])]
+    if made.dtype.kind == "b":
+        return np.flatnonzero((column != 0) & (column != 1))
+    if made.dtype in (np.float64, np.complex128) and column.dtype.kind in "iu":
+        real = made.real
+        large = np.flatnonzero(np.abs(real) >= 2.0**53)
+        return [at for at in large if int(real[at]) != int(column[at])]
     return []
 
 
