@@ -1,11 +1,16 @@
 //! Matrices to text: lines made by all workers, written in their order.
 
+mod listing;
+mod readable;
+
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use swath::append::{self, OrderedOptions, Written};
+
+pub(super) use listing::Listing;
 
 use crate::error::{Error, Reason, Result};
 use crate::matrix::header::{Field, Symmetry};
@@ -84,20 +89,6 @@ impl MatrixWriteOptions {
         self.output = output;
         self
     }
-}
-
-/// Something whose entries can be listed from any of them on.
-pub(super) trait Listing: Sync {
-    /// Rows and columns.
-    fn size(&self) -> (u64, u64);
-    fn symmetry(&self) -> Symmetry;
-    fn entry_count(&self) -> u64;
-    fn values(&self) -> &Values;
-    /// Whether an entry is in this row or in this column; false also if only listing them all would
-    /// tell.
-    fn uses(&self, id: u64, threads: usize) -> bool;
-    /// Calls `each` with the row and column of every entry in `range`.
-    fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64));
 }
 
 /// What all matrices in memory say of themselves in the same words.
@@ -300,9 +291,9 @@ pub(super) fn write(
         match piece {
             Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
             Piece::Lines(range) => {
-                check_images(matrix, path, range.clone())?;
+                readable::check_images(matrix, path, range.clone())?;
                 if !push_lines(ticket.buffer(), matrix, range.clone(), base) {
-                    return Err(outside(matrix, path, range));
+                    return Err(readable::outside(matrix, path, range));
                 }
             }
         }
@@ -390,64 +381,6 @@ fn push_comment(head: &mut Vec<u8>, comment: &str, mark: &str) {
 fn push_text(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     // A vector takes everything.
     let _ = out.write_fmt(text);
-}
-
-/// Fails at an entry of half a matrix that the other half cannot have: nobody could read it back.
-fn check_images(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Result<()> {
-    if !matches!(matrix.symmetry(), Symmetry::SkewSymmetric | Symmetry::Hermitian) {
-        return Ok(());
-    }
-    let is_skew = matrix.symmetry() == Symmetry::SkewSymmetric;
-    let (mut at, mut wrong) = (range.start, None);
-    matrix.list(range, |row, column| {
-        let index = at.index();
-        let (is_real_zero, is_real, has_negative) = match matrix.values() {
-            Values::None => (false, true, true),
-            Values::I64(values) => (values[index] == 0, true, values[index] != i64::MIN),
-            Values::U64(values) => (values[index] == 0, true, values[index] <= 1 << 63),
-            Values::F32(values) => (values[index] == 0.0, true, true),
-            Values::F64(values) => (values[index] == 0.0, true, true),
-            Values::Complex(values) => {
-                (values[index] == [0.0; 2], values[index][1] == 0.0, true)
-            }
-        };
-        let fits = match (is_skew, row == column) {
-            (true, true) => is_real_zero,
-            (true, false) => has_negative,
-            (false, true) => is_real,
-            (false, false) => true,
-        };
-        if !fits {
-            wrong = wrong.or(Some((at, row, column)));
-        }
-        at += 1;
-    });
-    let Some((at, row, column)) = wrong else { return Ok(()) };
-    let what = match (is_skew, row == column) {
-        (true, true) => "is on the diagonal, which is zero in a skew-symmetric matrix",
-        (true, false) => "has no negative in its type, which the other half would have",
-        _ => "has an imaginary part on the diagonal of a hermitian matrix",
-    };
-    let detail = format!("entry {at}, at row {row}, column {column}, counted from 0, {what}");
-    let error = Error::writing(path, Reason::Invalid, detail);
-    Err(error.hint("write it as a general matrix"))
-}
-
-/// What is said of the first entry outside of the matrix: nobody could read it back.
-fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> Error {
-    let (rows, columns) = matrix.size();
-    let (mut at, mut first) = (range.start, None);
-    matrix.list(range, |row, column| {
-        let is_outside = row >= rows || column >= columns;
-        first = first.or_else(|| is_outside.then_some((at, row, column)));
-        at += 1;
-    });
-    let (at, row, column) = first.unwrap_or_default();
-    let detail = format!(
-        "entry {at} is at row {row}, column {column}, counted from 0, and the matrix has {rows} rows \
-         and {columns} columns"
-    );
-    Error::writing(path, Reason::Invalid, detail).hint("give it more rows or columns")
 }
 
 /// Appends the lines of some entries; returns whether all of them lie in the matrix.
