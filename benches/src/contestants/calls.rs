@@ -72,7 +72,9 @@ fn total(table: &str) -> Result<u64> {
     let mut total = 0;
     for line in table.lines() {
         let words: Vec<&str> = line.split_whitespace().collect();
-        let is_row = words.first().is_some_and(|word| word.parse::<f64>().is_ok());
+        // What it says of a thread that it let go begins with a number, too.
+        let is_row = words.first().is_some_and(|word| word.parse::<f64>().is_ok())
+            && !line.contains("<detached");
         if is_row && words.last() != Some(&"total") {
             let calls = words.get(3).with_context(|| format!("strace: {line:?}"))?;
             total += calls.parse::<u64>().with_context(|| format!("strace: {line:?}"))?;
@@ -125,6 +127,7 @@ mod tests {
     #[test]
     fn the_table_of_strace_is_added_up() {
         let table = "\
+19665 ???( <detached ...>
 % time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ------------------
  60.00    0.006000           3      2000        12 openat
