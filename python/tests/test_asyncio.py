@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import threading
 
 import pytest
 
@@ -47,11 +48,13 @@ def test_a_cancelled_task_has_ended_its_read(make, caplog, cancels):
     out = bytearray(128 << 20)
 
     async def work():
-        begun = asyncio.Event()
+        begun, cancelled = asyncio.Event(), threading.Event()
         loop = asyncio.get_running_loop()
 
         def progress(done, total):
             loop.call_soon_threadsafe(begun.set)
+            # However slow this thread's neighbours are, it does not get to the end before.
+            cancelled.wait(60)
 
         task = asyncio.create_task(
             swath.asyncio.read(path, out=out, progress=progress, workers=1, chunk_size=4096)
@@ -60,6 +63,7 @@ def test_a_cancelled_task_has_ended_its_read(make, caplog, cancels):
         for _ in range(cancels):
             task.cancel()
             await asyncio.sleep(0)
+        cancelled.set()
         with pytest.raises(asyncio.CancelledError):
             await task
         out.append(1)  # Nobody holds it, else this is a BufferError.
