@@ -17,11 +17,13 @@ pub(crate) mod consume;
 mod file;
 mod mapped;
 pub(crate) mod runs;
+mod starting;
 mod stream;
 
 use std::path::{Path, PathBuf};
 
 use swath_os::map::Permit;
+use swath_plan::extent::Extent;
 
 use crate::error::Error;
 use crate::options::ReadOptions;
@@ -40,6 +42,7 @@ pub struct Records<'f> {
     permit: Option<(Permit<'f>, PathBuf)>,
     pub(crate) options: ReadOptions,
     cut: Cut,
+    starting_in: Option<Extent>,
     block_size: u64,
     record_limit: u64,
 }
@@ -106,6 +109,7 @@ impl ReadOptions {
             permit: None,
             options: self.clone(),
             cut: Cut::Byte(b'\n'),
+            starting_in: None,
             block_size: 0,
             record_limit: u64::MAX,
         }
@@ -116,6 +120,33 @@ impl Records<'_> {
     /// Where records end. Default: behind newlines.
     pub fn with_cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
+        self
+    }
+
+    /// Only the records that begin in `extent` of each source, the last one to its end, wherever that
+    /// is: so of extents that together are all of a file, each record begins in one. Offsets count from
+    /// the start of the source, also under options that say where the first record begins. Default: all.
+    ///
+    /// Where quotes tell records apart, those before the extent are counted first: at memory speed, if
+    /// they are in the page cache. A source that is read in order has no extents, which is an error.
+    ///
+    /// ```
+    /// use swath::Extent;
+    ///
+    /// # let file = tempfile::NamedTempFile::new().unwrap();
+    /// # let path = file.path();
+    /// std::fs::write(path, "one\ntwo\nthree\nfour\n").unwrap();
+    /// let lines = |extent| {
+    ///     swath::records(path).starting_in(extent).map_blocks(|block| -> swath::Result<String> {
+    ///         Ok(String::from_utf8_lossy(block.bytes).into_owned())
+    ///     })
+    /// };
+    /// assert_eq!(lines(Extent::between(0, 5))?.concat(), "one\ntwo\n");
+    /// assert_eq!(lines(Extent::between(5, 19))?.concat(), "three\nfour\n");
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    pub fn starting_in(mut self, extent: Extent) -> Self {
+        self.starting_in = Some(extent);
         self
     }
 

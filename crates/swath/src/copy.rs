@@ -111,7 +111,7 @@ impl CopyOptions {
     /// As [`copy`]; and if a reflink is asked for that the file system cannot give.
     pub fn copy(&self, from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
         let (started, to) = (Instant::now(), to.as_ref());
-        let source = Arc::new(Opened::open(from.into())?);
+        let source = Opened::open(from.into())?;
         self.refuse_same(&source, to)?;
         let mut draft = Draft::begin(to, &self.draft)?;
         permissions::take(&source, &mut draft)?;

@@ -105,7 +105,7 @@ impl ReadOptions {
     /// As [`read`](Self::read).
     pub fn read_into(&self, source: impl Into<Source>, target: &mut [u8]) -> Result<Report> {
         let clock = Clock::start(self);
-        let source = Arc::new(Opened::open(source.into())?);
+        let source = Opened::open(source.into())?;
         let options = Self { len: Some(target.len() as u64), ..self.clone() };
         let report = match source.kind() {
             Kind::Sized(len) => {
@@ -142,7 +142,7 @@ impl ReadOptions {
         let loaded = match options.open_mapped(&permit, name)? {
             (source, Some(extent)) => {
                 let map = options.map_extent(permit, &source, extent)?;
-                options.read_sized(Arc::new(source), extent, Some(&map))?
+                options.read_sized(source, extent, Some(&map))?
             }
             (source, None) => options.with_engine(Engine::Auto).read_opened(source)?,
         };
@@ -155,7 +155,7 @@ impl ReadOptions {
         &self,
         permit: &Permit<'_>,
         name: &Path,
-    ) -> Result<(Opened, Option<Extent>)> {
+    ) -> Result<(Arc<Opened>, Option<Extent>)> {
         let file = permit.file().try_clone();
         let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
         let source = Opened::open(Source::file(file, name))?;
@@ -190,14 +190,14 @@ impl ReadOptions {
         Ok(map)
     }
 
-    fn read_opened(&self, source: Opened) -> Result<Loaded> {
+    fn read_opened(&self, source: Arc<Opened>) -> Result<Loaded> {
         let len = match source.kind() {
             Kind::Sized(len) => len,
             Kind::Stream | Kind::Made => return self.read_stream(&source),
         };
         let extent = self.extent_of(&source, len)?;
         self.refuse_map(&source)?;
-        self.read_sized(Arc::new(source), extent, None)
+        self.read_sized(source, extent, None)
     }
 
     pub(crate) fn refuse_map(&self, source: &Opened) -> Result<()> {

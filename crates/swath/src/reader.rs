@@ -66,7 +66,7 @@ impl ReadOptions {
     ///
     /// As [`reader`]; and if the file is shorter than the options say.
     pub fn reader(&self, source: impl Into<Source>) -> Result<Reader> {
-        let source = Arc::new(Opened::open(source.into())?);
+        let source = Opened::open(source.into())?;
         let extent = match source.kind() {
             Kind::Sized(len) => Some(self.extent_of(&source, len)?),
             Kind::Stream | Kind::Made => None,

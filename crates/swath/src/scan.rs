@@ -104,7 +104,7 @@ impl ReadOptions {
         let scanned = match source.kind() {
             Kind::Sized(len) => {
                 let extent = self.extent_of(&source, len)?;
-                self.scan_sized(Arc::new(source), extent, (fold, combine))?
+                self.scan_sized(source, extent, (fold, combine))?
             }
             Kind::Stream | Kind::Made => self.scan_stream(&source, fold, combine)?,
         };

@@ -1,9 +1,10 @@
 //! One input: facts about it, and its bytes by position.
 //!
-//! Positional and blocking, and extensible: whatever implements [`ReadAt`] can be read by every
+//! Opened once, by whoever reads it or before (`input.rs`). Positional and blocking, and extensible: whatever implements [`ReadAt`] can be read by every
 //! verb. Files get more ways (direct, ring, map) because they have a descriptor.
 
 mod file;
+mod input;
 pub(crate) mod mirrored;
 mod opened;
 
@@ -15,6 +16,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 pub(crate) use file::Identity;
+pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;
 pub(crate) use opened::{Kind, Opened};
@@ -94,9 +96,9 @@ impl SourceFacts {
     }
 }
 
-/// What to read: a path, an open file, standard input, or anything that is [`ReadAt`].
+/// What to read: a path, an open file, standard input, anything that is [`ReadAt`], or an [`Input`].
 ///
-/// Nothing is opened before a verb gets it.
+/// Nothing is opened before a verb gets it; an [`Input`] is open already.
 #[derive(Clone)]
 pub struct Source(pub(crate) Inner);
 
@@ -108,6 +110,7 @@ pub(crate) enum Inner {
     InOrder(Arc<File>, PathBuf),
     Custom(Arc<dyn ReadAt>),
     Mirrored(Arc<Mirrored>),
+    Opened(Arc<Opened>),
 }
 
 impl Source {
@@ -149,14 +152,15 @@ impl Source {
         Mirrored::new(copies).into()
     }
 
-    /// What messages call it.
-    pub(crate) fn name(&self) -> PathBuf {
+    /// What messages call it: its path, if it has one.
+    pub fn name(&self) -> PathBuf {
         match &self.0 {
             Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => path.clone(),
             Inner::Custom(source) => source.name(),
             Inner::Mirrored(mirrored) => {
                 mirrored.copies.first().map_or_else(PathBuf::new, Self::name)
             }
+            Inner::Opened(opened) => opened.name().to_owned(),
         }
     }
 

@@ -45,7 +45,7 @@ impl<'m> FileRun<'m> {
     /// Decides how to read `extent` of a source, through `map` if there is one of it.
     pub(crate) fn new(
         plan: &Arc<Plan>,
-        source: Opened,
+        source: Arc<Opened>,
         extent: Extent,
         map: Option<(&'m Map<'m>, &'m [u8])>,
         (start, observer): (Start, &Observer),
@@ -57,7 +57,6 @@ impl<'m> FileRun<'m> {
                 .detail("a map needs the promise that nobody changes the file")
                 .hint("use `records_mapped`"));
         }
-        let source = Arc::new(source);
         let facts = survey::facts(&source, extent, options, survey::WINDOWS);
         let (mut decision, by_lease) = options.scan_decision(&facts);
         let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);

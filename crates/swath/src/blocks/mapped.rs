@@ -24,7 +24,12 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
     records.sources = vec![Source::file(file, &*name)];
     let mut mapped = Mapped::default();
     let wanted = records.options.wishes.engine == Engine::Map;
-    if let (source, Some(extent)) = records.options.open_mapped(&permit, &name)? {
+    if records.starting_in.is_some() {
+        mapped.fallbacks.extend(
+            wanted
+                .then(|| String::from("records that begin in an extent are read: not mapped")),
+        );
+    } else if let (source, Some(extent)) = records.options.open_mapped(&permit, &name)? {
         let facts = survey::facts(&source, extent, &records.options, survey::WINDOWS);
         let resident = records.options.wishes.engine == Engine::Auto
             && facts.direct.is_none()

@@ -5,12 +5,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath_os::machine;
 use swath_os::map::Map;
+use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::Records;
 use crate::blocks::consume::Consume;
 use crate::blocks::file::FileRun;
 use crate::blocks::mapped;
+use crate::blocks::starting::Starts;
 use crate::blocks::stream::StreamRun;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
@@ -28,6 +30,7 @@ const BLOCK_SIZE: u64 = 1 << 20;
 pub(crate) struct Plan {
     pub(crate) options: ReadOptions,
     pub(crate) cut: Cut,
+    starting_in: Option<Extent>,
     pub(crate) block_size: NonZeroU64,
     pub(crate) record_limit: u64,
     pub(crate) memory: fn() -> u64,
@@ -90,10 +93,20 @@ impl Plan {
         Self {
             options,
             cut: records.cut,
+            starting_in: records.starting_in,
             block_size,
             record_limit: records.record_limit,
             memory: || machine::memory_at_hand().unwrap_or(u64::MAX),
         }
+    }
+}
+
+impl Plan {
+    /// The bytes to read of a source of `len` bytes.
+    fn extent_of(&self, source: &Arc<Opened>, len: u64) -> Result<Extent> {
+        let whole = self.options.extent_of(source, len)?;
+        let Some(part) = self.starting_in else { return Ok(whole) };
+        Starts { source, options: &self.options, cut: self.cut, whole }.within(part)
     }
 }
 
@@ -230,7 +243,13 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
         }
         let options = &plan.options;
         let extent = match source.kind() {
-            Kind::Sized(len) => Some(options.extent_of(&source, len)?),
+            Kind::Sized(len) => Some(plan.extent_of(&source, len)?),
+            Kind::Stream | Kind::Made if plan.starting_in.is_some() => {
+                let error = Error::new(Operation::Read, Reason::Invalid, source.name());
+                return Err(error
+                    .detail("it is read in order, and has no extents to begin in")
+                    .hint("write it to a file first"));
+            }
             Kind::Stream | Kind::Made => None,
         };
         let total = extent.map(|extent| extent.len()).or(options.len);

@@ -20,7 +20,7 @@ use crate::timeline::Activity;
 
 /// One stream while it is read.
 pub(crate) struct StreamRun {
-    source: Opened,
+    source: Arc<Opened>,
     observer: Observer,
     plan: Arc<Plan>,
     slots: usize,
@@ -36,7 +36,7 @@ impl StreamRun {
     /// Skips what is to be skipped.
     pub(crate) fn new(
         plan: &Arc<Plan>,
-        source: Opened,
+        source: Arc<Opened>,
         (start, observer): (Start, &Observer),
     ) -> Result<Self> {
         let options = &plan.options;

@@ -25,7 +25,7 @@ pub(crate) struct Copy(std::result::Result<(Arc<Opened>, u64), Error>);
 impl Copy {
     pub(crate) fn open(source: Source) -> Self {
         Self(Opened::open_copy(source).and_then(|opened| match opened.kind() {
-            Kind::Sized(len) => Ok((Arc::new(opened), len)),
+            Kind::Sized(len) => Ok((opened, len)),
             Kind::Made | Kind::Stream => {
                 let error = Error::new(Operation::Read, Reason::Invalid, opened.name());
                 Err(error.detail("it cannot be read by position").hint("name ordinary files"))

@@ -56,7 +56,7 @@ impl Rewrite<'_> {
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
         let mut draft = Draft::begin(path, self.draft)?;
-        let source = Arc::new(Opened::open(from)?);
+        let source = Opened::open(from)?;
         if let Some(file) = source.files().first() {
             take_mode(file, &mut draft)?;
         }

@@ -135,7 +135,7 @@ fn open(
             let detail = String::from("the plan says which bytes, so the options must not");
             return invalid(source.name(), detail, "leave out the offset and the length");
         }
-        opened.push(Arc::new(source));
+        opened.push(source);
     }
     Ok(opened)
 }

@@ -83,7 +83,6 @@ impl ReadOptions {
         if resident {
             decision.reason += "; single pass over a file in the page cache: mapped";
         }
-        let source = Arc::new(source);
         let map = self.map_extent(permit, &source, extent)?;
         let mut manner = survey::manner(&decision, &facts, self);
         manner.map = Some(&map);

@@ -43,36 +43,39 @@ enum Input {
 }
 
 impl Opened {
-    pub(crate) fn open(source: Source) -> Result<Self> {
-        match source.0 {
+    pub(crate) fn open(source: Source) -> Result<Arc<Self>> {
+        let opened = match source.0 {
+            Inner::Opened(opened) => return Ok(opened),
             Inner::Path(name) => {
                 let file = File::open(&name)
                     .map_err(|error| Error::io(Operation::Open, &name, error))?;
-                Self::of_file(Arc::new(file), name)
+                Self::of_file(Arc::new(file), name)?
             }
-            Inner::File(file, name) => Self::of_file(file, name),
+            Inner::File(file, name) => Self::of_file(file, name)?,
             Inner::InOrder(file, name) => {
-                Ok(Self { kind: Kind::Stream, ..Self::of_file(file, name)? })
+                Self { kind: Kind::Stream, ..Self::of_file(file, name)? }
             }
-            Inner::Custom(source) => {
-                let name = source.name();
-                let before = source
-                    .facts()
-                    .map_err(|error| Error::io(Operation::Inspect, &name, error))?;
-                let kind = before.len().map_or(Kind::Stream, Kind::Sized);
-                Ok(Self { name, kind, input: Input::Custom { source, before } })
-            }
+            Inner::Custom(source) => Self::of_custom(source)?,
             Inner::Mirrored(mirrored) => {
                 let (group, name) = Group::open(&mirrored)?;
                 let kind = Kind::Sized(group.len());
-                Ok(Self { name, kind, input: Input::Mirrored(Box::new(group)) })
+                Self { name, kind, input: Input::Mirrored(Box::new(group)) }
             }
-        }
+        };
+        Ok(Arc::new(opened))
+    }
+
+    fn of_custom(source: Arc<dyn ReadAt>) -> Result<Self> {
+        let name = source.name();
+        let before =
+            source.facts().map_err(|error| Error::io(Operation::Inspect, &name, error))?;
+        let kind = before.len().map_or(Kind::Stream, Kind::Sized);
+        Ok(Self { name, kind, input: Input::Custom { source, before } })
     }
 
     /// As [`open`](Self::open), but never waits for whoever would write a pipe: for those who read
     /// by position, and so refuse a pipe without reading it.
-    pub(crate) fn open_copy(source: Source) -> Result<Self> {
+    pub(crate) fn open_copy(source: Source) -> Result<Arc<Self>> {
         let Inner::Path(name) = source.0 else { return Self::open(source) };
         let failed = |error| Error::io(Operation::Open, &name, error);
         let waitless = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -85,7 +88,7 @@ impl Opened {
         let flags = rustix::fs::fcntl_getfl(&file).map_err(|error| failed(error.into()))?;
         rustix::fs::fcntl_setfl(&file, flags - OFlags::NONBLOCK)
             .map_err(|error| failed(error.into()))?;
-        Self::of_file(Arc::new(file), name)
+        Self::of_file(Arc::new(file), name).map(Arc::new)
     }
 
     fn of_file(file: Arc<File>, name: PathBuf) -> Result<Self> {
@@ -172,6 +175,12 @@ impl Opened {
             },
             Input::Custom { .. } | Input::Mirrored(_) => None,
         }
+    }
+
+    /// Whether it is a device that has no blocks: a terminal, `/dev/zero`.
+    pub(crate) fn is_character_device(&self) -> bool {
+        let facts = self.file().and_then(|file| file.metadata().ok());
+        facts.is_some_and(|facts| facts.file_type().is_char_device())
     }
 
     /// Whether both are one file, by whatever names.
@@ -305,7 +314,7 @@ mod tests {
     use super::*;
     use std::io::Write;
 
-    fn opened(file: &tempfile::NamedTempFile) -> Opened {
+    fn opened(file: &tempfile::NamedTempFile) -> Arc<Opened> {
         Opened::open(file.path().into()).expect("it is there")
     }
 

@@ -285,7 +285,7 @@ impl Shared {
     }
 
     fn opened(&self, copy: usize) -> Result<&Opened, Trouble> {
-        self.members[copy].opened.as_ref().ok_or_else(|| Trouble {
+        self.members[copy].opened.as_deref().ok_or_else(|| Trouble {
             outcome: Outcome::Changed,
             error: io::ErrorKind::NotFound.into(),
         })

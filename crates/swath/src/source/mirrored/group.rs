@@ -27,7 +27,7 @@ const GIVE_UP_AFTER: u32 = 4;
 pub(super) struct Member {
     pub(super) name: PathBuf,
     /// None: it cannot be read.
-    pub(super) opened: Option<Opened>,
+    pub(super) opened: Option<Arc<Opened>>,
     /// The kernel's number for why it cannot be opened.
     errno: Option<i32>,
     /// What was last wrong with it.
@@ -139,7 +139,7 @@ impl Group {
     pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
         let first = self.first();
         let rest = (0..self.shared.members.len()).filter(move |&copy| Some(copy) != first);
-        let opened = |copy: usize| self.shared.members[copy].opened.as_ref();
+        let opened = |copy: usize| self.shared.members[copy].opened.as_deref();
         first.into_iter().chain(rest).filter_map(move |copy| opened(copy)?.file())
     }
 
