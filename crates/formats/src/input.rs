@@ -1,20 +1,20 @@
-//! What readers of text read: a file, or what it decompresses to.
+//! What every reader reads: a source that is opened once, and its text if it is compressed.
 //!
 //! ```text
 //! graph.mtx      the file itself, as often as it takes
 //! graph.mtx.gz   ── all workers decompress it once ──▶ memory, read as often as it takes
+//! a pipe         ── read once ──────────────────────▶ memory, likewise
 //! ```
 //!
 //! The first bytes tell, not the name. Lines and bytes in errors are those of the text; what is wrong
 //! with the compressed stream is told with the bytes of that.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath::append::{OrderedOptions, ordered_to};
-use swath::{ReadAt, ReadOptions, Source, SourceFacts};
+use swath::{Buffer, Input, ReadAt, ReadOptions, Source, SourceFacts};
 
 use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, Reason, Result};
@@ -24,56 +24,82 @@ use crate::foreign;
 const HEAD: u64 = HEAD_LEN as u64;
 const HEAD_LEN: usize = 18;
 
-/// A file that is read more than once.
-pub(crate) struct Input<'p> {
-    path: &'p Path,
-    len: u64,
-    /// What it decompresses to, if it is compressed.
-    plain: Option<Arc<Plain>>,
+/// Opens a source for whoever reads it by position, and more than once: what comes in order only is
+/// read into memory, as `read` says.
+pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Opened> {
+    let input = Input::open(source)?;
+    match input.len() {
+        Some(len) => Ok(Opened { input, len }),
+        None if input.is_device() => {
+            let detail = "it is a device, which may never end";
+            let error = Error::reading(input.name(), Reason::Unsupported, detail);
+            Err(error.hint("write what you want of it to a file first"))
+        }
+        None => {
+            let bytes = read.clone().with_offset(0).read(&input)?.buffer;
+            Opened::of_memory(Bytes::Read(bytes), input.name())
+        }
+    }
 }
 
-impl<'p> Input<'p> {
-    /// Looks at the file, and decompresses it as `read` says, if it is compressed.
-    pub(crate) fn open(path: &'p Path, read: &ReadOptions) -> Result<Self> {
-        let first = || ReadOptions::new().with_workers(1);
-        let Ok(facts) = fs::metadata(path) else {
-            // Whatever is wrong with the path, the library says it best.
-            let len = first().read(path)?.buffer.len() as u64;
-            return Ok(Self { path, len, plain: None });
-        };
-        if !facts.is_file() {
-            let detail = "it is no regular file, and it is read twice";
-            let error = Error::reading(path, Reason::Unsupported, detail);
-            return Err(error.hint("write it to a file first"));
-        }
-        let head = first().with_len(facts.len().min(HEAD)).read(path)?.buffer;
-        if let Some(error) = foreign::refused(path, &head) {
-            return Err(error);
-        }
-        if !is_compressed(&head) {
-            return Ok(Self { path, len: facts.len(), plain: None });
-        }
-        let bytes = decompressed(path, read)?;
-        let len = bytes.len() as u64;
-        Ok(Self { path, len, plain: Some(Arc::new(Plain { bytes, name: path.to_owned() })) })
+/// A source that can be read by position.
+#[derive(Clone, Debug)]
+pub(crate) struct Opened {
+    pub(crate) input: Input,
+    /// Bytes long.
+    pub(crate) len: u64,
+}
+
+impl Opened {
+    fn of_memory(bytes: Bytes, name: &Path) -> Result<Self> {
+        let memory = Memory { bytes, name: name.to_owned() };
+        let len = memory.bytes().len() as u64;
+        Ok(Self { input: Input::open(Source::custom(Arc::new(memory)))?, len })
     }
 
     /// What messages call it.
-    pub(crate) fn path(&self) -> &'p Path {
-        self.path
+    pub(crate) fn path(&self) -> &Path {
+        self.input.name()
+    }
+
+    /// For whatever reads sources.
+    pub(crate) fn source(&self) -> Source {
+        Source::from(&self.input)
+    }
+}
+
+/// Text that is read more than once.
+pub(crate) struct Text(Opened);
+
+impl Text {
+    /// Looks at a source, and decompresses it as `read` says, if it is compressed.
+    pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Self> {
+        let opened = open(source, read)?;
+        let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD));
+        let head = first.read(&opened.input)?.buffer;
+        if let Some(error) = foreign::refused(opened.path(), &head) {
+            return Err(error);
+        }
+        if !is_compressed(&head) {
+            return Ok(Self(opened));
+        }
+        let bytes = decompressed(&opened, read)?;
+        Opened::of_memory(Bytes::Decompressed(bytes), opened.path()).map(Self)
+    }
+
+    /// What messages call it.
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
     }
 
     /// Bytes of text.
     pub(crate) fn len(&self) -> u64 {
-        self.len
+        self.0.len
     }
 
     /// The text, for whatever reads sources.
     pub(crate) fn source(&self) -> Source {
-        match &self.plain {
-            None => Source::from(self.path),
-            Some(plain) => Source::custom(Arc::clone(plain) as Arc<dyn ReadAt>),
-        }
+        self.0.source()
     }
 }
 
@@ -95,20 +121,35 @@ pub(crate) fn plain_name(path: &Path) -> PathBuf {
     if is_known { path.with_extension("") } else { path.to_owned() }
 }
 
-/// The text of a compressed file.
-struct Plain {
-    bytes: Vec<u8>,
+/// What came out of a pipe or of a compressed file.
+struct Memory {
+    bytes: Bytes,
     name: PathBuf,
 }
 
-impl ReadAt for Plain {
+enum Bytes {
+    Read(Buffer),
+    Decompressed(Vec<u8>),
+}
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        match &self.bytes {
+            Bytes::Read(bytes) => bytes,
+            Bytes::Decompressed(bytes) => bytes,
+        }
+    }
+}
+
+impl ReadAt for Memory {
     fn facts(&self) -> io::Result<SourceFacts> {
-        Ok(SourceFacts::new(Some(self.bytes.len() as u64)))
+        Ok(SourceFacts::new(Some(self.bytes().len() as u64)))
     }
 
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
-        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(self.bytes.len());
-        let rest = &self.bytes[at..];
+        let bytes = self.bytes();
+        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let rest = &bytes[at..];
         let len = rest.len().min(target.len());
         target[..len].copy_from_slice(&rest[..len]);
         Ok(len)
@@ -119,11 +160,11 @@ impl ReadAt for Plain {
     }
 }
 
-fn decompressed(path: &Path, read: &ReadOptions) -> Result<Vec<u8>> {
-    let memory = Memory::default();
+fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
+    let (path, memory) = (packed.path(), Growing::default());
     let output = ordered_to(memory.clone(), path, OrderedOptions::new());
     let options = DecompressOptions::new().with_workers(read.workers());
-    let done = options.with_read(read.clone().with_offset(0)).decompress(path, output);
+    let done = options.with_read(read.clone().with_offset(0)).decompress(&packed.input, output);
     let mut text = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(wanted) = text.refused {
         let detail = format!(
@@ -166,10 +207,10 @@ fn compressed_twice(path: &Path) -> Error {
 
 /// What has been decompressed so far; doubles as long as there is memory.
 #[derive(Clone, Default)]
-struct Memory(Arc<Mutex<Text>>);
+struct Growing(Arc<Mutex<Grown>>);
 
 #[derive(Default)]
-struct Text {
+struct Grown {
     bytes: Vec<u8>,
     /// So many bytes were wanted, and not to be had.
     refused: Option<usize>,
@@ -178,7 +219,7 @@ struct Text {
 /// From this much more on, the machine is asked whether there is so much memory.
 const LARGE: usize = 4 << 20;
 
-impl Text {
+impl Grown {
     /// Makes room for `more` bytes, at least.
     fn grow(&mut self, more: usize) -> Option<()> {
         let (len, room) = (self.bytes.len(), self.bytes.capacity());
@@ -199,7 +240,7 @@ impl Text {
     }
 }
 
-impl Write for Memory {
+impl Write for Growing {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let mut text = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if text.grow(bytes.len()).is_none() {

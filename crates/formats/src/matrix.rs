@@ -49,7 +49,7 @@ mod sparse;
 mod value;
 mod write;
 
-use std::path::Path;
+use swath::Source;
 
 use crate::error::Result;
 use job::Job;
@@ -70,8 +70,8 @@ pub use write::MatrixWriteOptions;
 /// # Errors
 ///
 /// If it cannot be read, or its beginning is not what its format asks for.
-pub fn header(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<Header> {
-    Ok(Job::begin(path.as_ref(), options)?.header)
+pub fn header(source: impl Into<Source>, options: &MatrixOptions) -> Result<Header> {
+    Ok(Job::begin(source.into(), options)?.header)
 }
 
 /// Reads the entries as coordinates, in the order of the file unless the options say otherwise.
@@ -82,8 +82,8 @@ pub fn header(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<Header>
 ///
 /// If the file cannot be read, or changes meanwhile; if anything in it is not what its format asks
 /// for, with line and byte; if there is no memory.
-pub fn read(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCoo> {
-    Job::begin(path.as_ref(), options)?.read(|job| {
+pub fn read(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCoo> {
+    Job::begin(source.into(), options)?.read(|job| {
         job.with_ids(
             |job| form::coordinates(job).map(AnyCoo::U32),
             |job| form::coordinates(job).map(AnyCoo::U64),
@@ -99,8 +99,8 @@ pub fn read(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCoo> {
 ///
 /// As [`read`], and if offsets of as many rows are out of proportion to the file's length: more than
 /// 64 MiB and 16 times its bytes.
-pub fn read_rows(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCsr> {
-    Job::begin(path.as_ref(), options)?.read(|job| {
+pub fn read_rows(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCsr> {
+    Job::begin(source.into(), options)?.read(|job| {
         job.with_ids(
             |job| form::rows(job).map(AnyCsr::U32),
             |job| form::rows(job).map(AnyCsr::U64),
@@ -113,8 +113,8 @@ pub fn read_rows(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyC
 /// # Errors
 ///
 /// As [`read_rows`].
-pub fn read_columns(path: impl AsRef<Path>, options: &MatrixOptions) -> Result<AnyCsc> {
-    Job::begin(path.as_ref(), options)?.read(|job| {
+pub fn read_columns(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCsc> {
+    Job::begin(source.into(), options)?.read(|job| {
         job.with_ids(
             |job| form::columns(job).map(AnyCsc::U32),
             |job| form::columns(job).map(AnyCsc::U64),

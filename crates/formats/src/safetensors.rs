@@ -37,9 +37,9 @@ mod stream;
 mod write;
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use swath::{WriteOptions, Written};
+use swath::{Source, WriteOptions, Written};
 
 pub use dtype::Dtype;
 pub use header::{Header, TensorInfo};
@@ -52,7 +52,7 @@ use crate::error::Result;
 
 /// Reads the tensors of one or more files into memory.
 ///
-/// A path that ends in `.json` is the index of a model: its shards are found beside it. Each shard
+/// A source whose name ends in `.json` is the index of a model: its shards are found beside it. Each shard
 /// is read with all workers by what [`swath::read`] would choose, small ones side by side; of shards of which only some
 /// tensors are wanted, only these are read, neighbours together.
 ///
@@ -61,11 +61,11 @@ use crate::error::Result;
 /// As [`Header::parse`], of any of the files; if one changes meanwhile; if a tensor is in two of
 /// them, or one that is asked for in none; [`Reason::Malformed`](crate::Reason::Malformed) if an
 /// index lists what is not there; if there is not enough memory.
-pub fn read<P: AsRef<Path>>(
-    paths: impl IntoIterator<Item = P>,
+pub fn read<S: Into<Source>>(
+    sources: impl IntoIterator<Item = S>,
     options: &TensorOptions,
 ) -> Result<Tensors> {
-    read_ordered(paths, &Order::File, options)
+    read_ordered(sources, &Order::File, options)
 }
 
 /// As [`read`], the tensors in the order that is asked for; in memory they lie as in their files.
@@ -73,12 +73,12 @@ pub fn read<P: AsRef<Path>>(
 /// # Errors
 ///
 /// As [`read`]; and if `order` names a tensor that is not read, before any data is.
-pub fn read_ordered<P: AsRef<Path>>(
-    paths: impl IntoIterator<Item = P>,
+pub fn read_ordered<S: Into<Source>>(
+    sources: impl IntoIterator<Item = S>,
     order: &Order,
     options: &TensorOptions,
 ) -> Result<Tensors> {
-    load::load(&owned(paths), order, options)
+    load::load(owned(sources), order, options)
 }
 
 /// Reads the headers of one or more files, or of all that an index lists, and no data.
@@ -86,11 +86,11 @@ pub fn read_ordered<P: AsRef<Path>>(
 /// # Errors
 ///
 /// As [`read`], as far as headers tell.
-pub fn shards<P: AsRef<Path>>(
-    paths: impl IntoIterator<Item = P>,
+pub fn shards<S: Into<Source>>(
+    sources: impl IntoIterator<Item = S>,
     options: &TensorOptions,
 ) -> Result<Vec<Shard>> {
-    let opened = shard::open_all(&owned(paths), options)?;
+    let opened = shard::open_all(owned(sources), options)?;
     opened.iter().try_for_each(shard::Opened::check_unchanged)?;
     Ok(opened.into_iter().map(|opened| opened.shard).collect())
 }
@@ -125,12 +125,12 @@ pub fn shards<P: AsRef<Path>>(
 ///
 /// As [`read`], as far as headers tell; and if `order` names a tensor that is not read. What fails
 /// later is told when tensors are asked for.
-pub fn stream<P: AsRef<Path>>(
-    paths: impl IntoIterator<Item = P>,
+pub fn stream<S: Into<Source>>(
+    sources: impl IntoIterator<Item = S>,
     order: &Order,
     options: &TensorOptions,
 ) -> Result<TensorStream> {
-    stream::start(&owned(paths), order, options)
+    stream::start(owned(sources), order, options)
 }
 
 /// Writes tensors to the file `path`, by the commit of [`WriteOptions::write`].
@@ -152,6 +152,6 @@ pub fn write<'t>(
     write::write(path.as_ref(), tensors.into_iter().collect(), metadata, options)
 }
 
-fn owned<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Vec<PathBuf> {
-    paths.into_iter().map(|path| path.as_ref().to_owned()).collect()
+fn owned<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Vec<Source> {
+    sources.into_iter().map(Into::into).collect()
 }

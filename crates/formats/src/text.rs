@@ -3,7 +3,7 @@
 use swath::ReadOptions;
 
 use crate::error::{Error, Reason};
-use crate::input::Input;
+use crate::input::Text;
 
 /// What is told of a carriage return that does not end a line.
 pub(crate) const LONE_RETURN: &str = "a carriage return inside a line";
@@ -35,7 +35,7 @@ impl Fault {
 
     /// The error that says so: with the number of the line, for which everything before it is read
     /// once more, and the line itself.
-    pub(crate) fn into_error(self, input: &Input<'_>) -> Error {
+    pub(crate) fn into_error(self, input: &Text) -> Error {
         let error = Error::reading(input.path(), self.reason, self.detail).at(self.offset);
         let before = ReadOptions::new().with_len(self.offset).count(input.source(), b'\n');
         let error = match before {
@@ -50,7 +50,7 @@ impl Fault {
 }
 
 /// Returns the line that holds the byte at `offset`, or as much of it as anybody would read.
-fn line_at(input: &Input<'_>, offset: u64) -> Option<Vec<u8>> {
+fn line_at(input: &Text, offset: u64) -> Option<Vec<u8>> {
     const AROUND: u64 = 4096;
     let start = offset.saturating_sub(AROUND);
     let len = input.len().checked_sub(start)?.min(2 * AROUND);
@@ -77,7 +77,7 @@ mod tests {
     fn the_line_its_number_and_its_text_are_told() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "one\ntwo 2\nthree").expect("room");
-        let input = Input::open(file.path(), &ReadOptions::new()).expect("a file");
+        let input = Text::open(file.path(), &ReadOptions::new()).expect("a file");
         let error = Fault::malformed(8, "no number").into_error(&input);
         assert_eq!((error.line(), error.offset()), (Some(2), Some(8)));
         let text = error.to_string();
@@ -87,7 +87,7 @@ mod tests {
     #[test]
     fn nothing_is_quoted_where_nothing_stands() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let input = Input::open(file.path(), &ReadOptions::new()).expect("a file");
+        let input = Text::open(file.path(), &ReadOptions::new()).expect("a file");
         let text = Fault::malformed(0, "no number").into_error(&input).to_string();
         assert!(text.ends_with("on line 1 at byte 0: no number"), "{text}");
     }

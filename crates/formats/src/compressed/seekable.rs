@@ -3,11 +3,10 @@
 pub(super) mod index;
 pub(super) mod picked;
 
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use swath::{ReadOptions, Source};
+use swath::{Input, ReadOptions, Source};
 
 use self::index::Index;
 use super::Format;
@@ -36,7 +35,7 @@ use crate::spare::Spare;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Seekable {
-    source: Source,
+    input: Input,
     path: PathBuf,
     format: Format,
     index: Index,
@@ -65,25 +64,16 @@ impl Seekable {
     ///
     /// [`Reason::NoIndex`] if it has none, as BGZF and bzip2 never have; [`Reason::Corrupt`] if it
     /// contradicts the file; [`Reason::UnknownFormat`]; what reading says.
-    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let path = path.as_ref();
-        Self::of(match File::open(path) {
-            // All reads are of the same file, whatever becomes of its name.
-            Ok(file) => Source::file(file, path),
-            // Fails again, and says how.
-            Err(_) => Source::from(path),
-        })
-    }
-
-    fn of(source: Source) -> Result<Self> {
-        let mut supply = Supply::new(ReadOptions::new().reader(source.clone())?);
+    pub fn open(source: impl Into<Source>) -> Result<Self> {
+        let input = Input::open(source)?;
+        let mut supply = Supply::new(ReadOptions::new().reader(&input)?);
         let path = supply.path().to_owned();
         let format = format_of(&mut supply)?;
         let index = Index::load(&mut supply, format)?.ok_or_else(|| {
             let what = format!("this {format} file has no index to find a position with");
             Error::decompressing(&path, Reason::NoIndex, what)
         })?;
-        Ok(Self { source, path, format, index, decoders: Spare::new(), last: Mutex::new(None) })
+        Ok(Self { input, path, format, index, decoders: Spare::new(), last: Mutex::new(None) })
     }
 
     /// Bytes that it decompresses to, as the index says.
@@ -141,7 +131,7 @@ impl Seekable {
             return Err(error.at(offset).hint("decompress all of it"));
         }
         let read = ReadOptions::new().with_offset(offset).with_len(len);
-        let packed = read.read(self.source.clone())?.buffer;
+        let packed = read.read(&self.input)?.buffer;
         let encoded = self.index.encoded(frame..frame + 1, packed.to_vec(), &(0..u64::MAX));
         let decoder = self.decoders.take().or_else(|| decoder(self.format));
         let mut decoder = decoder.ok_or_else(|| no_memory(&self.path))?;

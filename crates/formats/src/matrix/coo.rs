@@ -372,7 +372,7 @@ mod tests {
         let path = folder.path().join("it.mtx");
         std::fs::write(&path, text).expect("written");
         let options = MatrixOptions::new().with_block_size(block_size);
-        let job = Job::begin(&path, &options).expect("a header");
+        let job = Job::begin(path.into(), &options).expect("a header");
         let found = place_at_once::<u32, f64>(&job, &Rules::of(&job)).expect("readable");
         found.map(|coo| coo.rows.len())
     }

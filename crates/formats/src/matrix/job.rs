@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use swath::{Block, ReadOptions, Records};
+use swath::{Block, ReadOptions, Records, Source};
 
 use crate::error::{Error, Reason, Result};
-use crate::input::{Input, plain_name};
+use crate::input::{Text, plain_name};
 use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
 use crate::matrix::options::{Base, Ids, MatrixFormat, MatrixOptions, Mirror, ValueKind};
 use crate::share::workers;
@@ -45,8 +45,7 @@ pub(super) enum Pass {
 
 /// A file, and what is wanted of it.
 pub(super) struct Job<'p> {
-    pub(super) path: &'p Path,
-    input: Input<'p>,
+    pub(super) input: Text,
     pub(super) options: &'p MatrixOptions,
     pub(super) header: Header,
     /// Of the text, in bytes.
@@ -58,13 +57,22 @@ pub(super) struct Job<'p> {
 
 impl<'p> Job<'p> {
     /// Reads the header, and refuses what cannot be.
-    pub(super) fn begin(path: &'p Path, options: &'p MatrixOptions) -> Result<Self> {
-        let input = Input::open(path, &options.read)?;
+    pub(super) fn begin(source: Source, options: &'p MatrixOptions) -> Result<Self> {
+        let input = Text::open(source, &options.read)?;
         let len = input.len();
-        let header = header_of(&input, options)?;
-        let values = value_kind(path, &header, options)?;
+        let mut header = header_of(&input, options)?;
+        if options.starting_in.is_some() {
+            // How many of them begin in a part, nobody has said.
+            header.entry_count = None;
+            if header.layout == Layout::Array {
+                let detail = "values of a dense matrix do not say where they belong";
+                return Err(Error::reading(input.path(), Reason::Unsupported, detail)
+                    .hint("read all of it"));
+            }
+        }
+        let values = value_kind(input.path(), &header, options)?;
         let block_size = if options.block_size == 0 { 512 << 10 } else { options.block_size };
-        let job = Self { path, input, options, header, len, values, block_size };
+        let job = Self { input, options, header, len, values, block_size };
         job.check_plausible().map_err(|fault| fault.into_error(&job.input))?;
         Ok(job)
     }
@@ -160,7 +168,11 @@ impl<'p> Job<'p> {
         }
         // Each block is noted by whoever parses it: not too many.
         let block_size = self.block_size.max(self.len / 8192);
-        read.records(self.input.source()).with_block_size(block_size)
+        let records = read.records(self.input.source()).with_block_size(block_size);
+        match self.options.starting_in {
+            Some(extent) => records.starting_in(extent),
+            None => records,
+        }
     }
 
     /// Reads with the type of values that the header asks for; integers once more without a sign, if
@@ -213,7 +225,7 @@ impl<'p> Job<'p> {
             Failure::Fault(fault) | Failure::Wide(fault) => fault.into_error(&self.input),
             Failure::Changed => {
                 let detail = "it changed while it was read";
-                Error::reading(self.path, Reason::Invalid, detail).hint("read it again")
+                Error::reading(self.input.path(), Reason::Invalid, detail).hint("read it again")
             }
             Failure::Error(error) => error,
         }
@@ -221,7 +233,7 @@ impl<'p> Job<'p> {
 }
 
 /// Reads as much of the beginning as has the header in it.
-fn header_of(input: &Input<'_>, options: &MatrixOptions) -> Result<Header> {
+fn header_of(input: &Text, options: &MatrixOptions) -> Result<Header> {
     let len = input.len();
     let is_market = plain_name(input.path()).extension().is_some_and(|extension| {
         ["mtx", "mm"].iter().any(|name| extension.eq_ignore_ascii_case(name))

@@ -9,17 +9,18 @@
 //! is written: not packed, ids of 32 bits where all fit, ones for entries without values.
 
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use swath::Array;
 use swath::append::{self, Append, AppendOptions};
-use swath::{ReadOptions, Reader};
+use swath::{ReadOptions, Reader, Source};
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, Reason, Result};
+use crate::input::{self, Opened};
 use crate::matrix::header::Symmetry;
 use crate::matrix::id::Id;
 use crate::matrix::sparse::{AnyCsr, Csr};
@@ -192,8 +193,8 @@ fn put_numbers(
 /// [`Reason::UnknownFormat`] for another archive, [`Reason::Unsupported`] for other layouts and
 /// types, [`Reason::Malformed`] for arrays that do not belong together, an id that is out of range,
 /// a row that ends before it begins; if the file cannot be read; if there is no memory.
-pub fn read_npz(path: impl AsRef<Path>) -> Result<AnyCsr> {
-    read_npz_with(path, &ReadOptions::new())
+pub fn read_npz(source: impl Into<Source>) -> Result<AnyCsr> {
+    read_npz_with(source, &ReadOptions::new())
 }
 
 /// As [`read_npz`], with workers, progress and cancellation of the caller's choice; offset and
@@ -202,8 +203,8 @@ pub fn read_npz(path: impl AsRef<Path>) -> Result<AnyCsr> {
 /// # Errors
 ///
 /// As [`read_npz`].
-pub fn read_npz_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<AnyCsr> {
-    let mut archive = Archive::open(path.as_ref(), options)?;
+pub fn read_npz_with(source: impl Into<Source>, options: &ReadOptions) -> Result<AnyCsr> {
+    let mut archive = Archive::open(&input::open(source, options)?, options)?;
     let format = archive.take("format")?;
     if *format.bytes != *b"csr" {
         let is = format.bytes.escape_ascii().to_string();
@@ -239,8 +240,8 @@ pub fn read_npz_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<An
     Ok(AnyCsr::U32(Csr { row_count, column_count, symmetry, offsets, columns, values }))
 }
 
-struct Archive<'p> {
-    path: &'p Path,
+struct Archive {
+    path: PathBuf,
     zip: ZipArchive<Reader>,
 }
 
@@ -252,25 +253,23 @@ struct Stored {
     bytes: Array<u8>,
 }
 
-impl<'p> Archive<'p> {
-    fn open(path: &'p Path, options: &ReadOptions) -> Result<Self> {
-        // The library says best what is wrong with a path.
-        let options = options.clone().with_offset(0);
-        options.clone().with_len(0).read(path)?;
-        let file = options.reader(path)?;
+impl Archive {
+    fn open(opened: &Opened, options: &ReadOptions) -> Result<Self> {
+        let path = opened.path();
+        let file = options.clone().with_offset(0).reader(&opened.input)?;
         let zip = ZipArchive::new(file).map_err(|error| {
             Error::reading(path, Reason::UnknownFormat, format!("it is no .npz file: {error}"))
         })?;
-        Ok(Self { path, zip })
+        Ok(Self { path: path.to_owned(), zip })
     }
 
     fn refused(&self, reason: Reason, detail: impl Into<String>) -> Error {
-        Error::reading(self.path, reason, detail)
+        Error::reading(&self.path, reason, detail)
     }
 
     /// Reads one array. Nothing is allocated for a size that so few bytes cannot have.
     fn take(&mut self, name: &str) -> Result<Stored> {
-        let path = self.path;
+        let path = &self.path;
         let refused = |reason, detail: String| {
             Error::reading(path, reason, format!("{name}.npy: {detail}"))
         };

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use swath::{CancelToken, PageCache, Progress, ReadOptions, Timeline};
+use swath::{CancelToken, Extent, PageCache, Progress, ReadOptions, Timeline};
 
 /// What kind of text it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -120,6 +120,7 @@ pub struct MatrixOptions {
     pub(super) workers: usize,
     pub(super) cancel: CancelToken,
     pub(super) progress: Option<ProgressFn>,
+    pub(super) starting_in: Option<Extent>,
     pub(super) block_size: u64,
     pub(super) format: MatrixFormat,
     pub(super) strictness: Strictness,
@@ -147,6 +148,7 @@ impl MatrixOptions {
             workers: 0,
             cancel,
             progress: None,
+            starting_in: None,
             block_size: 0,
             format: MatrixFormat::Auto,
             strictness: Strictness::Permissive,
@@ -165,6 +167,16 @@ impl MatrixOptions {
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.read = self.read.with_workers(workers);
         self.workers = workers;
+        self
+    }
+
+    /// Only the entries that begin in `extent` of the text, the last one to its end, wherever that is: of
+    /// extents that together are all of a file, each begins in one. Default: all.
+    /// The header is read all the same, and its number of entries is that of the whole. A dense matrix, whose
+    /// values say nothing of their places, is an error.
+    #[must_use]
+    pub fn with_starting_in(mut self, extent: Extent) -> Self {
+        self.starting_in = Some(extent);
         self
     }
 
@@ -285,6 +297,7 @@ impl fmt::Debug for MatrixOptions {
         f.debug_struct("MatrixOptions")
             .field("read", &self.read)
             .field("progress", &self.progress.is_some())
+            .field("starting_in", &self.starting_in)
             .field("block_size", &self.block_size)
             .field("format", &self.format)
             .field("strictness", &self.strictness)

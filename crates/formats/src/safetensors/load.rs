@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use swath::{Buffer, Report};
+use swath::{Buffer, Report, Source};
 
 use super::dtype::Dtype;
 use super::header::TensorInfo;
@@ -83,14 +83,15 @@ pub struct TensorParts {
 }
 
 pub(super) fn load(
-    paths: &[PathBuf],
+    sources: Vec<Source>,
     order: &Order,
     options: &TensorOptions,
 ) -> Result<Tensors> {
     let started = Instant::now();
-    let opened = open_all(paths, options)?;
+    let names: Vec<PathBuf> = sources.iter().map(Source::name).collect();
+    let opened = open_all(sources, options)?;
     let mut entries = selected(&opened, options);
-    let order = ordered(paths, order, options, (&entries, &by_name(&entries)))?;
+    let order = ordered(&names, order, options, (&entries, &by_name(&entries)))?;
     let jobs = place(&opened, &mut entries);
     let (memories, reads) = run(&jobs, &options.read)?;
     opened.iter().try_for_each(Opened::check_unchanged)?;

@@ -1,17 +1,15 @@
 //! The files that tensors are in: found, opened, their headers read.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::{File, Metadata};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
 
-use swath::{ReadOptions, Source};
+use swath::{Input, ReadOptions, Source};
 
 use super::header::{Header, PREFIX, header_len, shortened};
 use super::json;
 use super::options::TensorOptions;
 use crate::error::{Error, Reason, Result};
+use crate::input;
 
 /// What is read of a file to begin with: nearly every header is shorter.
 const GUESS: u64 = 64 << 10;
@@ -29,26 +27,7 @@ pub struct Shard {
 #[derive(Debug)]
 pub(super) struct Opened {
     pub(super) shard: Shard,
-    file: Arc<File>,
-    seen: Seen,
-}
-
-/// What changes when a file does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Seen {
-    len: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Seen {
-    fn of(facts: &Metadata) -> Self {
-        Self {
-            len: facts.len(),
-            modified: (facts.mtime(), facts.mtime_nsec()),
-            changed: (facts.ctime(), facts.ctime_nsec()),
-        }
-    }
+    input: Input,
 }
 
 impl Shard {
@@ -57,8 +36,8 @@ impl Shard {
     /// # Errors
     ///
     /// As [`Header::parse`]; and what opening and reading say.
-    pub fn of(path: impl AsRef<Path>) -> Result<Self> {
-        let opened = Opened::open(path.as_ref(), &ReadOptions::new())?;
+    pub fn of(source: impl Into<Source>) -> Result<Self> {
+        let opened = Opened::open(source.into(), &ReadOptions::new())?;
         opened.check_unchanged()?;
         Ok(opened.shard)
     }
@@ -75,80 +54,43 @@ impl Shard {
 }
 
 impl Opened {
-    fn open(path: &Path, read: &ReadOptions) -> Result<Self> {
-        let (file, len) = open(path)?;
-        let seen = Seen::of(&inspect(&file, path)?);
+    fn open(source: Source, read: &ReadOptions) -> Result<Self> {
         // Progress is of tensors, and a header is small.
         let read = ReadOptions::new().with_timeline(read.timeline().cloned());
-        let part = |len: u64| read.clone().with_len(len).read(source(&file, path));
+        let input::Opened { input, len } = input::open(source, &read)?;
+        let path = input.name();
+        let part = |len: u64| read.clone().with_len(len).read(&input);
         let mut start = part(len.min(GUESS))?.buffer;
         let needed = PREFIX + header_len(path, &start, len)?;
         if needed > GUESS {
             start = part(needed)?.buffer;
         }
         let header = Header::parse(path, &start, len)?;
-        Ok(Self { shard: Shard { path: path.to_owned(), header }, file, seen })
+        Ok(Self { shard: Shard { path: path.to_owned(), header }, input })
     }
 
     pub(super) fn source(&self) -> Source {
-        source(&self.file, &self.shard.path)
+        Source::from(&self.input)
     }
 
     /// Whether it still is what its header was read from.
     pub(super) fn check_unchanged(&self) -> Result<()> {
-        if Seen::of(&inspect(&self.file, &self.shard.path)?) == self.seen {
-            return Ok(());
-        }
-        let detail = "it changed while it was read";
-        Err(Error::reading(&self.shard.path, Reason::Invalid, detail).hint("read it again"))
+        Ok(self.input.check_unchanged()?)
     }
 }
 
-fn source(file: &Arc<File>, path: &Path) -> Source {
-    Source::file(Arc::clone(file), path)
-}
-
-fn inspect(file: &File, path: &Path) -> Result<Metadata> {
-    file.metadata().map_err(|error| Error::reading(path, Reason::Invalid, error.to_string()))
-}
-
-/// A regular file and its length; anything else is refused before it is opened, as a pipe would
-/// wait for somebody who writes.
-fn open(path: &Path) -> Result<(Arc<File>, u64)> {
-    let is_odd = path.metadata().is_ok_and(|facts| !facts.is_file() && !facts.is_dir());
-    if is_odd {
-        let detail = "it is no file that can be read by position";
-        return Err(
-            Error::reading(path, Reason::Unsupported, detail).hint("copy it to a file first")
-        );
-    }
-    let file = match File::open(path) {
-        Ok(file) => file,
-        Err(error) => {
-            // Fails again, and says how.
-            ReadOptions::new().with_len(0).read(path)?;
-            return Err(Error::reading(path, Reason::Invalid, error.to_string()));
-        }
-    };
-    let facts = inspect(&file, path)?;
-    if facts.is_dir() {
-        let detail = "it is a folder";
-        return Err(Error::reading(path, Reason::Invalid, detail).hint("name the files in it"));
-    }
-    Ok((Arc::new(file), facts.len()))
-}
-
-/// Opens all of `paths`, and of an index the files that it lists; refuses a name that is in two of
+/// Opens all of `sources`, and of an index the files that it lists; refuses a name that is in two of
 /// them, and one that is asked for and in none.
-pub(super) fn open_all(paths: &[PathBuf], options: &TensorOptions) -> Result<Vec<Opened>> {
+pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<Vec<Opened>> {
     let wanted = options.names.as_ref().map(|names| names.iter().map(String::as_str));
     let wanted: Option<BTreeSet<&str>> = wanted.map(Iterator::collect);
     let mut shards = Vec::new();
-    for path in paths {
-        if is_index(path) {
-            open_index(path, options, wanted.as_ref(), &mut shards)?;
+    let names: Vec<PathBuf> = sources.iter().map(Source::name).collect();
+    for (source, name) in sources.into_iter().zip(&names) {
+        if is_index(name) {
+            open_index(source, options, wanted.as_ref(), &mut shards)?;
         } else {
-            shards.push(Opened::open(path, &options.read)?);
+            shards.push(Opened::open(source, &options.read)?);
         }
     }
     let mut owners = HashMap::new();
@@ -164,7 +106,7 @@ pub(super) fn open_all(paths: &[PathBuf], options: &TensorOptions) -> Result<Vec
         }
     }
     let missing = wanted.into_iter().flatten().find(|&name| !owners.contains_key(name));
-    missing.map_or(Ok(()), |name| Err(not_there(paths, name)))?;
+    missing.map_or(Ok(()), |name| Err(not_there(&names, name)))?;
     Ok(shards)
 }
 
@@ -191,21 +133,22 @@ fn is_index(path: &Path) -> bool {
 
 /// Opens the files beside an index that hold tensors which are wanted, in the order of their names.
 fn open_index(
-    path: &Path,
+    source: Source,
     options: &TensorOptions,
     wanted: Option<&BTreeSet<&str>>,
     shards: &mut Vec<Opened>,
 ) -> Result<()> {
+    let input::Opened { input, len } = input::open(source, &ReadOptions::new())?;
+    let path = input.name();
     let fail = |offset: usize, detail: String| {
         let error = Error::reading(path, Reason::Malformed, shortened(&detail));
         error.at(offset as u64).hint("an index has a `weight_map` of tensor names to files")
     };
-    let (file, len) = open(path)?;
     if len > MOST_INDEX {
         let detail = format!("an index of {len} bytes, and at most {MOST_INDEX} may be");
         return Err(Error::reading(path, Reason::TooLarge, detail));
     }
-    let bytes = ReadOptions::new().read(source(&file, path))?.buffer;
+    let bytes = ReadOptions::new().read(&input)?.buffer;
     let text = std::str::from_utf8(&bytes)
         .map_err(|error| fail(error.valid_up_to(), String::from("it is not UTF-8")))?;
     let map = json::parse_index(text).map_err(|(offset, what)| fail(offset, what))?;
@@ -219,7 +162,7 @@ fn open_index(
         if !is_beside(Path::new(file)) {
             return Err(fail(0, format!("{file:?} is no name of a file beside it")));
         }
-        let opened = Opened::open(&path.with_file_name(file), &options.read)?;
+        let opened = Opened::open(path.with_file_name(file).into(), &options.read)?;
         let there: BTreeSet<&str> =
             opened.shard.header.tensors().iter().map(|tensor| tensor.name.as_str()).collect();
         if let Some(name) = names.into_iter().find(|name| !there.contains(name)) {

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use swath::{ClassPlan, Prioritised};
+use swath::{ClassPlan, Prioritised, Source};
 
 use super::dtype::Dtype;
 use super::layout::{Member, blocks};
@@ -61,14 +61,15 @@ pub struct StreamedTensor {
 }
 
 pub(super) fn start(
-    paths: &[PathBuf],
+    sources: Vec<Source>,
     order: &Order,
     options: &TensorOptions,
 ) -> Result<TensorStream> {
-    let opened = open_all(paths, options)?;
+    let names: Vec<PathBuf> = sources.iter().map(Source::name).collect();
+    let opened = open_all(sources, options)?;
     let mut entries = selected(&opened, options);
     let by_name = by_name(&entries);
-    let order = ordered(paths, order, options, (&entries, &by_name))?;
+    let order = ordered(&names, order, options, (&entries, &by_name))?;
     let mut parts = vec![Part::default(); entries.len()];
     let files = place(&mut entries, &mut parts);
     let plan = plan(&order, &entries, &mut parts);

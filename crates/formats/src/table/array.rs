@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use swath::{Array, Block};
+use swath::{Array, Block, Source};
 use swath_simd::Tokens;
 
 use super::diagnose::{self, Refusal};
@@ -15,7 +15,7 @@ use super::options::{Missing, TableOptions};
 use super::select::Picking;
 use super::value::Value;
 use crate::error::{Error, Reason, Result};
-use crate::input::Input;
+use crate::input::Text;
 use crate::number::parse::refusal;
 use crate::text::Fault;
 
@@ -45,17 +45,17 @@ pub struct Table<T: Value> {
     pub values: Array<T>,
 }
 
-/// Reads the table at `path`, every option chosen for it.
+/// Reads the table in `source`, every option chosen for it.
 ///
 /// # Errors
 ///
 /// As [`TableOptions::read`].
-pub fn read<T: Value>(path: impl AsRef<Path>) -> Result<Table<T>> {
-    TableOptions::new().read(path)
+pub fn read<T: Value>(source: impl Into<Source>) -> Result<Table<T>> {
+    TableOptions::new().read(source)
 }
 
 impl TableOptions {
-    /// Reads the table at `path` into memory of its own. Nothing else of its size is allocated.
+    /// Reads the table in `source` into memory of its own. Nothing else of its size is allocated.
     ///
     /// # Errors
     ///
@@ -63,22 +63,26 @@ impl TableOptions {
     /// quote that does not end, a value that is missing and may not; [`Reason::TooLarge`] for a
     /// number that `T` cannot hold: of all of these the first in the file. [`Reason::Invalid`] for
     /// options that contradict each other; and those of reading.
-    pub fn read<T: Value>(&self, path: impl AsRef<Path>) -> Result<Table<T>> {
-        let plan = Plan::<T>::make(path.as_ref(), self)?;
+    pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Table<T>> {
+        let plan = Plan::<T>::make(source.into(), self)?;
         let mut values = Array::zeroed(plan.values())?;
         plan.fill(&mut values)?;
         let Shape { rows, columns, names } = plan.shape();
         Ok(Table { rows, columns, names, values })
     }
 
-    /// Reads the table at `path` into the caller's memory, row after row.
+    /// Reads the table in `source` into the caller's memory, row after row.
     ///
     /// # Errors
     ///
     /// As [`read`](Self::read); [`Reason::Invalid`] unless `out` has as many values as the table,
     /// which [`shape`](Self::shape) tells.
-    pub fn read_into<T: Value>(&self, path: impl AsRef<Path>, out: &mut [T]) -> Result<Shape> {
-        let plan = Plan::<T>::make(path.as_ref(), self)?;
+    pub fn read_into<T: Value>(
+        &self,
+        source: impl Into<Source>,
+        out: &mut [T],
+    ) -> Result<Shape> {
+        let plan = Plan::<T>::make(source.into(), self)?;
         if plan.values() != out.len() {
             let (rows, columns) = (plan.rows, plan.head.width());
             let detail = format!(
@@ -91,14 +95,13 @@ impl TableOptions {
         Ok(plan.shape())
     }
 
-    /// Counts the rows and columns of the table at `path` without parsing it.
+    /// Counts the rows and columns of the table in `source` without parsing it.
     ///
     /// # Errors
     ///
     /// As [`read`](Self::read), but for those that only parsing finds.
-    pub fn shape(&self, path: impl AsRef<Path>) -> Result<Shape> {
-        let path = path.as_ref();
-        let (input, head) = head::open(path, self)?;
+    pub fn shape(&self, source: impl Into<Source>) -> Result<Shape> {
+        let (input, head) = head::open(source.into(), self)?;
         let counts = count_rows(&input, self, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
         Ok(Shape { rows, columns: head.width(), names: head.names() })
@@ -107,12 +110,16 @@ impl TableOptions {
 
 /// Calls `map` for the blocks of lines behind the header, and returns what it made in file order.
 pub(super) fn map_blocks<R: Send>(
-    input: &Input<'_>,
+    input: &Text,
     options: &TableOptions,
     head: &Head,
     map: impl Fn(Block<'_>) -> Result<R> + Sync,
 ) -> Result<Vec<R>> {
     let records = options.read.clone().with_offset(head.data).records(input.source());
+    let records = match options.starting_in {
+        Some(extent) => records.starting_in(extent),
+        None => records,
+    };
     match options.block_size {
         Some(size) => records.with_block_size(size).map_blocks(map),
         None => records.map_blocks(map),
@@ -121,7 +128,7 @@ pub(super) fn map_blocks<R: Send>(
 
 /// How many rows each block has.
 pub(super) fn count_rows(
-    input: &Input<'_>,
+    input: &Text,
     options: &TableOptions,
     head: &Head,
 ) -> Result<Vec<(u64, usize)>> {
@@ -132,7 +139,7 @@ pub(super) fn count_rows(
 
 /// The first fault of a file that has one.
 pub(super) fn first_fault(
-    input: &Input<'_>,
+    input: &Text,
     options: &TableOptions,
     head: &Head,
     check: impl Fn(usize, &[u8]) -> std::result::Result<(), Refusal> + Sync,
@@ -166,7 +173,7 @@ pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option
 
 /// Where everything will be.
 struct Plan<'p, T> {
-    input: Input<'p>,
+    input: Text,
     options: &'p TableOptions,
     head: Head,
     rows: usize,
@@ -176,9 +183,9 @@ struct Plan<'p, T> {
 }
 
 impl<'p, T: Value> Plan<'p, T> {
-    fn make(path: &'p Path, options: &'p TableOptions) -> Result<Self> {
-        let missing = stand_in(path, options.missing)?;
-        let (input, head) = head::open(path, options)?;
+    fn make(source: Source, options: &'p TableOptions) -> Result<Self> {
+        let (input, head) = head::open(source, options)?;
+        let missing = stand_in(input.path(), options.missing)?;
         let counts = count_rows(&input, options, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
         let plan = Self { input, options, head, rows, counts, missing };

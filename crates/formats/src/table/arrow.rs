@@ -26,11 +26,12 @@ use arrow_array::{
 use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
-use swath::ReadOptions;
 use swath::append::{self, AppendOptions};
+use swath::{Input, ReadOptions, Source};
 
 use super::columns::{Column, Columns, Kind};
 use crate::error::{Error, Reason, Result};
+use crate::input;
 
 /// Bytes of values in one batch of a file.
 const BATCH: usize = 64 << 20;
@@ -198,8 +199,8 @@ impl Column {
 /// [`Reason::UnknownFormat`] for a file that is no Arrow file, [`Reason::Malformed`] for one that
 /// is damaged, [`Reason::Unsupported`] for columns of other types, compressed and big-endian ones;
 /// and those of reading.
-pub fn read_arrow(path: impl AsRef<Path>) -> Result<Columns> {
-    read_arrow_with(path, &ReadOptions::new())
+pub fn read_arrow(source: impl Into<Source>) -> Result<Columns> {
+    read_arrow_with(source, &ReadOptions::new())
 }
 
 /// As [`read_arrow`], with workers, progress and cancellation of the caller's choice; offset and
@@ -208,8 +209,8 @@ pub fn read_arrow(path: impl AsRef<Path>) -> Result<Columns> {
 /// # Errors
 ///
 /// As [`read_arrow`].
-pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Columns> {
-    read_arrow_about(path, options).map(|(columns, _)| columns)
+pub fn read_arrow_with(source: impl Into<Source>, options: &ReadOptions) -> Result<Columns> {
+    read_arrow_about(source, options).map(|(columns, _)| columns)
 }
 
 /// As [`read_arrow_with`], and what the file says of the whole table, by names: its schema's
@@ -219,12 +220,12 @@ pub fn read_arrow_with(path: impl AsRef<Path>, options: &ReadOptions) -> Result<
 ///
 /// As [`read_arrow`].
 pub fn read_arrow_about(
-    path: impl AsRef<Path>,
+    source: impl Into<Source>,
     options: &ReadOptions,
 ) -> Result<(Columns, BTreeMap<String, String>)> {
-    let path = path.as_ref();
-    let file = bytes_of(path, options)?;
-    unpanicked(path, || read::read(&file))
+    let input = Input::open(source)?;
+    let file = bytes_of(&input, options)?;
+    unpanicked(input.name(), || read::read(&file))
 }
 
 /// What an Arrow file says of itself, without its values.
@@ -245,14 +246,13 @@ pub struct ArrowInfo {
 /// # Errors
 ///
 /// As [`read_arrow`], but for what only the values tell.
-pub fn arrow_info(path: impl AsRef<Path>) -> Result<ArrowInfo> {
-    let path = path.as_ref();
+pub fn arrow_info(source: impl Into<Source>) -> Result<ArrowInfo> {
+    let opened = input::open(source, &ReadOptions::new())?;
+    let (path, len) = (opened.path(), opened.len);
     let part = |start: u64, len: u64| {
-        let read =
-            ReadOptions::new().with_workers(1).with_offset(start).with_len(len).read(path);
-        Ok::<_, Error>(read?.buffer)
+        let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
+        Ok::<_, Error>(read.read(&opened.input)?.buffer)
     };
-    let len = std::fs::metadata(path).map_or(0, |facts| facts.len());
     check_start(path, &part(0, len.min(MAGIC.len() as u64))?)?;
     let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
     check_end(path, &tail)?;
@@ -275,10 +275,10 @@ pub fn arrow_info(path: impl AsRef<Path>) -> Result<ArrowInfo> {
 }
 
 /// The bytes of a file that begins and ends as Arrow's do.
-fn bytes_of(path: &Path, options: &ReadOptions) -> Result<swath::Buffer> {
-    let file = options.clone().with_offset(0).read(path)?.buffer;
-    check_start(path, &file)?;
-    check_end(path, &file)?;
+fn bytes_of(input: &Input, options: &ReadOptions) -> Result<swath::Buffer> {
+    let file = options.clone().with_offset(0).read(input)?.buffer;
+    check_start(input.name(), &file)?;
+    check_end(input.name(), &file)?;
     Ok(file)
 }
 

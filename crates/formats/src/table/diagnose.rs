@@ -7,7 +7,7 @@ use super::dialect::{Dialect, Field, OpenQuote};
 use super::first_line::OddNumber;
 use super::head::Head;
 use crate::error::{Error, Reason};
-use crate::input::Input;
+use crate::input::Text;
 use crate::number::parse::NO_NUMBER;
 use crate::text::{Fault, LONE_RETURN};
 
@@ -22,7 +22,7 @@ pub(super) struct Diagnosis {
 }
 
 impl Diagnosis {
-    pub(super) fn into_error(self, input: &Input<'_>) -> Error {
+    pub(super) fn into_error(self, input: &Text) -> Error {
         let error = self.fault.into_error(input);
         if self.hint.is_empty() { error } else { error.hint(self.hint) }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use swath::ReadOptions;
+use swath::{Input, ReadOptions, Source};
 use swath_simd::decimal;
 
 use super::dialect::{Dialect, without_returns};
@@ -10,7 +10,7 @@ use super::first_line::{self, OddNumber, begins_with_digit};
 use super::options::{Delimiter, Header, TableOptions};
 use super::select::Picked;
 use crate::error::{Error, Reason, Result, shown};
-use crate::input::Input;
+use crate::input::Text;
 use crate::memory::room_for;
 use crate::number::parse::double;
 use crate::text::{Fault, LONE_RETURN};
@@ -81,15 +81,16 @@ pub(super) fn no_room(at: u64, columns: usize) -> Fault {
     Fault::too_large(at, format!("there is no memory for its {columns} columns"))
 }
 
-/// Looks at the file at `path`, and reads the start of its text.
-pub(super) fn open<'p>(path: &'p Path, options: &TableOptions) -> Result<(Input<'p>, Head)> {
-    check(path, options)?;
-    let input = Input::open(path, &options.read)?;
+/// Looks at a source, and reads the start of its text.
+pub(super) fn open(source: Source, options: &TableOptions) -> Result<(Text, Head)> {
+    let opened = Input::open(source)?;
+    check(opened.name(), options)?;
+    let input = Text::open(opened, &options.read)?;
     let head = read(&input, options)?;
     Ok((input, head))
 }
 
-fn read(input: &Input<'_>, options: &TableOptions) -> Result<Head> {
+fn read(input: &Text, options: &TableOptions) -> Result<Head> {
     let len = input.len();
     let mut wanted = FIRST.min(len);
     loop {
@@ -115,7 +116,7 @@ struct Stop {
 }
 
 impl Stop {
-    fn into_error(self, input: &Input<'_>) -> Error {
+    fn into_error(self, input: &Text) -> Error {
         let error = self.fault.into_error(input);
         if self.hint.is_empty() { error } else { error.hint(self.hint) }
     }

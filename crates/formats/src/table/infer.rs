@@ -4,12 +4,11 @@
 //! certainly one of doubles. If such a number first comes later, all is parsed once more. So the
 //! result is the same however blocks were cut.
 
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use bytes::Bytes;
-use swath::{Array, Block, ReadOptions};
+use swath::{Array, Block, ReadOptions, Source};
 use swath_simd::{RowsMut, Tokens, split_rows};
 
 use super::array::{count_rows, first_fault, map_blocks};
@@ -22,14 +21,14 @@ use super::options::{Missing, TableOptions};
 use super::select::Picking;
 use super::value::sealed::Value;
 use crate::error::{Error, Reason, Result};
-use crate::input::Input;
+use crate::input::Text;
 use crate::memory::room_for;
 use crate::number::parse::{double, refusal, signed};
 
 type Checked<T> = std::result::Result<T, Wrong>;
 
 impl TableOptions {
-    /// Reads the table at `path` as columns of integers and doubles.
+    /// Reads the table in `source` as columns of integers and doubles.
     ///
     /// A missing value is one whose bit in the validity is 0, unless [`Missing::Refused`] makes it
     /// an error. A column without any value is one of doubles.
@@ -39,13 +38,12 @@ impl TableOptions {
     /// As [`read`](Self::read). [`Reason::TooLarge`] also for an integer beyond 63 bits and a sign
     /// in a column without fractions: as a double it would be another number.
     /// [`Reason::Invalid`] for [`Missing::Value`]: a column needs no stand-in.
-    pub fn read_columns(&self, path: impl AsRef<Path>) -> Result<Columns> {
-        let path = path.as_ref();
+    pub fn read_columns(&self, source: impl Into<Source>) -> Result<Columns> {
+        let (input, head) = head::open(source.into(), self)?;
         if matches!(self.missing, Missing::Value(_)) {
             let detail = "missing values of columns have a bit, not a value";
-            return Err(Error::reading(path, Reason::Invalid, detail));
+            return Err(Error::reading(input.path(), Reason::Invalid, detail));
         }
-        let (input, head) = head::open(path, self)?;
         let columns = head.dialect.columns;
         room_for(columns.saturating_mul(COLUMN))
             .map_err(|_| head::no_room(head.data, columns).into_error(&input))?;
@@ -94,7 +92,7 @@ const SAMPLE: u64 = 64 << 10;
 const SAMPLE_OF_COLUMN: u64 = 64;
 
 /// The types of columns, as far as the first lines tell.
-fn likely(input: &Input<'_>, head: &Head) -> Result<Vec<Kind>> {
+fn likely(input: &Text, head: &Head) -> Result<Vec<Kind>> {
     let dialect = &head.dialect;
     let mut kinds = vec![Kind::I64; head.width()];
     let wanted = SAMPLE.max(dialect.columns as u64 * SAMPLE_OF_COLUMN);
@@ -147,7 +145,7 @@ fn load(flag: &AtomicBool) -> bool {
 type Masks = Vec<Vec<u8>>;
 
 struct Inference<'p> {
-    input: &'p Input<'p>,
+    input: &'p Text,
     options: &'p TableOptions,
     head: &'p Head,
     counts: Vec<(u64, usize)>,

@@ -9,11 +9,12 @@
 
 use std::path::Path;
 
-use swath::{Array, ReadOptions, WriteOptions};
+use swath::{Array, ReadOptions, Source, WriteOptions};
 
 use super::value::Value;
 use crate::compressed::Format as Packed;
 use crate::error::{Error, Reason, Result};
+use crate::input::{self, Opened};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Bytes of a header that are looked for: NumPy itself refuses longer ones.
@@ -43,7 +44,7 @@ impl<T: Value> Dense<T> {
     }
 }
 
-/// Reads the array at `path`, whose numbers must be of the type asked for.
+/// Reads the array in `source`, whose numbers must be of the type asked for.
 ///
 /// ```
 /// use swath_formats::table::npy;
@@ -59,8 +60,8 @@ impl<T: Value> Dense<T> {
 /// # Errors
 ///
 /// As [`read_with`].
-pub fn read<T: Value>(path: impl AsRef<Path>) -> Result<Dense<T>> {
-    read_with(path, &ReadOptions::new())
+pub fn read<T: Value>(source: impl Into<Source>) -> Result<Dense<T>> {
+    read_with(source, &ReadOptions::new())
 }
 
 /// As [`read`], with workers, progress and cancellation of the caller's choice.
@@ -71,9 +72,13 @@ pub fn read<T: Value>(path: impl AsRef<Path>) -> Result<Dense<T>> {
 /// is damaged; [`Reason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
 /// [`Reason::Truncated`] unless the file ends where its values do; [`Reason::TooLarge`] for more than
 /// 65,536 rows or columns of nothing; and those of reading.
-pub fn read_with<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Result<Dense<T>> {
-    let path = path.as_ref();
-    let (header, len) = Header::read(path)?;
+pub fn read_with<T: Value>(
+    source: impl Into<Source>,
+    options: &ReadOptions,
+) -> Result<Dense<T>> {
+    let opened = input::open(source, options)?;
+    let (path, len) = (opened.path(), opened.len);
+    let header = Header::read(&opened)?;
     header.check::<T>(path)?;
     let sizes = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
     let bytes = sizes.and_then(|count| count.checked_mul(size_of::<T>()));
@@ -90,18 +95,18 @@ pub fn read_with<T: Value>(path: impl AsRef<Path>, options: &ReadOptions) -> Res
     }
     let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
     let options = options.clone().with_offset(header.data).with_len(there);
-    options.read_into(path, bytemuck::cast_slice_mut(&mut values))?;
+    options.read_into(&opened.input, bytemuck::cast_slice_mut(&mut values))?;
     Ok(Dense { shape: header.shape, values })
 }
 
-/// Returns the type and the shape of the array at `path`: `<f8` are doubles, `<i4` integers of
+/// Returns the type and the shape of the array in `source`: `<f8` are doubles, `<i4` integers of
 /// four bytes.
 ///
 /// # Errors
 ///
 /// As [`read_with`], but for those about the values.
-pub fn info(path: impl AsRef<Path>) -> Result<(String, Vec<usize>)> {
-    let (header, _) = Header::read(path.as_ref())?;
+pub fn info(source: impl Into<Source>) -> Result<(String, Vec<usize>)> {
+    let header = Header::read(&input::open(source, &ReadOptions::new())?)?;
     Ok((header.descr, header.shape))
 }
 
@@ -189,13 +194,11 @@ pub(crate) struct Header {
 }
 
 impl Header {
-    /// Reads it, and the length of the file.
-    fn read(path: &Path) -> Result<(Self, u64)> {
-        ReadOptions::new().with_len(0).read(path)?;
-        let len = std::fs::metadata(path)
-            .map_err(|error| Error::reading(path, Reason::Library, error.to_string()))?
-            .len();
-        let first = ReadOptions::new().with_len(len.min(MOST_HEADER)).read(path)?;
+    /// Reads it.
+    fn read(opened: &Opened) -> Result<Self> {
+        let path = opened.path();
+        let first = ReadOptions::new().with_len(opened.len.min(MOST_HEADER));
+        let first = first.read(&opened.input)?;
         let header = Self::parse(&first.buffer).map_err(|(reason, detail)| {
             let error = Error::reading(path, reason, detail).at(0);
             match Packed::detect(&first.buffer) {
@@ -203,7 +206,7 @@ impl Header {
                 None => error,
             }
         })?;
-        Ok((header, len))
+        Ok(header)
     }
 
     pub(crate) fn parse(bytes: &[u8]) -> std::result::Result<Self, (Reason, &'static str)> {

@@ -1,6 +1,6 @@
 //! How a table is written in its file, and what is made of it.
 
-use swath::ReadOptions;
+use swath::{Extent, ReadOptions};
 
 use super::select::ColumnKey;
 
@@ -57,6 +57,7 @@ pub struct TableOptions {
     pub(super) missing: Missing,
     pub(super) missing_words: Vec<Vec<u8>>,
     pub(super) read: ReadOptions,
+    pub(super) starting_in: Option<Extent>,
     pub(super) block_size: Option<u64>,
 }
 
@@ -79,6 +80,7 @@ impl TableOptions {
             missing: Missing::Natural,
             missing_words: words.map(|word| word.as_bytes().to_vec()).to_vec(),
             read: ReadOptions::new(),
+            starting_in: None,
             block_size: None,
         }
     }
@@ -157,6 +159,15 @@ impl TableOptions {
     #[must_use]
     pub fn with_read_options(mut self, read: ReadOptions) -> Self {
         self.read = read;
+        self
+    }
+
+    /// Only the rows that begin in `extent` of the text, the last one to its end, wherever that is: of
+    /// extents that together are all of a file, each begins in one. Default: all.
+    /// The first line and its names are read all the same.
+    #[must_use]
+    pub fn with_starting_in(mut self, extent: Extent) -> Self {
+        self.starting_in = Some(extent);
         self
     }
 

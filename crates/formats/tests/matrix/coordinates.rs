@@ -91,3 +91,26 @@ fn a_file_without_a_name_that_tells_is_known_by_its_banner() {
     let graph = matrix::read(file.path(), &options).expect_err("it says what it is");
     assert_eq!(graph.line(), Some(1));
 }
+
+#[test]
+fn parts_of_a_matrix_are_the_entries_that_begin_in_them() {
+    let mut next = swath_reference::splitmix(5);
+    for (name, text) in [
+        ("a.mtx", crate::texts::market(7, "coordinate", "real", "general", 150)),
+        ("a.mtx", crate::texts::market(8, "coordinate", "integer", "symmetric", 150)),
+        ("a.el", (0..150).map(|n| format!("{n} {}\n", n * n)).collect::<String>()),
+    ] {
+        let file = crate::texts::Scratch::new(name, text.as_bytes());
+        let how = MatrixOptions::new();
+        let whole = entries_of(&matrix::read(file.path(), &how).expect("a matrix"));
+        for _ in 0..100 {
+            let cut = next() % (text.len() as u64 + 2);
+            let part = |from, to| {
+                let how = how.clone().with_starting_in(swath::Extent::between(from, to));
+                entries_of(&matrix::read(file.path(), &how).expect("a part"))
+            };
+            let parts = [part(0, cut), part(cut, u64::MAX)].concat();
+            assert_eq!(bits(parts), bits(whole.clone()), "{name} {cut}");
+        }
+    }
+}

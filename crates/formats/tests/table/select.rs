@@ -191,3 +191,32 @@ fn rows_without_any_value_are_kept_where_tabs_are_guessed() {
         assert_eq!((shape.rows, shape.columns), (rows, columns), "{text:?}");
     }
 }
+
+#[test]
+fn parts_of_a_table_are_the_rows_that_begin_in_them() {
+    let mut next = splitmix(20);
+    let text: String = (0..200)
+        .map(|row| {
+            format!("{row},{}\n", next() % 10u64.pow(u32::try_from(row % 7).expect("few")))
+        })
+        .collect();
+    for (head, rows) in [("a,b\n", 200), ("# c\n", 200), ("", 200)] {
+        let text = format!("{head}{text}");
+        let file = file(text.as_bytes());
+        let whole = TableOptions::new().read::<i64>(file.path()).expect("a table");
+        assert_eq!(whole.rows, rows);
+        for _ in 0..200 {
+            let cut = next() % (text.len() as u64 + 2);
+            let part = |from, to| {
+                let options = TableOptions::new().with_block_size(1 + from % 40);
+                let options = options.with_starting_in(swath::Extent::between(from, to));
+                let part = options.read::<i64>(file.path()).expect("a part");
+                let columns = options.read_columns(file.path()).expect("a part");
+                assert_eq!((columns.rows, part.names), (part.rows, whole.names.clone()));
+                part.values.to_vec()
+            };
+            let parts = [part(0, cut), part(cut, u64::MAX)].concat();
+            assert!(parts == whole.values[..], "{head:?} {cut}");
+        }
+    }
+}
