@@ -18,7 +18,6 @@ use std::sync::Arc;
 use swath::append::{AppendOptions, OrderedOptions, ordered_to};
 use swath::sink::Sync;
 use swath::{Cut, Failures, Files, IngestOptions, ReadOptions};
-use swath_cli::profile::Kept;
 use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::matrix::{
@@ -29,6 +28,7 @@ use swath_formats::safetensors::{self as tensors, Order, TensorOptions};
 use swath_formats::table::{self, Delimiter, Header, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
+use swath_profile::Kept;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Decodes bytes in every way that a caller could.

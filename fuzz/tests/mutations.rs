@@ -203,7 +203,7 @@ fn every_decoder_survives_mutations_of_every_valid_input() {
 
 #[test]
 fn the_profile_that_is_mutated_is_valid() {
-    let kept = swath_cli::profile::Kept::parse(PROFILE).expect("every setting is known");
+    let kept = swath_profile::Kept::parse(PROFILE).expect("every setting is known");
     assert_eq!(kept.profile().warm_workers(), 3);
 }
 

@@ -1,14 +1,14 @@
 //! How to read: the keywords that all verbs have, as options of the library, and who watches.
 
+use std::ffi::CString;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use swath::{CancelToken, Engine, PageCache, Progress, ReadOptions};
-use swath_cli::args::read::ProfileArgs;
-use swath_cli::profile::Profiles;
+use swath_profile::{Lookup, Profiles};
 
 use crate::callback::attached;
 use crate::error::Failure;
@@ -43,10 +43,8 @@ impl How<'_, '_> {
             .with_page_cache(word("page_cache", self.page_cache, PageCache::WORDS)?)
             .with_workers(self.workers)
             .with_chunk_size(self.chunk_size);
-        if self.profile
-            && let Some(profile) = path.and_then(profile)
-        {
-            options = options.with_profile(profile);
+        if let Some(path) = path.filter(|_| self.profile) {
+            options = profile(py, path)?.apply(options);
         }
         let watch = Watch::new(py, self.progress)?;
         options = options.with_cancel(watch.token.clone());
@@ -57,11 +55,16 @@ impl How<'_, '_> {
     }
 }
 
-/// What `swath tune` has measured where a file is; looked up once for each file system.
-pub(crate) fn profile(path: &Path) -> Option<Arc<swath::Profile>> {
-    static KNOWN: Mutex<Option<Profiles>> = Mutex::new(None);
-    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    known.get_or_insert_with(|| Profiles::new(ProfileArgs { no_profile: false })).of(path)
+/// What `swath tune` has measured where a file is; looked up once for each file system. A profile
+/// that cannot be used is a warning.
+pub(crate) fn profile(py: Python<'_>, path: &Path) -> PyResult<Lookup> {
+    static KNOWN: OnceLock<Profiles> = OnceLock::new();
+    let lookup = KNOWN.get_or_init(Profiles::of_user).of(path);
+    if let Some(note) = lookup.note() {
+        let note = CString::new(note.replace('\0', " ")).unwrap_or_default();
+        PyErr::warn(py, &py.get_type::<PyRuntimeWarning>(), &note, 1)?;
+    }
+    Ok(lookup)
 }
 
 /// Progress, cancellation and what a callback raised.

@@ -250,10 +250,8 @@ impl Many<'_> {
         if let Some(tell) = watch.teller(py) {
             options = options.with_progress(tell);
         }
-        if self.profile
-            && let Some(profile) = named.paths.first().and_then(|path| profile(path))
-        {
-            options = options.with_profile(profile);
+        if let Some(first) = named.paths.first().filter(|_| self.profile) {
+            options = profile(py, first)?.apply_to_files(options);
         }
         Ok(options)
     }

@@ -31,18 +31,10 @@ mod tensors;
 mod words;
 mod work;
 
-use std::ffi::OsString;
-
 use pyo3::prelude::*;
 
-/// Runs the command with these words, the program's name first; returns its exit status.
-#[pyfunction]
-fn command(py: Python<'_>, words: Vec<OsString>) -> u8 {
-    py.detach(|| swath_cli::command::status(words))
-}
-
 /// Parallel file I/O. See `swath`.
-#[pymodule(gil_used = false)]
+#[pymodule(gil_used = true)]
 mod _swath {
     #[pymodule_init]
     fn init(module: &pyo3::Bound<'_, pyo3::types::PyModule>) -> pyo3::PyResult<()> {
@@ -53,8 +45,6 @@ mod _swath {
     use crate::append::{Append, Place, append};
     #[pymodule_export]
     use crate::arrow::import_table;
-    #[pymodule_export]
-    use crate::command;
     #[pymodule_export]
     use crate::ingest::{Files, Part, Stream, ingest, ingest_stream};
     #[pymodule_export]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import threading
@@ -189,12 +190,46 @@ def test_progress_counts_to_the_end_and_what_it_raises_is_raised(make, capsys):
     assert not capsys.readouterr().err
 
 
-def test_the_command_is_the_same(make):
+def test_the_module_runs_the_command_that_is_installed(tmp_path):
+    def run(*words, path):
+        words = [sys.executable, "-m", "swath", *words]
+        return subprocess.run(words, capture_output=True, text=True, env={"PATH": path})
+
+    missing = run("sum", path=str(tmp_path))
+    assert missing.returncode == 2 and "try: install it" in missing.stderr
+    command = tmp_path / "swath"
+    command.write_text('#!/bin/sh\nprintf "%s|" "$@"\nexit 7\n')
+    command.chmod(0o755)
+    ran = run("sum", "a b", "", "--x", path=str(tmp_path))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (7, "sum|a b||--x|", "")
+    real = shutil.which("swath")
+    if real is not None:
+        told = run("--version", path=os.path.dirname(real))
+        assert told.stdout.strip() == f"swath {swath.__version__}"
+
+
+def test_a_profile_that_cannot_be_used_is_a_warning(make, tmp_path):
     path = make("file", 100_000)
-    words = [sys.executable, "-m", "swath", "sum", str(path)]
-    run = subprocess.run(words, capture_output=True, text=True)
-    assert (run.returncode, run.stdout.split()[0]) == (0, str(swath.sum(path)))
-    run = subprocess.run([*words[:-1], "/missing"], capture_output=True, text=True)
-    assert run.returncode == 2 and "cannot open /missing" in run.stderr
-    run = subprocess.run([*words[:3], "--version"], capture_output=True, text=True)
-    assert run.stdout.strip() == f"swath {swath.__version__}"
+    code = (
+        "import sys, warnings, swath\n"
+        "with warnings.catch_warnings(record=True) as told:\n"
+        "    warnings.simplefilter('always')\n"
+        "    assert len(swath.read(sys.argv[1])) == 100_000\n"
+        "    assert len(swath.ingest([sys.argv[1]])) == 1\n"
+        "    assert len(swath.read(sys.argv[1], profile=False)) == 100_000\n"
+        "assert [w.category for w in told] == [RuntimeWarning] * 2, told\n"
+        "assert 'cannot use the profile' in str(told[0].message), told[0]\n"
+        "warnings.simplefilter('error')\n"
+        "try:\n"
+        "    swath.read(sys.argv[1])\n"
+        "except RuntimeWarning:\n"
+        "    print('raised')\n"
+    )
+    folder = tmp_path / "swath"
+    folder.mkdir()
+    # No profile can be looked up in a folder that leads to itself.
+    (folder / "profiles").symlink_to("profiles")
+    env = {**os.environ, "XDG_CONFIG_HOME": str(tmp_path)}
+    words = [sys.executable, "-c", code, str(path)]
+    damaged = subprocess.run(words, capture_output=True, text=True, env=env)
+    assert (damaged.returncode, damaged.stdout, damaged.stderr) == (0, "raised\n", "")

@@ -52,7 +52,8 @@ fn install(workspace: &Workspace) -> Result<()> {
 
 /// The private Python, which finds its own tools first.
 fn python(workspace: &Workspace) -> Result<Command> {
-    let mut paths = vec![workspace.venv().join("bin")];
+    // The command of this tree, which the package runs for `python -m swath`.
+    let mut paths = vec![workspace.venv().join("bin"), workspace.target().join("debug")];
     paths.extend(env::split_paths(&env::var_os("PATH").unwrap_or_default()));
     let mut command = workspace.command(workspace.venv_python());
     command.env("PATH", env::join_paths(paths).context("PATH has an odd folder")?);

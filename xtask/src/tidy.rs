@@ -11,10 +11,12 @@ mod crates;
 mod cycles;
 mod links;
 mod members;
+mod opening;
 mod paths;
 mod rooms;
 mod rust;
 mod sizes;
+mod stale;
 mod tables;
 mod taken;
 mod text;
@@ -57,7 +59,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 14] = [
+const RULES: [Rule; 18] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -69,9 +71,13 @@ const RULES: [Rule; 14] = [
     words::check,
     text::check,
     threads::check,
+    opening::check,
     links::check,
     links::figures,
     taken::check,
+    stale::rows,
+    stale::arrows,
+    stale::folders,
 ];
 
 /// Checks the working tree, untracked files included, and lists every violation.

@@ -1352,7 +1352,8 @@ swath_status swath_ingest_options_set_cancel(swath_ingest_options *options,
 
 /**
  * Says whether calls go by what `swath tune` has measured for the file system of the first file
- * that is named. Default: SWATH_PROFILE_NONE.
+ * that is named. Default: SWATH_PROFILE_NONE. A profile that cannot be used is a fall-back of
+ * `swath_ingest`; the defaults are used.
  */
 swath_status swath_ingest_options_set_profile(swath_ingest_options *options,
                                               swath_profile profile);
@@ -1421,6 +1422,17 @@ uint64_t swath_ingested_failed(const swath_ingested *ingested);
  * Returns how many files could not be read and were left out.
  */
 uint64_t swath_ingested_skipped(const swath_ingested *ingested);
+
+/**
+ * Returns how many wishes could not be granted.
+ */
+size_t swath_ingested_fallback_count(const swath_ingested *ingested);
+
+/**
+ * Returns a wish that could not be granted, and what was done instead; NULL from the count on.
+ * Valid until `ingested` is freed.
+ */
+const char *swath_ingested_fallback(const swath_ingested *ingested, size_t index);
 
 /**
  * Frees what was read; NULL is nothing to free.

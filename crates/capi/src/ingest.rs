@@ -5,8 +5,7 @@ pub mod ingested;
 use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};
 
-use swath_cli::args::read::ProfileArgs;
-use swath_cli::profile::Profiles;
+use swath_profile::Profiles;
 
 use crate::cancel::CancelToken;
 use crate::failure::{Failure, Result};
@@ -184,7 +183,8 @@ pub extern "C" fn swath_ingest_options_set_cancel(
 }
 
 /// Says whether calls go by what `swath tune` has measured for the file system of the first file
-/// that is named. Default: SWATH_PROFILE_NONE.
+/// that is named. Default: SWATH_PROFILE_NONE. A profile that cannot be used is a fall-back of
+/// `swath_ingest`; the defaults are used.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_set_profile(
     options: Option<&mut IngestOptions>,
@@ -206,11 +206,12 @@ fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::IngestOptio
     if let Some(token) = &set.hooks.cancel {
         options = options.with_cancel(token.clone());
     }
-    if set.profile == Profile::OfUser {
-        let profiles = Profiles::new(ProfileArgs { no_profile: false });
-        options = profiles.apply_to_files(options, files.first.as_deref());
+    match &files.first {
+        Some(first) if set.profile == Profile::OfUser => {
+            Profiles::of_user().of(first).apply_to_files(options)
+        }
+        _ => options,
     }
-    options
 }
 
 /// Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;

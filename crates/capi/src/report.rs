@@ -74,6 +74,11 @@ fn c_string(text: &[u8]) -> CString {
     CString::new(&text[..end]).unwrap_or_default()
 }
 
+/// Texts as C has them.
+pub(crate) fn c_strings(texts: &[String]) -> Vec<CString> {
+    texts.iter().map(|text| c_string(text.as_bytes())).collect()
+}
+
 impl Report {
     pub(crate) fn new(report: swath::Report) -> Self {
         let mut names = Vec::new();
@@ -103,7 +108,7 @@ impl Report {
         let mirrors = report.mirrors.iter().map(mirror).collect();
         let text = |text: &String| c_string(text.as_bytes());
         let (reason, profile) = (text(&report.reason), report.profile.as_ref().map(text));
-        let fallbacks = report.fallbacks.iter().map(text).collect();
+        let fallbacks = c_strings(&report.fallbacks);
         Self { report, reason, profile, fallbacks, mirrors, _names: names }
     }
 }

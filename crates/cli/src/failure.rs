@@ -55,6 +55,9 @@ fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {
     if let Some(error) = cause.downcast_ref::<swath_formats::Error>() {
         return error.what_to_try();
     }
+    if let Some(error) = cause.downcast_ref::<swath_profile::Error>() {
+        return error.what_to_try();
+    }
     if let Some(refused) = cause.downcast_ref::<Refused>() {
         return refused.hint;
     }

@@ -5,14 +5,17 @@
 //! path may lie outside what is mounted; the mount's own folder is then all that can be asked.
 
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 
 use crate::mounts::unescaped;
 
 /// The two generations of control groups, whose files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Version {
+pub enum Version {
+    /// A hierarchy for each controller.
     V1,
+    /// One hierarchy for all.
     V2,
 }
 
@@ -35,19 +38,22 @@ impl GroupMemory {
 
 /// One hierarchy that accounts for memory, as seen from here.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Hierarchy {
+pub struct Hierarchy {
     version: Version,
     mount_point: PathBuf,
     group: PathBuf,
 }
 
 impl Hierarchy {
-    pub(crate) fn version(&self) -> Version {
+    /// Which files its groups have.
+    #[must_use]
+    pub fn version(&self) -> Version {
         self.version
     }
 
     /// The folder of the process's own group, or of the nearest that is mounted here.
-    pub(crate) fn own(&self) -> &Path {
+    #[must_use]
+    pub fn own(&self) -> &Path {
         if self.group.is_dir() { &self.group } else { &self.mount_point }
     }
 
@@ -63,13 +69,22 @@ impl Hierarchy {
 
 /// Reads the groups of this process. None where `/proc` or the hierarchies are not mounted.
 pub(crate) fn groups() -> Vec<GroupMemory> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo").unwrap_or_default();
-    let membership = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
-    hierarchies(&mounts, &membership).iter().flat_map(Hierarchy::groups).collect()
+    hierarchies().unwrap_or_default().iter().flat_map(Hierarchy::groups).collect()
+}
+
+/// Finds the hierarchies that account for the memory of this process.
+///
+/// # Errors
+///
+/// If `/proc` is not mounted.
+pub fn hierarchies() -> io::Result<Vec<Hierarchy>> {
+    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
+    let membership = fs::read_to_string("/proc/self/cgroup")?;
+    Ok(joined(&mounts, &membership))
 }
 
 /// Joins `/proc/self/mountinfo` and `/proc/self/cgroup`.
-pub(crate) fn hierarchies(mounts: &str, membership: &str) -> Vec<Hierarchy> {
+fn joined(mounts: &str, membership: &str) -> Vec<Hierarchy> {
     let member = |version| membership.lines().find_map(|line| group_path(line, version));
     let mounted = mounts.lines().filter_map(mounted_hierarchy);
     let mut found: Vec<Hierarchy> = Vec::new();
@@ -160,7 +175,7 @@ mod tests {
     const V2: &str = "41 31 0:38 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw,nsdelegate";
 
     fn one(mounts: &str, membership: &str) -> (Version, PathBuf) {
-        let found = hierarchies(mounts, membership);
+        let found = joined(mounts, membership);
         assert_eq!(found.len(), 1, "{found:?}");
         (found[0].version, found[0].group.clone())
     }
@@ -178,10 +193,10 @@ mod tests {
         assert_eq!(found, (Version::V2, "/sys/fs/cgroup/user.slice/a:b".into()));
         let found = one(V1, "9:cpu,cpuacct:/x\n8:hugetlb,memory:/jobs/7\n0::/\n");
         assert_eq!(found, (Version::V1, "/sys/fs/cgroup/memory/jobs/7".into()));
-        let both = hierarchies(&format!("{V1}\n{V2}\n"), "8:memory:/a\n0::/b\n");
+        let both = joined(&format!("{V1}\n{V2}\n"), "8:memory:/a\n0::/b\n");
         assert_eq!(both.len(), 2);
-        assert_eq!(hierarchies(V1, "0::/\n"), []);
-        assert_eq!(hierarchies("nonsense\n- - -\n", "1:\n"), []);
+        assert_eq!(joined(V1, "0::/\n"), []);
+        assert_eq!(joined("nonsense\n- - -\n", "1:\n"), []);
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! | map a file for one pass over its bytes | [`map`] |
 //! | turn a fault in a map into a message and an exit | [`guard`] |
 //! | processors, memory and page sizes of this machine | [`machine`] |
+//! | memory that control groups allow | [`cgroup`] |
 //! | memory nodes | [`numa`] |
 //! | memory that workers fill part by part | [`memory`] |
 //! | many reads in flight from one thread | [`ring`] |
@@ -48,9 +49,8 @@
 pub mod advise;
 pub mod allocate;
 pub mod attributes;
-mod cgroup;
+pub mod cgroup;
 pub mod copy;
-pub mod counters;
 pub mod descriptors;
 pub mod direct;
 mod fault_table;
@@ -64,7 +64,6 @@ pub mod links;
 pub mod machine;
 pub mod map;
 pub mod memory;
-pub mod memory_limit;
 pub mod mounts;
 pub mod nameless;
 pub mod names;

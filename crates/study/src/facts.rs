@@ -5,10 +5,9 @@
 
 use std::fs;
 use std::os::linux::fs::MetadataExt;
-use std::os::unix::fs::FileTypeExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use swath_os::mounts::unescaped;
+use swath_profile::Mount;
 
 /// The machine and the file system under one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,71 +73,6 @@ fn memory_bytes() -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// One line of `/proc/self/mountinfo`: where a file system is, and what is under it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mount {
-    /// The folder that it is mounted on.
-    pub point: PathBuf,
-    /// Its type, as in `mount -t`.
-    pub kind: String,
-    /// Its options, with commas between them.
-    pub options: String,
-    /// What was mounted: a device, `host:/path`, or any word.
-    pub source: PathBuf,
-    /// The numbers of its device, as in `254:0`.
-    pub device: String,
-}
-
-impl Mount {
-    /// Finds the mount that holds `path`, which exists: of the longest mount point, the last.
-    #[must_use]
-    pub fn of(path: &Path) -> Option<Self> {
-        let path = path.canonicalize().ok()?;
-        // Paths are bytes.
-        let table = fs::read("/proc/self/mountinfo").ok()?;
-        let lines = table.split(|&byte| byte == b'\n');
-        let holding = lines.filter_map(Self::parse).filter(|m| path.starts_with(&m.point));
-        holding.max_by_key(|mount| mount.point.components().count())
-    }
-
-    /// Reads `36 35 98:0 /root /point rw,noatime shared:1 - ext4 /dev/vda rw,options`.
-    fn parse(line: &[u8]) -> Option<Self> {
-        let mut words = line.split(|&byte| byte == b' ');
-        let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
-        let device = text(words.nth(2)?);
-        let (point, options) = (unescaped(words.nth(1)?), text(words.next()?));
-        words.find(|word| word == b"-")?;
-        let kind = text(words.next()?);
-        let source = unescaped(words.next()?);
-        Some(Self { point, kind, options, source, device })
-    }
-
-    /// The numbers of the block device that was mounted, where there is one: those of the file
-    /// system itself may be others, and change from mount to mount (btrfs).
-    #[must_use]
-    pub fn block_device(&self) -> Option<String> {
-        self.block_number().map(|number| {
-            format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number))
-        })
-    }
-
-    /// The identifier of the file system on that device, where the system knows it.
-    #[must_use]
-    pub fn uuid(&self) -> Option<String> {
-        let number = self.block_number()?;
-        let links = fs::read_dir("/dev/disk/by-uuid").ok()?.flatten();
-        let mut found = links.filter(|link| {
-            fs::metadata(link.path()).is_ok_and(|facts| facts.st_rdev() == number)
-        });
-        Some(found.next()?.file_name().to_string_lossy().into_owned())
-    }
-
-    fn block_number(&self) -> Option<u64> {
-        let facts = fs::metadata(&self.source).ok()?;
-        facts.file_type().is_block_device().then(|| facts.st_rdev())
-    }
-}
-
 /// Describes the block device that holds `folder`.
 fn device_of(folder: &Path) -> Option<String> {
     let device = fs::metadata(folder).ok()?.st_dev();
@@ -169,20 +103,6 @@ fn driver_of(node: &Path) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_mount_line_gives_point_and_file_system() {
-        let line =
-            b"36 35 98:0 /r /a\\040b\\1349 rw,noatime shared:1 - ext3 /dev/root rw,errors=ro";
-        let mount = Mount::parse(line).expect("a line as in proc(5)");
-        assert_eq!(mount.point, Path::new("/a b\\9"));
-        assert_eq!((&*mount.kind, &*mount.options), ("ext3", "rw,noatime"));
-        assert_eq!((mount.source, &*mount.device), (PathBuf::from("/dev/root"), "98:0"));
-        let plain = Mount::parse(b"36 35 0:5 / /a - tmpfs").map(|mount| mount.point);
-        assert_eq!(plain, None, "no source");
-        assert_eq!(Mount::parse(b"36 35 98:0 / /mnt"), None);
-        assert_eq!(unescaped(b"\\04 \\999\\"), Path::new("\\04 \\999\\"), "no octal digits");
-    }
 
     #[test]
     fn the_facts_of_this_machine_are_found() {

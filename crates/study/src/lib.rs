@@ -14,6 +14,7 @@
 
 pub mod barrier;
 pub mod cache;
+pub mod counters;
 pub mod experiment;
 pub mod experiments;
 pub mod facts;
@@ -24,6 +25,7 @@ pub mod hidden;
 pub mod limits;
 pub mod loading;
 pub mod many;
+pub mod memory_limit;
 pub mod mirror;
 pub mod order;
 pub mod page;

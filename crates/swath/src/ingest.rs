@@ -245,6 +245,7 @@ impl Summary {
         self.tally.fill_in(report);
         report.workers = self.threads as u64;
         report.queue_depth = self.queue_depth;
+        report.fallbacks.extend(options.noted.iter().cloned());
         report.fallbacks.extend(self.fallbacks);
         let cores = options.cores();
         report.profile = options.profile.as_ref().map(|profile| profile.name().to_owned());

@@ -95,6 +95,7 @@ pub struct ReadOptions {
     pub(crate) pool: BufferPool,
     pub(crate) usage: bool,
     pub(crate) profile: Option<Arc<Profile>>,
+    pub(crate) noted: Vec<String>,
 }
 
 impl Default for ReadOptions {
@@ -121,6 +122,7 @@ impl ReadOptions {
             pool: BufferPool::shared(),
             usage: false,
             profile: None,
+            noted: Vec::new(),
         }
     }
 
@@ -282,6 +284,14 @@ impl ReadOptions {
     #[must_use]
     pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
         self.profile = Some(profile.into());
+        self
+    }
+
+    /// Adds to the report's [fall-backs](crate::Report::fallbacks) what could not be had before the
+    /// call: why a profile is not used, for example. Default: nothing.
+    #[must_use]
+    pub fn with_fallback(mut self, text: impl Into<String>) -> Self {
+        self.noted.push(text.into());
         self
     }
 

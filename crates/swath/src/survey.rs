@@ -213,12 +213,14 @@ pub(crate) fn cancelled_before(
 pub(crate) struct Clock {
     started: Instant,
     usage: Option<Usage>,
+    /// Fall-backs from before the call.
+    noted: Vec<String>,
 }
 
 impl Clock {
     pub(crate) fn start(options: &ReadOptions) -> Self {
         let usage = options.usage.then(|| usage::usage().ok()).flatten();
-        Self { started: Instant::now(), usage }
+        Self { started: Instant::now(), usage, noted: options.noted.clone() }
     }
 
     pub(crate) fn started(&self) -> Instant {
@@ -227,6 +229,7 @@ impl Clock {
 
     pub(crate) fn stop(self, mut report: Report) -> Report {
         report.elapsed = self.started.elapsed();
+        report.fallbacks.splice(0..0, self.noted);
         let now = self.usage.as_ref().and_then(|_| usage::usage().ok());
         report.usage = now.zip(self.usage).map(|(now, before)| now.since(&before));
         report

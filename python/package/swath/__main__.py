@@ -1,13 +1,27 @@
-"""``python -m swath``: the same command."""
+"""``python -m swath``: the command ``swath``, if it is installed."""
 
+import os
+import shutil
 import sys
+import sysconfig
 
-from swath._swath import command
+
+def find() -> str | None:
+    """Returns the path of the command: beside this Python, else on ``PATH``."""
+    return shutil.which("swath", path=sysconfig.get_path("scripts")) or shutil.which("swath")
 
 
 def main() -> int:
-    """Runs the command with the words of the process."""
-    return command(["swath", *sys.argv[1:]])
+    """Becomes the command, with the words of the process."""
+    command = find()
+    if command is None:
+        print(
+            "swath: cannot run the command: there is none on PATH; "
+            "try: install it, `cargo install --path crates/cli` in Swath's source",
+            file=sys.stderr,
+        )
+        return 2
+    os.execv(command, ["swath", *sys.argv[1:]])
 
 
 if __name__ == "__main__":

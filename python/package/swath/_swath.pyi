@@ -205,7 +205,6 @@ class Append:
         _traceback: TracebackType | None,
     ) -> None: ...
 
-def command(words: Sequence[str]) -> int: ...
 @overload
 def read(
     path: _Input,

@@ -40,6 +40,18 @@ fn may(member: &Member, dependency: &str) -> bool {
     member.may.contains(&dependency)
 }
 
+/// Our own crates that the member `name` depends on; `None` if there is no such member.
+pub(super) fn depends_on(tree: &Tree, name: &str) -> Option<Vec<String>> {
+    let manifests = tree.texts().filter(|(path, _)| path.ends_with("Cargo.toml"));
+    let mut manifests = manifests.map(|(_, text)| manifest::sections(text));
+    let is_it = |sections: &Vec<Section>| {
+        let package = sections.iter().find(|it| it.head == "package");
+        package.and_then(|it| it.string("name")).is_some_and(|it| without_prefix(it) == name)
+    };
+    let sections = manifests.find(is_it)?;
+    Some(sections.iter().flat_map(dependencies).map(|(name, _)| name).collect())
+}
+
 /// Our own crates that a section of what ships names, with their lines.
 fn dependencies(section: &Section) -> Vec<(String, usize)> {
     let head = section.head.as_str();

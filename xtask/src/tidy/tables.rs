@@ -13,16 +13,15 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "simd", may: &[] },
     Member { name: "swath", may: &["plan", "os", "simd"] },
     Member { name: "formats", may: &["swath", "simd"] },
-    Member { name: "remote", may: &["swath"] },
-    Member { name: "study", may: &["swath", "formats", "os", "simd"] },
-    Member { name: "cli", may: &["swath", "formats", "study", "simd"] },
-    Member { name: "capi", may: &["swath", "formats", "remote", "cli"] },
-    Member { name: "python", may: &["swath", "formats", "remote", "cli"] },
+    Member { name: "profile", may: &["swath", "os"] },
+    Member { name: "study", may: &["swath", "formats", "profile", "os", "simd"] },
+    Member { name: "cli", may: &["swath", "formats", "profile", "study", "simd"] },
+    Member { name: "capi", may: &["swath", "formats", "profile"] },
+    Member { name: "python", may: &["swath", "formats", "profile"] },
     Member { name: "reference", may: &[] },
-    Member { name: "benches", may: &["swath", "formats", "study", "os", "simd", "cli"] },
+    Member { name: "benches", may: &["swath", "formats", "study", "os", "simd"] },
     Member { name: "examples", may: &["swath", "formats"] },
-    // The text of profiles is the command's.
-    Member { name: "fuzz", may: &["swath", "plan", "formats", "cli"] },
+    Member { name: "fuzz", may: &["swath", "plan", "formats", "profile"] },
     Member { name: "xtask", may: &[] },
 ];
 
@@ -93,7 +92,8 @@ pub(super) const UNSAFE_UNDER: &[&str] =
     &["crates/os/", "crates/simd/", "crates/capi/", "crates/study/", "python/"];
 
 /// Folders under `crates/` whose roots carry `#![forbid(unsafe_code)]`.
-pub(super) const FORBID_UNSAFE_IN: &[&str] = &["plan", "swath", "formats", "remote", "cli"];
+pub(super) const FORBID_UNSAFE_IN: &[&str] =
+    &["plan", "swath", "formats", "profile", "study", "cli"];
 
 pub(super) const FUNCTION_LINES: usize = 70;
 pub(super) const FILE_LINES: usize = 500;

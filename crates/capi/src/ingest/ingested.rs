@@ -1,6 +1,6 @@
 //! Many files in one memory, and how C looks at them.
 
-use std::ffi::{c_char, c_void};
+use std::ffi::{CString, c_char, c_void};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr;
@@ -9,12 +9,14 @@ use std::sync::OnceLock;
 use crate::failure::Failure;
 use crate::guard::{guard, quietly};
 use crate::pointer::given;
+use crate::report::c_strings;
 use crate::status::Status;
 
 /// Many files, read into one memory. Used by any number of threads at one time.
 #[derive(Debug)]
 pub struct Ingested {
     ingested: swath::Ingested,
+    fallbacks: Vec<CString>,
     /// Made when C first asks for a file.
     table: OnceLock<Table>,
 }
@@ -75,7 +77,8 @@ impl Table {
 
 impl Ingested {
     pub(super) fn new(ingested: swath::Ingested) -> Self {
-        Self { ingested, table: OnceLock::new() }
+        let fallbacks = c_strings(&ingested.report().fallbacks);
+        Self { ingested, fallbacks, table: OnceLock::new() }
     }
 }
 
@@ -136,6 +139,23 @@ pub extern "C" fn swath_ingested_failed(ingested: Option<&Ingested>) -> u64 {
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingested_skipped(ingested: Option<&Ingested>) -> u64 {
     ingested.map_or(0, |it| it.ingested.report().skipped)
+}
+
+/// Returns how many wishes could not be granted.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_ingested_fallback_count(ingested: Option<&Ingested>) -> usize {
+    ingested.map_or(0, |it| it.fallbacks.len())
+}
+
+/// Returns a wish that could not be granted, and what was done instead; NULL from the count on.
+/// Valid until `ingested` is freed.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_ingested_fallback(
+    ingested: Option<&Ingested>,
+    index: usize,
+) -> *const c_char {
+    let fallback = ingested.and_then(|it| it.fallbacks.get(index));
+    fallback.map_or(ptr::null(), |text| text.as_ptr())
 }
 
 /// Frees what was read; NULL is nothing to free.

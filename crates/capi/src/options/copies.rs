@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use swath::{Hedging, Mirrored, Source, Verify};
-use swath_cli::profile::Profiles;
+use swath_profile::Profiles;
 
 use crate::failure::Failure;
 use crate::number::numbers;
@@ -120,12 +120,11 @@ impl ReadOptions {
             return Source::from(path);
         }
         let paths = || std::iter::once(path).chain(self.mirrors.iter().map(|it| it.as_path()));
-        let worth = |profiles: &Profiles| {
-            paths().all(|path| profiles.of(path).is_some_and(|it| it.side_by_side()))
-        };
+        let side_by_side =
+            |it: &Profiles| paths().all(|path| it.of(path).is_read_side_by_side());
         let copies = Mirrored::new(paths())
             .with_verify(self.verify.clone())
-            .with_side_by_side(profiles.is_some_and(worth));
+            .with_side_by_side(profiles.is_some_and(side_by_side));
         Source::from(match self.hedging {
             0 => copies,
             permille => copies.with_hedging(Hedging::permille(permille)),

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::path::Path;
 
 use swath::{Frozen, Source};
-use swath_cli::args::read::ProfileArgs;
-use swath_cli::profile::Profiles;
+use swath_profile::Profiles;
 
 use crate::failure::{Failure, Result};
 use crate::options::{Profile, ReadOptions};
@@ -102,7 +101,7 @@ pub(crate) fn told<E: Into<Failure>>(
 impl ReadOptions {
     fn profiles(&self) -> Option<Profiles> {
         let wanted = self.profile == Profile::OfUser;
-        wanted.then(|| Profiles::new(ProfileArgs { no_profile: false }))
+        wanted.then(Profiles::of_user)
     }
 
     /// All that was set, but for the source.
@@ -117,8 +116,8 @@ impl ReadOptions {
         if let Some(token) = &self.hooks.cancel {
             options = options.with_cancel(token.clone());
         }
-        match profiles.and_then(|profiles| profiles.of(path)) {
-            Some(profile) => options.with_profile(profile),
+        match profiles {
+            Some(profiles) => profiles.of(path).apply(options),
             None => options,
         }
     }

@@ -9,6 +9,7 @@ use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use swath::CancelToken;
+use swath_profile::{Found, Kept, Key, Measured, Store};
 use swath_study::page::date;
 use swath_study::tune::{self, Settings, Step, Tuned};
 
@@ -16,7 +17,6 @@ use super::Outcome;
 use crate::args::tune::Tune;
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
-use crate::profile::{Found, Kept, Key, Measured, Store};
 use crate::report::{PathJson, size_text, time_text};
 use crate::signal::stop_on_signal;
 

@@ -5,9 +5,9 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use swath_os::counters::Counters;
 use swath_os::usage::{self, Usage};
 
+use crate::counters::Counters;
 use crate::results::Run;
 use crate::watch::beside;
 

@@ -9,13 +9,13 @@ use std::rc::Rc;
 
 use anyhow::{Context, Result, bail};
 use serde::Deserialize;
-use swath_os::memory_limit::MemoryLimit;
 use swath_os::usage::usage_of_children;
 
 use super::shape::{chart, metric, read};
 use crate::experiment::{
     Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
 };
+use crate::memory_limit::MemoryLimit;
 use crate::peers::Absent;
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;

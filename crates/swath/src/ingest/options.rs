@@ -165,6 +165,7 @@ pub struct IngestOptions {
     pub(super) hooks: Hooks,
     pub(super) arena: Option<Arena>,
     pub(super) profile: Option<Arc<Profile>>,
+    pub(super) noted: Vec<String>,
 }
 
 impl IngestOptions {
@@ -287,6 +288,14 @@ impl IngestOptions {
     #[must_use]
     pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
         self.profile = Some(profile.into());
+        self
+    }
+
+    /// Adds to the report's [fall-backs](crate::IngestReport::fallbacks) what could not be had
+    /// before the call: why a profile is not used, for example. Default: nothing.
+    #[must_use]
+    pub fn with_fallback(mut self, text: impl Into<String>) -> Self {
+        self.noted.push(text.into());
         self
     }
 

@@ -12,7 +12,7 @@ use perf_event::{Builder, Counter};
 /// Counters that run while they are [started](Self::start).
 ///
 /// ```
-/// use swath_os::counters::Counters;
+/// use swath_study::counters::Counters;
 ///
 /// match Counters::open() {
 ///     Ok(mut counters) => {

@@ -3,11 +3,11 @@
 use std::num::NonZeroU64;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 use swath::{Engine, PageCache, Profile};
 
-use super::key::Key;
+use crate::error::{Error, Result};
+use crate::key::Key;
 
 /// What files of this version look like.
 const VERSION: u32 = 1;
@@ -130,7 +130,7 @@ impl Kept {
     /// # Errors
     ///
     /// In one line, what is wrong with it.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let one_line = |error: toml::de::Error| match error.span() {
             Some(span) => {
                 let before = text.get(..span.start).unwrap_or_default();
@@ -152,7 +152,10 @@ impl Kept {
     ///
     /// If a number does not fit into the format, whose integers have 64 bits with a sign.
     pub fn text(&self) -> Result<String> {
-        let text = toml::to_string(self).context("cannot write the profile as TOML")?;
+        let text = toml::to_string(self).map_err(|error| {
+            let text = format!("cannot write the profile of {} as TOML: {error}", self.key);
+            Error::new(text, "", "")
+        })?;
         Ok(format!("# Measured by `swath tune`; `swath tune --clear` removes it.\n{text}"))
     }
 

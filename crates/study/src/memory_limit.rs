@@ -18,12 +18,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 
-use crate::cgroup::{self, Hierarchy, Version};
+use swath_os::cgroup::{self, Hierarchy, Version};
 
 /// A group below this process's own. Removed when dropped.
 ///
 /// ```
-/// use swath_os::memory_limit::MemoryLimit;
+/// use swath_study::memory_limit::MemoryLimit;
 ///
 /// match MemoryLimit::new(1 << 30) {
 ///     Ok(limit) => {
@@ -49,14 +49,11 @@ impl MemoryLimit {
     ///
     /// If there are no control groups for memory, or this process may not make one.
     pub fn new(bytes: u64) -> io::Result<Self> {
-        let mounts = fs::read_to_string("/proc/self/mountinfo")?;
-        let membership = fs::read_to_string("/proc/self/cgroup")?;
-        let hierarchies = cgroup::hierarchies(&mounts, &membership);
         let mut failure = io::Error::new(
             io::ErrorKind::Unsupported,
             "there are no control groups that limit memory",
         );
-        for hierarchy in &hierarchies {
+        for hierarchy in &cgroup::hierarchies()? {
             match Self::below(hierarchy, bytes) {
                 Ok(limit) => return Ok(limit),
                 Err(error) => failure = error,

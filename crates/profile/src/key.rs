@@ -3,10 +3,11 @@
 use std::fmt;
 use std::path::Path;
 
-use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
-use swath_study::facts::Mount;
 use xxhash_rust::xxh3::xxh3_64;
+
+use crate::error::{Error, Result};
+use crate::mount::Mount;
 
 /// A file system on a device, and the cores that read from it.
 ///
@@ -39,8 +40,10 @@ impl Key {
     ///
     /// If nobody knows where it is mounted: no `/proc`, or nothing there.
     pub fn of(path: &Path) -> Result<Self> {
-        let mount = Mount::of(path)
-            .with_context(|| format!("cannot find the file system of {}", path.display()))?;
+        let mount = Mount::of(path).ok_or_else(|| {
+            let text = format!("cannot find the file system of {}", path.display());
+            Error::new(text, path, "check the path, and that /proc is mounted")
+        })?;
         Ok(Self {
             source: mount.source.to_string_lossy().into_owned(),
             uuid: mount.uuid(),
@@ -57,7 +60,7 @@ impl Key {
     }
 
     /// The name of its file: of what stays the same when the machine starts again.
-    pub(super) fn file_name(&self) -> String {
+    pub(crate) fn file_name(&self) -> String {
         let stable = match &self.uuid {
             Some(uuid) => format!("{}\0{uuid}", self.file_system),
             None => format!("{}\0{}\0{}", self.file_system, self.source, self.device),
@@ -68,7 +71,7 @@ impl Key {
     }
 
     /// How a profile of `self` does not fit here, if it does not.
-    pub(super) fn differs_from(&self, here: &Self) -> Option<String> {
+    pub(crate) fn differs_from(&self, here: &Self) -> Option<String> {
         let pairs = [
             ("file system", &self.file_system, &here.file_system),
             ("device", &self.device, &here.device),

@@ -6,8 +6,8 @@
 use std::fs::{self, File};
 use std::io::{Read, Write};
 
-use swath_os::memory_limit::MemoryLimit;
 use swath_os::residency::{Residency, residency};
+use swath_study::memory_limit::MemoryLimit;
 
 const LIMIT: u64 = 64 << 20;
 

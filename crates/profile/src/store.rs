@@ -6,12 +6,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result, ensure};
 use swath::Profile;
 
-use super::key::Key;
-use super::text::Kept;
-use crate::failure::Refused;
+use crate::error::{Error, Result};
+use crate::key::Key;
+use crate::text::Kept;
 
 /// What a profile's file ends with.
 const ENDING: &str = "toml";
@@ -91,15 +90,14 @@ impl Store {
             facts => facts,
         };
         let what = || format!("cannot use the profile {}", path.display());
-        let facts = facts.with_context(what)?;
-        ensure!(
-            facts.is_file() && facts.len() <= MOST,
-            Refused::new(format!("{}: it is no profile", what()), HINT)
-        );
-        let text = fs::read_to_string(&path)
-            .map_err(|error| Refused::new(what(), HINT).with_source(error))?;
-        let kept = Kept::parse(&text)
-            .map_err(|why| Refused::new(format!("{}: {why}", what()), HINT))?;
+        let unread = |error| Error::new(what(), &path, HINT).caused_by(error);
+        let wrong = |why: &str| Error::new(format!("{}: {why}", what()), &path, HINT);
+        let facts = facts.map_err(unread)?;
+        if !facts.is_file() || facts.len() > MOST {
+            return Err(wrong("it is no profile"));
+        }
+        let text = fs::read_to_string(&path).map_err(unread)?;
+        let kept = Kept::parse(&text).map_err(|why| wrong(&why))?;
         let unfit = kept.key.differs_from(key);
         Ok(Some(Found { kept, path, unfit }))
     }
@@ -114,7 +112,7 @@ impl Store {
         let hint = "set XDG_CONFIG_HOME to a folder that can be written";
         let made = fs::create_dir_all(&self.folder)
             .and_then(|()| tempfile::tempfile_in(&self.folder).map(drop));
-        made.map_err(|error| Refused::new(what(), hint).with_source(error).into())
+        made.map_err(|error| Error::new(what(), &self.folder, hint).caused_by(error))
     }
 
     /// Keeps a profile, in place of an earlier one, whole or not at all; returns its file.
@@ -125,7 +123,11 @@ impl Store {
     pub fn save(&self, kept: &Kept) -> Result<PathBuf> {
         self.prepare()?;
         let path = self.path(&kept.key);
-        swath::write(&path, kept.text()?)?;
+        let written = swath::write(&path, kept.text()?);
+        written.map_err(|error| {
+            let text = format!("cannot keep the profile {}", path.display());
+            Error::new(text, &path, error.what_to_try()).by_library(error)
+        })?;
         Ok(path)
     }
 
@@ -147,9 +149,10 @@ impl Store {
     pub fn all(&self) -> Result<Vec<PathBuf>> {
         let entries = match fs::read_dir(&self.folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => {
-                entries.with_context(|| format!("cannot list {}", self.folder.display()))?
-            }
+            entries => entries.map_err(|error| {
+                let text = format!("cannot list {}", self.folder.display());
+                Error::new(text, &self.folder, "allow it to be read").caused_by(error)
+            })?,
         };
         let paths = entries.flatten().map(|entry| entry.path());
         let mut paths: Vec<PathBuf> =
@@ -181,7 +184,7 @@ fn remove(path: &Path) -> Result<bool> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => {
             let what = format!("cannot remove {}", path.display());
-            Err(Refused::new(what, "remove it by hand").with_source(error).into())
+            Err(Error::new(what, path, "remove it by hand").caused_by(error))
         }
     }
 }
@@ -238,7 +241,7 @@ mod tests {
             assert_ne!(wrong, text);
             fs::write(&path, &wrong).expect("damaged");
             let error = store.load(&kept.key).expect_err("damaged");
-            let said = crate::failure::describe(&error);
+            let said = error.in_one_line();
             assert!(said.contains(&*path.to_string_lossy()), "{said}");
             assert!(said.contains("try: swath tune") && !said.contains('\n'), "{said}");
         }

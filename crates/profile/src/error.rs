@@ -1,0 +1,59 @@
+//! Why a profile cannot be used, kept or removed.
+
+use std::io;
+use std::path::PathBuf;
+
+/// What could not be done with a profile, and what to try.
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
+pub struct Error {
+    text: String,
+    hint: &'static str,
+    path: PathBuf,
+    #[source]
+    cause: Option<Cause>,
+}
+
+/// What is behind it.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+enum Cause {
+    Kernel(io::Error),
+    Library(swath::Error),
+}
+
+/// A result of this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl Error {
+    pub(crate) fn new(
+        text: impl Into<String>,
+        path: impl Into<PathBuf>,
+        hint: &'static str,
+    ) -> Self {
+        Self { text: text.into(), hint, path: path.into(), cause: None }
+    }
+
+    pub(crate) fn caused_by(self, cause: io::Error) -> Self {
+        Self { cause: Some(Cause::Kernel(cause)), ..self }
+    }
+
+    pub(crate) fn by_library(self, cause: swath::Error) -> Self {
+        Self { cause: Some(Cause::Library(cause)), ..self }
+    }
+
+    /// The file, folder or place that it is about.
+    pub fn path(&self) -> &std::path::Path {
+        &self.path
+    }
+
+    /// What to try, a verb first; empty if nobody knows.
+    pub fn what_to_try(&self) -> &'static str {
+        self.hint
+    }
+
+    /// All of it in one line, with what is behind it and what to try.
+    pub fn in_one_line(&self) -> String {
+        swath::in_one_line(self, self.hint)
+    }
+}

@@ -1,0 +1,138 @@
+//! The profiles of one program: each file system is looked up once.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use swath::{IngestOptions, Profile, ReadOptions};
+
+use crate::error::Error;
+use crate::key::Key;
+use crate::store::{Found, Store};
+
+/// What was found for a path.
+#[derive(Clone, Debug, Default)]
+pub struct Lookup {
+    /// What to read by; `None`: by the defaults.
+    pub profile: Option<Arc<Profile>>,
+    /// Why a profile that is there is not used. Told for each path; whoever says it once a file system
+    /// asks [`is_first`](Self::is_first).
+    pub problem: Option<Arc<Error>>,
+    /// Whether the file system was looked up just now.
+    pub is_first: bool,
+}
+
+impl Lookup {
+    /// Adds the profile to the options, or to their report why it is not used.
+    #[must_use]
+    pub fn apply(self, options: ReadOptions) -> ReadOptions {
+        match (self.profile, self.problem) {
+            (Some(profile), _) => options.with_profile(profile),
+            (None, Some(problem)) => options.with_fallback(unused(&problem)),
+            (None, None) => options,
+        }
+    }
+
+    /// The same for many files.
+    #[must_use]
+    pub fn apply_to_files(self, options: IngestOptions) -> IngestOptions {
+        match (self.profile, self.problem) {
+            (Some(profile), _) => options.with_profile(profile),
+            (None, Some(problem)) => options.with_fallback(unused(&problem)),
+            (None, None) => options,
+        }
+    }
+
+    /// Whether copies that share this file system are worth reading side by side.
+    #[must_use]
+    pub fn is_read_side_by_side(&self) -> bool {
+        self.profile.as_ref().is_some_and(|profile| profile.side_by_side())
+    }
+
+    /// Why a profile that is there is not used, in one line.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        self.problem.as_deref().map(unused)
+    }
+}
+
+fn unused(problem: &Error) -> String {
+    format!("{}: the defaults are used", problem.in_one_line())
+}
+
+/// The profiles of the user, or none.
+#[derive(Debug, Default)]
+pub struct Profiles {
+    /// `None`: none are wanted, or there is no folder for them.
+    store: Option<Store>,
+    known: Mutex<Vec<(u64, Lookup)>>,
+}
+
+impl Profiles {
+    /// Those that the user has measured.
+    pub fn of_user() -> Self {
+        Self::of_store(Store::of_user())
+    }
+
+    /// None.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// Those in `store`.
+    pub fn of_store(store: Option<Store>) -> Self {
+        Self { store: store.filter(Store::has_any), known: Mutex::default() }
+    }
+
+    /// Returns the profile for what is at `path`, if there is one.
+    pub fn of(&self, path: &Path) -> Lookup {
+        let Some(store) = &self.store else { return Lookup::default() };
+        let Ok(facts) = fs::metadata(path) else { return Lookup::default() };
+        let device = facts.dev();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, lookup)) = known.iter().find(|it| it.0 == device) {
+            return lookup.clone();
+        }
+        let found = Key::of(path).and_then(|key| store.load(&key));
+        let lookup = match found {
+            Ok(found) => Lookup {
+                profile: found.and_then(Found::into_profile).map(Arc::new),
+                ..Lookup::default()
+            },
+            Err(error) => Lookup { problem: Some(Arc::new(error)), ..Lookup::default() },
+        };
+        known.push((device, lookup.clone()));
+        Lookup { is_first: true, ..lookup }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::Kept;
+
+    #[test]
+    fn a_file_system_is_looked_up_once_and_a_problem_is_returned() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::at(folder.path().join("profiles"));
+        let here = folder.path();
+        let nothing = Profiles::of_store(Some(store.clone())).of(here);
+        assert!(nothing.profile.is_none() && nothing.problem.is_none());
+        let key = Key::of(here).expect("mounted");
+        let kept = Kept::new(key, &Profile::default().with_cold_workers(7), Vec::new());
+        let path = store.save(&kept).expect("kept");
+        let profiles = Profiles::of_store(Some(store.clone()));
+        let first = profiles.of(here);
+        assert_eq!(first.profile.map(|profile| profile.cold_workers()), Some(7));
+        fs::write(&path, "version = 9").expect("damaged");
+        let second = profiles.of(here);
+        assert!(first.is_first && !second.is_first && second.profile.is_some());
+        let damaged = Profiles::of_store(Some(store)).of(here);
+        let problem = damaged.problem.expect("it is damaged").in_one_line();
+        assert!(problem.contains("version 9") && problem.contains("try: "), "{problem}");
+        assert!(damaged.profile.is_none());
+        assert!(Profiles::none().of(here).problem.is_none());
+        assert!(profiles.of(Path::new("/no/such/path")).profile.is_none());
+    }
+}

@@ -1,0 +1,177 @@
+//! What the tables and the papers say of the house is there: no row of what has gone.
+
+use std::collections::BTreeSet;
+
+use super::Violation;
+use super::crates::depends_on;
+use super::tables::{FORBID_UNSAFE_IN, MEMBERS, Member, ROOMS, UNSAFE_UNDER};
+use super::tree::Tree;
+
+const TABLES: &str = "xtask/src/tidy/tables.rs";
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+const STYLE: &str = "STYLE.md";
+
+/// Finds rows of [`tables`](super::tables) for members, arrows, rooms and folders that are not there.
+pub(super) fn rows(tree: &Tree) -> Vec<Violation> {
+    // The tables are about the repository that has them.
+    if tree.get(TABLES).is_none() {
+        return Vec::new();
+    }
+    let mut violations = members(tree, MEMBERS);
+    let rooms = ROOMS.iter().map(|room| format!("crates/swath/src/{}", room.name));
+    let forbidden = FORBID_UNSAFE_IN.iter().map(|name| format!("crates/{name}"));
+    let unsafe_under = UNSAFE_UNDER.iter().map(|path| path.trim_end_matches('/').to_owned());
+    violations.extend(gone(tree, rooms.chain(forbidden).chain(unsafe_under)));
+    violations
+}
+
+fn members(tree: &Tree, members: &[Member]) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for Member { name, may } in members {
+        match depends_on(tree, name) {
+            None => violations.push(stale(format!("`{name}` is in MEMBERS and not there"))),
+            Some(used) => {
+                let unused = may.iter().filter(|it| !used.iter().any(|used| used == *it));
+                let text = |it| format!("`{name}` may depend on `{it}` and does not");
+                violations.extend(unused.map(|it| stale(text(it))));
+            }
+        }
+    }
+    violations
+}
+
+/// Of modules and folders, those that are not there.
+fn gone(tree: &Tree, paths: impl Iterator<Item = String>) -> Vec<Violation> {
+    let gone = paths.filter(|path| !tree.holds(path) && !tree.holds(&format!("{path}.rs")));
+    gone.map(|path| stale(format!("`{path}` has a row and is not there"))).collect()
+}
+
+fn stale(text: String) -> Violation {
+    Violation::new(TABLES, 1, format!("{text}: remove it"))
+}
+
+/// Finds rows of the table of crates in `ARCHITECTURE.md` that say other arrows than the tables.
+pub(super) fn arrows(tree: &Tree) -> Vec<Violation> {
+    let text = tree.get(ARCHITECTURE).map_or("", |it| &it.text);
+    let section = text.lines().enumerate().skip_while(|(_, line)| *line != "## Crates").skip(1);
+    let section = section.take_while(|(_, line)| !line.starts_with("## "));
+    let mut violations = Vec::new();
+    for (index, line) in section.filter(|(_, line)| line.starts_with("| `")) {
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").collect();
+        let [first, .., last] = cells[..] else { continue };
+        let path = words(first).into_iter().next().unwrap_or_default();
+        let name = path.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+        let may = MEMBERS.iter().find(|it| it.name == name).map_or(&[][..], |it| it.may);
+        if words(last) != may.iter().copied().collect() {
+            let text = format!("`{name}` may import {may:?}, say the tables of xtask");
+            violations.push(Violation::new(ARCHITECTURE, index + 1, text));
+        }
+        if !tree.holds(path.trim_end_matches('/')) {
+            violations.push(Violation::new(ARCHITECTURE, index + 1, not_there(path)));
+        }
+    }
+    violations
+}
+
+fn not_there(path: &str) -> String {
+    format!("`{path}` is not there")
+}
+
+/// Words of code; those in parentheses explain others and are left out.
+fn words(cell: &str) -> BTreeSet<&str> {
+    let mut words = BTreeSet::new();
+    let mut is_inside = false;
+    for (index, part) in cell.split('`').enumerate() {
+        if index % 2 == 1 {
+            words.extend(Some(part).filter(|_| !is_inside));
+        } else if let Some(sign) = part.chars().rev().find(|sign| "()".contains(*sign)) {
+            is_inside = sign == '(';
+        }
+    }
+    words
+}
+
+/// Finds names in the tree of folders in `STYLE.md` that are not there.
+pub(super) fn folders(tree: &Tree) -> Vec<Violation> {
+    const BRANCH: &str = "── ";
+    let text = tree.get(STYLE).map_or("", |it| &it.text);
+    let mut parents: Vec<String> = Vec::new();
+    let mut violations = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((before, after)) = line.split_once(BRANCH) else { continue };
+        // Four columns for each level, and four for the margin of code.
+        let depth = (before.chars().count() / 4).saturating_sub(1);
+        let name = after.split(' ').next().unwrap_or_default().trim_end_matches('/');
+        parents.truncate(depth);
+        parents.push(name.to_owned());
+        let path = parents.join("/");
+        if !tree.holds(&path) {
+            violations.push(Violation::new(STYLE, index + 1, not_there(&path)));
+        }
+    }
+    violations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::Planted;
+    use super::*;
+
+    #[test]
+    fn a_row_of_a_crate_or_an_arrow_that_is_gone_is_found() {
+        let tree = Planted::clean().tree();
+        let row = |name, may| Member { name, may };
+        assert_eq!(members(&tree, &[row("plan", &[]), row("swath", &["plan"])]), []);
+        let found = members(&tree, &[row("remote", &[]), row("plan", &["os"])]);
+        let texts: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
+        let expected = [
+            "`remote` is in MEMBERS and not there: remove it",
+            "`plan` may depend on `os` and does not: remove it",
+        ];
+        assert_eq!(texts, expected);
+    }
+
+    #[test]
+    fn a_room_or_a_folder_that_is_gone_is_found() {
+        let tree = Planted::clean().tree();
+        let paths = ["crates/swath/src/engine", "crates/swath/src/attic", "crates/plan"];
+        let found = gone(&tree, paths.into_iter().map(str::to_owned));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].text.starts_with("`crates/swath/src/attic` has a row"), "{found:?}");
+    }
+
+    #[test]
+    fn the_tables_are_only_asked_where_they_are() {
+        let planted = Planted::clean();
+        assert!(planted.found(rows).is_empty());
+        planted.put(TABLES, "\n");
+        assert!(planted.found(rows).len() > 5, "most of the house is missing here");
+    }
+
+    #[test]
+    fn arrows_in_the_paper_that_the_tables_do_not_have_are_found() {
+        let planted = Planted::clean();
+        let paper = |may| {
+            format!(
+                "# A\n\n## Crates\n\n| Crate | What | May |\n| --- | --- | --- |\n\
+                 | `crates/plan` | it | – |\n\
+                 | `crates/swath` | a `verb` (`x`) | {may} |\n\n## B\n| `x` | y | `z` |\n"
+            )
+        };
+        planted.put(ARCHITECTURE, &paper("`plan`, `os` (`bytes` of it), `simd`"));
+        assert!(planted.found(arrows).is_empty(), "{:?}", planted.found(arrows));
+        planted.put(ARCHITECTURE, &paper("`plan`, `os` (`simd`)"));
+        planted.finds(arrows, "ARCHITECTURE.md:8: `swath` may import");
+    }
+
+    #[test]
+    fn a_folder_in_the_tree_that_is_gone_is_found() {
+        let planted = Planted::clean();
+        let tree = "    .\n    ├── crates/\n    │   ├── plan/    decides\n    │   │   └── src/\n    \
+                    │   └── swath/\n    └── README.md\n";
+        planted.put(STYLE, tree);
+        assert!(planted.found(folders).is_empty(), "{:?}", planted.found(folders));
+        planted.put(STYLE, &tree.replace("swath/", "attic/"));
+        planted.finds(folders, "STYLE.md:5: `crates/attic` is not there");
+    }
+}
