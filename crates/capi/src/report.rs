@@ -79,6 +79,11 @@ pub(crate) fn c_strings(texts: &[String]) -> Vec<CString> {
     texts.iter().map(|text| c_string(text.as_bytes())).collect()
 }
 
+/// One of them; NULL from their count on.
+pub(crate) fn text_at(texts: Option<&Vec<CString>>, index: usize) -> *const c_char {
+    texts.and_then(|it| it.get(index)).map_or(ptr::null(), |text| text.as_ptr())
+}
+
 impl Report {
     pub(crate) fn new(report: swath::Report) -> Self {
         let mut names = Vec::new();
@@ -199,8 +204,7 @@ pub extern "C" fn swath_report_fallback(
     report: Option<&Report>,
     index: usize,
 ) -> *const c_char {
-    let fallback = report.and_then(|it| it.fallbacks.get(index));
-    fallback.map_or(ptr::null(), |text| text.as_ptr())
+    text_at(report.map(|it| &it.fallbacks), index)
 }
 
 /// Returns how many copies the file had that was read; 0 for one without mirrors.

@@ -21,8 +21,7 @@ use crate::error::{Error, Reason, Result};
 use crate::foreign;
 
 /// First bytes that tell what a file is.
-const HEAD: u64 = HEAD_LEN as u64;
-const HEAD_LEN: usize = 18;
+const HEAD: usize = 18;
 
 /// Opens a source for whoever reads it by position, and more than once: what comes in order only is
 /// read into memory, as `read` says.
@@ -75,7 +74,7 @@ impl Text {
     /// Looks at a source, and decompresses it as `read` says, if it is compressed.
     pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Self> {
         let opened = open(source, read)?;
-        let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD));
+        let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
         let head = first.read(&opened.input)?.buffer;
         if let Some(error) = foreign::refused(opened.path(), &head) {
             return Err(error);
@@ -187,7 +186,7 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
         }
         (None, false) => {
             let bytes = std::mem::take(&mut text.bytes);
-            let head = &bytes[..bytes.len().min(HEAD_LEN)];
+            let head = &bytes[..bytes.len().min(HEAD)];
             return match foreign::refused(path, head) {
                 Some(error) => Err(error),
                 None if is_compressed(head) => Err(compressed_twice(path)),

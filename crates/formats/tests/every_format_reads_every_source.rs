@@ -9,8 +9,8 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 
 use swath::append::AppendOptions;
 use swath::{Input, ReadAt, Source, SourceFacts};
@@ -32,22 +32,10 @@ fn debug(thing: impl std::fmt::Debug) -> String {
 }
 
 fn decompressed(source: Source) -> Result<String> {
-    #[derive(Clone, Default)]
-    struct Kept(Arc<Mutex<Vec<u8>>>);
-    impl Write for Kept {
-        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-            self.0.lock().expect("nobody panics").extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> io::Result<()> {
-            Ok(())
-        }
-    }
-    let kept = Kept::default();
-    let output = swath::append::ordered_to(kept.clone(), Path::new("kept"), Default::default());
-    DecompressOptions::new().decompress(source, output)?;
-    let bytes = std::mem::take(&mut *kept.0.lock().expect("nobody panics"));
-    Ok(debug(bytes))
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("plain");
+    DecompressOptions::new().decompress_file(source, &path)?;
+    Ok(debug(fs::read(path).expect("there")))
 }
 
 /// All of them, with files in `folder`.

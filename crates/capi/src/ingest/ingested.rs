@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use crate::failure::Failure;
 use crate::guard::{guard, quietly};
 use crate::pointer::given;
-use crate::report::c_strings;
+use crate::report::{c_strings, text_at};
 use crate::status::Status;
 
 /// Many files, read into one memory. Used by any number of threads at one time.
@@ -154,8 +154,7 @@ pub extern "C" fn swath_ingested_fallback(
     ingested: Option<&Ingested>,
     index: usize,
 ) -> *const c_char {
-    let fallback = ingested.and_then(|it| it.fallbacks.get(index));
-    fallback.map_or(ptr::null(), |text| text.as_ptr())
+    text_at(ingested.map(|it| &it.fallbacks), index)
 }
 
 /// Frees what was read; NULL is nothing to free.
