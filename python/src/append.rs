@@ -240,19 +240,6 @@ impl Place {
         Ok(Self::new(taken))
     }
 
-    /// Goes on writing at ``offset`` of the file. With ``mode="local"`` only, where each place has a
-    /// position of its own, and begins at 0.
-    fn seek(&self, py: Python<'_>, offset: u64) -> PyResult<()> {
-        let place = self.place.get()?;
-        detached(py, || match &mut *lock(place) {
-            None => Err(Failure::Python(closed())),
-            Some(Taken::Fork(fork)) => Ok(fork.with(|writer| writer.seek_to(offset))?),
-            Some(Taken::Ticket(_)) => {
-                Err(Failure::Python(PyTypeError::new_err("only mode=\"local\" has positions")))
-            }
-        })
-    }
-
     /// Says that everything is written here.
     fn finish(&self, py: Python<'_>) -> PyResult<()> {
         let place = self.place.get()?;
@@ -298,12 +285,11 @@ const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 /// Parameters
 /// ----------
 /// path : path
-/// mode : {"ordered", "plain", "segments", "global", "local", "local-files"}
+/// mode : {"ordered", "plain", "segments"}
 ///     "ordered": places one behind the other, in bounded memory, for results that come item by item.
 ///     The others have places within places: "plain" leaves one file, "segments" a folder with a
-///     manifest, which ``swath cat`` and ``swath export`` read. These three have the order of the
-///     serial program. Of the others, "global" is one file and "local-files" a folder whose records
-///     come as they arrive, each whole; with "local" each place writes where it seeks to.
+///     manifest, which ``swath cat`` and ``swath export`` read. All have the order of the serial
+///     program.
 /// sync : {"full", "none"}
 ///     Whether a commit waits for the device.
 /// replace : bool

@@ -41,23 +41,6 @@ def test_items_come_in_their_order(tmp_path, mode, workers):
     assert path.read_bytes() == b"head abc tail"
 
 
-def test_local_places_write_where_they_seek_to(tmp_path):
-    path = tmp_path / "out"
-    with swath.append(path, mode="local", sync="none") as out:
-        with pytest.raises(ValueError, match="seek"):
-            out.map_ordered(lambda item: item, [b"a", b"b"])
-        for number in reversed(range(5)):
-            with out.place() as place:
-                place.seek(3 * number)
-                place.write(b"%d;\n" % number)
-    assert path.read_bytes() == b"0;\n1;\n2;\n3;\n4;\n" and out.mode == "local"
-    for mode in ("plain", "ordered"):
-        out = swath.append(path, mode=mode, sync="none")
-        with pytest.raises((OSError, TypeError), match="local"):
-            out.place().seek(1)
-        out.abort()
-
-
 def interrupted(seconds):
     """Ctrl-C for this thread, that late."""
     threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
@@ -104,7 +87,7 @@ def test_an_output_ends_while_somebody_waits_for_a_place(tmp_path, end):
 
 
 @pytest.mark.parametrize("end", ["abort", "commit"])
-@pytest.mark.parametrize("mode", ["ordered", "plain", "segments", "global"])
+@pytest.mark.parametrize("mode", ["ordered", "plain", "segments"])
 def test_a_place_whose_output_is_gone_says_so(tmp_path, mode, end):
     out = swath.append(tmp_path / "out", mode=mode, sync="none", **({"window": 3} if mode == "ordered" else {}))
     written, untouched = out.place(), out.place()

@@ -80,7 +80,7 @@ def test_what_goes_on_in_the_parent_is_refused_in_a_child(make):
         assert b"".join(b"".join(chunks) for _, chunks in reading) == path.read_bytes()
 
 
-@pytest.mark.parametrize("mode", ["ordered", "plain", "segments", "local-files"])
+@pytest.mark.parametrize("mode", ["ordered", "plain", "segments"])
 def test_a_child_leaves_the_output_of_its_parent_alone(tmp_path, mode):
     path = tmp_path / "out"
     with swath.append(path, mode=mode, sync="none") as out:

@@ -170,10 +170,6 @@ enum swath_mode
      * `swath_appended_open`, `swath cat` and `swath export` read it.
      */
     SWATH_MODE_SEGMENTS = 1,
-    /**
-     * One file in the order of arrival: what one call writes stays in one piece.
-     */
-    SWATH_MODE_GLOBAL = 2,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -910,7 +906,7 @@ swath_status swath_append_fork(const swath_append *append,
  * forks must be finished.
  *
  * SWATH_STATUS_BUSY if one is not, or another call with the handle is running: both leave
- * everything as it is. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
+ * everything as it is.
  */
 swath_status swath_append_checkpoint(const swath_append *append);
 

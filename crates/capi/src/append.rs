@@ -114,7 +114,7 @@ pub extern "C" fn swath_append_fork(
 /// forks must be finished.
 ///
 /// SWATH_STATUS_BUSY if one is not, or another call with the handle is running: both leave
-/// everything as it is. SWATH_STATUS_INVALID_ARGUMENT in modes without a serial order.
+/// everything as it is.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_checkpoint(append: Option<&Append>) -> Status {
     guard(|| {

@@ -39,6 +39,30 @@ const OUT: &str = "out";
 /// The longest call whose bytes are made on the stack.
 const MOST: usize = 16 << 10;
 
+/// What a call writes to, and forks.
+pub trait Strand: Write {
+    /// Runs both closures, in parallel where a thread is idle, each on a strand.
+    ///
+    /// # Errors
+    ///
+    /// That of `left`, else that of `right`.
+    fn both(
+        &mut self,
+        left: impl FnOnce(&mut Self) -> io::Result<()> + Send,
+        right: impl FnOnce(&mut Self) -> io::Result<()> + Send,
+    ) -> io::Result<()>;
+}
+
+impl Strand for Writer<'_> {
+    fn both(
+        &mut self,
+        left: impl FnOnce(&mut Self) -> io::Result<()> + Send,
+        right: impl FnOnce(&mut Self) -> io::Result<()> + Send,
+    ) -> io::Result<()> {
+        self.join(left, right).map(|_| ())
+    }
+}
+
 /// How the bytes of all calls are left in a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
@@ -228,9 +252,7 @@ impl Trees {
             with_bytes(fib, call, |bytes| w.write_all(bytes))?;
             match fib.branches(call) {
                 None => Ok(()),
-                Some([left, right]) => {
-                    w.join(|w| go(fib, left, w), |w| go(fib, right, w)).map(|_| ())
-                }
+                Some([left, right]) => w.both(|w| go(fib, left, w), |w| go(fib, right, w)),
             }
         }
         let out = append::create(folder.join(OUT), options.with_sync(Sync::None))?;

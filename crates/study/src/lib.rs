@@ -14,6 +14,7 @@
 
 pub mod barrier;
 pub mod cache;
+pub mod cheerio;
 pub mod counters;
 pub mod experiment;
 pub mod experiments;

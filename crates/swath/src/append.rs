@@ -79,10 +79,9 @@ pub fn create(path: impl AsRef<Path>, options: AppendOptions) -> Result<Append> 
 }
 
 fn begin(path: &Path, options: &AppendOptions) -> Result<Target> {
-    Ok(if options.mode.is_folder() {
-        Target::Folder(Folder::begin(path, &options.draft)?)
-    } else {
-        Target::File(Draft::begin(path, &options.draft)?)
+    Ok(match options.mode {
+        Mode::Plain => Target::File(Draft::begin(path, &options.draft)?),
+        Mode::Segments => Target::Folder(Folder::begin(path, &options.draft)?),
     })
 }
 
@@ -90,8 +89,7 @@ fn begin(path: &Path, options: &AppendOptions) -> Result<Target> {
 /// behind them. Without anything at `path`, this is [`create`].
 ///
 /// Until the commit, `path` stays what it is. A file's bytes are taken over by sharing blocks
-/// where the file system can, else by copying; segments are taken over as they are. In global
-/// mode the shared position begins behind the old bytes, in local mode each strand's does.
+/// where the file system can, else by copying; segments are taken over as they are.
 ///
 /// A lock keeps other writers of Swath out; of other programs it is found out at the commit, and
 /// at checkpoints, that they have changed a file meanwhile ([`Reason::Changed`]): it is not

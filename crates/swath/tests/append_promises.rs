@@ -1,6 +1,5 @@
 //! What `append` promises besides the order: modes, handles, checkpoints, reading back.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -60,7 +59,7 @@ fn expected_lines(to: u32) -> Vec<u8> {
 
 #[test]
 fn nothing_is_visible_before_the_commit_and_nothing_is_left_without_one() {
-    for mode in [Mode::Plain, Mode::Segments, Mode::Global, Mode::Local, Mode::LocalFiles] {
+    for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
         let out = append::create(place.path(), quick().with_mode(mode).with_buffer_size(8));
         let out = out.expect("it can be created");
@@ -208,7 +207,7 @@ fn a_fork_of_an_output_that_is_gone_says_so_and_holds_nothing() {
     let failed: End = |out| {
         assert_eq!(out.commit().expect_err("forks are open").reason(), Reason::Busy);
     };
-    for mode in [Mode::Plain, Mode::Segments, Mode::Global, Mode::Local, Mode::LocalFiles] {
+    for mode in [Mode::Plain, Mode::Segments] {
         for end in [dropped, failed] {
             let place = Place::new();
             let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
@@ -252,86 +251,6 @@ fn a_fork_of_an_output_that_is_gone_gives_its_memory_back() {
     second.write_all(b"more").expect_err("it is gone");
     let after = resident();
     assert!(after + MUCH / 2 < before, "{before} bytes before, {after} after");
-}
-
-#[test]
-fn global_mode_keeps_records_whole_in_some_order() {
-    let place = Place::new();
-    let options = quick().with_mode(Mode::Global).with_buffer_size(64);
-    let out = append::create(place.path(), options).expect("created");
-    let long = "x".repeat(100);
-    (0..2000_u32)
-        .into_par_iter()
-        .append_to(&out, |number, w| {
-            write!(w, "{number}:")?;
-            w.write_all(&long.as_bytes()[..number as usize % 100])?;
-            w.write_all(b"\n")
-        })
-        .expect("written");
-    out.scope(|w| {
-        w.join(|w| writeln!(w, "{}:{long}", 5000), |w| writeln!(w, "{}:{long}", 5001))
-            .map(|_| ())
-    })
-    .expect("written");
-    out.commit().expect("committed");
-    let text = fs::read_to_string(place.path()).expect("text");
-    let mut seen = BTreeSet::new();
-    for line in text.lines() {
-        let (number, rest) = line.split_once(':').expect("a whole record");
-        let number: usize = number.parse().expect("a number");
-        let len = if number < 2000 { number % 100 } else { 100 };
-        assert_eq!(rest, &long[..len], "record {number}");
-        assert!(seen.insert(number), "record {number} twice");
-    }
-    assert_eq!(seen.len(), 2002);
-}
-
-#[test]
-fn local_mode_gives_each_strand_its_own_position() {
-    let place = Place::new();
-    let out = append::create(place.path(), quick().with_mode(Mode::Local)).expect("created");
-    out.scope(|w| {
-        w.write_all(b"head")?;
-        w.join(
-            |w| {
-                assert_eq!(w.position(), 4);
-                w.write_all(b"LEFT")
-            },
-            |w| {
-                assert_eq!(w.position(), 4, "a copy of the position at the fork");
-                w.seek_to(10)?;
-                w.write_all(b"RIGHT")
-            },
-        )?;
-        assert_eq!(w.position(), 4, "and there again after the join");
-        w.seek_to(20)?;
-        w.write_all(b"tail")
-    })
-    .expect("written");
-    assert_eq!(out.commit().expect("committed").bytes, 24);
-    assert_eq!(read_back(&place.path()), b"headLEFT\0\0RIGHT\0\0\0\0\0tail");
-
-    let plain = append::create(place.path(), quick()).expect("created");
-    let error = plain.scope(|w| w.seek_to(1)).expect_err("the order decides");
-    assert_eq!((error.operation(), error.reason()), (Operation::Seek, Reason::Invalid));
-}
-
-#[test]
-fn local_files_hold_every_strands_bytes() {
-    let place = Place::new();
-    let options = quick().with_mode(Mode::LocalFiles).with_buffer_size(32);
-    let out = append::create(place.path(), options).expect("created");
-    out.scope(|w| lines(w, 0, 500)).expect("written");
-    out.commit().expect("committed");
-    let mut lines: Vec<String> = String::from_utf8(read_back(&place.path()))
-        .expect("text")
-        .lines()
-        .map(String::from)
-        .collect();
-    lines.sort();
-    let mut expected: Vec<String> = (0..500).map(|number| format!("line {number}")).collect();
-    expected.sort();
-    assert_eq!(lines, expected);
 }
 
 #[test]
@@ -423,9 +342,6 @@ fn a_checkpoint_leaves_everything_before_it_and_writing_goes_on() {
         assert_eq!(read_back(&place.path()), expected_lines(200), "{mode:?}");
         assert_eq!(place.names(), ["out"]);
     }
-    let place = Place::new();
-    let out = append::create(place.path(), quick().with_mode(Mode::Global)).expect("created");
-    assert_eq!(out.checkpoint().expect_err("no order").reason(), Reason::Invalid);
 }
 
 #[test]
@@ -508,7 +424,7 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
 
 #[test]
 fn empty_outputs_and_empty_strands_cost_nothing() {
-    for mode in [Mode::Plain, Mode::Segments, Mode::Global, Mode::Local, Mode::LocalFiles] {
+    for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
         let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
         out.scope(|w| {
@@ -593,27 +509,6 @@ fn a_panic_in_the_iterator_itself_keeps_what_the_serial_loop_would_have_written(
 }
 
 #[test]
-fn a_record_that_panics_is_gone_and_later_ones_are_not() {
-    struct Panics;
-    impl std::fmt::Display for Panics {
-        fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            std::panic::resume_unwind(Box::new("planned"))
-        }
-    }
-    for mode in [Mode::Global, Mode::LocalFiles] {
-        let place = Place::new();
-        let mut out = append::create(place.path(), quick().with_mode(mode)).expect("created");
-        out.write_all(b"A ").expect("written");
-        let panicked =
-            catch_unwind(AssertUnwindSafe(|| out.scope(|w| write!(w, "torn {Panics}"))));
-        assert!(panicked.is_err());
-        out.scope(|w| write!(w, "B ")).expect("written");
-        out.commit().expect("committed");
-        assert_eq!(read_back(&place.path()), b"A B ", "{mode:?}");
-    }
-}
-
-#[test]
 fn an_export_into_the_folder_itself_is_refused() {
     let place = Place::new();
     let mut out =
@@ -628,16 +523,4 @@ fn an_export_into_the_folder_itself_is_refused() {
         assert!(back.export(place.path().join("new"), &quick()).is_err());
     }
     assert_eq!(read_back(&place.path()), b"bytes");
-}
-
-#[test]
-fn a_position_beyond_any_file_is_an_error() {
-    let place = Place::new();
-    let out = append::create(place.path(), quick().with_mode(Mode::Local)).expect("created");
-    out.scope(|w| {
-        w.seek_to(u64::MAX - 1)?;
-        w.write_all(b"four").map_err(|_| unreachable())
-    })
-    .expect("it is in the buffer");
-    assert!(out.commit().is_err());
 }

@@ -15,9 +15,6 @@ def map_ordered(
     workers: int,
 ) -> None:
     """What ``Append.map_ordered`` does: see there."""
-    if output.mode == "local":
-        text = "mode='local' has positions and no order; try: place(), its seek(offset), or mode='plain'"
-        raise ValueError(text)
     source = iter(items)
     lock = threading.Lock()
     failures: list[tuple[int, BaseException]] = []

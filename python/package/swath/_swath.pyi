@@ -173,7 +173,6 @@ class Tensors:
 class Place:
     def write(self, data: _Bytes) -> int: ...
     def fork(self) -> Place: ...
-    def seek(self, offset: int) -> None: ...
     def finish(self) -> None: ...
     def __enter__(self) -> Self: ...
     def __exit__(
@@ -335,7 +334,7 @@ def read_prioritised(
 def append(
     path: _Path,
     *,
-    mode: Literal["ordered", "plain", "segments", "global", "local", "local-files"] = "ordered",
+    mode: Literal["ordered", "plain", "segments"] = "ordered",
     sync: Literal["full", "none"] = "full",
     replace: bool = True,
     window: int = 0,

@@ -22,10 +22,8 @@ pub enum Mode {
     /// A folder of segments and a manifest with their serial order: nothing is moved at commit.
     /// `swath_appended_open`, `swath cat` and `swath export` read it.
     Segments = 1,
-    /// One file in the order of arrival: what one call writes stays in one piece.
-    Global = 2,
 }
-numbers!(Mode, "swath_mode", [Plain, Segments, Global]);
+numbers!(Mode, "swath_mode", [Plain, Segments]);
 
 /// How sure to be, at commit, that a power cut does not undo it.
 #[repr(u32)]
@@ -96,7 +94,6 @@ impl AppendOptions {
         let new = new.with_mode(match set.mode {
             Mode::Plain => append::Mode::Plain,
             Mode::Segments => append::Mode::Segments,
-            Mode::Global => append::Mode::Global,
         });
         new.with_checksums(match set.checksums {
             Checksums::Extents => append::Checksums::Extents,

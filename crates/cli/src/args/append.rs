@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use swath::append::{AppendOptions, Mode};
+use swath::append::{AppendOptions, Mode, OrderedOptions};
 use swath::sink::{HardLinks, Replace, Sync};
 
 use super::copy::{HARD_LINKS, SYNC};
@@ -60,7 +60,7 @@ pub struct Fib {
 
     /// Where the bytes of parallel strands go: plain, segments, or without an order
     #[arg(long, value_name = "MODE", value_parser = words(FIB_MODES), default_value = "plain")]
-    pub mode: Mode,
+    pub mode: FibMode,
 
     /// Bytes of stolen strands that may wait in memory for their place; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
@@ -75,12 +75,23 @@ pub struct Fib {
     pub leave: LeaveArgs,
 }
 
+/// Where the bytes of parallel strands go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FibMode {
+    /// In the order of the serial program.
+    Ordered(Mode),
+    /// One file, in no order.
+    Global,
+    /// A file for each thread, in no order.
+    LocalFiles,
+}
+
 /// Local mode is left out: every call would write the same place.
-const FIB_MODES: &[(&str, Mode)] = &[
-    ("plain", Mode::Plain),
-    ("segments", Mode::Segments),
-    ("global", Mode::Global),
-    ("local-files", Mode::LocalFiles),
+const FIB_MODES: &[(&str, FibMode)] = &[
+    ("plain", FibMode::Ordered(Mode::Plain)),
+    ("segments", FibMode::Ordered(Mode::Segments)),
+    ("global", FibMode::Global),
+    ("local-files", FibMode::LocalFiles),
 ];
 
 /// What all commands that append in parallel take.
@@ -125,8 +136,15 @@ impl Fib {
         AppendOptions::new()
             .with_sync(self.leave.sync)
             .with_hard_links(self.leave.hard_links)
-            .with_mode(self.mode)
             .with_memory(self.memory)
+            .with_timeline(self.leave.timeline.handle())
+    }
+
+    /// Returns those of one file in no order.
+    pub fn ordered_options(&self) -> OrderedOptions {
+        OrderedOptions::new()
+            .with_sync(self.leave.sync)
+            .with_hard_links(self.leave.hard_links)
             .with_timeline(self.leave.timeline.handle())
     }
 }

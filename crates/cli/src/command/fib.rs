@@ -4,13 +4,16 @@ use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use rayon::ThreadPool;
 use serde::Serialize;
-use swath::append::{self, Committed, Mode, Writer};
+use swath::append::{self, Committed};
+use swath_study::cheerio;
 use swath_study::fib::{Call, Fib, fill};
+use swath_study::forks::Strand;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{Outcome, pool};
-use crate::args::append as args;
+use crate::args::append::{self as args, FibMode};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
@@ -56,11 +59,8 @@ pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
     let (pool, fallbacks) = pool(args.leave.workers)?;
     let workers = pool.current_num_threads();
     let begun = Instant::now();
-    let out = append::create(&args.output, args.options())?;
-    out.scope(|w| pool.install(|| branch(&tree, tree.root(), w)))?;
-    let written = begun.elapsed();
-    let committed = pool.install(|| out.commit())?;
-    let elapsed = begun.elapsed();
+    let (committed, written) = leave(args, &tree, &pool)?;
+    let (elapsed, written) = (begun.elapsed(), written - begun);
     let ran = Ran { committed, elapsed, commit: elapsed - written, workers, fallbacks };
     let difference = if args.verify { Some(first_difference(args, &tree)?) } else { None };
     wrote(&args.output, report(args, &tree, ran, difference))?;
@@ -68,6 +68,25 @@ pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
     let path = args.output.display();
     complain(format!("{path} is not what the serial program writes from byte {offset} on"));
     Ok(Outcome::Differs)
+}
+
+/// Runs the tree and leaves what it wrote; also when all was written and the commit began.
+fn leave(args: &args::Fib, tree: &Fib, pool: &ThreadPool) -> Result<(Committed, Instant)> {
+    let out = match args.mode {
+        FibMode::Ordered(mode) => {
+            let out = append::create(&args.output, args.options().with_mode(mode))?;
+            out.scope(|w| pool.install(|| branch(tree, tree.root(), w)))?;
+            let written = Instant::now();
+            return Ok((pool.install(|| out.commit())?, written));
+        }
+        FibMode::Global => cheerio::global(&args.output, args.ordered_options())?,
+        FibMode::LocalFiles => cheerio::local_files(&args.output, args.options())?,
+    };
+    let mut w = out.writer();
+    pool.install(|| branch(tree, tree.root(), &mut w))?;
+    w.finish()?;
+    let written = Instant::now();
+    Ok((pool.install(|| out.commit())?, written))
 }
 
 /// Prints how it went, and where the output differs if it was compared.
@@ -84,27 +103,25 @@ fn report(
     let mut lines = text(args, tree, &ran);
     if difference == Some(None) {
         lines += match args.mode {
-            Mode::Global | Mode::LocalFiles => "  what every call wrote is there, whole\n",
-            _ => "  byte for byte what the serial program writes\n",
+            FibMode::Ordered(_) => "  byte for byte what the serial program writes\n",
+            _ => "  what every call wrote is there, whole\n",
         };
     }
     Ok(print(lines)?)
 }
 
 /// One call: writes, forks, calls, joins.
-fn branch(tree: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
+fn branch<W: Strand>(tree: &Fib, call: Call, w: &mut W) -> io::Result<()> {
     write_call(tree, call, w)?;
     match tree.branches(call) {
         None => Ok(()),
-        Some([left, right]) => {
-            w.join(|w| branch(tree, left, w), |w| branch(tree, right, w)).map(|_| ())
-        }
+        Some([left, right]) => w.both(|w| branch(tree, left, w), |w| branch(tree, right, w)),
     }
 }
 
 /// Not inlined: its buffer is not to lie on the stack once for each call above.
 #[inline(never)]
-fn write_call(tree: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
+fn write_call(tree: &Fib, call: Call, w: &mut impl Write) -> io::Result<()> {
     /// Most calls write less than this, and then nothing is allocated for it.
     const SMALL: usize = 16 << 10;
     let len = usize::try_from(tree.bytes_per_call()).unwrap_or(usize::MAX);
@@ -122,7 +139,7 @@ fn write_call(tree: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
 /// calls' records that are compared, and where they end that is told.
 fn first_difference(args: &args::Fib, tree: &Fib) -> io::Result<Option<u64>> {
     let mut back = append::open(&args.output)?;
-    if !matches!(args.mode, Mode::Global | Mode::LocalFiles) {
+    if matches!(args.mode, FibMode::Ordered(_)) {
         return tree.first_difference(back);
     }
     let mut bytes = vec![0; args.bytes];

@@ -4,8 +4,7 @@ use std::sync::Mutex;
 
 use swath_plan::segment::rope::Piece;
 
-use crate::append::manifest::{is_serial, names};
-use crate::append::options::Mode;
+use crate::append::manifest::names;
 use crate::append::origin::Origin;
 use crate::append::output::{Root, dropped};
 use crate::append::part::Part;
@@ -79,8 +78,8 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
         return Err(error);
     }
     let target = shared.target().take();
-    match (shared.mode, target) {
-        (Mode::Plain, Some(Target::File(draft))) => {
+    match target {
+        Some(Target::File(draft)) => {
             let len = base + taken.len;
             land(shared, taken, base)?;
             named(shared, len, || draft.commit(len))?;
@@ -88,16 +87,8 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
             shared.release_logs();
             Ok(report)
         }
-        (Mode::Global | Mode::Local, Some(Target::File(draft))) => {
-            let len = shared.end();
-            named(shared, len, || draft.commit(len))?;
-            Ok(report(shared, len, 1))
-        }
-        (mode, Some(Target::Folder(mut folder))) => {
-            match mode {
-                Mode::LocalFiles => root.entries.push_logs(shared),
-                _ => root.entries.push(shared, taken.parts)?,
-            }
+        Some(Target::Folder(mut folder)) => {
+            root.entries.push(shared, taken.parts)?;
             let manifest = root.entries.manifest(shared)?;
             named(shared, manifest.len(), || {
                 folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
@@ -105,7 +96,7 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
             folder.finish();
             Ok(report(shared, manifest.len(), manifest.extents().len()))
         }
-        _ => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
+        None => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
     }
 }
 
@@ -160,11 +151,6 @@ fn cut((part, offset): (Part, u64)) -> Vec<(Part, u64)> {
 }
 
 pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> {
-    if !is_serial(shared.mode) {
-        return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)
-            .detail("without a serial order there is nothing that comes before a checkpoint")
-            .hint("use mode `segments` or `plain`"));
-    }
     let strand = take_strand(shared, root)?;
     let base = strand.origin().known().ok_or_else(|| shared.fail(lost(shared)))?;
     let taken = strand.into_parts(shared)?;

@@ -8,7 +8,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::iter::IndexedParallelIterator;
 use rayon::iter::plumbing::{Consumer, Folder, Reducer};
 
-use crate::append::options::Mode;
 use crate::append::origin::Origin;
 use crate::append::output::Append;
 use crate::append::sequence::{End, Ended};
@@ -117,9 +116,8 @@ where
 {
     let shared = w.shared();
     let strand = w.take_strand();
-    let position = strand.position();
     let failed_from = AtomicUsize::new(usize::MAX);
-    let loop_ = Loop { shared, write, failed_from: &failed_from, position };
+    let loop_ = Loop { shared, write, failed_from: &failed_from };
     // Panics of items and of what makes them are caught in `Part`. One that comes from elsewhere
     // in the iterator takes the strand with it: then nothing can be committed any more.
     let lost = Lost { shared, is_lost: true };
@@ -160,8 +158,6 @@ struct Loop<'l, 'a, F> {
     write: &'l F,
     /// The first item of the leftmost part that failed: parts behind it need not begin.
     failed_from: &'l AtomicUsize,
-    /// Local mode: where every item begins.
-    position: u64,
 }
 
 impl<F> Clone for Loop<'_, '_, F> {
@@ -256,12 +252,7 @@ where
     fn consume(mut self, item: T) -> Self {
         let run = self.consumer.run;
         let mut w = Writer::new(run.shared, self.take_strand());
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            if run.shared.mode == Mode::Local {
-                w.go_to(run.position);
-            }
-            w.record(|w| (run.write)(item, w))
-        }));
+        let result = catch_unwind(AssertUnwindSafe(|| (run.write)(item, &mut w)));
         self.strand = Some(w.into_strand());
         match result {
             Ok(Ok(())) => {}

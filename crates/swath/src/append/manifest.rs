@@ -3,7 +3,7 @@
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
-use crate::append::options::{Checksums, Mode};
+use crate::append::options::Checksums;
 use crate::append::part::Part;
 use crate::append::shared::Shared;
 use crate::error::{Error, Operation, Reason, Result};
@@ -46,17 +46,6 @@ impl Entries {
             }
         }
         Ok(())
-    }
-
-    /// Local mode: every log as a whole, one behind the other.
-    pub(super) fn push_logs(&mut self, shared: &Shared) {
-        for (segment, len) in (self.old.len()..).zip(shared.log_lens()) {
-            let segment = u32::try_from(segment).unwrap_or(u32::MAX);
-            let extent = Extent::between(0, len);
-            if len > 0 {
-                self.extents.push(ManifestExtent { segment, extent, crc32c: None });
-            }
-        }
     }
 
     /// Checks everything and returns the manifest; segments that nobody needs are left out.
@@ -103,9 +92,4 @@ fn merged(last: &ManifestExtent, next: &ManifestExtent) -> Option<ManifestExtent
     };
     let extent = Extent::between(last.extent.offset(), next.extent.end());
     Some(ManifestExtent { segment: last.segment, extent, crc32c })
-}
-
-/// Whether the order of what strands write is kept, so that it can be checkpointed.
-pub(super) fn is_serial(mode: Mode) -> bool {
-    matches!(mode, Mode::Plain | Mode::Segments)
 }

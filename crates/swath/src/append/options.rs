@@ -21,43 +21,12 @@ pub enum Mode {
     /// serial order. Nothing is moved at commit. [`open`](super::open) reads it back as one
     /// stream, and so do `swath cat` and `swath export`.
     Segments,
-    /// One file and one position that all strands share (Cheerio's *global* mode): records stay
-    /// whole, but come in the order of arrival.
-    ///
-    /// A record is what one call of `write_all` or `write!` leaves, or what one item of
-    /// [`append_to`](super::AppendTo::append_to), or one call of
-    /// [`record`](super::Writer::record), writes. What a branch has left stays, also if one before
-    /// it in serial order fails later: without an order there is nothing to undo.
-    Global,
-    /// One file, and a position for each strand (Cheerio's *local* mode): a fork gives both
-    /// branches the position of the fork, and after the join it is there again. See
-    /// [`seek_to`](super::Writer::seek_to). Where strands write the same bytes, either may win.
-    Local,
-    /// A folder with a file for each thread that writes (Cheerio's *local* mode, a file each):
-    /// records, as in [`Global`](Self::Global), stay whole; those of one strand come in its order,
-    /// perhaps with those of others between. [`open`](super::open) reads the files one behind the
-    /// other.
-    LocalFiles,
 }
 
 impl Mode {
     /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("plain", Self::Plain),
-        ("segments", Self::Segments),
-        ("global", Self::Global),
-        ("local", Self::Local),
-        ("local-files", Self::LocalFiles),
-    ];
-
-    /// Whether what is written comes in the order of arrival, record by record.
-    pub(super) fn has_records(self) -> bool {
-        matches!(self, Self::Global | Self::LocalFiles)
-    }
-
-    pub(super) fn is_folder(self) -> bool {
-        matches!(self, Self::Segments | Self::LocalFiles)
-    }
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("plain", Self::Plain), ("segments", Self::Segments)];
 }
 
 /// Whether the bytes of segments are checksummed (CRC-32C).

@@ -50,9 +50,8 @@ impl Append {
         target: Target,
         (base, entries): (u64, Entries),
     ) -> Self {
-        let shared = Shared::new(options, path, target, base);
-        let mut strand = Strand::new(&shared, Origin::at(base));
-        strand.start_at(base);
+        let shared = Shared::new(options, path, target);
+        let strand = Strand::new(&shared, Origin::at(base));
         let root = Root { strand, sequence: Sequence::new(), entries };
         Self { shared: Arc::new(shared), root: Mutex::new(root) }
     }
@@ -117,9 +116,7 @@ impl Append {
     ///
     /// # Errors
     ///
-    /// [`Reason::Busy`] if a strand is writing or a fork is not finished;
-    /// [`Reason::Invalid`] in the other modes, which have no serial order; what makes a commit
-    /// fail.
+    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; what makes a commit fail.
     pub fn checkpoint(&self) -> Result<Committed> {
         let mut root = self.root()?;
         self.no_open_forks(&root, "finish them first: nothing is lost")?;

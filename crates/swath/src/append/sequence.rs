@@ -81,10 +81,8 @@ impl<E> Sequence<E> {
         let here = Origin::unknown();
         here.follow(current.origin(), current.len());
         let slot = Arc::new(Slot { filled: Mutex::new(None), next: Origin::unknown() });
-        let mut after = Strand::new(shared, Arc::clone(&slot.next));
-        let mut branch = Strand::new(shared, here);
-        branch.start_at(current.position());
-        after.start_at(current.position());
+        let after = Strand::new(shared, Arc::clone(&slot.next));
+        let branch = Strand::new(shared, here);
         self.before.push((current, Arc::clone(&slot)));
         Forked { slot, branch, after }
     }

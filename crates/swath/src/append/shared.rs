@@ -86,8 +86,6 @@ pub(super) struct Shared {
     /// Where bytes go whose place is known; none for folders.
     file: Option<Arc<dyn FsFile>>,
     preallocation: Preallocation,
-    /// The one position of global mode; the end of what was written in local mode.
-    position: AtomicU64,
     target: Mutex<Option<Target>>,
     logs: Mutex<Logs>,
     memory: u64,
@@ -106,7 +104,7 @@ pub(super) struct Shared {
 const PAGES_LEN: usize = 2 << 20;
 
 impl Shared {
-    pub(super) fn new(options: &AppendOptions, path: &Path, target: Target, base: u64) -> Self {
+    pub(super) fn new(options: &AppendOptions, path: &Path, target: Target) -> Self {
         let file = match &target {
             Target::File(draft) => Some(Arc::clone(draft.file())),
             Target::Folder(_) => None,
@@ -119,7 +117,6 @@ impl Shared {
             sync: options.draft.sync,
             file,
             preallocation: Preallocation::new(),
-            position: AtomicU64::new(base),
             target: Mutex::new(Some(target)),
             logs: Mutex::default(),
             memory: memory(options.memory),
@@ -176,7 +173,7 @@ impl Shared {
     /// Puts bytes without a place behind `rope`: in memory while there is room, else spilled.
     /// Segments always go to a log.
     pub(super) fn keep(&self, rope: &mut Rope<Part>, bytes: &[u8]) -> Result<()> {
-        if !self.mode.is_folder() {
+        if self.mode == Mode::Plain {
             if rope.grow_last(|last| last.push(bytes)) {
                 return Ok(());
             }
@@ -250,7 +247,7 @@ impl Shared {
             return Err(self.fail(error));
         }
         Counters::add(&self.counters.logged, extent.len);
-        let is_checked = self.mode.is_folder() && self.checksums == Checksums::Extents;
+        let is_checked = self.mode == Mode::Segments && self.checksums == Checksums::Extents;
         let crc = if is_checked { crc32c::crc32c(bytes) } else { 0 };
         Ok(Part::Log { extent, crc })
     }
@@ -387,22 +384,6 @@ impl Shared {
             let thread = thread::Builder::new().name(String::from("swath-free"));
             let _ = thread.spawn(move || drop(logs));
         }
-    }
-
-    /// Global mode: takes the next `len` bytes of the file.
-    pub(super) fn reserve(&self, len: u64) -> u64 {
-        // Relaxed: each strand only needs bytes of its own.
-        self.position.fetch_add(len, Ordering::Relaxed)
-    }
-
-    /// Local mode: bytes up to `end` are in use.
-    pub(super) fn extend_to(&self, end: u64) {
-        self.position.fetch_max(end, Ordering::Relaxed);
-    }
-
-    /// The end of the file in global and local mode.
-    pub(super) fn end(&self) -> u64 {
-        self.position.load(Ordering::Relaxed)
     }
 
     /// The target, to commit it, and for nothing that a strand does.

@@ -25,16 +25,11 @@ pub(super) struct Strand {
     tail: Vec<u8>,
     /// Longer than this, it is left somewhere.
     limit: usize,
-    /// Bytes from the origin on that are where they belong; in global and local mode, all that
-    /// have left the tail.
+    /// Bytes from the origin on that are where they belong.
     landed: u64,
     /// The bytes between.
     rope: Rope<Part>,
     origin: Arc<Origin>,
-    /// Local mode: where the tail goes.
-    position: u64,
-    /// Modes of records: bytes of the tail up to here are whole records; the rest is being written.
-    record_start: Option<usize>,
     forks: u64,
 }
 
@@ -46,8 +41,6 @@ impl Strand {
             landed: 0,
             rope: Rope::new(),
             origin,
-            position: 0,
-            record_start: None,
             forks: 0,
         })
     }
@@ -64,11 +57,6 @@ impl Strand {
     /// Bytes from the origin on.
     pub(super) fn len(&self) -> u64 {
         self.landed + self.rope.len() + self.tail.len() as u64
-    }
-
-    /// Local mode: begins at `position`.
-    pub(super) fn start_at(&mut self, position: u64) {
-        self.position = position;
     }
 
     pub(super) fn count_fork(&mut self) {
@@ -89,9 +77,6 @@ impl Strand {
     #[inline(never)]
     fn write_slowly(&mut self, shared: &Shared, mut bytes: &[u8]) -> Result<()> {
         shared.check()?;
-        if shared.mode.has_records() {
-            return self.write_record(shared, bytes);
-        }
         while bytes.len() > self.limit - self.tail.len() {
             if self.tail.is_empty() && bytes.len() >= self.limit {
                 let rest = self.write_through(shared, bytes)?;
@@ -112,14 +97,8 @@ impl Strand {
     fn write_through<'b>(&mut self, shared: &Shared, bytes: &'b [u8]) -> Result<&'b [u8]> {
         let mut now = bytes;
         match shared.mode {
-            Mode::Local => {
-                shared.place(now, self.position)?;
-                self.landed += now.len() as u64;
-                self.position = self.position.saturating_add(now.len() as u64);
-                shared.extend_to(self.position);
-            }
-            Mode::Segments | Mode::LocalFiles => shared.keep(&mut self.rope, now)?,
-            Mode::Plain | Mode::Global => match self.land(shared)? {
+            Mode::Segments => shared.keep(&mut self.rope, now)?,
+            Mode::Plain => match self.land(shared)? {
                 Some(next) => {
                     shared.place(now, next)?;
                     self.landed += now.len() as u64;
@@ -146,39 +125,8 @@ impl Strand {
                 None => return self.keep_tail(shared),
             },
             Mode::Segments => return self.keep_tail(shared),
-            Mode::Global | Mode::LocalFiles => return self.shed_records(shared),
-            Mode::Local => {
-                shared.place(&self.tail, self.position)?;
-                self.position = self.position.saturating_add(len);
-                shared.extend_to(self.position);
-            }
         }
         self.tail.clear();
-        self.landed += len;
-        Ok(())
-    }
-
-    /// Modes of records: leaves the records that are whole at the end of the file.
-    fn shed_records(&mut self, shared: &Shared) -> Result<()> {
-        let whole = self.record_start.unwrap_or(self.tail.len());
-        if whole > 0 {
-            let mut tail = mem::take(&mut self.tail);
-            let left = self.leave_records(shared, &tail[..whole]);
-            tail.drain(..whole);
-            self.tail = tail;
-            self.record_start = self.record_start.map(|_| 0);
-            left?;
-        }
-        Ok(())
-    }
-
-    /// Leaves whole records where the next ones go, in one piece.
-    fn leave_records(&mut self, shared: &Shared, records: &[u8]) -> Result<()> {
-        if shared.mode == Mode::LocalFiles {
-            return shared.keep(&mut self.rope, records);
-        }
-        let len = records.len() as u64;
-        shared.place(records, shared.reserve(len))?;
         self.landed += len;
         Ok(())
     }
@@ -201,66 +149,11 @@ impl Strand {
         Ok(Some(base + self.landed))
     }
 
-    /// Modes of records: a record that does not fit behind the others.
-    fn write_record(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
-        self.shed(shared)?;
-        if self.record_start.is_none() && bytes.len() >= self.limit {
-            return self.leave_records(shared, bytes);
-        }
-        // A record that is still being written stays in one piece, however long it gets.
-        self.tail.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    /// Modes of records: what is written up to [`end_record`](Self::end_record) stays together.
-    /// Returns whether this call began it.
-    pub(super) fn begin_record(&mut self) -> bool {
-        let begins = self.record_start.is_none();
-        if begins {
-            self.record_start = Some(self.tail.len());
-        }
-        begins
-    }
-
-    /// A record that is not whole is not left, where records are what is kept.
-    pub(super) fn end_record(&mut self, shared: &Shared, is_whole: bool) {
-        if !is_whole {
-            self.drop_torn_record(shared);
-        }
-        self.record_start = None;
-    }
-
-    /// Modes of records: a record that a failure or panic cut short is not left.
-    fn drop_torn_record(&mut self, shared: &Shared) {
-        if let (true, Some(start)) = (shared.mode.has_records(), self.record_start.take()) {
-            self.tail.truncate(start);
-        }
-    }
-
-    pub(super) fn position(&self) -> u64 {
-        self.position.saturating_add(self.tail.len() as u64)
-    }
-
-    /// Local mode: goes on writing at `offset`.
-    pub(super) fn seek_to(&mut self, shared: &Shared, offset: u64) -> Result<()> {
-        if offset != self.position() {
-            self.shed(shared)?;
-            self.position = offset;
-        }
-        Ok(())
-    }
-
     /// Puts everything of `right` behind everything of `self`, in O(1) but for bytes whose place
     /// is known now: those go there. To be called by whoever forked, after both have ended.
     pub(super) fn absorb(&mut self, shared: &Shared, mut right: Self) -> Result<()> {
-        right.drop_torn_record(shared);
         self.forks += mem::take(&mut right.forks);
         if right.len() == 0 {
-            return Ok(());
-        }
-        if !matches!(shared.mode, Mode::Plain | Mode::Segments) {
-            right.shed(shared)?;
-            self.landed += right.len();
             return Ok(());
         }
         let is_small = right.len() == right.tail.len() as u64;
@@ -304,8 +197,7 @@ impl Strand {
     /// Takes everything out, in order: to be committed.
     pub(super) fn into_parts(mut self, shared: &Shared) -> Result<Parts> {
         Counters::add(&shared.counters.forks, self.forks);
-        self.drop_torn_record(shared);
-        if !matches!(shared.mode, Mode::Plain) {
+        if shared.mode == Mode::Segments {
             self.shed(shared)?;
         }
         Ok(Parts {

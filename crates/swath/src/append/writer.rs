@@ -10,7 +10,6 @@ use std::thread;
 
 use swath_os::handoff;
 
-use crate::append::options::Mode;
 use crate::append::origin::Origin;
 use crate::append::pool;
 use crate::append::sequence::{End, Ended};
@@ -65,8 +64,6 @@ impl fmt::Debug for Writer<'_> {
 /// What the two branches of one join tell each other, on the owner's stack.
 struct Branches<'a> {
     shared: &'a Shared,
-    /// Local mode: where both begin.
-    position: u64,
     left_is_well: AtomicBool,
     /// Where a stolen right branch begins, as soon as there is one.
     stolen: OnceLock<Arc<Origin>>,
@@ -87,9 +84,6 @@ impl Drop for Rejoin<'_, '_> {
             // Relaxed: the branches have been joined.
             let is_well = self.branches.left_is_well.load(Ordering::Relaxed);
             self.owner.rejoin(*right, is_well);
-        }
-        if self.branches.shared.mode == Mode::Local {
-            self.owner.go_to(self.branches.position);
         }
     }
 }
@@ -149,10 +143,9 @@ impl<'a> Writer<'a> {
         E: Send,
     {
         pool::enter();
-        let position = self.fork_position();
+        self.count_fork();
         let branches = &Branches {
             shared: self.shared,
-            position,
             left_is_well: AtomicBool::new(false),
             stolen: OnceLock::new(),
         };
@@ -174,12 +167,7 @@ impl<'a> Writer<'a> {
                 result
             };
             let right = move || match take.take() {
-                Some(Some(writer)) => {
-                    if branches.shared.mode == Mode::Local {
-                        writer.go_to(branches.position);
-                    }
-                    Some(Ok(b(writer)))
-                }
+                Some(Some(writer)) => Some(Ok(b(writer))),
                 // The left branch failed. What the serial program would not have done is not begun.
                 Some(None) => None,
                 None => Some(branches.run_stolen(put_right, b)),
@@ -196,11 +184,10 @@ impl<'a> Writer<'a> {
     }
 
     #[inline]
-    fn fork_position(&mut self) -> u64 {
-        self.strand.as_mut().map_or(0, |strand| {
+    fn count_fork(&mut self) {
+        if let Some(strand) = &mut self.strand {
             strand.count_fork();
-            strand.position()
-        })
+        }
     }
 
     /// After a steal: the owner puts the thief's strand behind its own, unless the left branch
@@ -218,78 +205,15 @@ impl<'a> Writer<'a> {
         self.strand = Some(left);
     }
 
-    /// Local mode: goes back to where the fork was, or the loop began.
-    pub(super) fn go_to(&mut self, position: u64) {
-        let shared = self.shared;
-        if let Some(Err(error)) =
-            self.strand.as_mut().map(|strand| strand.seek_to(shared, position))
-        {
-            shared.fail_untold(error);
-        }
-    }
-
-    /// Makes one record of everything that `write` writes: in [`Mode::Global`] and
-    /// [`Mode::LocalFiles`] it stays in one piece, or is not left at all if `write` fails. In other
-    /// modes this does nothing else than calling `write`.
-    ///
-    /// # Errors
-    ///
-    /// That of `write`.
-    pub fn record<R, E>(
-        &mut self,
-        write: impl FnOnce(&mut Writer<'a>) -> std::result::Result<R, E>,
-    ) -> std::result::Result<R, E> {
-        let begins = self.strand.as_mut().is_some_and(|strand| strand.begin_record());
-        let mut record = Record { writer: self, begins, is_whole: false };
-        let result = write(record.writer);
-        record.is_whole = result.is_ok();
-        result
-    }
-
-    /// Goes on writing at `offset` of the file: [`Mode::Local`] only, where every strand has a
-    /// position of its own.
-    ///
-    /// # Errors
-    ///
-    /// In other modes: there the order of the program decides where bytes go.
-    pub fn seek_to(&mut self, offset: u64) -> Result<()> {
-        let shared = self.shared;
-        if shared.mode == Mode::Local {
-            self.strand()?.seek_to(shared, offset)
-        } else {
-            Err(Error::new(Operation::Seek, Reason::Invalid, &shared.path)
-                .detail("only a writer in local mode has a position of its own")
-                .hint("use `Mode::Local`, or seek in the committed file"))
-        }
-    }
-
-    /// Bytes that this strand has written since it began; in local mode, its position.
+    /// Bytes that this strand has written since it began.
     pub fn position(&self) -> u64 {
-        self.strand.as_ref().map_or(0, |strand| match self.shared.mode {
-            Mode::Local => strand.position(),
-            _ => strand.len(),
-        })
+        self.strand.as_ref().map_or(0, |strand| strand.len())
     }
 
     #[inline]
     fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
         let shared = self.shared;
         self.strand().and_then(|strand| strand.write(shared, bytes)).map_err(to_io)
-    }
-}
-
-/// Ends a record, also when what writes it panics.
-struct Record<'w, 'a> {
-    writer: &'w mut Writer<'a>,
-    begins: bool,
-    is_whole: bool,
-}
-
-impl Drop for Record<'_, '_> {
-    fn drop(&mut self) {
-        if let (true, Some(strand)) = (self.begins, &mut self.writer.strand) {
-            strand.end_record(self.writer.shared, self.is_whole);
-        }
     }
 }
 
@@ -316,8 +240,7 @@ impl<'a> Branches<'a> {
         let origin = Origin::unknown();
         // Set once: there is one right branch.
         let _ = self.stolen.set(Arc::clone(&origin));
-        let mut strand = Strand::new(self.shared, origin);
-        strand.start_at(self.position);
+        let strand = Strand::new(self.shared, origin);
         let mut writer = Writer::new(self.shared, strand);
         let result = catch_unwind(AssertUnwindSafe(|| branch(&mut writer)));
         put.put(writer.into_strand());
@@ -372,20 +295,6 @@ impl Write for Writer<'_> {
     #[inline]
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.write_bytes(bytes)
-    }
-
-    /// One record, however many pieces it is formatted from.
-    fn write_fmt(&mut self, arguments: fmt::Arguments<'_>) -> io::Result<()> {
-        struct Pieces<'w, 'a>(&'w mut Writer<'a>);
-        impl Write for Pieces<'_, '_> {
-            fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-                self.0.write(bytes)
-            }
-            fn flush(&mut self) -> io::Result<()> {
-                Ok(())
-            }
-        }
-        self.record(|w| Pieces(w).write_fmt(arguments))
     }
 
     /// Does nothing: bytes are safe when they are committed, and not before.

@@ -35,7 +35,7 @@ impl Appended {
     }
 
     fn is_folder(&self) -> bool {
-        matches!(self.mode, Mode::Segments | Mode::LocalFiles)
+        self.mode == Mode::Segments
     }
 
     fn run(&self, out: Append, reached: &Reached) -> Result<(), Failure> {
@@ -285,11 +285,4 @@ fn what_is_put_behind_old_bytes_survives_every_failure_and_every_crash() {
     survives(Mode::Plain, strands, STRANDS, true);
     survives(Mode::Segments, strands, STRANDS, true);
     survives(Mode::Segments, log, LOG, true);
-}
-
-#[test]
-fn the_modes_without_an_order_survive_every_failure_and_every_crash() {
-    survives(Mode::Global, little, &["few bytes"], false);
-    survives(Mode::Local, little, &["few bytes"], false);
-    survives(Mode::LocalFiles, little, &["few bytes"], false);
 }

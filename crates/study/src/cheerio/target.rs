@@ -1,0 +1,166 @@
+//! What the writers of one output share: where bytes go, and buffers that nobody fills.
+
+use std::io::{self, ErrorKind, Write};
+use std::mem;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+use swath::Positional;
+use swath::append::{Append, Committed, Fork, Ordered};
+
+/// Where bytes go.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// A ticket is taken when a buffer is full: its place is the end of the file.
+    Global(Ordered),
+    Local(Positional),
+    Files(Files),
+}
+
+/// A folder, and its forks. One is lent to one writer at a time, so there are as many as ever wrote
+/// at one time.
+#[derive(Debug)]
+pub(super) struct Files {
+    output: Append,
+    idle: Mutex<Vec<Fork>>,
+}
+
+impl Files {
+    pub(super) fn new(output: Append) -> Self {
+        Self { output, idle: Mutex::default() }
+    }
+
+    fn leave(&self, bytes: &[u8]) -> io::Result<()> {
+        let mut fork = self.take()?;
+        // A fork that fails is dropped, and the output cannot be committed any more.
+        fork.write_all(bytes)?;
+        lock(&self.idle).push(fork);
+        Ok(())
+    }
+
+    /// The fork that was given back last, so that a thread mostly gets its own again.
+    fn take(&self) -> io::Result<Fork> {
+        // Held meanwhile: an output lets one thread fork at a time.
+        let mut idle = lock(&self.idle);
+        idle.pop().map_or_else(|| Ok(self.output.fork()?), Ok)
+    }
+
+    fn commit(self) -> io::Result<Committed> {
+        for fork in self.idle.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            fork.finish()?;
+        }
+        Ok(self.output.commit()?)
+    }
+}
+
+impl Target {
+    /// Leaves `bytes` in one piece: at `place`, which only local mode looks at.
+    fn leave(&self, bytes: &[u8], place: u64) -> io::Result<()> {
+        match self {
+            Self::Global(output) => {
+                let mut ticket = output.ticket()?;
+                ticket.write_all(bytes)?;
+                Ok(ticket.done()?)
+            }
+            Self::Local(output) => Ok(output.write_at(bytes, place)?),
+            Self::Files(files) => files.leave(bytes),
+        }
+    }
+
+    fn commit(self) -> io::Result<Committed> {
+        let mut committed = Committed::default();
+        match self {
+            Self::Global(output) => committed.bytes = output.commit()?.bytes,
+            Self::Local(output) => {
+                committed.bytes = output.len();
+                output.commit()?;
+            }
+            Self::Files(files) => return files.commit(),
+        }
+        (committed.extents, committed.in_place) = (1, committed.bytes);
+        Ok(committed)
+    }
+}
+
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Shared {
+    path: PathBuf,
+    /// Gone once the output is.
+    target: RwLock<Option<Target>>,
+    /// Whether it is gone: for those who only fill a buffer.
+    is_closed: AtomicBool,
+    /// Whether each strand has a position.
+    pub(super) is_local: bool,
+    /// Records of writers that have ended: the next writer goes on behind them.
+    idle: Mutex<Vec<Vec<u8>>>,
+    pub(super) forks: AtomicU64,
+    pub(super) steals: AtomicU64,
+}
+
+impl Shared {
+    pub(super) fn new(path: &Path, target: Target) -> Self {
+        Self {
+            path: path.to_owned(),
+            is_local: matches!(target, Target::Local(_)),
+            target: RwLock::new(Some(target)),
+            is_closed: AtomicBool::new(false),
+            idle: Mutex::default(),
+            forks: AtomicU64::new(0),
+            steals: AtomicU64::new(0),
+        }
+    }
+
+    /// Fails if the output is gone.
+    pub(super) fn check(&self) -> io::Result<()> {
+        // Relaxed: who sees it late finds the target gone.
+        if self.is_closed.load(Ordering::Relaxed) { Err(self.closed()) } else { Ok(()) }
+    }
+
+    pub(super) fn leave(&self, bytes: &[u8], place: u64) -> io::Result<()> {
+        let target = self.target.read().unwrap_or_else(PoisonError::into_inner);
+        target.as_ref().ok_or_else(|| self.closed())?.leave(bytes, place)
+    }
+
+    pub(super) fn take_buffer(&self) -> Vec<u8> {
+        lock(&self.idle).pop().unwrap_or_default()
+    }
+
+    pub(super) fn give_back(&self, buffer: Vec<u8>) {
+        lock(&self.idle).push(buffer);
+    }
+
+    /// Takes the target away from writers, with what they have not left yet.
+    pub(super) fn close(&self) -> (Option<Target>, Vec<Vec<u8>>) {
+        self.is_closed.store(true, Ordering::Relaxed);
+        let target = self.target.write().unwrap_or_else(PoisonError::into_inner).take();
+        (target, mem::take(&mut *lock(&self.idle)))
+    }
+
+    pub(super) fn commit(&self) -> io::Result<Committed> {
+        let (target, buffers) = self.close();
+        let target = target.ok_or_else(|| self.closed())?;
+        for records in buffers.iter().filter(|records| !records.is_empty()) {
+            target.leave(records, 0)?;
+        }
+        let mut committed = target.commit()?;
+        committed.forks = self.forks.load(Ordering::Relaxed);
+        committed.steals = self.steals.load(Ordering::Relaxed);
+        Ok(committed)
+    }
+
+    fn closed(&self) -> io::Error {
+        let why = "it was dropped or committed while a writer was open; try: write it again";
+        self.refused(ErrorKind::BrokenPipe, "write", why)
+    }
+
+    pub(super) fn refused(&self, kind: ErrorKind, verb: &str, why: &str) -> io::Error {
+        io::Error::new(kind, format!("cannot {verb} {}: {why}", self.path.display()))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What it guards is whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
