@@ -288,7 +288,7 @@ const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 /// mode : {"ordered", "plain", "segments"}
 ///     "ordered": places one behind the other, in bounded memory, for results that come item by item.
 ///     The others have places within places: "plain" leaves one file, "segments" a folder with a
-///     manifest, which ``swath cat`` and ``swath export`` read. All have the order of the serial
+///     manifest, which ``swath cat`` and ``swath cp`` read. All have the order of the serial
 ///     program.
 /// sync : {"full", "none"}
 ///     Whether a commit waits for the device.

@@ -205,9 +205,9 @@ def test_segments_are_read_back_by_the_command(tmp_path):
     folder = tmp_path / "log"
     with swath.append(folder, mode="segments", sync="none") as out:
         out.map_ordered(lambda number: b"%d\n" % (number * number), range(1000), 2)
-    exported = tmp_path / "exported"
-    subprocess.run([command, "export", folder, exported], check=True)
-    assert exported.read_bytes() == lines(1000)
+    copied = tmp_path / "copied"
+    subprocess.run([command, "cp", folder, copied], check=True)
+    assert copied.read_bytes() == lines(1000)
 
 
 def test_what_cannot_be_written_says_so(tmp_path):

@@ -167,7 +167,7 @@ enum swath_mode
     SWATH_MODE_PLAIN = 0,
     /**
      * A folder of segments and a manifest with their serial order: nothing is moved at commit.
-     * `swath_appended_open`, `swath cat` and `swath export` read it.
+     * `swath_appended_open`, `swath cat` and `swath cp` read it.
      */
     SWATH_MODE_SEGMENTS = 1,
 };

@@ -31,7 +31,7 @@ mod words;
 
 use clap::{Parser, Subcommand};
 
-use self::append::{Export, Fib};
+use self::append::Fib;
 use self::compress::{Compress, Decompress};
 use self::convert::{Convert, Info};
 use self::copy::Cp;
@@ -85,7 +85,7 @@ pub enum Verb {
     Scan(Scan),
     /// Write a file to standard output, reading ahead in parallel
     Cat(Cat),
-    /// Copy a file in parallel, whole or not at all
+    /// Copy a file, or a folder of segments as one, in parallel, whole or not at all
     Cp(Cp),
     /// Make copies of a file, each of them read back before it appears
     Mirror(Mirror),
@@ -99,8 +99,6 @@ pub enum Verb {
     Decompress(Decompress),
     /// Price option contracts after Black and Scholes, in parallel
     Price(Price),
-    /// Leave a folder of segments as one plain file
-    Export(Export),
     /// Run study E's benchmark: a Fibonacci tree whose every call writes
     Fib(Fib),
     /// Turn matrices and tables into other formats, in parallel at both ends

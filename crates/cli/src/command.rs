@@ -12,7 +12,6 @@ mod convert;
 mod cp;
 mod decompress;
 mod demo;
-mod export;
 mod fib;
 mod generate;
 mod heal;
@@ -138,7 +137,6 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Price(args) => price::run(args),
         Verb::Convert(args) => convert::run(args),
         Verb::Info(args) => info::run(args),
-        Verb::Export(args) => export::run(args),
         Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),
         Verb::Demo(args) => demo::run(args),

@@ -34,7 +34,6 @@
 //! other.
 
 mod commit;
-mod export;
 mod iter;
 mod manifest;
 mod opened;

@@ -96,8 +96,8 @@ pub struct Copied {
 ///
 /// # Errors
 ///
-/// If the source is a folder, cannot be read, or changed meanwhile; if both are the same file; if
-/// the target cannot be written, is a folder, or is being written by somebody else. With any of
+/// If the source is a folder, cannot be read, or changed meanwhile; if both are the same file, or the
+/// target is in the source's [folder](crate::ReadAt::folder); if the target cannot be written, is a folder, or is being written by somebody else. With any of
 /// them the target is what it was.
 pub fn copy(from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
     CopyOptions::new().copy(from, to)
@@ -113,6 +113,7 @@ impl CopyOptions {
         let (started, to) = (Instant::now(), to.as_ref());
         let source = Opened::open(from.into())?;
         self.refuse_same(&source, to)?;
+        refuse_within(&source, to)?;
         let mut draft = Draft::begin(to, &self.draft)?;
         permissions::take(&source, &mut draft)?;
         let mut copied = match source.kind() {
@@ -228,6 +229,22 @@ impl CopyOptions {
         writeback::written(file, Extent::between(offset, end), self.draft.sync);
         Ok(())
     }
+}
+
+/// A copy in the folder that the bytes come from could take the place of some of them.
+fn refuse_within(source: &Opened, to: &Path) -> Result<()> {
+    let folder = source.folder().and_then(|folder| folder.canonicalize().ok());
+    let Some(folder) = folder else { return Ok(()) };
+    let parent = to.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let parent = parent.unwrap_or(Path::new(".")).canonicalize();
+    // What cannot be looked at now is an error of the draft.
+    if !to.canonicalize().or(parent).is_ok_and(|place| place.starts_with(&folder)) {
+        return Ok(());
+    }
+    let error = Error::new(Operation::Create, Reason::Invalid, to);
+    Err(error
+        .detail(format!("it lies in {}, which is copied", folder.display()))
+        .hint("choose a name outside of the folder"))
 }
 
 impl Copied {

@@ -63,6 +63,11 @@ pub trait ReadAt: Send + Sync {
     fn name(&self) -> PathBuf {
         PathBuf::from("<source>")
     }
+
+    /// The folder whose files its bytes lie in, if they do: no copy of it is left in there.
+    fn folder(&self) -> Option<PathBuf> {
+        None
+    }
 }
 
 /// What a [`ReadAt`] says about itself.

@@ -225,10 +225,6 @@ const LEAVERS: &[Leaver] = &[
     ("append", |p, w| {
         append::create(p.out(), aimed!(AppendOptions::new(), w))?.commit().map(drop)
     }),
-    ("export", |p, w| {
-        let opened = append::open(&p.input)?;
-        opened.export(p.out(), &aimed!(AppendOptions::new(), w)).map(drop)
-    }),
     ("ordered", |p, w| fill(append::ordered(p.out(), aimed!(OrderedOptions::new(), w))?)),
     ("transform", |p, w| {
         let output = Output::path(p.out()).with_options(aimed!(OrderedOptions::new(), w));

@@ -20,7 +20,7 @@ pub enum Mode {
     #[default]
     Plain = 0,
     /// A folder of segments and a manifest with their serial order: nothing is moved at commit.
-    /// `swath_appended_open`, `swath cat` and `swath export` read it.
+    /// `swath_appended_open`, `swath cat` and `swath cp` read it.
     Segments = 1,
 }
 numbers!(Mode, "swath_mode", [Plain, Segments]);

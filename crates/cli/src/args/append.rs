@@ -1,42 +1,15 @@
-//! What the commands about parallel appends take.
+//! What `swath fib` takes.
 
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 use swath::append::{AppendOptions, Mode, OrderedOptions};
-use swath::sink::{HardLinks, Replace, Sync};
+use swath::sink::{HardLinks, Sync};
 
 use super::copy::{HARD_LINKS, SYNC};
 use super::size::{parse_memory_size, parse_size};
 use super::timeline::TimelineArgs;
-use super::verbs::input;
 use super::words::words;
-use crate::input::Input;
-
-/// `swath export`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  swath export out.segments/ out.bin
-  swath cat out.segments/ | less            without a copy
-  swath sum out.segments/                   every command reads a folder of segments")]
-pub struct Export {
-    /// The folder of segments that `append` left
-    #[arg(value_name = "FOLDER", value_parser = input(), value_hint = ValueHint::DirPath)]
-    pub from: Input,
-
-    /// The plain file; it appears in one step when all of it is there
-    #[arg(value_name = "TO", value_hint = ValueHint::FilePath)]
-    pub to: PathBuf,
-
-    /// Do not replace an existing file
-    #[arg(long)]
-    pub no_clobber: bool,
-
-    /// How it is left.
-    #[command(flatten)]
-    pub leave: LeaveArgs,
-}
 
 /// `swath fib`
 #[derive(Debug, Args)]
@@ -116,18 +89,6 @@ pub struct LeaveArgs {
     /// What to record.
     #[command(flatten)]
     pub timeline: TimelineArgs,
-}
-
-impl Export {
-    /// Returns the library's options for these words.
-    pub fn options(&self) -> AppendOptions {
-        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
-        AppendOptions::new()
-            .with_sync(self.leave.sync)
-            .with_hard_links(self.leave.hard_links)
-            .with_replace(replace)
-            .with_timeline(self.leave.timeline.handle())
-    }
 }
 
 impl Fib {

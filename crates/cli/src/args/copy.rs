@@ -17,10 +17,14 @@ Examples:
   swath cp data.bin backup/
   swath cp --sync none --workers 4 data.bin copy.bin
   swath cp --reflink always vm.img snapshot.img
+  swath cp out.segments/ out.bin           a folder of segments as one plain file
   curl -s https://example.org/data | swath cp - data.bin")]
 pub struct Cp {
-    /// The file to copy; `-` is standard input
-    #[arg(value_name = "FROM", value_parser = input(), value_hint = ValueHint::FilePath)]
+    /// The file to copy, or a folder of segments; `-` is standard input
+    ///
+    /// A folder that `append` left is compared with its checksums first, and copied as the one file
+    /// that it stands for.
+    #[arg(value_name = "FROM", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub from: Input,
 
     /// The copy, or a folder that gets it under the same name

@@ -57,7 +57,6 @@ impl Verb {
             Self::Compress(args) => Some(&args.output.timeline),
             Self::Decompress(args) => Some(&args.output.timeline),
             Self::Price(args) => Some(&args.output.timeline),
-            Self::Export(args) => Some(&args.leave.timeline),
             Self::Fib(args) => Some(&args.leave.timeline),
             Self::Convert(args) => Some(&args.output.timeline),
             Self::Gen(args) => match &args.what {
@@ -89,7 +88,6 @@ impl Verb {
             Self::Compress(_) => "compress",
             Self::Decompress(_) => "decompress",
             Self::Price(_) => "price",
-            Self::Export(_) => "export",
             Self::Fib(_) => "fib",
             Self::Convert(_) => "convert",
             Self::Info(_) => "info",
@@ -122,7 +120,6 @@ impl Verb {
             Self::Compress(args) => files.input(&args.from).inputs(args.to.as_slice()),
             Self::Decompress(args) => files.input(&args.from).inputs(args.to.as_slice()),
             Self::Price(args) => files.input(&args.from).input(&args.to),
-            Self::Export(args) => files.input(&args.from).path(&args.to),
             Self::Fib(args) => files.path(&args.output),
             Self::Convert(args) => files.path(&args.input).path(&args.to),
             Self::Gen(args) => match &args.what {
@@ -186,7 +183,7 @@ mod tests {
     use clap::{CommandFactory, Parser};
 
     /// A command of each kind that has the flag, with files a, b and so on.
-    const LINES: [&str; 17] = [
+    const LINES: [&str; 16] = [
         "read a --mirror b --verify-against manifest=c",
         "ingest a b --list c",
         "sum a b",
@@ -199,7 +196,6 @@ mod tests {
         "compress a b",
         "decompress a b",
         "price a -o b",
-        "export a b",
         "fib 3 -o a",
         "convert a b",
         "gen options 3 -o a",

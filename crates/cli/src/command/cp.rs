@@ -1,4 +1,4 @@
-//! `swath cp`: copies a file, whole or not at all.
+//! `swath cp`: copies a file, or a folder of segments as one, whole or not at all.
 
 use std::path::PathBuf;
 
@@ -21,6 +21,9 @@ struct Json {
     path: PathJson,
     source: PathJson,
     bytes: u64,
+    /// Of a folder of segments.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    extents: Option<u64>,
     hole_bytes: u64,
     how: String,
     workers: u64,
@@ -36,6 +39,7 @@ pub(super) fn run(args: &Cp) -> Result<Outcome> {
         Some(watch) => args.options().with_progress(watch),
         None => args.options(),
     };
+    let extents = args.from.segments()?.map(|opened| opened.extents() as u64);
     let copied = options.copy(args.from.source()?, &target)?;
     drop(bar);
     if args.json {
@@ -43,6 +47,7 @@ pub(super) fn run(args: &Cp) -> Result<Outcome> {
             path: target.as_os_str().into(),
             source: args.from.label().into(),
             bytes: copied.bytes,
+            extents,
             hole_bytes: copied.hole_bytes,
             how: copied.how.to_string(),
             workers: copied.workers,
@@ -52,7 +57,7 @@ pub(super) fn run(args: &Cp) -> Result<Outcome> {
         };
         wrote(&target, print_json(&json))?;
     } else {
-        wrote(&target, print(format!("{}: {}", target.display(), text(&copied))))?;
+        wrote(&target, print(format!("{}: {}", target.display(), text(&copied, extents))))?;
     }
     Ok(Outcome::Done)
 }
@@ -80,7 +85,7 @@ fn target(args: &Cp) -> Result<PathBuf> {
     Ok(name.map_or_else(|| to.clone(), |name| to.join(name)))
 }
 
-fn text(copied: &Copied) -> String {
+fn text(copied: &Copied, extents: Option<u64>) -> String {
     let speed = bytes_per_s(copied.bytes, copied.elapsed) / 1e9;
     let mut text = format!(
         "{} in {}, {speed:.2} GB/s\n  {}, {}",
@@ -93,6 +98,9 @@ fn text(copied: &Copied) -> String {
         text += &format!(", {} in holes", size_text(copied.hole_bytes));
     }
     text.push('\n');
+    if let Some(extents) = extents {
+        text += &format!("  from {}, their checksums compared\n", counted(extents, "extent"));
+    }
     for fallback in &copied.fallbacks {
         text += &format!("  instead: {fallback}\n");
     }

@@ -1,4 +1,4 @@
-//! `fib`, `export`, and folders of segments as inputs.
+//! `fib`, and folders of segments as inputs.
 
 use std::path::{Path, PathBuf};
 
@@ -60,12 +60,19 @@ fn a_folder_of_segments_is_an_input_like_a_file() {
     assert_eq!(code(&fib(&plain, &[])), 0);
     assert_eq!(code(&fib(&segments, &["--mode", "segments"])), 0);
     let expected = std::fs::read(&plain).expect("written");
-    let exported = folder.path().join("exported");
-    let output = run(["export", word(&segments), word(&exported)]);
+    let copied = folder.path().join("copied");
+    let output = run(["cp", word(&segments), word(&copied)]);
     assert_eq!((code(&output), stderr(&output).as_str()), (0, ""));
-    assert_eq!(std::fs::read(&exported).expect("written"), expected);
-    let output = run(["export", "--no-clobber", word(&segments), word(&exported)]);
+    assert!(stdout(&output).contains("their checksums compared"), "{output:?}");
+    assert_eq!(std::fs::read(&copied).expect("written"), expected);
+    let output = run(["cp", "--no-clobber", word(&segments), word(&copied)]);
     assert_eq!(code(&output), 2, "it exists");
+    let output = run(["cp", "--json", "--workers", "2", word(&segments), word(&copied)]);
+    let json: Value = serde_json::from_str(&stdout(&output)).expect("JSON");
+    assert!(json["extents"].as_u64() >= Some(1) && json["bytes"] == 46_500, "{json}");
+    let output = run(["cp", word(&segments), word(&segments)]);
+    assert_eq!(code(&output), 2, "it would lie among what is copied");
+    assert!(stderr(&output).contains("choose a name outside of the folder"), "{output:?}");
 
     assert_eq!(run(["cat", word(&segments)]).stdout, expected);
     let part = run(["cat", "--offset", "1000", "--length", "50", word(&segments)]);
@@ -86,7 +93,7 @@ fn a_folder_of_segments_is_an_input_like_a_file() {
 }
 
 #[test]
-fn damaged_segments_are_told_and_nothing_is_exported() {
+fn damaged_segments_are_told_and_nothing_is_copied() {
     let (folder, segments) = place();
     assert_eq!(code(&fib(&segments, &["--mode", "segments"])), 0);
     for entry in std::fs::read_dir(&segments).expect("a folder") {
@@ -97,21 +104,20 @@ fn damaged_segments_are_told_and_nothing_is_exported() {
             std::fs::write(&path, bytes).expect("writable");
         }
     }
-    let exported = folder.path().join("exported");
-    for words in [&["cat", word(&segments)][..], &["export", word(&segments), word(&exported)]]
-    {
+    let copied = folder.path().join("copied");
+    for words in [&["cat", word(&segments)][..], &["cp", word(&segments), word(&copied)]] {
         let output = run(words);
         assert_eq!(code(&output), 2);
         assert!(stderr(&output).contains("do not match their checksum"), "{output:?}");
     }
-    assert!(!exported.exists());
+    assert!(!copied.exists());
     std::fs::write(segments.join("MANIFEST"), b"not a manifest").expect("writable");
     for verb in ["cat", "sum", "read", "scan"] {
         let output = run([verb, word(&segments)]);
         assert_eq!(code(&output), 2);
         assert!(stderr(&output).contains("MANIFEST"), "{output:?}");
     }
-    let output = run(["export", word(folder.path()), word(&exported)]);
+    let output = run(["cp", word(folder.path()), word(&copied)]);
     assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("it is no folder of segments"), "{output:?}");
+    assert!(stderr(&output).contains("Is a directory"), "{output:?}");
 }

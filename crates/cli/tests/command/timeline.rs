@@ -275,7 +275,7 @@ fn what_is_compressed_priced_and_converted_is_in_the_spans() {
 }
 
 #[test]
-fn what_is_appended_and_exported_is_in_the_spans() {
+fn what_is_appended_and_copied_is_in_the_spans() {
     let stage = Stage::of(b"");
     let [segments, file, plain] = ["segments", "file", "plain"].map(|name| stage.path(name));
     let fib = ["fib", "10", "--bytes", "10KiB"];
@@ -284,7 +284,7 @@ fn what_is_appended_and_exported_is_in_the_spans() {
     assert_eq!(bytes["write"], 177 * 10240, "fib(10) makes 177 calls");
     let bytes = stage.bytes_of(&[&fib[..], &["-o", &plain]].concat());
     assert!(bytes["write"] >= 177 * 10240, "spilled bytes are written twice");
-    let bytes = stage.bytes_of(&["export", &segments, &file]);
+    let bytes = stage.bytes_of(&["cp", &segments, &file]);
     assert_eq!((bytes["read"], bytes["write"]), (177 * 10240, 177 * 10240));
     let bytes = stage.bytes_of(&["cat", &segments]);
     assert_eq!((bytes["read"], bytes["write"]), (177 * 10240, 177 * 10240));

@@ -23,6 +23,17 @@ use crate::together::together;
 ///
 /// [`Read`] compares the checksum of every extent that it reads from start to end. Positional
 /// reads, and those of a source, cannot: call [`verify`](Self::verify) first.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let (path, to) = (folder.path().join("segments"), folder.path().join("plain"));
+/// # use swath::append::{AppendOptions, Mode, create};
+/// # create(&path, AppendOptions::new().with_mode(Mode::Segments))?.commit()?;
+/// let opened = swath::append::open(&path)?;
+/// opened.verify()?;
+/// swath::copy(swath::Source::custom(std::sync::Arc::new(opened)), &to)?; // one plain file
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone)]
 pub struct Opened {
     inner: Arc<Inner>,
@@ -40,6 +51,7 @@ struct Checking {
 
 struct Inner {
     path: PathBuf,
+    is_folder: bool,
     len: u64,
     files: Vec<(PathBuf, Arc<dyn FsFile>)>,
     extents: Vec<Placed>,
@@ -47,14 +59,14 @@ struct Inner {
 }
 
 /// One extent, and where its bytes lie.
-pub(super) struct Placed {
+struct Placed {
     file: u32,
     /// In the whole output.
-    pub(super) start: u64,
+    start: u64,
     /// In its file.
-    pub(super) offset: u64,
-    pub(super) len: u64,
-    pub(super) crc32c: Option<u32>,
+    offset: u64,
+    len: u64,
+    crc32c: Option<u32>,
 }
 
 impl fmt::Debug for Opened {
@@ -90,6 +102,7 @@ fn open_file(path: &Path, file: Arc<dyn FsFile>) -> Result<Inner> {
     let placed = Placed { file: 0, start: 0, offset: 0, len, crc32c: None };
     Ok(Inner {
         path: path.to_owned(),
+        is_folder: false,
         len,
         files: vec![(path.to_owned(), file)],
         index: index(path, [len])?,
@@ -138,7 +151,8 @@ fn open_folder(path: &Path, inside: &dyn FsFolder) -> Result<Inner> {
         start += len;
     }
     let index = index(path, extents.iter().map(|extent| extent.len))?;
-    Ok(Inner { path: path.to_owned(), len: manifest.len(), files, extents, index })
+    let (path, len) = (path.to_owned(), manifest.len());
+    Ok(Inner { path, is_folder: true, len, files, extents, index })
 }
 
 fn index(path: &Path, lens: impl IntoIterator<Item = u64>) -> Result<Index> {
@@ -208,26 +222,6 @@ impl Opened {
     /// Extents that it consists of; 1 for a file.
     pub fn extents(&self) -> usize {
         self.inner.extents.len()
-    }
-
-    /// Whether `target` is the folder's, or in it: exporting there would destroy what is read.
-    pub(super) fn holds(&self, target: &Path) -> bool {
-        let Ok(folder) = self.inner.path.canonicalize() else { return false };
-        let parent = target.parent().filter(|parent| !parent.as_os_str().is_empty());
-        let parent = parent.unwrap_or(Path::new(".")).canonicalize();
-        target.canonicalize().or(parent).is_ok_and(|place| place.starts_with(&folder))
-    }
-
-    pub(super) fn extent(&self, at: usize) -> &Placed {
-        &self.inner.extents[at]
-    }
-
-    pub(super) fn file_of(&self, at: usize) -> &dyn FsFile {
-        &*self.inner.files[self.inner.extents[at].file as usize].1
-    }
-
-    pub(super) fn corrupt(&self, at: usize) -> Error {
-        self.inner.corrupt(at)
     }
 
     /// Reads up to `into.len()` bytes at `offset`; 0 from the end on. O(log extents) to find.
@@ -327,6 +321,10 @@ impl ReadAt for Opened {
 
     fn name(&self) -> PathBuf {
         self.inner.path.clone()
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        self.inner.is_folder.then(|| self.inner.path.clone())
     }
 }
 

@@ -19,7 +19,7 @@ pub enum Mode {
     Plain,
     /// A folder of segments, one log for each thread that writes, and a manifest with their
     /// serial order. Nothing is moved at commit. [`open`](super::open) reads it back as one
-    /// stream, and so do `swath cat` and `swath export`.
+    /// stream, and so do `swath cat` and `swath cp`.
     Segments,
 }
 
@@ -32,9 +32,8 @@ impl Mode {
 /// Whether the bytes of segments are checksummed (CRC-32C).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checksums {
-    /// Each extent has one, compared by [`Opened::verify`](super::Opened::verify), by
-    /// [`Opened::export`](super::Opened::export), and when its `Read` gets from an extent's start to
-    /// its end.
+    /// Each extent has one, compared by [`Opened::verify`](super::Opened::verify), and when its
+    /// `Read` gets from an extent's start to its end.
     #[default]
     Extents,
     /// None: about a tenth less work in the writing thread.

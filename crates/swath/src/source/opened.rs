@@ -136,6 +136,14 @@ impl Opened {
         }
     }
 
+    /// The folder whose files its bytes lie in, if the caller's own source says so.
+    pub(crate) fn folder(&self) -> Option<PathBuf> {
+        match &self.input {
+            Input::Custom { source, .. } => source.folder(),
+            Input::File { .. } | Input::Mirrored(_) => None,
+        }
+    }
+
     /// Its descriptors: of copies, those of all that have one.
     pub(crate) fn files(&self) -> Vec<&File> {
         match &self.input {
