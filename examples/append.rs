@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use swath::append::{self, AppendOptions, Writer};
+use swath::append::{self, Writer};
 
 /// Writes a tree of numbers: a node, everything to its left, everything to its right.
 fn tree(w: &mut Writer<'_>, from: u32, to: u32) -> io::Result<()> {
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let folder = tempfile::tempdir()?;
     let path = folder.path().join("tree.txt");
 
-    let out = append::create(&path, AppendOptions::new())?;
+    let out = append::create(&path)?;
     out.scope(|w| tree(w, 0, 100_000))?;
     let committed = out.commit()?;
 

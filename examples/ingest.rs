@@ -5,7 +5,7 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use swath::{Arena, IngestOptions};
+use swath::{Arena, IngestOptions, ReadOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let made = tempfile::tempdir()?;
@@ -24,7 +24,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let options = IngestOptions::new().with_arena(Arena::new());
     let plain = options.collect(&folder)?.report().bytes;
     for workers in [1, 2, 4, 8, 64] {
-        let ingested = options.clone().with_workers(workers).collect(&folder)?;
+        let read = ReadOptions::new().with_workers(workers);
+        let ingested = options.clone().with_read(read).collect(&folder)?;
         assert_eq!(ingested.report().bytes, plain, "every byte, whoever reads");
         println!("{workers:7}  {:7.0}", ingested.report().files_per_s());
     }

@@ -6,8 +6,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Instant;
 
-use swath::WriteOptions;
-use swath_formats::safetensors::{self, Dtype, Order, Tensor, TensorOptions};
+use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder, TensorWriteOptions};
 
 const LAYERS: u16 = 8;
 const SHAPE: [u64; 2] = [512, 1024];
@@ -29,16 +28,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             bytes,
         });
         let metadata = BTreeMap::from([(String::from("format"), String::from("pt"))]);
-        safetensors::write(&path, tensors, &metadata, &WriteOptions::new())?;
+        TensorWriteOptions::new().with_metadata(metadata).write(&path, tensors)?;
         paths.push(path);
     }
 
     // The last layer is needed first.
-    let order = Order::names(names.iter().rev());
+    let order = TensorOrder::names(names.iter().rev());
     let started = Instant::now();
-    for (layer, tensor) in
-        (0..LAYERS).rev().zip(safetensors::stream(&paths, &order, &TensorOptions::new())?)
-    {
+    for (layer, tensor) in (0..LAYERS).rev().zip(safetensors::stream(&paths, &order)?) {
         let tensor = tensor?; // the others are still being read
         assert!(tensor.bytes() == weight(layer), "every byte is the file's");
         println!("{} {:?} after {:.1?}", tensor.name(), tensor.shape(), started.elapsed());

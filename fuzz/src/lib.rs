@@ -15,16 +15,16 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::append::{AppendOptions, OrderedOptions, ordered_to};
-use swath::sink::Sync;
-use swath::{Cut, Failures, Files, IngestOptions, ReadOptions};
+use swath::append::ordered_to;
+use swath::sink::Durability;
+use swath::{Cut, Failures, Files, IngestOptions, OutputOptions, ReadOptions};
 use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Seekable};
 use swath_formats::matrix::{
     self, AnyCsr, Csr, Duplicates, Id, MatrixFormat, MatrixOptions, Strictness, Values,
 };
-use swath_formats::options::{self, PriceOptions};
-use swath_formats::safetensors::{self as tensors, Order, TensorOptions};
+use swath_formats::options::{ContractOptions, PriceOptions};
+use swath_formats::safetensors::{TensorOptions, TensorOrder};
 use swath_formats::table::{self, Delimiter, Header, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
@@ -96,7 +96,9 @@ pub fn checksums(bytes: &[u8]) {
 /// If one has not.
 pub fn names(bytes: &[u8]) {
     let bytes = &bytes[..bytes.len().min(4096)];
-    let options = IngestOptions::new().with_workers(2).with_failures(Failures::Collect);
+    let options = IngestOptions::new()
+        .with_read(ReadOptions::new().with_workers(2))
+        .with_failures(Failures::Collect);
     for separator in [b'\n', 0] {
         // None of them is in an empty folder.
         let names: Vec<u8> = bytes
@@ -122,8 +124,8 @@ pub fn names(bytes: &[u8]) {
 
 /// A compressed stream of any format, from its beginning to its end.
 pub fn compressed(bytes: &[u8]) {
-    let output = ordered_to(Most(64 << 20), Path::new("nothing"), OrderedOptions::new());
-    let options = DecompressOptions::new().with_workers(2);
+    let output = ordered_to(Most(64 << 20), Path::new("nothing"));
+    let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
     judge(with_file(bytes, |path| options.decompress(path, output).map(drop)));
 }
 
@@ -172,15 +174,18 @@ pub fn edges(bytes: &[u8]) {
 }
 
 fn matrix(bytes: &[u8], format: MatrixFormat) {
-    let options = MatrixOptions::new().with_format(format).with_block_size(64).with_workers(2);
+    let options = MatrixOptions::new()
+        .with_format(format)
+        .with_block_size(64)
+        .with_read(ReadOptions::new().with_workers(2));
     let strict = options.clone().with_strictness(Strictness::Strict);
     let summed = options.clone().with_duplicates(Duplicates::Summed);
     with_file(bytes, |path| {
-        judge(matrix::header(path, &options));
-        judge(matrix::read(path, &options));
-        judge(matrix::read(path, &strict));
-        judge(matrix::read_rows(path, &options));
-        judge(matrix::read_columns(path, &summed));
+        judge(options.header(path));
+        judge(options.read(path));
+        judge(strict.read(path));
+        judge(options.read_rows(path));
+        judge(summed.read_columns(path));
     });
 }
 
@@ -192,7 +197,7 @@ fn matrix(bytes: &[u8], format: MatrixFormat) {
 /// If they do not.
 pub fn table(bytes: &[u8]) {
     let read = ReadOptions::new().with_workers(2);
-    let options = TableOptions::new().with_read_options(read);
+    let options = TableOptions::new().with_read(read);
     with_file(bytes, |path| {
         judge(options.clone().with_block_size(64).read::<i32>(path));
         for options in [
@@ -220,7 +225,7 @@ pub fn npy(bytes: &[u8]) {
 
 /// SciPy's compressed rows.
 pub fn npz(bytes: &[u8]) {
-    with_file(bytes, |path| judge(matrix::read_npz(path)));
+    with_file(bytes, |path| judge(matrix::npz::read(path)));
 }
 
 /// SciPy's compressed rows, as they are and with checksums made right: else a change anywhere would
@@ -234,19 +239,20 @@ pub fn npz_use(bytes: &[u8]) {
     let sealed = with_right_checksums(bytes.to_vec());
     for bytes in [bytes, &sealed] {
         with_file(bytes, |path| {
-            let rows = matrix::read_npz(path);
+            let rows = matrix::npz::read(path);
             if let Ok(rows) = &rows {
                 match rows {
                     AnyCsr::U32(rows) => use_rows(rows),
                     AnyCsr::U64(rows) => use_rows(rows),
                 }
                 comes_again(path, |path| {
-                    let read = |path: &Path| matrix::read_npz(path).expect("just written");
-                    let options = || AppendOptions::new().with_sync(Sync::None);
-                    rows.write_npz(path, options()).expect("room");
+                    let read = |path: &Path| matrix::npz::read(path).expect("just written");
+                    let output = OutputOptions::new().with_durability(Durability::None);
+                    let options = matrix::npz::NpzOptions::new().with_output(output);
+                    options.write(path, rows).expect("room");
                     let once = fs::read(path).expect("it is there");
                     assert_eq!(read(path).size(), rows.size());
-                    read(path).write_npz(path, options()).expect("room");
+                    options.write(path, &read(path)).expect("room");
                     assert!(once == fs::read(path).expect("it is there"), "another matrix");
                 });
             }
@@ -283,7 +289,7 @@ fn use_rows<I: Id>(matrix: &Csr<I>) {
 /// If it does not.
 pub fn arrow(bytes: &[u8]) {
     with_file(bytes, |path| {
-        let read = table::read_arrow(path);
+        let read = table::arrow::read(path);
         if let Ok(columns) = &read {
             for column in &columns.columns {
                 let missing = (0..columns.rows).filter(|&row| !column.is_valid(row)).count();
@@ -297,10 +303,11 @@ pub fn arrow(bytes: &[u8]) {
             );
             columns.to_c_data().expect("two structs");
             comes_again(path, |path| {
-                let options = AppendOptions::new().with_sync(Sync::None);
-                match columns.write_arrow_with(path, options) {
+                let output = OutputOptions::new().with_durability(Durability::None);
+                let options = table::arrow::ArrowOptions::new().with_output(output);
+                match options.write(path, columns) {
                     Ok(_) => {
-                        let again = table::read_arrow(path).expect("just written");
+                        let again = table::arrow::read(path).expect("just written");
                         assert!(again == *columns, "other columns came back");
                     }
                     // Columns without rows may be out of proportion.
@@ -309,7 +316,7 @@ pub fn arrow(bytes: &[u8]) {
             });
         }
         judge(read);
-        judge(table::arrow_info(path));
+        judge(table::arrow::info(path));
     });
 }
 
@@ -354,9 +361,15 @@ fn crc32(bytes: &[u8]) -> u32 {
 /// Option contracts, read, and priced in the fused way.
 pub fn contracts(bytes: &[u8]) {
     with_file(bytes, |path| {
-        judge(options::read(path, &ReadOptions::new(), 2));
-        let output = ordered_to(Most(64 << 20), Path::new("nothing"), OrderedOptions::new());
-        judge(PriceOptions::new().with_workers(2).with_block_size(64).price(path, output));
+        let two = ReadOptions::new().with_workers(2);
+        judge(ContractOptions::new().with_read(two).read(path));
+        let output = ordered_to(Most(64 << 20), Path::new("nothing"));
+        judge(
+            PriceOptions::new()
+                .with_read(ReadOptions::new().with_workers(2))
+                .with_block_size(64)
+                .price(path, output),
+        );
     });
 }
 
@@ -373,11 +386,11 @@ pub fn safetensors(bytes: &[u8]) {
         let end = rest.iter().rposition(|&byte| byte == b'}').map_or(0, |last| last + 1);
         *len = (end as u64).to_le_bytes();
     }
-    let options = TensorOptions::new().with_read_options(ReadOptions::new().with_workers(2));
+    let options = TensorOptions::new().with_read(ReadOptions::new().with_workers(2));
     for bytes in [bytes, &sealed] {
         with_file(bytes, |path| {
-            let read = tensors::read([path], &options);
-            let stream = tensors::stream([path], &Order::File, &options);
+            let read = options.read([path]);
+            let stream = options.stream([path], &TensorOrder::File);
             if let (Ok(read), Ok(stream)) = (&read, stream) {
                 let streamed: Vec<_> =
                     stream.map(|tensor| tensor.expect("it is there")).collect();
@@ -395,7 +408,7 @@ pub fn safetensors(bytes: &[u8]) {
             judge(read);
             let index = path.with_extension("json");
             fs::write(&index, bytes).expect("a file for temporary use");
-            judge(tensors::shards([&index], &options));
+            judge(options.shards([&index]));
             let _ = fs::remove_file(&index);
         });
     }
@@ -422,7 +435,9 @@ pub fn profiles(bytes: &[u8]) {
         let options = ReadOptions::new().with_profile(Arc::clone(&profile));
         let loaded = options.read(path).expect("it is there");
         assert!(loaded.buffer.len() == LEN && loaded.buffer.iter().all(|&byte| byte == 7));
-        let ingested = IngestOptions::new().with_profile(profile).collect(Files::from(path));
+        let ingested = IngestOptions::new()
+            .with_read(ReadOptions::new().with_profile(profile))
+            .collect(Files::from(path));
         assert_eq!(ingested.expect("it is there").report().bytes, LEN as u64);
     });
 }

@@ -8,9 +8,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use swath::append::{AppendOptions, Mode, OrderedOptions, ordered};
+use swath::append::{AppendOptions, Mode, ordered};
 use swath_formats::compressed::{CompressOptions, Format};
-use swath_formats::matrix::{self, MatrixOptions};
+use swath_formats::matrix::{self};
 use swath_formats::table::TableOptions;
 use swath_fuzz::{DECODERS, Decode};
 
@@ -70,12 +70,12 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     let mut seeds = Vec::new();
     for format in [Format::Zstd, Format::Gzip, Format::Bgzf, Format::Bzip2] {
         let packed = folder.join("packed");
-        let out = ordered(&packed, OrderedOptions::new()).expect("a file");
-        CompressOptions::new(format).compress(&text, out).expect("compressed");
+        let out = ordered(&packed).expect("a file");
+        CompressOptions::new().with_format(format).compress(&text, out).expect("compressed");
         seeds.push(fs::read(&packed).expect("it is there"));
     }
     let segments = folder.join("segments");
-    let out = swath::append::create(&segments, AppendOptions::new().with_mode(Mode::Segments));
+    let out = AppendOptions::new().with_mode(Mode::Segments).create(&segments);
     let out = out.expect("a folder");
     out.scope(|writer| {
         writer.join(|left| left.write_all(b"left"), |right| right.write_all(b"right"))
@@ -103,7 +103,7 @@ fn tables(folder: &Path) -> Vec<Vec<u8>> {
     fs::write(&text, "n,x\n1,2.5\n,NA\n-3,nan\n4,5\n").expect("written");
     let table = TableOptions::new().read_columns(&text).expect("a table");
     let arrow = folder.join("table.arrow");
-    table.write_arrow(&arrow).expect("written");
+    swath_formats::table::arrow::write(&arrow, &table).expect("written");
     let mut seeds = vec![fs::read(&arrow).expect("it is there")];
     for (field, entries) in [
         ("pattern", ["1 2", "3 4"]),
@@ -117,9 +117,9 @@ fn tables(folder: &Path) -> Vec<Vec<u8>> {
         let text =
             format!("%%MatrixMarket matrix coordinate {field} general\n3 5 2\n{entries}\n");
         fs::write(&market, text).expect("written");
-        let rows = matrix::read_rows(&market, &MatrixOptions::new()).expect("a matrix");
+        let rows = matrix::read_rows(&market).expect("a matrix");
         let npz = folder.join("matrix.npz");
-        rows.write_npz(&npz, AppendOptions::new()).expect("written");
+        matrix::npz::write(&npz, &rows).expect("written");
         seeds.push(fs::read(&npz).expect("it is there"));
     }
     seeds

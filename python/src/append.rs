@@ -3,13 +3,12 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use swath::OutputOptions;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use swath::append::{
-    AppendOptions, Direct, Fork, Mode, Ordered, OrderedOptions, Ticket, create, ordered,
-};
-use swath::sink::{Replace, Sync};
+use swath::append::{AppendOptions, Direct, Fork, Mode, Ordered, OrderedOptions, Ticket};
+use swath::sink::{Durability, Replace};
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
@@ -275,7 +274,8 @@ impl Place {
 }
 
 /// How sure to be that a power cut does not undo a commit.
-const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
+const DURABILITIES: &[(&str, Durability)] =
+    &[("full", Durability::Full), ("none", Durability::None)];
 
 /// Begins an output that several threads write, and whose bytes are those of the serial program.
 ///
@@ -290,7 +290,7 @@ const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 ///     The others have places within places: "plain" leaves one file, "segments" a folder with a
 ///     manifest, which ``swath cat`` and ``swath cp`` read. All have the order of the serial
 ///     program.
-/// sync : {"full", "none"}
+/// durability : {"full", "none"}
 ///     Whether a commit waits for the device.
 /// replace : bool
 ///     Whether an existing file may be replaced.
@@ -301,35 +301,35 @@ const SYNCS: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
 ///
 /// Source: study E (serial-append).
 #[pyfunction]
-#[pyo3(signature = (path, *, mode="ordered", sync="full", replace=true, window=0, direct=false))]
+#[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true, window=0, direct=false))]
 pub(crate) fn append(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: std::path::PathBuf,
     mode: &str,
-    sync: &str,
+    durability: &str,
     replace: bool,
     window: usize,
     direct: bool,
 ) -> PyResult<Append> {
-    let sync = word("sync", sync, SYNCS)?;
+    let durability = word("durability", durability, DURABILITIES)?;
     let replace = if replace { Replace::Allowed } else { Replace::Refused };
     let output = if mode == "ordered" {
         let direct = if direct { Direct::Yes } else { Direct::No };
         let options = OrderedOptions::new()
-            .with_sync(sync)
-            .with_replace(replace)
+            .with_output(OutputOptions::new().with_durability(durability).with_replace(replace))
             .with_window(window)
             .with_direct(direct);
-        Output::Ordered(Arc::new(detached(py, || ordered(path, options))?))
+        Output::Ordered(Arc::new(detached(py, || options.ordered(path))?))
     } else {
         if window > 0 || direct {
             return Err(PyValueError::new_err("window= and direct= are for mode=\"ordered\""));
         }
         let known = [&[("ordered", Mode::Plain)], Mode::WORDS].concat();
         let known = word("mode", mode, &known)?;
-        let options =
-            AppendOptions::new().with_mode(known).with_sync(sync).with_replace(replace);
-        Output::Forked(Box::new(detached(py, || create(path, options))?))
+        let options = AppendOptions::new().with_mode(known).with_output(
+            OutputOptions::new().with_durability(durability).with_replace(replace),
+        );
+        Output::Forked(Box::new(detached(py, || options.create(path))?))
     };
     Ok(Append { output: Own::new(Mutex::new(Some(output))), mode: mode.to_owned() })
 }

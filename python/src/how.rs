@@ -18,7 +18,7 @@ use crate::work::{self, Takes};
 /// What callers may say of every read.
 pub(crate) struct How<'a, 'py> {
     pub(crate) workers: usize,
-    pub(crate) chunk_size: usize,
+    pub(crate) chunk_size: u64,
     pub(crate) engine: &'a str,
     pub(crate) page_cache: &'a str,
     pub(crate) profile: bool,

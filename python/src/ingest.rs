@@ -7,7 +7,9 @@ use std::thread::JoinHandle;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
-use swath::{CancelToken, Delivery, Failures, FileOrder, IngestOptions, Ingested, Symlinks};
+use swath::{
+    CancelToken, Delivery, Failures, FileOrder, IngestOptions, Ingested, ReadOptions, Symlinks,
+};
 
 use crate::callback::attached;
 use crate::error::{Failure, exception, file_name};
@@ -214,7 +216,7 @@ pub(crate) fn ingest(
     py: Python<'_>,
     paths_or_folder: Named,
     workers: usize,
-    queue_depth: u32,
+    queue_depth: usize,
     errors: &str,
     order: &str,
     symlinks: &str,
@@ -233,7 +235,7 @@ pub(crate) fn ingest(
 /// What may be said of many files.
 struct Many<'a> {
     workers: usize,
-    queue_depth: u32,
+    queue_depth: usize,
     errors: &'a str,
     symlinks: &'a str,
     profile: bool,
@@ -241,19 +243,20 @@ struct Many<'a> {
 
 impl Many<'_> {
     fn options(self, py: Python<'_>, named: &Named, watch: &Watch) -> PyResult<IngestOptions> {
-        let mut options = IngestOptions::new()
+        let mut read = ReadOptions::new()
             .with_workers(self.workers)
             .with_queue_depth(self.queue_depth)
-            .with_failures(word("errors", self.errors, Failures::WORDS)?)
-            .with_symlinks(word("symlinks", self.symlinks, Symlinks::WORDS)?)
             .with_cancel(watch.token.clone());
         if let Some(tell) = watch.teller(py) {
-            options = options.with_progress(tell);
+            read = read.with_progress(tell);
         }
         if let Some(first) = named.paths.first().filter(|_| self.profile) {
-            options = profile(py, first)?.apply_to_files(options);
+            read = profile(py, first)?.apply(read);
         }
-        Ok(options)
+        Ok(IngestOptions::new()
+            .with_read(read)
+            .with_failures(word("errors", self.errors, Failures::WORDS)?)
+            .with_symlinks(word("symlinks", self.symlinks, Symlinks::WORDS)?))
     }
 }
 
@@ -430,7 +433,7 @@ pub(crate) fn ingest_stream(
     py: Python<'_>,
     paths_or_folder: Named,
     workers: usize,
-    queue_depth: u32,
+    queue_depth: usize,
     errors: &str,
     symlinks: &str,
     memory: u64,

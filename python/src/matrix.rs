@@ -7,11 +7,10 @@ use std::path::PathBuf;
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use swath::append::OrderedOptions;
-use swath::{Array, CancelToken};
+use swath::{Array, CancelToken, OutputOptions, ReadOptions};
 use swath_formats::matrix::{
-    self, AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, Id, MatrixFormat,
-    MatrixOptions, MatrixWriteOptions, Mirror, Order, Strictness, Symmetry, ValueKind, Values,
+    AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, EntryOrder, Id, MatrixFormat,
+    MatrixOptions, MatrixWriteOptions, Strictness, SymmetricHalf, Symmetry, ValueKind, Values,
 };
 
 use crate::bytes::Borrowed;
@@ -65,36 +64,42 @@ pub(crate) fn read_matrix(
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<Parts> {
     let watch = Watch::new(py, progress)?;
-    let mut options = MatrixOptions::new()
-        .with_format(word("format", format, FORMATS)?)
-        .with_values(word("values", values, VALUES)?)
-        .with_base(word("base", base, BASES)?)
-        .with_mirror(if expand { Mirror::Expanded } else { Mirror::Stored })
-        .with_strictness(if strict { Strictness::Strict } else { Strictness::Permissive })
-        .with_order(if sort { Order::Sorted } else { Order::File })
-        .with_duplicates(if sum_duplicates { Duplicates::Summed } else { Duplicates::Kept })
+    let mut read = ReadOptions::new()
         .with_workers(workers)
         .with_page_cache(word("page_cache", page_cache, swath::PageCache::WORDS)?)
         .with_cancel(watch.token.clone());
+    if let Some(tell) = watch.teller(py) {
+        read = read.with_progress(tell);
+    }
+    let mut options = MatrixOptions::new()
+        .with_read(read)
+        .with_format(word("format", format, FORMATS)?)
+        .with_values(word("values", values, VALUES)?)
+        .with_base(word("base", base, BASES)?)
+        .with_symmetric_half(if expand {
+            SymmetricHalf::Expanded
+        } else {
+            SymmetricHalf::Stored
+        })
+        .with_strictness(if strict { Strictness::Strict } else { Strictness::Permissive })
+        .with_order(if sort { EntryOrder::Sorted } else { EntryOrder::File })
+        .with_duplicates(if sum_duplicates { Duplicates::Summed } else { Duplicates::Kept });
     if let Some(vertices) = vertices {
         options = options.with_vertices(vertices);
-    }
-    if let Some(tell) = watch.teller(py) {
-        options = options.with_progress(tell);
     }
     let form =
         word("form", form, &[("coo", Form::Coo), ("csr", Form::Csr), ("csc", Form::Csc)])?;
     watch.run(py, Takes::Time, move || -> Result<Parts, Failure> {
         let parts = match form {
-            Form::Coo => match matrix::read(path, &options)? {
+            Form::Coo => match options.read(path)? {
                 AnyCoo::U32(it) => parts_of_coo(it),
                 AnyCoo::U64(it) => parts_of_coo(it),
             },
-            Form::Csr => match matrix::read_rows(path, &options)? {
+            Form::Csr => match options.read_rows(path)? {
                 AnyCsr::U32(it) => parts_of_csr(it),
                 AnyCsr::U64(it) => parts_of_csr(it),
             },
-            Form::Csc => match matrix::read_columns(path, &options)? {
+            Form::Csc => match options.read_columns(path)? {
                 AnyCsc::U32(it) => parts_of_csc(it),
                 AnyCsc::U64(it) => parts_of_csc(it),
             },
@@ -186,14 +191,13 @@ pub(crate) fn write_matrix(
     workers: usize,
 ) -> PyResult<u64> {
     let symmetry = word("symmetry", symmetry, SYMMETRIES)?;
+    let token = CancelToken::new();
     let mut options = MatrixWriteOptions::new()
         .with_format(word("format", format, FORMATS)?)
-        .with_workers(workers);
+        .with_output(OutputOptions::new().with_workers(workers).with_cancel(token.clone()));
     if let Some(comment) = comment {
         options = options.with_comment(comment);
     }
-    let token = CancelToken::new();
-    let options = options.with_output(OrderedOptions::new().with_cancel(token.clone()));
     work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
         let (rows, columns) = (rows.copied::<u64>()?, columns.copied::<u64>()?);
         let values = match &values {
@@ -224,7 +228,7 @@ pub(crate) fn write_matrix(
             return Err(wrong(format!("{lens}: there is one of each for an entry")));
         }
         let coo = Coo { row_count, column_count, symmetry, rows, columns, values };
-        Ok(coo.write(path, &options)?.bytes)
+        Ok(options.write(path, &coo)?.bytes)
     })
 }
 

@@ -167,7 +167,7 @@ pub(crate) fn read_prioritised(
     classes: &Bound<'_, PyAny>,
     window: usize,
     workers: usize,
-    chunk_size: usize,
+    chunk_size: u64,
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use swath::{CancelToken, ReadOptions, WriteOptions};
-use swath_formats::checksum::{Algorithm, checksum};
+use swath::{CancelToken, OutputOptions, ReadOptions, WriteOptions};
+use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
 use crate::bytes::{Borrowed, Held};
 use crate::how::How;
@@ -66,7 +66,7 @@ pub(crate) fn read<'py>(
     offset: u64,
     length: Option<u64>,
     workers: usize,
-    chunk_size: usize,
+    chunk_size: u64,
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'py, PyAny>>,
@@ -163,7 +163,8 @@ pub(crate) fn write_parts(
     workers: usize,
 ) -> PyResult<u64> {
     let token = CancelToken::new();
-    let options = WriteOptions::new().with_workers(workers).with_cancel(token.clone());
+    let options = WriteOptions::new()
+        .with_output(OutputOptions::new().with_workers(workers).with_cancel(token.clone()));
     let written = work::run(py, Takes::Time, &token, || {
         let parts: Vec<&[u8]> = parts.iter().map(Borrowed::bytes).collect();
         options.write_parts(path, &parts)
@@ -186,7 +187,7 @@ pub(crate) fn sum<'py>(
     offset: u64,
     length: Option<u64>,
     workers: usize,
-    chunk_size: usize,
+    chunk_size: u64,
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'py, PyAny>>,
@@ -215,7 +216,7 @@ pub(crate) fn hash<'py>(
     offset: u64,
     length: Option<u64>,
     workers: usize,
-    chunk_size: usize,
+    chunk_size: u64,
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'py, PyAny>>,
@@ -227,6 +228,8 @@ pub(crate) fn hash<'py>(
     let (options, watch) = how.options(py, path.path())?;
     let (takes, options) = (path.takes(length), extent(options, offset, length));
     let source = path.source(verify.as_ref())?;
-    let sum = watch.run(py, takes, move || checksum(source, algorithm, &options))?;
+    let sum = watch.run(py, takes, move || {
+        ChecksumOptions::new().with_read(options).checksum(source, algorithm)
+    })?;
     Ok(sum.hex())
 }

@@ -3,6 +3,7 @@
 mod write;
 
 use std::path::PathBuf;
+use swath_formats::table::arrow::ArrowOptions;
 
 use arrow_array::RecordBatchIterator;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -12,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
 use swath::{Array, ReadOptions};
 use swath_formats::table::{
-    self, Column, ColumnKey, Columns, Delimiter, Header, Missing, TableOptions, Value, Values,
+    Column, ColumnKey, Columns, Delimiter, Header, Missing, TableOptions, Value, Values,
 };
 
 use crate::how::Watch;
@@ -295,7 +296,9 @@ pub(crate) fn read_arrow(
 ) -> PyResult<Table> {
     let watch = Watch::new(py, progress)?;
     let read = read_options(py, &watch, workers, page_cache)?;
-    watch.run(py, Takes::Time, move || table::read_arrow_with(path, &read)).map(Table)
+    watch
+        .run(py, Takes::Time, move || ArrowOptions::new().with_read(read).read(path))
+        .map(Table)
 }
 
 fn read_options(
@@ -350,7 +353,7 @@ pub(crate) fn read_table<'py>(
         .with_comment(comment)
         .with_quote(quote)
         .with_missing(missing.map_or(Missing::Natural, Missing::Value))
-        .with_read_options(read);
+        .with_read(read);
     match delimiter {
         None => {}
         Some(Separator::Byte(byte)) => options = options.with_delimiter(byte),

@@ -7,9 +7,9 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use swath::{CancelToken, WriteOptions};
+use swath::{CancelToken, OutputOptions};
 use swath_formats::safetensors::{
-    self, Dtype, Entry, Order, Tensor, TensorOptions, TensorStream,
+    self, Dtype, Entry, Tensor, TensorOptions, TensorOrder, TensorStream, TensorWriteOptions,
 };
 
 use crate::bytes::Borrowed;
@@ -38,7 +38,7 @@ pub(crate) fn load_tensors(
     order: Option<Vec<String>>,
     names: Option<Vec<String>>,
     workers: usize,
-    chunk_size: usize,
+    chunk_size: u64,
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
@@ -47,9 +47,9 @@ pub(crate) fn load_tensors(
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
     let paths = paths.into_paths();
     let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
-    let (order, options) = (in_order(order), tensor_options(names).with_read_options(read));
+    let (order, options) = (in_order(order), tensor_options(names).with_read(read));
     let parts = watch.run(py, Takes::Time, move || {
-        let read = safetensors::read_ordered(paths, &order, &options);
+        let read = options.read_ordered(paths, &order);
         read.map(safetensors::Tensors::into_parts)
     })?;
     let memories = parts.memories.into_iter().map(|memory| Buffer::of_bytes(memory, false));
@@ -63,8 +63,8 @@ fn tensor_options(names: Option<Vec<String>>) -> TensorOptions {
     }
 }
 
-fn in_order(names: Option<Vec<String>>) -> Order {
-    names.map_or(Order::File, Order::Names)
+fn in_order(names: Option<Vec<String>>) -> TensorOrder {
+    names.map_or(TensorOrder::File, TensorOrder::Names)
 }
 
 /// Tensors as they come, the most urgent first: `swath.stream_safetensors` makes arrays of them.
@@ -133,7 +133,7 @@ pub(crate) fn stream_tensors(
     order: Option<Vec<String>>,
     names: Option<Vec<String>>,
     workers: usize,
-    chunk_size: usize,
+    chunk_size: u64,
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
@@ -142,8 +142,8 @@ pub(crate) fn stream_tensors(
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
     let paths = paths.into_paths();
     let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
-    let options = tensor_options(names).with_read_options(read);
-    let stream = detached(py, || safetensors::stream(paths, &in_order(order), &options))?;
+    let options = tensor_options(names).with_read(read);
+    let stream = detached(py, || options.stream(paths, &in_order(order)))?;
     Ok(Tensors {
         stream: Mutex::new(Unlocked::new(stream)),
         token: watch.token.clone(),
@@ -172,8 +172,9 @@ pub(crate) fn save_tensors(
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }
         });
-        let options = WriteOptions::new().with_workers(workers).with_cancel(token.clone());
-        safetensors::write(path, tensors, &metadata.unwrap_or_default(), &options)
+        let output = OutputOptions::new().with_workers(workers).with_cancel(token.clone());
+        let options = TensorWriteOptions::new().with_output(output);
+        options.with_metadata(metadata.unwrap_or_default()).write(path, tensors)
     })?;
     Ok(written.bytes)
 }

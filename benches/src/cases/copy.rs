@@ -8,8 +8,8 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use swath::sink::Sync;
-use swath::{CopyOptions, Reflink};
+use swath::sink::Durability;
+use swath::{CopyOptions, OutputOptions, Reflink};
 use swath_study::harness::{Contestant, Work, timed};
 use swath_study::peers::Absent;
 
@@ -25,14 +25,16 @@ const SHARE: f64 = 1.0;
 pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
     let swath = |sync| {
         move |from: &Path, to: &Path| {
-            let options = CopyOptions::new().with_sync(sync).with_reflink(Reflink::Never);
+            let options = CopyOptions::new()
+                .with_output(OutputOptions::new().with_durability(sync))
+                .with_reflink(Reflink::Never);
             options.copy(from, to)?;
             Ok(())
         }
     };
     let mut contestants = vec![
-        contestant(bench, input, SWATH, swath(Sync::None)),
-        contestant(bench, input, SWATH_SYNC, swath(Sync::Full)),
+        contestant(bench, input, SWATH, swath(Durability::None)),
+        contestant(bench, input, SWATH_SYNC, swath(Durability::Full)),
     ];
     let mut absent = Vec::new();
     for (name, line) in [

@@ -10,8 +10,9 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
+use swath::OutputOptions;
 use swath::append::{self, AppendOptions};
-use swath::sink::Sync;
+use swath::sink::Durability;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_study::cache;
 use swath_study::harness::{Contestant, Expected, Work, timed};
@@ -46,9 +47,9 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Case<'_>> {
         let folder = bench.output("joins");
         let run = move || {
             fs::create_dir_all(&folder)?;
-            let options = AppendOptions::new().with_sync(Sync::None);
-            let out =
-                append::create(folder.join("out"), options.with_buffer_size(buffer_size))?;
+            let options = AppendOptions::new()
+                .with_output(OutputOptions::new().with_durability(Durability::None));
+            let out = options.with_buffer_size(buffer_size).create(folder.join("out"))?;
             let (calls, bare) = timed(|| pool.install(|| fork::joins(n)))?;
             let (written, with) =
                 timed(|| out.scope(|w| pool.install(|| fork::joins_and_writes(n, w))))?;
@@ -127,8 +128,10 @@ pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Case<'_>> {
 
 /// An output whose second fork, all of it spilled, has its place only when the first one ends.
 fn spilled(path: &Path, len: u64, skew: u64) -> Result<append::Append> {
-    let options = AppendOptions::new().with_sync(Sync::None).with_memory(1);
-    let out = append::create(path, options)?;
+    let options = AppendOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .with_memory(1);
+    let out = options.create(path)?;
     let (mut first, mut second) = (out.fork()?, out.fork()?);
     let block = vec![7; 1 << 20];
     for _ in 0..len >> 20 {

@@ -7,8 +7,8 @@ use crate::contestants::text::{Parsed, Text};
 use anyhow::{Result, bail};
 use std::fs;
 use std::path::Path;
-use swath::append::OrderedOptions;
-use swath::sink::Sync;
+use swath::sink::Durability;
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::matrix::{self, AnyCoo, AnyCsr, MatrixOptions, MatrixWriteOptions};
 use swath_study::harness::{Contestant, timed};
 use swath_study::peers::{Absent, PythonParse};
@@ -33,8 +33,8 @@ const FMM_WRITE: PythonParse = python("fast_matrix_market.mmwrite", "fmm_write")
 
 /// Entries, coordinates added up.
 pub(crate) fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
-    let options = MatrixOptions::new().with_workers(workers);
-    let (read, timing) = timed(|| matrix::read(path, &options))?;
+    let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
+    let (read, timing) = timed(|| options.read(path))?;
     let AnyCoo::U32(matrix) = read? else { bail!("it needs no 64 bits") };
     let add = |ids: &[u32]| ids.iter().map(|&id| u64::from(id)).sum::<u64>();
     let sum = add(&matrix.rows) + add(&matrix.columns);
@@ -43,8 +43,8 @@ pub(crate) fn coordinates(path: &Path, workers: usize) -> Result<Parsed> {
 
 /// Entries, row by row; the same added up.
 pub(crate) fn rows(path: &Path, workers: usize) -> Result<Parsed> {
-    let options = MatrixOptions::new().with_workers(workers);
-    let (read, timing) = timed(|| matrix::read_rows(path, &options))?;
+    let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
+    let (read, timing) = timed(|| options.read_rows(path))?;
     let AnyCsr::U32(matrix) = read? else { bail!("it needs no 64 bits") };
     let columns = matrix.columns.iter().map(|&id| u64::from(id)).sum::<u64>();
     let lens = matrix.offsets.windows(2).map(|pair| pair[1] - pair[0]);
@@ -93,13 +93,12 @@ pub(super) fn build_csr<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>
 
 /// The same file written again.
 pub(super) fn build_write<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    let matrix = matrix::read(&text.input.path, &MatrixOptions::new())?;
+    let matrix = matrix::read(&text.input.path)?;
     let target = bench.output("written.mtx");
     let write = move |_: &Path| {
-        let options = MatrixWriteOptions::new()
-            .with_workers(bench.workers)
-            .with_output(OrderedOptions::new().with_sync(Sync::None));
-        let (written, timing) = timed(|| matrix.write(&target, &options))?;
+        let output = OutputOptions::new().with_durability(Durability::None);
+        let options = MatrixWriteOptions::new().with_output(output.with_workers(bench.workers));
+        let (written, timing) = timed(|| options.write(&target, &matrix))?;
         written?;
         let lines = lines_of(&target)?;
         fs::remove_file(&target)?;

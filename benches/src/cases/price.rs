@@ -8,9 +8,9 @@ use crate::contestants::text::{Parsed, Text};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::Path;
-use swath::ReadOptions;
-use swath::append::{OrderedOptions, ordered};
-use swath::sink::Sync;
+use swath::append::OrderedOptions;
+use swath::sink::Durability;
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::options::{PriceOptions, Way};
 use swath_study::harness::timed;
 use swath_study::peers::PythonParse;
@@ -27,8 +27,12 @@ const POLARS: PythonParse =
 pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
     let priced = bench.output("prices");
     let sum = {
-        let options = PriceOptions::new().with_way(Way::Serial).with_workers(1);
-        let output = ordered(&priced, OrderedOptions::new().with_sync(Sync::None))?;
+        let options = PriceOptions::new()
+            .with_way(Way::Serial)
+            .with_read(ReadOptions::new().with_workers(1));
+        let output = OrderedOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None))
+            .ordered(&priced)?;
         options.price(text.input.path.as_path(), output)?;
         byte_sum(&priced)?
     };
@@ -58,8 +62,11 @@ pub(super) fn priced(from: &Path, to: &Path, workers: usize) -> Result<Parsed> {
 }
 
 fn run(from: &Path, to: &Path, (way, workers): (Way, usize)) -> Result<Parsed> {
-    let options = PriceOptions::new().with_way(way).with_workers(workers);
-    let output = ordered(to, OrderedOptions::new().with_sync(Sync::None))?;
+    let options =
+        PriceOptions::new().with_way(way).with_read(ReadOptions::new().with_workers(workers));
+    let output = OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(to)?;
     let (done, timing) = timed(|| options.price(from, output))?;
     let done = done?;
     ensure!(done.off == 0, "{} prices are not the reference's", done.off);

@@ -61,7 +61,7 @@ fn beside<'b>(bench: &'b Bench, text: &'b Text, all: &[PythonParse]) -> Case<'b>
 pub(crate) fn read(path: &Path, workers: usize) -> Result<Parsed> {
     let options = TableOptions::new()
         .with_header(Header::Absent)
-        .with_read_options(ReadOptions::new().with_workers(workers));
+        .with_read(ReadOptions::new().with_workers(workers));
     let (table, timing) = timed(|| options.read::<f64>(path))?;
     let values = table?.values;
     Ok(Parsed { timing, values: values.len() as u64, sum: rounded(values.iter().sum()) })

@@ -5,9 +5,9 @@ use crate::contestants::text::Text;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
-use swath::Array;
-use swath::append::{OrderedOptions, ordered};
-use swath::sink::Sync;
+use swath::append::OrderedOptions;
+use swath::sink::Durability;
+use swath::{Array, OutputOptions};
 use swath_formats::matrix::{Coo, MatrixWriteOptions, Rmat, Symmetry, Values};
 use swath_formats::options;
 use swath_study::workload::{self, Generated, Kind, Recipe, Style, Table};
@@ -76,7 +76,11 @@ impl Recipes {
     }
 
     fn write(self, bench: &Bench, path: &Path) -> Result<()> {
-        let ordered = |path: &Path| ordered(path, OrderedOptions::new().with_sync(Sync::None));
+        let ordered = |path: &Path| {
+            OrderedOptions::new()
+                .with_output(OutputOptions::new().with_durability(Durability::None))
+                .ordered(path)
+        };
         let (quick, seed) = (bench.quick, bench.rounds.seed);
         let table = |size: u64, columns, style| {
             let size = if quick { 1 << 20 } else { size };
@@ -105,8 +109,8 @@ const DEGREE: u64 = 16;
 fn graph(path: &Path, seed: u64, scale: u32, is_real: bool) -> Result<()> {
     let count = DEGREE << scale;
     let graph = Rmat::new(scale, count).with_seed(seed);
-    let options =
-        MatrixWriteOptions::new().with_output(OrderedOptions::new().with_sync(Sync::None));
+    let options = MatrixWriteOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None));
     if !is_real {
         graph.write(path, &options)?;
         return Ok(());
@@ -121,7 +125,8 @@ fn graph(path: &Path, seed: u64, scale: u32, is_real: bool) -> Result<()> {
     }
     let (row_count, column_count) = (1 << scale, 1 << scale);
     let (symmetry, values) = (Symmetry::General, Values::F64(values));
-    Coo { row_count, column_count, symmetry, rows, columns, values }.write(path, &options)?;
+    let matrix = Coo { row_count, column_count, symmetry, rows, columns, values };
+    options.write(path, &matrix)?;
     Ok(())
 }
 

@@ -53,7 +53,7 @@ pub(super) fn build_files<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case
         files::Setting { bench, files: input, residency: Residency::Warm, repeats: 1 };
     let plain = IngestOptions::new().with_arena(Arena::new());
     let recorded = IngestOptions::new().with_arena(Arena::new());
-    let recorded = recorded.with_timeline(Timeline::new());
+    let recorded = recorded.with_read(ReadOptions::new().with_timeline(Timeline::new()));
     let contestants = vec![
         ingest::with(setting, OFF, plain),
         ingest::with(setting, ON, recorded),

@@ -80,7 +80,9 @@ pub(super) fn build_files_cold<'b>(bench: &'b Bench, input: &'b Files) -> Result
 fn many(setting: files::Setting<'_>) -> Result<Case<'_>> {
     let profile = profile(setting.bench)?;
     let plain = IngestOptions::new().with_arena(Arena::new());
-    let tuned = IngestOptions::new().with_arena(Arena::new()).with_profile(profile);
+    let tuned = IngestOptions::new()
+        .with_arena(Arena::new())
+        .with_read(ReadOptions::new().with_profile(profile));
     let contestants = vec![
         ingest::with(setting, AUTO, plain),
         ingest::with(setting, TUNED, tuned),

@@ -8,8 +8,9 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use swath::append::{OrderedOptions, ordered, ordered_to};
-use swath::sink::Sync;
+use swath::append::{OrderedOptions, ordered_to};
+use swath::sink::Durability;
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 use swath_study::harness::{Contestant, Work};
 use swath_study::peers::Absent;
@@ -109,8 +110,13 @@ pub(crate) fn compress(
 ) -> Result<()> {
     let format = Format::WORDS.iter().find(|(word, _)| *word == format);
     let &(_, format) = format.context("no such format")?;
-    let output = ordered(output, OrderedOptions::new().with_sync(Sync::None))?;
-    CompressOptions::new(format).with_workers(workers).compress(path, output)?;
+    let output = OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(output)?;
+    CompressOptions::new()
+        .with_format(format)
+        .with_read(ReadOptions::new().with_workers(workers))
+        .compress(path, output)?;
     Ok(())
 }
 
@@ -134,7 +140,7 @@ impl Write for Summing {
 /// Counts and sums what the file at `path` decompresses to.
 fn unpacked(path: &Path) -> Result<(u64, u64)> {
     let sum = Summing::default();
-    let output = ordered_to(sum.clone(), Path::new("sum"), OrderedOptions::new());
+    let output = ordered_to(sum.clone(), Path::new("sum"));
     DecompressOptions::new().decompress(path, output)?;
     let (bytes, sum) = *sum.0.lock().expect("nobody panics with it");
     Ok((bytes, sum))

@@ -3,7 +3,7 @@
 use crate::contestants::files::Setting;
 use anyhow::Result;
 use std::path::Path;
-use swath::{Arena, Error, Files, IngestOptions, Ingested, OpenedBy};
+use swath::{Arena, Error, Files, IngestOptions, Ingested, OpenedBy, ReadOptions};
 use swath_study::harness::Contestant;
 use swath_study::many::Glance;
 
@@ -65,8 +65,9 @@ pub(crate) fn depth_name(depth: u32) -> String {
 
 /// With two threads at most, so many files waiting for the device.
 pub(crate) fn at_depth(setting: Setting<'_>, depth: u32) -> Contestant<'_> {
-    let options =
-        IngestOptions::new().with_workers(2).with_queue_depth(depth).with_arena(Arena::new());
+    let options = IngestOptions::new()
+        .with_read(ReadOptions::new().with_workers(2).with_queue_depth(depth as usize))
+        .with_arena(Arena::new());
     let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
     setting.kept(&depth_name(depth), read, sum)
 }
@@ -77,7 +78,7 @@ pub(crate) const BY_RING: &str = "swath::ingest, 2 workers, opened by the ring";
 /// See [`BY_RING`].
 pub(crate) fn by_ring(setting: Setting<'_>) -> Contestant<'_> {
     let options = IngestOptions::new()
-        .with_workers(2)
+        .with_read(ReadOptions::new().with_workers(2))
         .with_opened_by(OpenedBy::Ring)
         .with_arena(Arena::new());
     let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);

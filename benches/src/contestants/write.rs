@@ -7,7 +7,7 @@ use std::io::Write;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::rc::Rc;
-use swath::append::{Direct, OrderedOptions, ordered};
+use swath::append::{Direct, OrderedOptions};
 use swath_os::direct::reopen_direct_to_write;
 use swath_os::memory::Pages;
 use swath_study::cache;
@@ -195,8 +195,8 @@ fn write_share_direct(
 }
 
 fn write_ordered(chunks: &Chunks, folder: &Path, workers: usize, direct: Direct) -> Result<()> {
-    let options = OrderedOptions::new().with_direct(direct).with_chunk_size(CHUNK);
-    let out = ordered(folder.join("out"), options)?;
+    let options = OrderedOptions::new().with_direct(direct).with_chunk_size(CHUNK as u64);
+    let out = options.ordered(folder.join("out"))?;
     out.map_ordered(0..chunks.count, workers, |index, ticket| {
         ticket.buffer().extend_from_slice(chunks.chunk(index));
         Ok::<_, swath::Error>(())

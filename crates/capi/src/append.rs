@@ -10,7 +10,7 @@ use std::ffi::{c_char, c_void};
 use std::io::Write;
 use std::mem::MaybeUninit;
 
-use swath::WriteOptions;
+use swath::{OutputOptions, WriteOptions};
 
 use crate::failure::Result;
 use crate::guard::{guard, quietly};
@@ -41,7 +41,7 @@ pub unsafe extern "C" fn swath_append_create(
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    begin(append, || Ok(swath::append::create(path?, AppendOptions::append(options))?))
+    begin(append, || Ok(AppendOptions::append(options).create(path?)?))
 }
 
 /// Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
@@ -58,9 +58,7 @@ pub unsafe extern "C" fn swath_append_to_existing(
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    begin(append, || {
-        Ok(swath::append::append_to_existing(path?, AppendOptions::append(options))?)
-    })
+    begin(append, || Ok(AppendOptions::append(options).append_to_existing(path?)?))
 }
 
 fn begin(
@@ -163,8 +161,8 @@ pub extern "C" fn swath_append_free(append: Option<Box<Append>>) {
 }
 
 /// Writes `len` bytes to `path` in place of what is there, if anything: complete under its name, and
-/// durable unless the options say otherwise, or, after a failure, as before. Of `options` only the
-/// sync counts; NULL for defaults.
+/// durable unless the options say otherwise, or, after a failure, as before. Of `options` the
+/// durability and the token count; NULL for defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_write(
     path: *const c_char,
@@ -177,8 +175,8 @@ pub unsafe extern "C" fn swath_write(
         let path = unsafe { pointer::path(path, "path") }?;
         // SAFETY: as above.
         let bytes = unsafe { pointer::items(data.cast::<u8>(), len, "data") }?;
-        let sync = options.map_or_else(swath::sink::Sync::default, AppendOptions::sync);
-        WriteOptions::new().with_sync(sync).write(path, bytes)?;
+        let output = options.map_or_else(OutputOptions::new, AppendOptions::output);
+        WriteOptions::new().with_output(output).write(path, bytes)?;
         Ok(())
     })
 }

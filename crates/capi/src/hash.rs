@@ -3,7 +3,7 @@
 use std::ffi::c_char;
 use std::mem::MaybeUninit;
 
-use swath_formats::checksum::{self, checksum};
+use swath_formats::checksum::{self, ChecksumOptions};
 
 use crate::failure::Failure;
 use crate::guard::guard;
@@ -74,7 +74,8 @@ pub unsafe extern "C" fn swath_hash(
             Hash::Blake3 => checksum::Algorithm::Blake3,
         };
         let call = resolve(options, path)?;
-        let sum = checksum(call.source, algorithm, &call.options);
+        let sum =
+            ChecksumOptions::new().with_read(call.options).checksum(call.source, algorithm);
         let sum = sum.map_err(told(options, Maps::Never))?;
         if sum.digest.len() != target.len() {
             let text = format!("{} gave {} bytes", Hash::NAME, sum.digest.len());

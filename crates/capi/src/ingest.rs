@@ -51,6 +51,7 @@ numbers!(Symlinks, "swath_symlinks", [Files, Skip, Follow]);
 #[derive(Debug, Default)]
 pub struct IngestOptions {
     options: swath::IngestOptions,
+    read: swath::ReadOptions,
     hooks: Hooks,
     profile: Profile,
 }
@@ -91,7 +92,11 @@ pub extern "C" fn swath_ingest_options_set_workers(
     options: Option<&mut IngestOptions>,
     workers: usize,
 ) -> Status {
-    set(options, |options| Ok(options.with_workers(workers)))
+    guard(|| {
+        let options = given(options, "options")?;
+        options.read = options.read.clone().with_workers(workers);
+        Ok(())
+    })
 }
 
 /// Sets how many files wait for the device at one time; at most 1024. Default 0: 128 in rings, 64
@@ -101,7 +106,11 @@ pub extern "C" fn swath_ingest_options_set_queue_depth(
     options: Option<&mut IngestOptions>,
     queue_depth: u32,
 ) -> Status {
-    set(options, |options| Ok(options.with_queue_depth(queue_depth)))
+    guard(|| {
+        let options = given(options, "options")?;
+        options.read = options.read.clone().with_queue_depth(queue_depth as usize);
+        Ok(())
+    })
 }
 
 /// Sets what happens when a file cannot be read. Default: SWATH_FAILURES_FAIL.
@@ -199,19 +208,17 @@ pub extern "C" fn swath_ingest_options_set_profile(
 /// What a call goes by.
 fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::IngestOptions {
     let Some(set) = options else { return swath::IngestOptions::new() };
-    let mut options = set.options.clone();
+    let mut read = set.read.clone();
     if let Some(progress) = set.hooks.progress() {
-        options = options.with_progress(progress);
+        read = read.with_progress(progress);
     }
     if let Some(token) = &set.hooks.cancel {
-        options = options.with_cancel(token.clone());
+        read = read.with_cancel(token.clone());
     }
-    match &files.first {
-        Some(first) if set.profile == Profile::OfUser => {
-            Profiles::of_user().of(first).apply_to_files(options)
-        }
-        _ => options,
+    if let (Some(first), Profile::OfUser) = (&files.first, set.profile) {
+        read = Profiles::of_user().of(first).apply(read);
     }
+    set.options.clone().with_read(read)
 }
 
 /// Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;

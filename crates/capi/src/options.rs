@@ -93,7 +93,7 @@ pub extern "C" fn swath_read_options_set_chunk_size(
     options: Option<&mut ReadOptions>,
     chunk_size: usize,
 ) -> Status {
-    set(options, |options| Ok(options.with_chunk_size(chunk_size)))
+    set(options, |options| Ok(options.with_chunk_size(chunk_size as u64)))
 }
 
 /// Sets how many direct reads are in flight; at most 1024, as for workers. Default 0: 16, on spinning disks and

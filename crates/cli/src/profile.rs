@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
-use swath::{IngestOptions, Profile, ReadOptions, Source};
+use swath::{Profile, ReadOptions, Source};
 
 use crate::args::mirror::CopiesArgs;
 use crate::args::read::ProfileArgs;
@@ -44,9 +44,9 @@ impl Profiles {
     /// The same for many files, of which `path` is one.
     pub(crate) fn apply_to_files(
         &self,
-        options: IngestOptions,
+        options: ReadOptions,
         path: Option<&Path>,
-    ) -> IngestOptions {
+    ) -> ReadOptions {
         match path.and_then(|path| self.of(path)) {
             Some(profile) => options.with_profile(profile),
             None => options,

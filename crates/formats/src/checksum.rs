@@ -6,13 +6,12 @@
 //! ```
 //!
 //! ```
-//! use swath::ReadOptions;
 //! use swath_formats::checksum::{Algorithm, checksum};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("data.bin");
 //! std::fs::write(&path, "123456789")?;
-//! let sum = checksum(path.as_path(), Algorithm::Crc32c, &ReadOptions::new())?;
+//! let sum = checksum(path.as_path(), Algorithm::Crc32c)?;
 //! assert_eq!((sum.hex().as_str(), sum.bytes), ("e3069283", 9));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -72,33 +71,61 @@ impl Checksum {
     }
 }
 
-/// Computes the checksum of `source`, or of the part of it that `options` name. Holds no more of it
-/// in memory than the chunks on their way.
+/// Computes the checksum of `source`. Holds no more of it in memory than the chunks on their way.
 ///
 /// # Errors
 ///
 /// Those of reading.
-pub fn checksum(
-    source: impl Into<Source>,
-    algorithm: Algorithm,
-    options: &ReadOptions,
-) -> Result<Checksum> {
-    let source = source.into();
-    match algorithm {
-        Algorithm::Crc32c => crc32c(source, options),
-        Algorithm::Xxh3 => {
-            let mut hasher = Xxh3::new();
-            let (bytes, elapsed) = feed(source, options, |block| hasher.update(block))?;
-            let digest = hasher.digest().to_be_bytes().to_vec();
-            Ok(Checksum { digest, bytes, elapsed, report: None })
-        }
-        Algorithm::Blake3 => {
-            let mut hasher = blake3::Hasher::new();
-            let (bytes, elapsed) = feed(source, options, |block| {
-                hasher.update(block);
-            })?;
-            let digest = hasher.finalize().as_bytes().to_vec();
-            Ok(Checksum { digest, bytes, elapsed, report: None })
+pub fn checksum(source: impl Into<Source>, algorithm: Algorithm) -> Result<Checksum> {
+    ChecksumOptions::new().checksum(source, algorithm)
+}
+
+/// How to compute a checksum. Every setter returns the options, none can fail.
+#[derive(Clone, Debug, Default)]
+pub struct ChecksumOptions {
+    read: ReadOptions,
+}
+
+impl ChecksumOptions {
+    /// Of all bytes, everything chosen.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the bytes are read, and which of them.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// As [`checksum`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading.
+    pub fn checksum(
+        &self,
+        source: impl Into<Source>,
+        algorithm: Algorithm,
+    ) -> Result<Checksum> {
+        let (source, options) = (source.into(), &self.read);
+        match algorithm {
+            Algorithm::Crc32c => crc32c(source, options),
+            Algorithm::Xxh3 => {
+                let mut hasher = Xxh3::new();
+                let (bytes, elapsed) = feed(source, options, |block| hasher.update(block))?;
+                let digest = hasher.digest().to_be_bytes().to_vec();
+                Ok(Checksum { digest, bytes, elapsed, report: None })
+            }
+            Algorithm::Blake3 => {
+                let mut hasher = blake3::Hasher::new();
+                let (bytes, elapsed) = feed(source, options, |block| {
+                    hasher.update(block);
+                })?;
+                let digest = hasher.finalize().as_bytes().to_vec();
+                Ok(Checksum { digest, bytes, elapsed, report: None })
+            }
         }
     }
 }
@@ -156,7 +183,8 @@ mod tests {
         std::fs::write(&path, bytes).expect("written");
         // Small chunks, so that there is something to combine.
         let options = ReadOptions::new().with_chunk_size(4);
-        let sum = checksum(path, algorithm, &options).expect("it can be read");
+        let options = ChecksumOptions::new().with_read(options);
+        let sum = options.checksum(path, algorithm).expect("it can be read");
         assert_eq!(sum.bytes, bytes.len() as u64);
         sum.hex()
     }

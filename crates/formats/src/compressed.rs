@@ -17,11 +17,11 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("passwd.zst");
-//! let packed = CompressOptions::new(Format::Zstd).compress_file("/etc/passwd", &path)?;
+//! let packed = compressed::compress("/etc/passwd", &path)?;
 //! assert_eq!(packed.bytes_in, std::fs::metadata("/etc/passwd")?.len());
 //!
 //! let plain = folder.path().join("passwd");
-//! let unpacked = DecompressOptions::new().decompress_file(&path, &plain)?;
+//! let unpacked = compressed::decompress(&path, &plain)?;
 //! assert_eq!(std::fs::read(plain)?, std::fs::read("/etc/passwd")?);
 //! assert_eq!(unpacked.format, Format::Zstd);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -51,15 +51,16 @@ mod zstd;
 
 use std::fmt;
 use std::ops::RangeInclusive;
+use std::path::Path;
 
-pub use decode::{DecompressOptions, Decompressed};
-pub use encode::{CompressOptions, Compressed};
+pub use decode::{DecompressOptions, Decompressed, decompress};
+pub use encode::{CompressOptions, Compressed, compress};
 pub use seekable::Seekable;
 
 /// The most bytes of one block. Whatever is written here can be read by several workers.
-pub const MOST_BLOCK: usize = 32 << 20;
+pub const MOST_BLOCK: u64 = 32 << 20;
 /// The fewest bytes of one block, so that frames are not all headers.
-pub const LEAST_BLOCK: usize = 4 << 10;
+pub const LEAST_BLOCK: u64 = 4 << 10;
 
 /// How a stream is compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -99,6 +100,18 @@ impl Format {
         }
     }
 
+    /// The format that a name ends with: `.zst`, `.gz`, `.bgz` or `.bz2`.
+    pub fn of_name(name: &Path) -> Option<Self> {
+        let end = name.extension()?.to_str()?.to_ascii_lowercase();
+        match &end[..] {
+            "zst" | "zstd" => Some(Self::Zstd),
+            "gz" => Some(Self::Gzip),
+            "bgz" => Some(Self::Bgzf),
+            "bz2" => Some(Self::Bzip2),
+            _ => None,
+        }
+    }
+
     /// What its files' names end with, without the dot.
     pub fn extension(self) -> &'static str {
         match self {
@@ -132,19 +145,19 @@ impl Format {
     /// Larger ones pack better, smaller ones are found faster: measured on archives of text and of
     /// programs, frames of 8 MiB with a window as large are smaller than one stream of `zstd -3`,
     /// and gzip members of 1 MiB cost less than 0.1 %.
-    pub fn default_block_size(self, level: i32) -> usize {
+    pub fn default_block_size(self, level: i32) -> u64 {
         match self {
             Self::Zstd => 8 << 20,
             Self::Gzip => 1 << 20,
-            Self::Bgzf => gzip::MOST_BGZF,
-            Self::Bzip2 => bzip2::block_len(level),
+            Self::Bgzf => gzip::MOST_BGZF as u64,
+            Self::Bzip2 => bzip2::block_len(level) as u64,
         }
     }
 
     /// Sizes of a block that it can have.
-    pub fn block_sizes(self) -> RangeInclusive<usize> {
+    pub fn block_sizes(self) -> RangeInclusive<u64> {
         match self {
-            Self::Bgzf => LEAST_BLOCK..=gzip::MOST_BGZF,
+            Self::Bgzf => LEAST_BLOCK..=gzip::MOST_BGZF as u64,
             Self::Zstd | Self::Gzip | Self::Bzip2 => LEAST_BLOCK..=MOST_BLOCK,
         }
     }

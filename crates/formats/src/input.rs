@@ -13,8 +13,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use swath::append::{OrderedOptions, ordered_to};
-use swath::{Buffer, Input, ReadAt, ReadOptions, Source, SourceFacts};
+use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 
 use crate::compressed::{DecompressOptions, Format};
 use crate::error::{Error, Reason, Result};
@@ -27,6 +26,7 @@ const HEAD: usize = 18;
 /// read into memory, as `read` says.
 pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Opened> {
     let input = Input::open(source)?;
+    check_whole(&input, read)?;
     match input.len() {
         Some(len) => Ok(Opened { input, len }),
         None if input.is_device() => {
@@ -35,10 +35,20 @@ pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Open
             Err(error.hint("write what you want of it to a file first"))
         }
         None => {
-            let bytes = read.clone().with_offset(0).read(&input)?.buffer;
+            let bytes = read.read(&input)?.buffer;
             Opened::of_memory(Bytes::Read(bytes), input.name())
         }
     }
+}
+
+/// Refuses a part of a source: what is read of it is for the format to say.
+pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
+    if read.is_whole() {
+        return Ok(());
+    }
+    let detail = "the options ask for a part of it, and all of it is read";
+    let error = Error::reading(input.name(), Reason::Invalid, detail);
+    Err(error.hint("leave out offset and length; `starting_in` takes the records of a part"))
 }
 
 /// A source that can be read by position.
@@ -161,9 +171,9 @@ impl ReadAt for Memory {
 
 fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
     let (path, memory) = (packed.path(), Growing::default());
-    let output = ordered_to(memory.clone(), path, OrderedOptions::new());
-    let options = DecompressOptions::new().with_workers(read.workers());
-    let done = options.with_read(read.clone().with_offset(0)).decompress(&packed.input, output);
+    let options = DecompressOptions::new().with_read(read.clone());
+    let output = Output::stream(memory.clone(), path);
+    let done = options.decompress(&packed.input, output);
     let mut text = memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(wanted) = text.refused {
         let detail = format!(

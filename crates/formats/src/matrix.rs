@@ -11,12 +11,12 @@
 //! unless the [options](MatrixOptions) do:
 //!
 //! ```
-//! use swath_formats::matrix::{self, AnyCoo, MatrixOptions};
+//! use swath_formats::matrix::{self, AnyCoo};
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("graph.mtx");
 //! std::fs::write(&path, "%%MatrixMarket matrix coordinate real general\n3 3 2\n1 2 0.5\n3 1 -2\n")?;
-//! let AnyCoo::U32(matrix) = matrix::read(&path, &MatrixOptions::new())? else {
+//! let AnyCoo::U32(matrix) = matrix::read(&path)? else {
 //!     unreachable!("three rows need no 64 bits");
 //! };
 //! assert_eq!((&matrix.rows[..], &matrix.columns[..]), (&[0, 2][..], &[1, 0][..]));
@@ -38,7 +38,7 @@ mod header;
 mod id;
 mod job;
 mod line;
-mod npz;
+pub mod npz;
 mod options;
 mod partition;
 mod plain;
@@ -49,29 +49,30 @@ mod sparse;
 mod value;
 mod write;
 
-use swath::Source;
+use swath::append::Written;
+use swath::{Output, Source};
 
 use crate::error::Result;
 use job::Job;
 
 pub use header::{Field, Header, Layout, Symmetry, has_banner};
 pub use id::Id;
-pub use npz::{read_npz, read_npz_with};
 pub use options::{
-    Base, Duplicates, Ids, MatrixFormat, MatrixOptions, Mirror, Order, Strictness, ValueKind,
+    Base, Duplicates, EntryOrder, Ids, MatrixFormat, MatrixOptions, Strictness, SymmetricHalf,
+    ValueKind,
 };
 pub use rmat::Rmat;
 pub use sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 pub use value::{Complex, Value, Values};
-pub use write::MatrixWriteOptions;
+pub use write::{Matrix, MatrixWriteOptions};
 
 /// Returns what a file says about itself, without reading its entries.
 ///
 /// # Errors
 ///
 /// If it cannot be read, or its beginning is not what its format asks for.
-pub fn header(source: impl Into<Source>, options: &MatrixOptions) -> Result<Header> {
-    Ok(Job::begin(source.into(), options)?.header)
+pub fn header(source: impl Into<Source>) -> Result<Header> {
+    MatrixOptions::new().header(source)
 }
 
 /// Reads the entries as coordinates, in the order of the file unless the options say otherwise.
@@ -80,15 +81,10 @@ pub fn header(source: impl Into<Source>, options: &MatrixOptions) -> Result<Head
 ///
 /// # Errors
 ///
-/// If the file cannot be read, or changes meanwhile; if anything in it is not what its format asks
-/// for, with line and byte; if there is no memory.
-pub fn read(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCoo> {
-    Job::begin(source.into(), options)?.read(|job| {
-        job.with_ids(
-            |job| form::coordinates(job).map(AnyCoo::U32),
-            |job| form::coordinates(job).map(AnyCoo::U64),
-        )
-    })
+/// If the file cannot be read, or changes during the call; if anything in it is not what its format
+/// asks for, with line and byte; if there is no memory.
+pub fn read(source: impl Into<Source>) -> Result<AnyCoo> {
+    MatrixOptions::new().read(source)
 }
 
 /// Reads the entries as compressed rows.
@@ -99,13 +95,8 @@ pub fn read(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCoo
 ///
 /// As [`read`], and if offsets of as many rows are out of proportion to the file's length: more than
 /// 64 MiB and 16 times its bytes.
-pub fn read_rows(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCsr> {
-    Job::begin(source.into(), options)?.read(|job| {
-        job.with_ids(
-            |job| form::rows(job).map(AnyCsr::U32),
-            |job| form::rows(job).map(AnyCsr::U64),
-        )
-    })
+pub fn read_rows(source: impl Into<Source>) -> Result<AnyCsr> {
+    MatrixOptions::new().read_rows(source)
 }
 
 /// Reads the entries as compressed columns.
@@ -113,11 +104,70 @@ pub fn read_rows(source: impl Into<Source>, options: &MatrixOptions) -> Result<A
 /// # Errors
 ///
 /// As [`read_rows`].
-pub fn read_columns(source: impl Into<Source>, options: &MatrixOptions) -> Result<AnyCsc> {
-    Job::begin(source.into(), options)?.read(|job| {
-        job.with_ids(
-            |job| form::columns(job).map(AnyCsc::U32),
-            |job| form::columns(job).map(AnyCsc::U64),
-        )
-    })
+pub fn read_columns(source: impl Into<Source>) -> Result<AnyCsc> {
+    MatrixOptions::new().read_columns(source)
+}
+
+/// Writes a matrix: as Matrix Market if the name of the output ends in `.mtx` or `.mm`, else as edges,
+/// lines made by all workers. A file is complete under its name, or absent.
+///
+/// # Errors
+///
+/// [`Reason::Unsupported`](crate::Reason::Unsupported) or [`Reason::Invalid`](crate::Reason::Invalid)
+/// for what the format cannot say; those of writing.
+pub fn write<M: Matrix>(output: impl Into<Output>, matrix: &M) -> Result<Written> {
+    MatrixWriteOptions::new().write(output, matrix)
+}
+
+impl MatrixOptions {
+    /// As [`header()`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`header()`].
+    pub fn header(&self, source: impl Into<Source>) -> Result<Header> {
+        Ok(Job::begin(source.into(), self)?.header)
+    }
+
+    /// As [`read`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read(&self, source: impl Into<Source>) -> Result<AnyCoo> {
+        Job::begin(source.into(), self)?.read(|job| {
+            job.with_ids(
+                |job| form::coordinates(job).map(AnyCoo::U32),
+                |job| form::coordinates(job).map(AnyCoo::U64),
+            )
+        })
+    }
+
+    /// As [`read_rows`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_rows`].
+    pub fn read_rows(&self, source: impl Into<Source>) -> Result<AnyCsr> {
+        Job::begin(source.into(), self)?.read(|job| {
+            job.with_ids(
+                |job| form::rows(job).map(AnyCsr::U32),
+                |job| form::rows(job).map(AnyCsr::U64),
+            )
+        })
+    }
+
+    /// As [`read_columns`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_columns`].
+    pub fn read_columns(&self, source: impl Into<Source>) -> Result<AnyCsc> {
+        Job::begin(source.into(), self)?.read(|job| {
+            job.with_ids(
+                |job| form::columns(job).map(AnyCsc::U32),
+                |job| form::columns(job).map(AnyCsc::U64),
+            )
+        })
+    }
 }

@@ -15,12 +15,12 @@
 //! Whichever [`Way`] is taken, with however many workers, the bytes that come out are the same.
 //!
 //! ```
-//! use swath_formats::options::PriceOptions;
+//! use swath_formats::options;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let (path, prices) = (folder.path().join("options"), folder.path().join("prices"));
 //! std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532\n")?;
-//! let report = PriceOptions::new().price_file(path.as_path(), &prices)?;
+//! let report = options::price(path.as_path(), &prices)?;
 //! assert_eq!((report.contracts, report.off), (1, 0));
 //! assert!(std::fs::read_to_string(prices)?.starts_with("1\n4.75942"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -37,11 +37,10 @@ mod serial;
 mod study;
 mod supply;
 
-use std::path::Path;
 use std::time::{Duration, Instant};
 
-use swath::append::{Ordered, OrderedOptions, ordered};
-use swath::{ReadOptions, Source};
+use swath::append::OrderedOptions;
+use swath::{Output, OutputOptions, ReadOptions, Source};
 
 use crate::error::Result;
 use crate::share::workers;
@@ -49,7 +48,16 @@ use crate::share::workers;
 pub use contracts::{Contract, Contracts, Kind};
 pub use generate::{BASE, generate};
 pub use pricing::TOLERANCE;
-pub use read::read;
+pub use read::{ContractOptions, read};
+
+/// Prices the contracts of `source` into `output`.
+///
+/// # Errors
+///
+/// As [`PriceOptions::price`].
+pub fn price(source: impl Into<Source>, output: impl Into<Output>) -> Result<Priced> {
+    PriceOptions::new().price(source, output)
+}
 
 /// How contracts become prices. What comes out does not depend on it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -81,10 +89,10 @@ impl Way {
 #[derive(Clone, Debug, Default)]
 pub struct PriceOptions {
     way: Way,
-    workers: usize,
     runs: u64,
-    block_size: usize,
+    block_size: u64,
     read: ReadOptions,
+    output: OutputOptions,
 }
 
 /// How a pricing went.
@@ -150,13 +158,6 @@ impl PriceOptions {
         self
     }
 
-    /// Threads, the caller's among them. Default 0: one for each core.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
-    }
-
     /// How often each contract is priced, as PARSEC does to have something to measure. Default 0:
     /// once.
     #[must_use]
@@ -168,15 +169,22 @@ impl PriceOptions {
     /// Bytes of contracts that the fused way hands to a worker at a time. Default 0: 256 KiB, which
     /// stay in the second-level cache with what becomes of them.
     #[must_use]
-    pub fn with_block_size(mut self, block_size: usize) -> Self {
+    pub fn with_block_size(mut self, block_size: u64) -> Self {
         self.block_size = block_size;
         self
     }
 
-    /// How the contracts are read: which bytes, how fast, with whose progress and cancellation.
+    /// How the contracts are read, and which bytes of them. Its workers price: 0 are one for each core.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
+        self
+    }
+
+    /// How the prices are written. An output that was begun before keeps its own options.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
@@ -189,12 +197,21 @@ impl PriceOptions {
     /// or a price is infinite, [`Unsupported`](crate::Reason::Unsupported) for dividends,
     /// [`Truncated`](crate::Reason::Truncated) if contracts are missing; else what reading and
     /// writing say. Then there is no output; into a stream, what was right before it may have gone.
-    pub fn price(&self, source: impl Into<Source>, output: Ordered) -> Result<Priced> {
+    pub fn price(
+        &self,
+        source: impl Into<Source>,
+        output: impl Into<Output>,
+    ) -> Result<Priced> {
         let start = Instant::now();
+        let writing = OrderedOptions::new().with_output(self.output.clone());
+        let output = output.into().open(&writing)?;
         let job = Job {
-            workers: workers(self.workers),
+            workers: workers(self.read.workers()),
             runs: self.runs.max(1),
-            block_size: if self.block_size == 0 { BLOCK_SIZE } else { self.block_size },
+            block_size: match usize::try_from(self.block_size).unwrap_or(usize::MAX) {
+                0 => BLOCK_SIZE,
+                size => size,
+            },
             read: &self.read,
         };
         let source = source.into();
@@ -222,19 +239,6 @@ impl PriceOptions {
             largest_difference: done.difference.largest,
             fallbacks: written.fallbacks,
         })
-    }
-
-    /// As [`price`](Self::price), into the file at `path`, which is replaced.
-    ///
-    /// # Errors
-    ///
-    /// As [`price`](Self::price); and if the file cannot be made.
-    pub fn price_file(
-        &self,
-        source: impl Into<Source>,
-        path: impl AsRef<Path>,
-    ) -> Result<Priced> {
-        self.price(source, ordered(path, OrderedOptions::new())?)
     }
 }
 

@@ -8,16 +8,15 @@
 //! ```
 //!
 //! ```
-//! use std::collections::BTreeMap;
-//! use swath_formats::safetensors::{self, Dtype, Tensor, TensorOptions};
+//! use swath_formats::safetensors::{self, Dtype, Tensor};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("model.safetensors");
 //! let bytes = [1.0_f32, 2.0, 3.0].map(f32::to_le_bytes).concat();
 //! let bias = Tensor { name: "bias", dtype: Dtype::F32, shape: &[3], bytes: &bytes };
-//! safetensors::write(&path, [bias], &BTreeMap::new(), &swath::WriteOptions::new())?;
+//! safetensors::write(&path, [bias])?;
 //!
-//! let tensors = safetensors::read([&path], &TensorOptions::new())?;
+//! let tensors = safetensors::read([&path])?;
 //! assert_eq!(tensors.get("bias"), Some(bias));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -36,15 +35,14 @@ mod shard;
 mod stream;
 mod write;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
-use swath::{Source, WriteOptions, Written};
+use swath::{Source, Written};
 
 pub use dtype::Dtype;
 pub use header::{Header, TensorInfo};
 pub use load::{Entry, Tensor, TensorParts, TensorReport, Tensors};
-pub use options::{Order, TensorOptions};
+pub use options::{TensorOptions, TensorOrder, TensorWriteOptions};
 pub use shard::Shard;
 pub use stream::{StreamedTensor, TensorStream};
 
@@ -61,11 +59,8 @@ use crate::error::Result;
 /// As [`Header::parse`], of any of the files; if one changes meanwhile; if a tensor is in two of
 /// them, or one that is asked for in none; [`Reason::Malformed`](crate::Reason::Malformed) if an
 /// index lists what is not there; if there is not enough memory.
-pub fn read<S: Into<Source>>(
-    sources: impl IntoIterator<Item = S>,
-    options: &TensorOptions,
-) -> Result<Tensors> {
-    read_ordered(sources, &Order::File, options)
+pub fn read<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Tensors> {
+    TensorOptions::new().read(sources)
 }
 
 /// As [`read`], the tensors in the order that is asked for; in memory they lie as in their files.
@@ -75,10 +70,9 @@ pub fn read<S: Into<Source>>(
 /// As [`read`]; and if `order` names a tensor that is not read, before any data is.
 pub fn read_ordered<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
-    order: &Order,
-    options: &TensorOptions,
+    order: &TensorOrder,
 ) -> Result<Tensors> {
-    load::load(owned(sources), order, options)
+    TensorOptions::new().read_ordered(sources, order)
 }
 
 /// Reads the headers of one or more files, or of all that an index lists, and no data.
@@ -86,13 +80,8 @@ pub fn read_ordered<S: Into<Source>>(
 /// # Errors
 ///
 /// As [`read`], as far as headers tell.
-pub fn shards<S: Into<Source>>(
-    sources: impl IntoIterator<Item = S>,
-    options: &TensorOptions,
-) -> Result<Vec<Shard>> {
-    let opened = shard::open_all(owned(sources), options)?;
-    opened.iter().try_for_each(shard::Opened::check_unchanged)?;
-    Ok(opened.into_iter().map(|opened| opened.shard).collect())
+pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Vec<Shard>> {
+    TensorOptions::new().shards(sources)
 }
 
 /// Starts to read the tensors of one or more files, those that are needed first before the others,
@@ -102,18 +91,17 @@ pub fn shards<S: Into<Source>>(
 /// calls classes; small ones that come one after the other share one.
 ///
 /// ```
-/// use std::collections::BTreeMap;
-/// use swath_formats::safetensors::{self, Dtype, Order, Tensor, TensorOptions};
+/// use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("model.safetensors");
 /// let tensor = |name, bytes| Tensor { name, dtype: Dtype::U8, shape: &[2], bytes };
 /// let tensors = [tensor("layer.0", b"ab"), tensor("layer.1", b"cd"), tensor("head", b"ef")];
-/// safetensors::write(&path, tensors, &BTreeMap::new(), &swath::WriteOptions::new())?;
+/// safetensors::write(&path, tensors)?;
 ///
-/// let order = Order::names(["layer.0", "layer.1"]);
+/// let order = TensorOrder::names(["layer.0", "layer.1"]);
 /// let mut names = Vec::new();
-/// for tensor in safetensors::stream([&path], &order, &TensorOptions::new())? {
+/// for tensor in safetensors::stream([&path], &order)? {
 ///     let tensor = tensor?; // others are still being read
 ///     names.push((tensor.name().to_owned(), tensor.bytes()[0]));
 /// }
@@ -127,16 +115,15 @@ pub fn shards<S: Into<Source>>(
 /// later is told when tensors are asked for.
 pub fn stream<S: Into<Source>>(
     sources: impl IntoIterator<Item = S>,
-    order: &Order,
-    options: &TensorOptions,
+    order: &TensorOrder,
 ) -> Result<TensorStream> {
-    stream::start(owned(sources), order, options)
+    TensorOptions::new().stream(sources, order)
 }
 
-/// Writes tensors to the file `path`, by the commit of [`WriteOptions::write`].
+/// Writes tensors to the file `path`, by the commit of [`swath::write`].
 ///
 /// They are sorted as the format's own library does, by dtype, then by name, so the same tensors
-/// give the same bytes, in whichever order they come. Without `metadata`, nothing is said of it.
+/// give the same bytes, in whichever order they come.
 ///
 /// # Errors
 ///
@@ -146,10 +133,77 @@ pub fn stream<S: Into<Source>>(
 pub fn write<'t>(
     path: impl AsRef<Path>,
     tensors: impl IntoIterator<Item = Tensor<'t>>,
-    metadata: &BTreeMap<String, String>,
-    options: &WriteOptions,
 ) -> Result<Written> {
-    write::write(path.as_ref(), tensors.into_iter().collect(), metadata, options)
+    TensorWriteOptions::new().write(path, tensors)
+}
+
+impl TensorOptions {
+    /// As [`read`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read<S: Into<Source>>(
+        &self,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<Tensors> {
+        self.read_ordered(sources, &TensorOrder::File)
+    }
+
+    /// As [`read_ordered`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read_ordered`].
+    pub fn read_ordered<S: Into<Source>>(
+        &self,
+        sources: impl IntoIterator<Item = S>,
+        order: &TensorOrder,
+    ) -> Result<Tensors> {
+        load::load(owned(sources), order, self)
+    }
+
+    /// As [`shards`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`shards`].
+    pub fn shards<S: Into<Source>>(
+        &self,
+        sources: impl IntoIterator<Item = S>,
+    ) -> Result<Vec<Shard>> {
+        let opened = shard::open_all(owned(sources), self)?;
+        opened.iter().try_for_each(shard::Opened::check_unchanged)?;
+        Ok(opened.into_iter().map(|opened| opened.shard).collect())
+    }
+
+    /// As [`stream`](stream()), with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`stream`](stream()).
+    pub fn stream<S: Into<Source>>(
+        &self,
+        sources: impl IntoIterator<Item = S>,
+        order: &TensorOrder,
+    ) -> Result<TensorStream> {
+        stream::start(owned(sources), order, self)
+    }
+}
+
+impl TensorWriteOptions {
+    /// As [`write()`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn write<'t>(
+        &self,
+        path: impl AsRef<Path>,
+        tensors: impl IntoIterator<Item = Tensor<'t>>,
+    ) -> Result<Written> {
+        write::write(path.as_ref(), tensors.into_iter().collect(), self)
+    }
 }
 
 fn owned<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Vec<Source> {

@@ -33,7 +33,7 @@
 
 mod array;
 #[cfg(feature = "arrow")]
-mod arrow;
+pub mod arrow;
 mod columns;
 mod diagnose;
 mod dialect;
@@ -48,11 +48,10 @@ mod select;
 mod value;
 mod write;
 
-pub use array::{Shape, Table, read};
-#[cfg(feature = "arrow")]
-pub use arrow::{ArrowInfo, arrow_info, read_arrow, read_arrow_about, read_arrow_with};
+pub use array::{Table, TableShape, read, shape};
 pub use columns::{Column, Columns, Kind, Values};
+pub use infer::read_columns;
 pub use options::{Delimiter, Header, Missing, TableOptions};
 pub use select::ColumnKey;
 pub use value::Value;
-pub use write::{Decimals, TableWriter};
+pub use write::{Decimals, TableWriteOptions, write, write_columns};

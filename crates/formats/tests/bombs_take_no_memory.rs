@@ -6,8 +6,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::append::{OrderedOptions, ordered_to};
-use swath::{ReadAt, Source, SourceFacts};
+use swath::append::ordered_to;
+use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 use swath_formats::{Reason, Result};
 
@@ -57,8 +57,8 @@ fn peak() -> u64 {
 /// Decompresses to nowhere with two workers, and says how much memory that took.
 fn unpacked(source: Endless) -> (Result<Decompressed>, u64) {
     let before = peak();
-    let output = ordered_to(io::sink(), Path::new("nowhere"), OrderedOptions::new());
-    let options = DecompressOptions::new().with_workers(2);
+    let output = ordered_to(io::sink(), Path::new("nowhere"));
+    let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
     let report = options.decompress(Source::custom(Arc::new(source)), output);
     (report, peak() - before)
 }

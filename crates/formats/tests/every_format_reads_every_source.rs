@@ -4,7 +4,6 @@
 #![cfg(feature = "arrow")]
 #![expect(clippy::expect_used, reason = "a test")]
 
-use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
@@ -12,12 +11,11 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::append::AppendOptions;
 use swath::{Input, ReadAt, Source, SourceFacts};
 use swath_formats::Result;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format, Seekable};
-use swath_formats::matrix::{self, MatrixOptions};
-use swath_formats::safetensors::{self, Dtype, Order, Shard, Tensor, TensorOptions};
+use swath_formats::matrix::{self};
+use swath_formats::safetensors::{self, Dtype, Shard, Tensor, TensorOrder};
 use swath_formats::table::{self, TableOptions, npy};
 
 /// A reader: what it says of a source, in words.
@@ -34,7 +32,7 @@ fn debug(thing: impl std::fmt::Debug) -> String {
 fn decompressed(source: Source) -> Result<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("plain");
-    DecompressOptions::new().decompress_file(source, &path)?;
+    DecompressOptions::new().decompress(source, &path)?;
     Ok(debug(fs::read(path).expect("there")))
 }
 
@@ -54,16 +52,15 @@ fn readers(folder: &Path) -> Vec<Reader> {
     );
     write("e.el", &(0..300).map(|n| format!("{n} {}\n", n + 1)).collect::<String>());
     let columns = TableOptions::new().read_columns(&csv).expect("a table");
-    columns.write_arrow(at("t.arrow")).expect("room");
+    table::arrow::write(at("t.arrow"), &columns).expect("room");
     npy::write(at("a.npy"), &[2, 3], &[1.0_f64, 2.0, 3.0, 4.0, 5.0, 6.0]).expect("room");
-    let rows = matrix::read_rows(&mtx, &MatrixOptions::new()).expect("rows");
-    rows.write_npz(at("m.npz"), AppendOptions::new()).expect("room");
+    let rows = matrix::read_rows(&mtx).expect("rows");
+    matrix::npz::write(at("m.npz"), &rows).expect("room");
     let tensor = |name, bytes| Tensor { name, dtype: Dtype::U8, shape: &[4], bytes };
     let tensors = [tensor("a", b"abcd"), tensor("b", b"efgh")];
-    let options = swath::WriteOptions::new();
-    safetensors::write(at("t.safetensors"), tensors, &BTreeMap::new(), &options).expect("room");
+    safetensors::write(at("t.safetensors"), tensors).expect("room");
     for (format, name) in [(Format::Gzip, "t.csv.gz"), (Format::Zstd, "t.csv.zst")] {
-        CompressOptions::new(format).compress_file(&csv, at(name)).expect("room");
+        CompressOptions::new().with_format(format).compress(&csv, at(name)).expect("room");
     }
     let reader = |name, file: &str, read| Reader { name, file: at(file), read };
     vec![
@@ -74,21 +71,21 @@ fn readers(folder: &Path) -> Vec<Reader> {
         reader("columns.zst", "t.csv.zst", |it| {
             Ok(debug(TableOptions::new().read_columns(it)?))
         }),
-        reader("arrow", "t.arrow", |it| Ok(debug(table::read_arrow(it)?))),
-        reader("arrow info", "t.arrow", |it| Ok(debug(table::arrow_info(it)?))),
+        reader("arrow", "t.arrow", |it| Ok(debug(table::arrow::read(it)?))),
+        reader("arrow info", "t.arrow", |it| Ok(debug(table::arrow::info(it)?))),
         reader("npy", "a.npy", |it| Ok(debug(npy::read::<f64>(it)?))),
         reader("npy info", "a.npy", |it| Ok(debug(npy::info(it)?))),
-        reader("npz", "m.npz", |it| Ok(debug(matrix::read_npz(it)?))),
-        reader("matrix", "m.mtx", |it| Ok(debug(matrix::read(it, &MatrixOptions::new())?))),
-        reader("rows", "m.mtx", |it| Ok(debug(matrix::read_rows(it, &MatrixOptions::new())?))),
-        reader("header", "m.mtx", |it| Ok(debug(matrix::header(it, &MatrixOptions::new())?))),
-        reader("edges", "e.el", |it| Ok(debug(matrix::read(it, &MatrixOptions::new())?))),
+        reader("npz", "m.npz", |it| Ok(debug(matrix::npz::read(it)?))),
+        reader("matrix", "m.mtx", |it| Ok(debug(matrix::read(it)?))),
+        reader("rows", "m.mtx", |it| Ok(debug(matrix::read_rows(it)?))),
+        reader("header", "m.mtx", |it| Ok(debug(matrix::header(it)?))),
+        reader("edges", "e.el", |it| Ok(debug(matrix::read(it)?))),
         reader("tensors", "t.safetensors", |it| {
-            let tensors = safetensors::read([it], &TensorOptions::new())?;
+            let tensors = safetensors::read([it])?;
             Ok(tensors.iter().map(debug).collect())
         }),
         reader("a stream of tensors", "t.safetensors", |it| {
-            let stream = safetensors::stream([it], &Order::File, &TensorOptions::new())?;
+            let stream = safetensors::stream([it], &TensorOrder::File)?;
             stream.map(|tensor| Ok(debug(tensor?.bytes()))).collect()
         }),
         reader("a shard", "t.safetensors", |it| Ok(debug(Shard::of(it)?.header()))),

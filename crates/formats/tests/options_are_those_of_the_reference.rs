@@ -5,10 +5,12 @@ use std::io::Write;
 use std::path::Path;
 
 use swath::append::{OrderedOptions, ordered, ordered_to};
-use swath::sink::Sync;
-use swath::{ReadOptions, Source};
+use swath::sink::Durability;
+use swath::{OutputOptions, ReadOptions, Source};
 use swath_formats::Reason;
-use swath_formats::options::{Contract, Kind, PriceOptions, Priced, Way, generate, read};
+use swath_formats::options::{
+    Contract, ContractOptions, Kind, PriceOptions, Priced, Way, generate, read,
+};
 use swath_reference::options as reference;
 
 /// A line of `bits`: mostly as programs write it, else anything that may be said.
@@ -74,7 +76,7 @@ fn pipe_of(bytes: Vec<u8>) -> Source {
 struct Run {
     way: Way,
     workers: usize,
-    block_size: usize,
+    block_size: u64,
 }
 
 impl Run {
@@ -83,9 +85,11 @@ impl Run {
         let path = folder.path().join("prices");
         let options = PriceOptions::new()
             .with_way(self.way)
-            .with_workers(self.workers)
+            .with_read(ReadOptions::new().with_workers(self.workers))
             .with_block_size(self.block_size);
-        let output = ordered(&path, OrderedOptions::new().with_sync(Sync::None));
+        let output = OrderedOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None))
+            .ordered(&path);
         let done = options.price(source, output.expect("a new file"));
         assert_eq!(path.exists(), done.is_ok(), "whole or absent");
         done.map(|priced| (priced, std::fs::read(path).expect("it is there")))
@@ -141,9 +145,10 @@ fn columns_are_those_of_the_reference() {
             let right = reference::parse(text.as_bytes()).expect("all lines are fine");
             let file = file_of(text.as_bytes());
             for workers in [1, 2, 5] {
-                let options = ReadOptions::new();
-                let whole = read(file.path(), &options, workers).expect("all lines are fine");
-                let piped = read(pipe_of(text.clone().into_bytes()), &options, workers);
+                let read = ReadOptions::new().with_workers(workers);
+                let options = ContractOptions::new().with_read(read);
+                let whole = options.read(file.path()).expect("all lines are fine");
+                let piped = options.read(pipe_of(text.clone().into_bytes()));
                 assert_eq!(whole.len(), right.len());
                 for (index, right) in right.iter().enumerate() {
                     let ours = whole.get(index).expect("as many");
@@ -194,7 +199,7 @@ fn generated_contracts_have_the_right_prices() {
     let folder = tempfile::tempdir().expect("a folder");
     let made = |name: &str, count, seed, workers| {
         let path = folder.path().join(name);
-        let output = ordered(&path, OrderedOptions::new()).expect("a new file");
+        let output = ordered(&path).expect("a new file");
         generate(count, seed, workers, output).expect("room");
         std::fs::read(path).expect("it is there")
     };
@@ -286,7 +291,7 @@ fn what_is_wrong_is_said_with_its_line_and_byte() {
                 assert_eq!(text, said.get_or_insert_with(|| text.to_owned()), "{:?}", run.way);
             }
         }
-        let error = read(file.path(), &ReadOptions::new(), 2).expect_err("it is faulty");
+        let error = read(file.path()).expect_err("it is faulty");
         assert_eq!((error.line(), error.offset()), (Some(line), offset), "{text:?}");
     }
 }
@@ -304,7 +309,7 @@ fn of_two_faults_the_first_one_is_told() {
             let error = run.price(file.path()).expect_err("it is faulty");
             assert_eq!(error.line(), Some(3), "{text} {:?} {error}", run.way);
         }
-        let error = read(file.path(), &ReadOptions::new(), 2).expect_err("it is faulty");
+        let error = read(file.path()).expect_err("it is faulty");
         assert_eq!(error.line(), Some(3), "{text} {error}");
     }
 }
@@ -358,7 +363,7 @@ fn prices_go_through_pipes() {
         let mut bytes = Vec::new();
         std::io::Read::read_to_end(&mut reader, &mut bytes).map(|_| bytes)
     });
-    let output = ordered_to(writer, Path::new("<pipe>"), OrderedOptions::new());
+    let output = ordered_to(writer, Path::new("<pipe>"));
     let source = pipe_of(text.into_bytes());
     PriceOptions::new().with_runs(3).price(source, output).expect("it can be priced");
     assert!(reading.join().expect("no panic").expect("it can be read") == right);
@@ -385,7 +390,7 @@ fn a_cancelled_pricing_leaves_nothing() {
     for &(_, way) in Way::WORDS {
         let read = ReadOptions::new().with_cancel(token.clone());
         let options = PriceOptions::new().with_way(way).with_read(read);
-        let error = options.price_file(file.path(), &path).expect_err("it was cancelled");
+        let error = options.price(file.path(), &path).expect_err("it was cancelled");
         let library = error.library().map(swath::Error::reason);
         assert_eq!(library, Some(swath::Reason::Cancelled), "{way:?} {error}");
         assert!(!path.exists());

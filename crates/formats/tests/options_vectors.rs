@@ -2,9 +2,10 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use swath::OutputOptions;
 
-use swath::append::{OrderedOptions, ordered};
-use swath::sink::Sync;
+use swath::append::OrderedOptions;
+use swath::sink::Durability;
 use swath_formats::options::{PriceOptions, Way};
 
 fn folder() -> PathBuf {
@@ -18,7 +19,9 @@ fn read(path: &Path) -> String {
 fn price(path: &Path, way: Way) -> swath_formats::Result<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("prices");
-    let output = ordered(&out, OrderedOptions::new().with_sync(Sync::None));
+    let output = OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(&out);
     PriceOptions::new().with_way(way).price(path, output.expect("a new file"))?;
     Ok(read(&out))
 }
@@ -69,7 +72,8 @@ fn told_by_all(name: &str, text: &[u8]) -> Option<String> {
     for &(word, way) in Way::WORDS {
         for block_size in [0, 1, 4096, 4 << 20] {
             let options = PriceOptions::new().with_way(way).with_block_size(block_size);
-            let priced = options.with_workers(2).price_file(&*path, folder.path().join("p"));
+            let two = swath::ReadOptions::new().with_workers(2);
+            let priced = options.with_read(two).price(&*path, folder.path().join("p"));
             all.push((word, block_size, priced.err().map(|error| error.to_string())));
         }
     }

@@ -42,7 +42,7 @@ fn the_peak_is_the_table_and_a_little() {
     drop((lines, file));
     for workers in [1, 2, 8] {
         let read = ReadOptions::new().with_workers(workers);
-        let options = TableOptions::new().with_read_options(read);
+        let options = TableOptions::new().with_read(read);
         let before = peak();
         let table = options.read::<f64>(&path).expect("a table");
         let mib = (table.values.len() * 8) as u64 >> 20;

@@ -5,7 +5,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use swath::{IngestOptions, Profile, ReadOptions};
+use swath::{Profile, ReadOptions};
 
 use crate::error::Error;
 use crate::key::Key;
@@ -27,16 +27,6 @@ impl Lookup {
     /// Adds the profile to the options, or to their report why it is not used.
     #[must_use]
     pub fn apply(self, options: ReadOptions) -> ReadOptions {
-        match (self.profile, self.problem) {
-            (Some(profile), _) => options.with_profile(profile),
-            (None, Some(problem)) => options.with_fallback(unused(&problem)),
-            (None, None) => options,
-        }
-    }
-
-    /// The same for many files.
-    #[must_use]
-    pub fn apply_to_files(self, options: IngestOptions) -> IngestOptions {
         match (self.profile, self.problem) {
             (Some(profile), _) => options.with_profile(profile),
             (None, Some(problem)) => options.with_fallback(unused(&problem)),

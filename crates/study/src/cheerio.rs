@@ -38,7 +38,7 @@ use std::io::{self, ErrorKind};
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::append::{self, AppendOptions, Committed, Mode, OrderedOptions};
+use swath::append::{AppendOptions, Committed, Mode, OrderedOptions};
 use swath::{Result, WriteOptions};
 
 use self::target::{Files, Shared, Target};
@@ -63,7 +63,7 @@ pub struct Output {
 /// Those of [`ordered`](append::ordered()).
 pub fn global(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Output> {
     let path = path.as_ref();
-    Ok(Output::new(path, Target::Global(append::ordered(path, options)?)))
+    Ok(Output::new(path, Target::Global(options.ordered(path)?)))
 }
 
 /// Begins one file of `len` bytes in which each strand has a position: a fork gives both branches
@@ -89,7 +89,7 @@ pub fn local_files(path: impl AsRef<Path>, options: AppendOptions) -> Result<Out
     // Writers collect: what they leave goes to the file at once.
     let options = options.with_mode(Mode::Segments).with_buffer_size(1);
     let path = path.as_ref();
-    let output = append::create(path, options)?;
+    let output = options.create(path)?;
     Ok(Output::new(path, Target::Files(Files::new(output))))
 }
 

@@ -21,11 +21,12 @@ use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Mutex;
+use swath::OutputOptions;
 
 use anyhow::{Context, Result, ensure};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use swath::append::{self, AppendOptions, Checksums, Committed, Mode, Writer};
-use swath::sink::Sync;
+use swath::sink::Durability;
 
 use crate::fib::{Call, Fib, fill};
 use crate::limits;
@@ -255,7 +256,9 @@ impl Trees {
                 Some([left, right]) => w.both(|w| go(fib, left, w), |w| go(fib, right, w)),
             }
         }
-        let out = append::create(folder.join(OUT), options.with_sync(Sync::None))?;
+        let out = options
+            .with_output(OutputOptions::new().with_durability(Durability::None))
+            .create(folder.join(OUT))?;
         out.scope(|w| self.pool.install(|| go(&self.fib, self.fib.root(), w)))?;
         Ok(self.pool.install(|| out.commit())?)
     }

@@ -27,9 +27,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use swath::append::{OrderedOptions, ordered};
-use swath::sink::Sync;
-use swath::{Positional, Result, WriteOptions};
+use swath::append::OrderedOptions;
+use swath::sink::Durability;
+use swath::{OutputOptions, Positional, Result, WriteOptions};
 
 /// Bytes and letters are made and written this much at a time.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -118,10 +118,10 @@ impl Generated {
 ///
 /// As [`WriteOptions::write`].
 pub fn generate(recipe: Recipe, path: &Path, workers: usize) -> Result<Generated> {
-    generate_synced(recipe, path, workers, Sync::None)
+    generate_synced(recipe, path, workers, Durability::None)
 }
 
-/// As [`generate`]; `sync` says whether a power cut may undo it.
+/// As [`generate`]; `durability` says whether a power cut may undo it.
 ///
 /// # Errors
 ///
@@ -130,20 +130,23 @@ pub fn generate_synced(
     recipe: Recipe,
     path: &Path,
     workers: usize,
-    sync: Sync,
+    durability: Durability,
 ) -> Result<Generated> {
     let workers = match workers {
         0 => thread::available_parallelism().map_or(1, NonZero::get),
         count => count.min(MOST_WORKERS),
     };
     let blocks = |fill| {
-        let out = WriteOptions::new().with_sync(sync).create(path, recipe.size)?;
+        let out = WriteOptions::new()
+            .with_output(OutputOptions::new().with_durability(durability))
+            .create(path, recipe.size)?;
         let made = write_blocks(&out, recipe, workers, fill)?;
         out.commit()?;
         Ok(made)
     };
-    let lines = |fill: &(dyn Fn(&mut Vec<u8>, u64) + std::marker::Sync)| {
-        let options = OrderedOptions::new().with_sync(sync);
+    let lines = |fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync)| {
+        let options =
+            OrderedOptions::new().with_output(OutputOptions::new().with_durability(durability));
         write_lines(path, options, (recipe.size, workers), fill)
     };
     match recipe.kind {
@@ -161,10 +164,7 @@ pub fn generate_synced(
 type Fill = fn(&mut [u8], u64, u64);
 
 /// Runs `work` on `workers` threads and adds up what they made.
-fn fork(
-    workers: usize,
-    work: impl Fn() -> Result<Generated> + std::marker::Sync,
-) -> Result<Generated> {
+fn fork(workers: usize, work: impl Fn() -> Result<Generated> + Sync) -> Result<Generated> {
     let work = &work;
     thread::scope(|scope| {
         let mut forked = Vec::new();
@@ -242,9 +242,9 @@ fn write_lines(
     path: &Path,
     options: OrderedOptions,
     (size, workers): (u64, usize),
-    fill: &(dyn Fn(&mut Vec<u8>, u64) + std::marker::Sync),
+    fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync),
 ) -> Result<Generated> {
-    let out = ordered(path, options)?;
+    let out = options.ordered(path)?;
     let (queue, made) = (Queue::new(size), Mutex::new(Generated::default()));
     let blocks = (0..).take_while(|_| !queue.is_closed());
     out.map_ordered(blocks, workers, |index, ticket| -> Result<()> {

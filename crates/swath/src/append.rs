@@ -17,7 +17,7 @@
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("out");
-//! let out = append::create(&path, AppendOptions::new())?;            // nothing visible yet
+//! let out = append::create(&path)?;            // nothing visible yet
 //! out.scope(|w| {
 //!     w.write_all(b"head ")?;
 //!     w.join(|w| w.write_all(b"left "), |w| w.write_all(b"right "))?; // in parallel
@@ -71,17 +71,8 @@ use crate::sink::{Draft, Folder, Kind, move_range};
 ///
 /// [`Reason::Busy`] if somebody else is writing it; if `path` names something that cannot be
 /// replaced (a folder for a file, a device), or its folder cannot be written.
-pub fn create(path: impl AsRef<Path>, options: AppendOptions) -> Result<Append> {
-    let path = path.as_ref();
-    let target = begin(path, &options)?;
-    Ok(Append::new(&options, path, target, (0, Entries::default())))
-}
-
-fn begin(path: &Path, options: &AppendOptions) -> Result<Target> {
-    Ok(match options.mode {
-        Mode::Plain => Target::File(Draft::begin(path, &options.draft)?),
-        Mode::Segments => Target::Folder(Folder::begin(path, &options.draft)?),
-    })
+pub fn create(path: impl AsRef<Path>) -> Result<Append> {
+    AppendOptions::new().create(path)
 }
 
 /// Begins an output whose first bytes are those of a committed one at `path`; new ones come
@@ -97,27 +88,56 @@ fn begin(path: &Path, options: &AppendOptions) -> Result<Target> {
 /// # Errors
 ///
 /// As [`create`]; what reading the old output fails with.
-pub fn append_to_existing(path: impl AsRef<Path>, options: AppendOptions) -> Result<Append> {
-    let path = path.as_ref();
-    let mut target = begin(path, &options)?;
-    let (base, entries) = match &mut target {
-        Target::Folder(folder) => match folder.old_manifest()? {
-            Some(bytes) => {
-                let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
-                let old = opened::decode_manifest(&shown, &bytes)?;
-                folder.adopt(&manifest::names(&old))?;
-                (0, Entries::behind(old))
-            }
-            None => (0, Entries::default()),
-        },
-        Target::File(draft) => match draft.existing() {
-            Some(facts) if facts.kind == Kind::File => {
-                (take_over(path, draft)?, Entries::default())
-            }
-            _ => (0, Entries::default()),
-        },
-    };
-    Ok(Append::new(&options, path, target, (base, entries)))
+pub fn append_to_existing(path: impl AsRef<Path>) -> Result<Append> {
+    AppendOptions::new().append_to_existing(path)
+}
+
+impl AppendOptions {
+    /// As [`create`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`].
+    pub fn create(&self, path: impl AsRef<Path>) -> Result<Append> {
+        let path = path.as_ref();
+        let target = self.begin(path)?;
+        Ok(Append::new(self, path, target, (0, Entries::default())))
+    }
+
+    /// As [`append_to_existing`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`append_to_existing`].
+    pub fn append_to_existing(&self, path: impl AsRef<Path>) -> Result<Append> {
+        let path = path.as_ref();
+        let mut target = self.begin(path)?;
+        let (base, entries) = match &mut target {
+            Target::Folder(folder) => match folder.old_manifest()? {
+                Some(bytes) => {
+                    let shown = path.join(swath_plan::segment::manifest::FILE_NAME);
+                    let old = opened::decode_manifest(&shown, &bytes)?;
+                    folder.adopt(&manifest::names(&old))?;
+                    (0, Entries::behind(old))
+                }
+                None => (0, Entries::default()),
+            },
+            Target::File(draft) => match draft.existing() {
+                Some(facts) if facts.kind == Kind::File => {
+                    (take_over(path, draft)?, Entries::default())
+                }
+                _ => (0, Entries::default()),
+            },
+        };
+        Ok(Append::new(self, path, target, (base, entries)))
+    }
+
+    fn begin(&self, path: &Path) -> Result<Target> {
+        Ok(match self.mode {
+            Mode::Plain => Target::File(self.output.begin(path)?),
+            Mode::Segments => Target::Folder(Folder::begin(path, &self.output.draft)?),
+        })
+    }
 }
 
 /// Copies the old file into the draft and returns its length.

@@ -20,7 +20,7 @@ pub(crate) mod runs;
 mod starting;
 mod stream;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use swath_os::map::Permit;
 use swath_plan::extent::Extent;
@@ -30,6 +30,7 @@ use crate::options::ReadOptions;
 use crate::records::{Block, Cut};
 use crate::report::Report;
 use crate::scan::Scanned;
+use crate::sink::OutputOptions;
 use crate::source::Source;
 
 use consume::{Collect, Each, InTurn, Reduce};
@@ -41,6 +42,7 @@ pub struct Records<'f> {
     sources: Vec<Source>,
     permit: Option<(Permit<'f>, PathBuf)>,
     pub(crate) options: ReadOptions,
+    pub(crate) output: OutputOptions,
     cut: Cut,
     starting_in: Option<Extent>,
     block_size: u64,
@@ -56,8 +58,8 @@ pub struct Records<'f> {
 /// assert!(blocks.iter().sum::<usize>() > 0);
 /// # Ok::<(), swath::Error>(())
 /// ```
-pub fn records(path: impl AsRef<Path>) -> Records<'static> {
-    ReadOptions::new().records(path.as_ref())
+pub fn records(source: impl Into<Source>) -> Records<'static> {
+    ReadOptions::new().records(source)
 }
 
 /// Consumes the records of several sources, one behind the other in the order given. No record
@@ -108,6 +110,7 @@ impl ReadOptions {
             sources: Vec::new(),
             permit: None,
             options: self.clone(),
+            output: OutputOptions::new(),
             cut: Cut::Byte(b'\n'),
             starting_in: None,
             block_size: 0,
@@ -147,6 +150,12 @@ impl Records<'_> {
     /// ```
     pub fn starting_in(mut self, extent: Extent) -> Self {
         self.starting_in = Some(extent);
+        self
+    }
+
+    /// How [`transform`](Self::transform) writes. Default: durably, through the page cache.
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 

@@ -112,15 +112,19 @@ impl CopyOptions {
     pub fn copy(&self, from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
         let (started, to) = (Instant::now(), to.as_ref());
         let source = Opened::open(from.into())?;
+        self.read.check_whole(Operation::Read, source.name())?;
         self.refuse_same(&source, to)?;
         refuse_within(&source, to)?;
-        let mut draft = Draft::begin(to, &self.draft)?;
-        permissions::take(&source, &mut draft)?;
+        let mut draft = self.output.begin(to)?;
+        if self.output.permissions.is_none() {
+            permissions::take(&source, &mut draft)?;
+        }
+        let joined = Self { read: self.read.joined(&self.output.hooks), ..self.clone() };
         let mut copied = match source.kind() {
-            Kind::Sized(len) => self.copy_sized(&source, len, &draft)?,
-            Kind::Stream | Kind::Made => self.copy_stream(&source, &draft)?,
+            Kind::Sized(len) => joined.copy_sized(&source, len, &draft)?,
+            Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft)?,
         };
-        let (hooks, len) = (&self.reading.hooks, copied.bytes);
+        let (hooks, len) = (&joined.read.hooks, copied.bytes);
         hooks.record((Activity::Commit, to), (0, len), || draft.commit(len))?;
         copied.elapsed = started.elapsed();
         Ok(copied)
@@ -132,7 +136,7 @@ impl CopyOptions {
             return Ok(());
         };
         // What cannot be looked at now is an error of the draft.
-        let there = self.draft.fs.locate(to).and_then(|to| to.folder.facts(&to.name));
+        let there = self.output.draft.fs.locate(to).and_then(|to| to.folder.facts(&to.name));
         let there = there.ok().flatten();
         if there.is_none_or(|there| there.identity != (from.dev(), from.ino())) {
             return Ok(());
@@ -146,7 +150,7 @@ impl CopyOptions {
 
     fn copy_sized(&self, source: &Arc<Opened>, len: u64, draft: &Draft) -> Result<Copied> {
         let extent = Extent::between(0, len);
-        let observer = Observer::new(self.reading.hooks.clone(), Some(len));
+        let observer = Observer::new(self.read.hooks.clone(), Some(len));
         cancelled_before(&observer, source, extent)?;
         let mut copied = Copied::new(len);
         if self.reflink(source, extent, draft)? {
@@ -172,7 +176,7 @@ impl CopyOptions {
         if self.reflink == Reflink::Never || extent.is_empty() {
             return Ok(false);
         }
-        let hooks = &self.reading.hooks;
+        let hooks = &self.read.hooks;
         let shared = match descriptor(source)? {
             Some(from) => {
                 hooks.record((Activity::Copy, source.name()), (0, extent.len()), || {
@@ -201,9 +205,9 @@ impl CopyOptions {
 
     /// Copies what comes in order.
     fn copy_stream(&self, source: &Opened, draft: &Draft) -> Result<Copied> {
-        let observer = Observer::new(self.reading.hooks.clone(), None);
+        let observer = Observer::new(self.read.hooks.clone(), None);
         let mut stream = Stream::new(source, &observer, None);
-        let mut block = self.reading.scratch(source, STREAM_SIZE)?;
+        let mut block = self.read.scratch(source, STREAM_SIZE)?;
         let mut copied = Copied::new(0);
         loop {
             let came = stream.fill(&mut block)?;
@@ -226,7 +230,7 @@ impl CopyOptions {
             let extent = Extent::between(offset + done, end);
             Error::io(Operation::Write, draft.path(), error).at(extent)
         })?;
-        writeback::written(file, Extent::between(offset, end), self.draft.sync);
+        writeback::written(file, Extent::between(offset, end), self.output.draft.durability);
         Ok(())
     }
 }

@@ -22,8 +22,8 @@ use std::time::{Duration, Instant};
 use swath_plan::mirror::MOST;
 
 use crate::error::{Error, Operation, Reason, Result};
-use crate::options::{ReadOptions, reading_setters};
-use crate::sink::draft::{DraftOptions, target_setters};
+use crate::options::ReadOptions;
+use crate::sink::OutputOptions;
 use crate::source::{Mirrored, Source, Verify};
 
 use examine::{Copy, Examination};
@@ -45,8 +45,8 @@ use rewrite::{Rewrite, Rewritten};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct HealOptions {
-    draft: DraftOptions,
-    reading: ReadOptions,
+    read: ReadOptions,
+    output: OutputOptions,
 }
 
 /// What was wrong with the copies of a file, and what was done about it.
@@ -110,13 +110,20 @@ impl HealOptions {
         Self::default()
     }
 
-    reading_setters!(
-        "Threads, the caller's included. Default 0: chosen for these copies.",
-        "Calls `progress` for each chunk that was looked at in all copies.",
-        "Lets `token` cancel it; the copy that is being rewritten is then what it was."
-    );
+    /// How the copies are read, all of them. Progress counts chunks that were looked at in all
+    /// copies; after a cancellation the copy that is being rewritten is what it was.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
 
-    target_setters!();
+    /// How a copy is rewritten.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
 
     /// Only says what is bad.
     ///
@@ -153,6 +160,7 @@ impl HealOptions {
         refuse_to_cut(&opened, copies, against)?;
         let (mut healed, found) = self.look(copies, &opened, against)?;
         drop(opened);
+        let read = self.read.joined(&self.output.hooks);
         if let Some(error) = found.hopeless(copies[0].as_ref()) {
             return Err(error);
         }
@@ -163,8 +171,8 @@ impl HealOptions {
         for copy in healed.copies.iter_mut().filter(is_bad) {
             let from = Mirrored::new(&all).with_verify(Verify::Manifest(Arc::clone(&sums)));
             let rewrite = Rewrite {
-                draft: &self.draft,
-                reading: &self.reading,
+                output: &self.output,
+                read: &read,
                 sums: &sums,
                 bad: copy.len_before.map(|_| &copy.bad[..]),
             };
@@ -184,7 +192,9 @@ impl HealOptions {
         opened: &[Copy],
         against: &Verify,
     ) -> Result<(Healed, Examination)> {
-        let found = Examination::run(opened, against, &self.reading)?;
+        let read = self.read.joined(&self.output.hooks);
+        read.check_whole(Operation::Read, copies[0].as_ref())?;
+        let found = Examination::run(opened, against, &read)?;
         let told = copies.iter().zip(opened).zip(&found.bad).map(|((path, copy), bad)| {
             let blocked = copy.error().filter(|_| !copy.is_missing());
             let bad = if blocked.is_some() { &[][..] } else { &bad[..] };

@@ -101,7 +101,7 @@ impl IngestOptions {
     /// As [`ingest`]; with [`Failures::Skip`] and [`Failures::Collect`] only if it is cancelled.
     pub fn collect(&self, files: impl Into<Files>) -> Result<Ingested> {
         let began = Began::now();
-        let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
+        let listing = files.into().listing(self.symlinks, self.hooks().cancel.as_ref())?;
         let listing = Arc::new(listing);
         let first_source = self.sources(&listing);
         let listed = began.elapsed();
@@ -181,7 +181,7 @@ impl IngestOptions {
         each: impl FnMut(Part<'_>) -> std::result::Result<(), E>,
     ) -> std::result::Result<IngestReport, E> {
         let began = Began::now();
-        let listing = files.into().listing(self.symlinks, self.hooks.cancel.as_ref())?;
+        let listing = files.into().listing(self.symlinks, self.hooks().cancel.as_ref())?;
         let listing = Arc::new(listing);
         let first_source = self.sources(&listing);
         let listed = began.elapsed();
@@ -195,7 +195,7 @@ impl IngestOptions {
     /// The numbers of these files in a timeline, the first of them; it names them from the
     /// listing, which costs no memory more.
     fn sources(&self, listing: &Arc<Listing>) -> u32 {
-        self.hooks.timeline.as_ref().map_or(0, |timeline| {
+        self.hooks().timeline.as_ref().map_or(0, |timeline| {
             let names = Arc::clone(listing);
             timeline.sources_of(listing.len(), move |index| names.path(index).to_owned())
         })
@@ -245,10 +245,10 @@ impl Summary {
         self.tally.fill_in(report);
         report.workers = self.threads as u64;
         report.queue_depth = self.queue_depth;
-        report.fallbacks.extend(options.noted.iter().cloned());
+        report.fallbacks.extend(options.noted());
         report.fallbacks.extend(self.fallbacks);
         let cores = options.cores();
-        report.profile = options.profile.as_ref().map(|profile| profile.name().to_owned());
+        report.profile = options.profile().map(|profile| profile.name().to_owned());
         report.fallbacks.extend(options.out_of_range());
         report.reason = match (report.misses, report.ring_files) {
             _ if report.files == 0 => String::from("there was nothing to read"),

@@ -88,6 +88,7 @@ pub use reader::{Reader, reader};
 pub use records::{Block, BlockRecords, Cut};
 pub use report::{MirrorReport, MirrorState, Report, Usage};
 pub use scan::{Chunk, Scanned, scan};
+pub use sink::OutputOptions;
 pub use source::{Growth, Hedging, Input, Mirrored, ReadAt, Source, SourceFacts, Verify};
 pub use swath_os::guard::Guard;
 pub use swath_os::limits::ignore_file_size_signal;

@@ -147,8 +147,8 @@ impl ReadOptions {
         let source = source.into();
         let name = source.name();
         let chunk_size = if chunk_size == 0 { CHUNK_SIZE } else { chunk_size };
-        let step = usize::try_from(chunk_size).unwrap_or(usize::MAX);
-        let options = Self { offset: 0, len: None, ..self.clone() }.with_chunk_size(step);
+        self.check_whole(Operation::Read, &name)?;
+        let options = self.clone().with_chunk_size(chunk_size);
         let scanned = options.scan(
             source,
             |chunk| vec![xxh3_64(chunk.bytes)],

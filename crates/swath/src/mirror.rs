@@ -16,9 +16,9 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::heal::examine::Copy;
 use crate::heal::rewrite::Rewrite;
 use crate::manifest::CHUNK_SIZE;
-use crate::options::{ReadOptions, reading_setters};
+use crate::options::ReadOptions;
 use crate::report::Report;
-use crate::sink::draft::{DraftOptions, target_setters};
+use crate::sink::OutputOptions;
 use crate::source::{Mirrored, Opened, Source, Verify};
 
 /// How to make copies. Every setter returns the options, none can fail; 0 means "choose for me".
@@ -32,8 +32,8 @@ use crate::source::{Mirrored, Opened, Source, Verify};
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct MirrorOptions {
-    draft: DraftOptions,
-    reading: ReadOptions,
+    read: ReadOptions,
+    output: OutputOptions,
 }
 
 /// The copies that were made.
@@ -50,13 +50,13 @@ pub struct Made {
     pub notes: Vec<String>,
 }
 
-/// Makes a copy of `file` under each of `targets`, durable and read back.
+/// Makes a copy of `source` under each of `targets`, durable and read back.
 ///
 /// # Errors
 ///
 /// As [`MirrorOptions::mirror`].
-pub fn mirror<P: AsRef<Path>>(file: impl AsRef<Path>, targets: &[P]) -> Result<Made> {
-    MirrorOptions::new().mirror(file, targets)
+pub fn mirror<P: AsRef<Path>>(source: impl Into<Source>, targets: &[P]) -> Result<Made> {
+    MirrorOptions::new().mirror(source, targets)
 }
 
 impl MirrorOptions {
@@ -65,15 +65,22 @@ impl MirrorOptions {
         Self::default()
     }
 
-    reading_setters!(
-        "Threads, the caller's included. Default 0: chosen for this file.",
-        "Calls `progress` while the checksums of the file are computed.",
-        "Lets `token` cancel it; copies that are complete stay."
-    );
+    /// How the file is read, all of it. Progress counts what the checksums have been computed of;
+    /// after a cancellation copies that are complete stay.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
 
-    target_setters!();
+    /// How each copy is written.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
 
-    /// Makes a copy of `file` under each of `targets`.
+    /// Makes a copy of `source` under each of `targets`.
     ///
     /// # Errors
     ///
@@ -81,34 +88,36 @@ impl MirrorOptions {
     /// target, or cannot be written, or what is read back differs. Copies made before are complete.
     pub fn mirror<P: AsRef<Path>>(
         &self,
-        file: impl AsRef<Path>,
+        source: impl Into<Source>,
         targets: &[P],
     ) -> Result<Made> {
-        let (started, file) = (Instant::now(), file.as_ref());
-        self.refuse_twins(file, targets)?;
+        let (started, source) = (Instant::now(), source.into());
+        self.read.check_whole(Operation::Read, &source.name())?;
+        let read = self.read.joined(&self.output.hooks);
+        self.refuse_twins(source.path(), targets)?;
         // A pipe would be waited for, a device that never ends be read for ever.
-        Copy::open(Source::from(file)).error().map_or(Ok(()), Err)?;
-        let sums = Arc::new(self.reading.checksums(file, CHUNK_SIZE)?.value);
+        Copy::open(source.clone()).error().map_or(Ok(()), Err)?;
+        let sums = Arc::new(read.checksums(source.clone(), CHUNK_SIZE)?.value);
         for target in targets {
             // Compared with the sums, so a file that changes meanwhile is an error.
-            let from = Mirrored::new([file]).with_verify(Verify::Manifest(Arc::clone(&sums)));
-            let rewrite =
-                Rewrite { draft: &self.draft, reading: &self.reading, sums: &sums, bad: None };
+            let from = Mirrored::new([source.clone()])
+                .with_verify(Verify::Manifest(Arc::clone(&sums)));
+            let rewrite = Rewrite { output: &self.output, read: &read, sums: &sums, bad: None };
             rewrite.run(target.as_ref(), Source::from(from))?;
         }
         let copies: Vec<PathBuf> =
             targets.iter().map(|target| target.as_ref().to_owned()).collect();
-        let all = [file].into_iter().chain(copies.iter().map(PathBuf::as_path));
+        let all = [source].into_iter().chain(copies.iter().map(Source::from));
         let mut report = Report::serial("", CHUNK_SIZE);
         Opened::open(Source::mirrored(all))?.tell(&mut report);
         let notes = report.fallbacks;
         Ok(Made { checksums: sums, copies, elapsed: started.elapsed(), notes })
     }
 
-    fn refuse_twins<P: AsRef<Path>>(&self, file: &Path, targets: &[P]) -> Result<()> {
+    fn refuse_twins<P: AsRef<Path>>(&self, file: Option<&Path>, targets: &[P]) -> Result<()> {
         // Which file it is, and where it is or would be made.
         let place = |path: &Path| {
-            let at = self.draft.fs.locate(path).ok()?;
+            let at = self.output.draft.fs.locate(path).ok()?;
             let folder = at.folder.own_facts().ok()?.identity;
             let file = at.folder.facts(&at.name).ok().flatten().map(|facts| facts.identity);
             Some((folder, at.name, file))
@@ -116,7 +125,7 @@ impl MirrorOptions {
         for (index, target) in targets.iter().enumerate() {
             let target = target.as_ref();
             let before = targets[..index].iter().map(AsRef::as_ref);
-            let others = [file].into_iter().chain(before);
+            let others = file.into_iter().chain(before);
             let is_same = |other: &Path| {
                 let (one, other) = (place(target)?, place(other)?);
                 let is_one_name = (one.0, &one.1) == (other.0, &other.1);

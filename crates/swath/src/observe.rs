@@ -72,6 +72,15 @@ impl CancelToken {
         Self { cancelled: Arc::default(), above: above.collect() }
     }
 
+    /// A token that is cancelled when either of these is.
+    pub(crate) fn either(one: &Self, other: &Self) -> Self {
+        let flags = |token: &Self| -> Vec<Arc<AtomicBool>> {
+            std::iter::once(&token.cancelled).chain(&*token.above).cloned().collect()
+        };
+        let above = flags(one).into_iter().chain(flags(other)).collect();
+        Self { cancelled: Arc::default(), above }
+    }
+
     /// Cancels every read that has this token, a clone of it or a child.
     pub fn cancel(&self) {
         // Relaxed: a flag that publishes nothing else.
@@ -94,6 +103,24 @@ pub(crate) struct Hooks {
 }
 
 impl Hooks {
+    /// What hangs on a verb that reads and writes: both progress callbacks are called, either token
+    /// cancels, and spans go to the timeline of the output, or that of the reading if it has none.
+    pub(crate) fn joined(reading: &Self, output: &Self) -> Self {
+        let progress = match (reading.progress.clone(), output.progress.clone()) {
+            (Some(one), Some(other)) => Some(Arc::new(move |progress| {
+                one(progress);
+                other(progress);
+            }) as ProgressFn),
+            (one, other) => one.or(other),
+        };
+        let cancel = match (&reading.cancel, &output.cancel) {
+            (Some(one), Some(other)) => Some(CancelToken::either(one, other)),
+            (one, other) => one.as_ref().or(other.as_ref()).cloned(),
+        };
+        let timeline = output.timeline.clone().or_else(|| reading.timeline.clone());
+        Self { progress, cancel, timeline }
+    }
+
     /// Records what this thread does with `path`, if anybody wants to know.
     pub(crate) fn recorder(&self, path: &Path) -> Recorder {
         self.timeline.as_ref().map_or_else(Recorder::off, |timeline| timeline.recorder(path))
@@ -178,5 +205,16 @@ mod tests {
         assert!(!top.is_cancelled() && !other.is_cancelled());
         top.clone().cancel();
         assert!(other.is_cancelled());
+    }
+
+    #[test]
+    fn either_of_two_tokens_cancels_what_both_hang_on() {
+        for index in 0..2 {
+            let tokens = [CancelToken::new(), CancelToken::new()];
+            let either = CancelToken::either(&tokens[0].child(), &tokens[1]);
+            assert!(!either.is_cancelled());
+            tokens[index].cancel();
+            assert!(either.is_cancelled() && !tokens[1 - index].is_cancelled());
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! How to read: every choice a caller can make, each with its default.
 
 use std::num::NonZeroU64;
+use std::path::Path;
 use std::sync::Arc;
 
 use swath_os::map::MapAdvice;
@@ -143,8 +144,8 @@ impl ReadOptions {
 
     /// Bytes of one read; for a scan, of one fold. Default 0: 1 MiB; for a scan 512 KiB.
     #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
-        self.wishes.chunk_size = chunk_size as u64;
+    pub fn with_chunk_size(mut self, chunk_size: u64) -> Self {
+        self.wishes.chunk_size = chunk_size;
         self
     }
 
@@ -320,6 +321,40 @@ impl ReadOptions {
         usize::try_from(self.wishes.workers).unwrap_or(usize::MAX)
     }
 
+    /// Whether all of a source is asked for: neither an offset nor a length.
+    pub fn is_whole(&self) -> bool {
+        self.offset == 0 && self.len.is_none()
+    }
+
+    /// Refuses a part of a source where a verb takes all of it.
+    pub(crate) fn check_whole(&self, operation: Operation, name: &Path) -> Result<()> {
+        if self.is_whole() {
+            return Ok(());
+        }
+        let error = Error::new(operation, Reason::Invalid, name);
+        Err(error
+            .detail("all of it is taken, and the options ask for a part")
+            .hint("leave out offset and length, or read the part and write it"))
+    }
+
+    /// These options, and what hangs on the output of the same verb.
+    pub(crate) fn joined(&self, output: &Hooks) -> Self {
+        let hooks = Hooks::joined(&self.hooks, output);
+        Self { hooks, ..self.clone() }
+    }
+
+    /// The same without a callback of progress: for all reads of a verb but one.
+    #[must_use]
+    pub fn without_progress(mut self) -> Self {
+        self.hooks.progress = None;
+        self
+    }
+
+    /// Whether the token of these options is cancelled.
+    pub fn is_cancelled(&self) -> bool {
+        self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+    }
+
     /// Who is told of progress, if anybody: for whoever makes one read of several.
     pub fn progress(&self) -> Option<Arc<dyn Fn(Progress) + Send + Sync>> {
         self.hooks.progress.clone()
@@ -343,44 +378,3 @@ impl ReadOptions {
         Ok(extent)
     }
 }
-
-/// The setters of whatever has `reading: ReadOptions`, inside its `impl`: what is said of
-/// threads, of progress and of cancelling differs.
-macro_rules! reading_setters {
-    ($workers:literal, $progress:literal, $cancel:literal) => {
-        #[doc = $workers]
-        #[must_use]
-        pub fn with_workers(mut self, workers: usize) -> Self {
-            self.reading = self.reading.with_workers(workers);
-            self
-        }
-
-        #[doc = $progress]
-        #[must_use]
-        pub fn with_progress(
-            mut self,
-            progress: impl Fn($crate::observe::Progress) + Send + std::marker::Sync + 'static,
-        ) -> Self {
-            self.reading = self.reading.with_progress(progress);
-            self
-        }
-
-        #[doc = $cancel]
-        #[must_use]
-        pub fn with_cancel(mut self, token: $crate::observe::CancelToken) -> Self {
-            self.reading = self.reading.with_cancel(token);
-            self
-        }
-
-        /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
-        #[must_use]
-        pub fn with_timeline(
-            mut self,
-            timeline: impl Into<Option<$crate::timeline::Timeline>>,
-        ) -> Self {
-            self.reading = self.reading.with_timeline(timeline);
-            self
-        }
-    };
-}
-pub(crate) use reading_setters;

@@ -55,8 +55,9 @@ pub struct Loaded {
 ///
 /// If it cannot be opened or read, is a folder, changes while it is read, or does not fit into
 /// the memory at hand.
-pub fn read(path: impl AsRef<Path>) -> Result<Buffer> {
-    let path = path.as_ref();
+pub fn read(source: impl Into<Source>) -> Result<Buffer> {
+    let source = source.into();
+    let Some(path) = source.path() else { return Ok(ReadOptions::new().read(source)?.buffer) };
     let file = File::open(path).map_err(|error| Error::io(Operation::Open, path, error))?;
     match read_small_file(&file) {
         Some(buffer) => Ok(buffer),

@@ -55,8 +55,8 @@ const STREAM_BLOCK: usize = 64 << 10;
 /// If the file cannot be opened. What happens later comes out of `read`, as an [`io::Error`] that
 /// holds an [`Error`]. A panic of the caller's own code that a worker calls (of progress, of a
 /// source) is no error: the next `read` that needs that worker's bytes goes on with it.
-pub fn reader(path: impl AsRef<Path>) -> Result<Reader> {
-    ReadOptions::new().reader(path.as_ref())
+pub fn reader(source: impl Into<Source>) -> Result<Reader> {
+    ReadOptions::new().reader(source)
 }
 
 impl ReadOptions {

@@ -79,11 +79,11 @@ pub struct Scanned<T> {
 ///
 /// As [`read`](crate::read), but for memory.
 pub fn scan<T: Send>(
-    path: impl AsRef<Path>,
+    source: impl Into<Source>,
     fold: impl Fn(Chunk<'_>) -> T + Sync,
     combine: impl Fn(T, T) -> T + Sync,
 ) -> Result<Option<T>> {
-    Ok(ReadOptions::new().scan(path.as_ref(), fold, combine)?.value)
+    Ok(ReadOptions::new().scan(source, fold, combine)?.value)
 }
 
 impl ReadOptions {

@@ -25,16 +25,19 @@ pub(crate) mod fs;
 mod lesser;
 mod local;
 mod names;
+mod options;
+pub(crate) mod permissions;
 pub(crate) mod place;
 mod publish;
 pub(crate) mod target;
 pub(crate) mod writeback;
 
-pub(crate) use draft::{Draft, DraftOptions};
-pub use draft::{HardLinks, Replace, Sync};
+pub(crate) use draft::Draft;
+pub use draft::{Durability, HardLinks, Replace};
 pub(crate) use folder::Folder;
 pub use fs::{Facts, Fs, FsFile, FsFolder, Kind, Located, Lock};
 pub use local::LocalFs;
+pub use options::OutputOptions;
 pub(crate) use place::{
     Moved, Preallocation, move_range, read_exact_at, share_range, write_all_at,
 };

@@ -169,6 +169,11 @@ impl Source {
         }
     }
 
+    /// Its path, if it is one that has yet to be opened.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        if let Inner::Path(path) = &self.0 { Some(path) } else { None }
+    }
+
     /// An open file, called `name` in messages. Its own position is not used nor moved, unless it
     /// is a pipe.
     pub fn file(file: impl Into<Arc<File>>, name: impl Into<PathBuf>) -> Self {

@@ -36,11 +36,12 @@ use std::time::{Duration, Instant};
 
 use swath_os::machine;
 
-use crate::append::{Ordered, Ticket, Written};
+use crate::append::{Ordered, OrderedOptions, Ticket, Written};
 use crate::blocks::consume::Consume;
-use crate::blocks::{Records, records_of, runs};
+use crate::blocks::{Records, runs};
 use crate::error::Error;
 use crate::failures::Failures;
+use crate::options::ReadOptions;
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
@@ -87,7 +88,27 @@ pub fn transform<E: From<Error> + Send>(
     output: impl Into<Output>,
     f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), E> + Sync,
 ) -> Result<Transformed, E> {
-    records_of([input]).transform(output, f)
+    ReadOptions::new().transform(input, output, f)
+}
+
+impl ReadOptions {
+    /// As [`transform`], with these options; [`Records::transform`] has those of the output too.
+    ///
+    /// # Errors
+    ///
+    /// As [`transform`].
+    ///
+    /// # Panics
+    ///
+    /// As [`transform`].
+    pub fn transform<E: From<Error> + Send>(
+        &self,
+        input: impl Into<Source>,
+        output: impl Into<Output>,
+        f: impl Fn(&[u8], &mut Vec<u8>) -> Result<(), E> + Sync,
+    ) -> Result<Transformed, E> {
+        self.records(input).transform(output, f)
+    }
 }
 
 impl Records<'_> {
@@ -136,7 +157,8 @@ impl Records<'_> {
         f: impl Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
     ) -> Result<Transformed, E> {
         let started = Instant::now();
-        let output = output.into().open()?;
+        let writing = OrderedOptions::new().with_output(self.output.clone());
+        let output = output.into().open(&writing)?;
         let workers = usize::try_from(self.options.wishes.workers).unwrap_or(usize::MAX);
         output.widen(workers.clamp(machine::usable_cpus(), MOST_WORKERS));
         let failures = Failures::default();

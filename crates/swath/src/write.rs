@@ -20,7 +20,6 @@ mod positional;
 
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use swath_os::file_system::{FileSystem, file_system};
@@ -29,10 +28,10 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::MOST_IN_FLIGHT;
 
 use crate::error::{Error, Operation, Result};
-use crate::observe::{CancelToken, Hooks, Observer, Progress};
-use crate::sink::Sync;
-use crate::sink::draft::{Draft, DraftOptions, target_setters};
-use crate::timeline::{Activity, Timeline};
+use crate::observe::Observer;
+use crate::sink::draft::Draft;
+use crate::sink::{Durability, OutputOptions};
+use crate::timeline::Activity;
 use crate::write::job::Job;
 use crate::write::parts::Parts;
 
@@ -69,26 +68,23 @@ pub struct Written {
     pub fallbacks: Vec<String>,
 }
 
-/// How to write. Every setter returns the options, none can fail; 0 means "choose for me".
+/// How to write bytes. Every setter returns the options, none can fail; 0 means "choose for me".
 ///
 /// ```
-/// use swath::WriteOptions;
-/// use swath::sink::{Replace, Sync};
+/// use swath::sink::Durability;
+/// use swath::{OutputOptions, WriteOptions};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("out.bin");
-/// let options = WriteOptions::new().with_sync(Sync::None).with_replace(Replace::Refused);
-/// options.write(&path, b"first")?;
-/// let error = options.write(&path, b"second").expect_err("it is there");
-/// assert_eq!(error.io_kind(), std::io::ErrorKind::AlreadyExists);
+/// let output = OutputOptions::new().with_durability(Durability::None);
+/// let written = WriteOptions::new().with_output(output).write(&path, b"bytes")?;
+/// assert_eq!(written.bytes, 5);
 /// # Ok::<(), swath::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct WriteOptions {
-    draft: DraftOptions,
-    workers: usize,
-    chunk_size: usize,
-    hooks: Hooks,
+    output: OutputOptions,
+    chunk_size: u64,
 }
 
 impl WriteOptions {
@@ -97,44 +93,18 @@ impl WriteOptions {
         Self::default()
     }
 
-    /// Threads, the caller's included, at most 1,024. Default 0: one, since local file systems let
-    /// one at a time into a file; over a network or FUSE up to 4, one for each 8 MiB.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
-    }
-
     /// Bytes of one write. Default 0: 1 MiB.
     #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
+    pub fn with_chunk_size(mut self, chunk_size: u64) -> Self {
         self.chunk_size = chunk_size;
         self
     }
 
-    target_setters!();
-
-    /// Calls `progress` once for each chunk, from whichever worker wrote it.
+    /// How the file is written. Of 0 workers one writes, since local file systems let one at a time
+    /// into a file; over a network or FUSE up to 4, one for each 8 MiB.
     #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
-    ) -> Self {
-        self.hooks.progress = Some(Arc::new(progress));
-        self
-    }
-
-    /// Lets `token` cancel the write, until its commit begins.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.hooks.cancel = Some(token);
-        self
-    }
-
-    /// Records in `timeline` what each worker does, chunk by chunk. Default: nowhere.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.hooks.timeline = timeline.into();
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
@@ -174,15 +144,15 @@ impl WriteOptions {
         let parts = Parts::new(parts);
         let len = parts.len();
         let chunks = self.chunks(len);
-        let draft = Draft::begin(path, &self.draft)?;
+        let draft = self.output.begin(path)?;
         let mut fallbacks = draft.fallbacks();
         let workers = self.workers_for(&draft, &chunks, &mut fallbacks);
         // One write allocates as well as a reservation would.
         if chunks.count() > 1 {
             reserve(&draft, len, &mut fallbacks)?;
         }
-        let observer = Observer::new(self.hooks.clone(), Some(len));
-        let is_eager = self.draft.sync == Sync::Full && chunks.count() > 1;
+        let observer = Observer::new(self.output.hooks.clone(), Some(len));
+        let is_eager = self.output.draft.durability == Durability::Full && chunks.count() > 1;
         let job = Job::new(&draft, parts, chunks, observer, is_eager);
         let workers = job.run(workers, &mut fallbacks)?;
         self.commit(draft, path, len)?;
@@ -191,21 +161,21 @@ impl WriteOptions {
 
     /// Makes a file of `len` bytes that are written in any order, by any threads; see
     /// [`Positional`]. What is not written is zero. Threads are the caller's: those of
-    /// [`with_workers`](Self::with_workers) are not started.
+    /// [`OutputOptions::with_workers`] are not started.
     ///
     /// # Errors
     ///
     /// As [`write`](Self::write); `StorageFull` if there is no room for `len` bytes.
     pub fn create(&self, path: impl AsRef<Path>, len: u64) -> Result<Positional> {
-        let draft = Draft::begin(path.as_ref(), &self.draft)?;
+        let draft = self.output.begin(path.as_ref())?;
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks)?;
-        let observer = Observer::new(self.hooks.clone(), Some(len));
+        let observer = Observer::new(self.output.hooks.clone(), Some(len));
         Ok(Positional::new(draft, fallbacks, (len, self.chunk_size()), observer))
     }
 
     fn commit(&self, draft: Draft, path: &Path, len: u64) -> Result<()> {
-        self.hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))
+        self.output.hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))
     }
 
     fn chunks(&self, len: u64) -> ChunkPlan {
@@ -218,7 +188,7 @@ impl WriteOptions {
         chunks: &ChunkPlan,
         fallbacks: &mut Vec<String>,
     ) -> u64 {
-        let mut workers = self.workers as u64;
+        let mut workers = self.output.workers as u64;
         if workers > MOST_IN_FLIGHT {
             fallbacks.push(format!("workers {workers}: at most {MOST_IN_FLIGHT}, used that"));
             workers = MOST_IN_FLIGHT;
@@ -231,7 +201,7 @@ impl WriteOptions {
     }
 
     fn chunk_size(&self) -> NonZeroU64 {
-        NonZeroU64::new(self.chunk_size as u64).unwrap_or(CHUNK_SIZE)
+        NonZeroU64::new(self.chunk_size).unwrap_or(CHUNK_SIZE)
     }
 }
 

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::iter::IntoParallelIterator;
 use swath::append::{self, AppendOptions, AppendTo, Checksums, Mode, Writer};
-use swath::sink::{Replace, Sync};
-use swath::{Operation, Reason};
+use swath::sink::{Durability, Replace};
+use swath::{Operation, OutputOptions, Reason};
 
 struct Place {
     folder: tempfile::TempDir,
@@ -35,7 +35,7 @@ impl Place {
 }
 
 fn quick() -> AppendOptions {
-    AppendOptions::new().with_sync(Sync::None)
+    AppendOptions::new().with_output(OutputOptions::new().with_durability(Durability::None))
 }
 
 fn read_back(path: &Path) -> Vec<u8> {
@@ -61,7 +61,7 @@ fn expected_lines(to: u32) -> Vec<u8> {
 fn nothing_is_visible_before_the_commit_and_nothing_is_left_without_one() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
-        let out = append::create(place.path(), quick().with_mode(mode).with_buffer_size(8));
+        let out = quick().with_mode(mode).with_buffer_size(8).create(place.path());
         let out = out.expect("it can be created");
         out.scope(|w| lines(w, 0, 100)).expect("written");
         assert!(!place.path().exists(), "{mode:?}");
@@ -69,7 +69,7 @@ fn nothing_is_visible_before_the_commit_and_nothing_is_left_without_one() {
         assert_eq!(place.names(), [""; 0], "{mode:?}");
 
         let panicked = catch_unwind(AssertUnwindSafe(|| {
-            let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+            let out = quick().with_mode(mode).create(place.path()).expect("created");
             out.scope(|w| {
                 w.write_all(b"a prefix")?;
                 std::panic::resume_unwind(Box::new("planned"));
@@ -88,7 +88,7 @@ fn what_was_there_stays_whole_until_the_commit_replaces_it() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
         let write = |text: &[u8], commit: bool| {
-            let out = append::create(place.path(), quick().with_mode(mode).with_buffer_size(4));
+            let out = quick().with_mode(mode).with_buffer_size(4).create(place.path());
             let mut out = out.expect("created");
             out.write_all(text).expect("written");
             if commit {
@@ -112,15 +112,15 @@ fn what_was_there_stays_whole_until_the_commit_replaces_it() {
 fn the_second_writer_of_a_target_is_told() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
-        let first = append::create(place.path(), quick().with_mode(mode)).expect("created");
-        let second = append::create(place.path(), quick().with_mode(mode));
+        let first = quick().with_mode(mode).create(place.path()).expect("created");
+        let second = quick().with_mode(mode).create(place.path());
         assert_eq!(second.expect_err("the first is writing").reason(), Reason::Busy);
         first.commit().expect("committed");
-        append::create(place.path(), quick().with_mode(mode)).expect("the first is done");
-        let refused = append::create(
-            place.path(),
-            quick().with_mode(mode).with_replace(Replace::Refused),
-        );
+        quick().with_mode(mode).create(place.path()).expect("the first is done");
+        let refused = quick()
+            .with_mode(mode)
+            .with_output(OutputOptions::new().with_replace(Replace::Refused))
+            .create(place.path());
         let error = refused.expect_err("it exists");
         assert_eq!(error.io_kind(), io::ErrorKind::AlreadyExists, "{error:?}");
     }
@@ -129,7 +129,7 @@ fn the_second_writer_of_a_target_is_told() {
 #[test]
 fn a_handle_within_its_own_scope_is_busy_not_stuck() {
     let place = Place::new();
-    let out = append::create(place.path(), quick()).expect("created");
+    let out = quick().create(place.path()).expect("created");
     let error = out
         .scope(|_| out.scope(|w| w.write_all(b"never").map_err(|_| unreachable())))
         .expect_err("another strand is writing");
@@ -148,7 +148,7 @@ fn owned_forks_keep_their_places_in_any_order_of_finishing() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
         let options = quick().with_mode(mode).with_buffer_size(16);
-        let mut out = append::create(place.path(), options).expect("created");
+        let mut out = options.create(place.path()).expect("created");
         let mut forks = Vec::new();
         for number in 0..50 {
             write!(out, "<{number}>").expect("written");
@@ -182,17 +182,17 @@ fn owned_forks_keep_their_places_in_any_order_of_finishing() {
 #[test]
 fn an_open_fork_is_busy_and_a_dropped_one_poisons() {
     let place = Place::new();
-    let out = append::create(place.path(), quick()).expect("created");
+    let out = quick().create(place.path()).expect("created");
     let open = out.fork().expect("free");
     assert_eq!(out.checkpoint().expect_err("a fork is open").reason(), Reason::Busy);
     assert_eq!(out.commit().expect_err("a fork is open").reason(), Reason::Busy);
     drop(open);
 
-    let out = append::create(place.path(), quick()).expect("created");
+    let out = quick().create(place.path()).expect("created");
     drop(out.fork().expect("free"));
     let error = out.commit().expect_err("what follows the fork has no place");
     assert_eq!(error.reason(), Reason::Poisoned);
-    let out = append::create(place.path(), quick()).expect("created");
+    let out = quick().create(place.path()).expect("created");
     let mut outer = out.fork().expect("free");
     drop(outer.fork());
     assert_eq!(outer.finish().expect_err("an inner one").reason(), Reason::Poisoned);
@@ -210,7 +210,7 @@ fn a_fork_of_an_output_that_is_gone_says_so_and_holds_nothing() {
     for mode in [Mode::Plain, Mode::Segments] {
         for end in [dropped, failed] {
             let place = Place::new();
-            let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+            let out = quick().with_mode(mode).create(place.path()).expect("created");
             let (first, mut second) = (out.fork().expect("free"), out.fork().expect("free"));
             let (third, mut fourth) = (out.fork().expect("free"), out.fork().expect("free"));
             second.write_all(b"a little").expect("nothing is wrong yet");
@@ -218,7 +218,7 @@ fn a_fork_of_an_output_that_is_gone_says_so_and_holds_nothing() {
             end(out);
             // Its lock is given back, and what it had written.
             assert_eq!(place.names(), [""; 0], "{mode:?}");
-            append::create(place.path(), quick().with_mode(mode)).expect("nobody writes it");
+            quick().with_mode(mode).create(place.path()).expect("nobody writes it");
             let poisoned = |error: swath::Error| {
                 assert_eq!(error.reason(), Reason::Poisoned, "{mode:?}: {error}");
                 assert!(format!("{error:?}").contains("dropped or committed"), "{error:?}");
@@ -243,7 +243,7 @@ fn a_fork_of_an_output_that_is_gone_gives_its_memory_back() {
         pages.parse::<usize>().expect("a number") * rustix::param::page_size()
     };
     let place = Place::new();
-    let out = append::create(place.path(), quick().with_memory(1 << 30)).expect("created");
+    let out = quick().with_memory(1 << 30).create(place.path()).expect("created");
     let (_first, mut second) = (out.fork().expect("free"), out.fork().expect("free"));
     second.write_all(&vec![7; MUCH]).expect("it waits in memory");
     let before = resident();
@@ -259,14 +259,14 @@ fn appending_to_existing_puts_new_bytes_behind_old_ones() {
         let place = Place::new();
         for round in 0..4_u32 {
             let options = quick().with_mode(mode).with_buffer_size(16);
-            let out = append::append_to_existing(place.path(), options).expect("begun");
+            let out = options.append_to_existing(place.path()).expect("begun");
             out.scope(|w| lines(w, 100 * round, 100 * (round + 1))).expect("written");
             let committed = out.commit().expect("committed");
             let expected = expected_lines(100 * (round + 1));
             assert_eq!(committed.bytes, expected.len() as u64);
             assert_eq!(read_back(&place.path()), expected, "{mode:?} round {round}");
         }
-        let out = append::append_to_existing(place.path(), quick().with_mode(mode));
+        let out = quick().with_mode(mode).append_to_existing(place.path());
         let mut out = out.expect("begun");
         out.write_all(b"abandoned").expect("written");
         drop(out);
@@ -301,7 +301,7 @@ fn what_another_program_did_to_an_existing_file_is_not_replaced() {
     ] {
         let place = Place::new();
         fs::write(place.path(), b"abc").expect("room");
-        let mut out = append::append_to_existing(place.path(), quick()).expect("begun");
+        let mut out = quick().append_to_existing(place.path()).expect("begun");
         out.write_all(b"def").expect("written");
         if after_a_checkpoint {
             out.checkpoint().expect("nobody touched it");
@@ -326,7 +326,7 @@ fn a_checkpoint_leaves_everything_before_it_and_writing_goes_on() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
         let options = AppendOptions::new().with_mode(mode).with_buffer_size(16);
-        let out = append::create(place.path(), options).expect("created");
+        let out = options.create(place.path()).expect("created");
         for round in 0..4_u32 {
             out.scope(|w| lines(w, 50 * round, 50 * (round + 1))).expect("written");
             let fork = out.fork().expect("free");
@@ -348,7 +348,7 @@ fn a_checkpoint_leaves_everything_before_it_and_writing_goes_on() {
 fn segments_are_read_by_position_and_seek_like_one_file() {
     let place = Place::new();
     let options = quick().with_mode(Mode::Segments).with_buffer_size(8);
-    let out = append::create(place.path(), options).expect("created");
+    let out = options.create(place.path()).expect("created");
     out.scope(|w| lines(w, 0, 300)).expect("written");
     out.commit().expect("committed");
     let expected = expected_lines(300);
@@ -377,7 +377,7 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
     let place = Place::new();
     let write = |checksums| {
         let options = quick().with_mode(Mode::Segments).with_checksums(checksums);
-        let mut out = append::create(place.path(), options).expect("created");
+        let mut out = options.create(place.path()).expect("created");
         out.write_all(&expected_lines(100)).expect("written");
         out.commit().expect("committed");
         let names = fs::read_dir(place.path()).expect("a folder");
@@ -426,7 +426,7 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
 fn empty_outputs_and_empty_strands_cost_nothing() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
-        let out = append::create(place.path(), quick().with_mode(mode)).expect("created");
+        let out = quick().with_mode(mode).create(place.path()).expect("created");
         out.scope(|w| {
             w.join(|_| Ok::<(), io::Error>(()), |w| w.write_all(b""))?;
             w.scope(|s| {
@@ -447,7 +447,7 @@ fn a_copied_folder_is_the_plain_file_and_damage_is_not_copied() {
         let place = Place::new();
         let options =
             quick().with_mode(Mode::Segments).with_buffer_size(100).with_checksums(checksums);
-        let out = append::create(place.path(), options).expect("created");
+        let out = options.create(place.path()).expect("created");
         out.scope(|w| lines(w, 0, 3000)).expect("written");
         let long = vec![b'x'; 40 << 20];
         (&out).write_all(&long).expect("written");
@@ -480,7 +480,10 @@ fn copied(folder: &Path, to: &Path) -> swath::Result<u64> {
     let opened = append::open(folder)?;
     opened.verify()?;
     let source = swath::Source::custom(std::sync::Arc::new(opened));
-    Ok(swath::CopyOptions::new().with_sync(Sync::None).copy(source, to)?.bytes)
+    Ok(swath::CopyOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .copy(source, to)?
+        .bytes)
 }
 
 /// Panics at the fifth item, in the iterator and not in what it writes.
@@ -498,10 +501,10 @@ fn items(panics: bool) -> impl rayon::iter::IndexedParallelIterator<Item = u32> 
 fn a_panic_in_the_iterator_itself_keeps_what_the_serial_loop_would_have_written() {
     for mode in [Mode::Plain, Mode::Segments] {
         let place = Place::new();
-        let mut old = append::create(place.path(), quick().with_mode(mode)).expect("created");
+        let mut old = quick().with_mode(mode).create(place.path()).expect("created");
         old.write_all(b"old,").expect("written");
         old.commit().expect("committed");
-        let out = append::append_to_existing(place.path(), quick().with_mode(mode));
+        let out = quick().with_mode(mode).append_to_existing(place.path());
         let mut out = out.expect("begun");
         out.write_all(b"new,").expect("written");
         out.checkpoint().expect("durable");
@@ -518,8 +521,7 @@ fn a_panic_in_the_iterator_itself_keeps_what_the_serial_loop_would_have_written(
 #[test]
 fn a_copy_into_the_folder_itself_is_refused() {
     let place = Place::new();
-    let mut out =
-        append::create(place.path(), quick().with_mode(Mode::Segments)).expect("created");
+    let mut out = quick().with_mode(Mode::Segments).create(place.path()).expect("created");
     out.write_all(b"bytes").expect("written");
     out.commit().expect("committed");
     for entry in fs::read_dir(place.path()).expect("a folder") {

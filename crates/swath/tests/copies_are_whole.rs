@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use swath::sink::{HardLinks, Replace, Sync};
+use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
-    CancelToken, CopyOptions, Error, How, Operation, ReadAt, Reason, Reflink, Source,
-    SourceFacts, copy,
+    CancelToken, CopyOptions, Error, How, Operation, OutputOptions, ReadAt, ReadOptions,
+    Reason, Reflink, Source, SourceFacts, copy,
 };
 use swath_reference::{bytes, skip};
 
@@ -64,9 +64,12 @@ fn every_length_and_number_of_workers_and_chunk_size_gives_the_bytes() {
             for workers in [0, 1, 3] {
                 for chunk_size in [0, 1000, 4096, 1 << 20] {
                     let options = CopyOptions::new()
-                        .with_workers(workers)
-                        .with_chunk_size(chunk_size)
-                        .with_sync(Sync::None);
+                        .with_read(
+                            ReadOptions::new()
+                                .with_workers(workers)
+                                .with_chunk_size(chunk_size),
+                        )
+                        .with_output(OutputOptions::new().with_durability(Durability::None));
                     let copied = options.copy(&from, &to).expect("copied");
                     assert!(read(&to) == whole, "{len} bytes, {workers} × {chunk_size}");
                     assert_eq!((copied.bytes, copied.hole_bytes), (len as u64, 0));
@@ -92,7 +95,9 @@ fn holes_stay_holes() {
     }
     for workers in [1, 4] {
         let to = place.path("to");
-        let options = CopyOptions::new().with_workers(workers).with_reflink(Reflink::Never);
+        let options = CopyOptions::new()
+            .with_read(ReadOptions::new().with_workers(workers))
+            .with_reflink(Reflink::Never);
         let copied = options.copy(&from, &to).expect("copied");
         assert!(read(&to) == read(&from));
         assert_eq!(copied.bytes, 64 * MIB + 5);
@@ -190,14 +195,18 @@ fn folders_and_missing_files_are_refused_on_either_side() {
 fn a_target_that_must_not_be_replaced_is_not() {
     let place = Place::new();
     let (from, to) = (place.put("from", b"new"), place.put("to", b"old"));
-    let refusing = CopyOptions::new().with_replace(Replace::Refused);
+    let refusing =
+        CopyOptions::new().with_output(OutputOptions::new().with_replace(Replace::Refused));
     let error = refused(refusing.copy(&from, &to));
     assert_eq!(error.io_kind(), ErrorKind::AlreadyExists);
     refusing.copy(&from, place.path("new")).expect("it is new");
     std::fs::hard_link(&to, place.path("other")).expect("linked");
     assert_eq!(refused(copy(&from, &to)).reason(), Reason::Invalid);
     assert_eq!(read(&to), b"old");
-    CopyOptions::new().with_hard_links(HardLinks::Broken).copy(&from, &to).expect("broken");
+    CopyOptions::new()
+        .with_output(OutputOptions::new().with_hard_links(HardLinks::Broken))
+        .copy(&from, &to)
+        .expect("broken");
     assert_eq!((read(&to), read(&place.path("other"))), (b"new".to_vec(), b"old".to_vec()));
 }
 
@@ -280,11 +289,13 @@ fn a_source_that_is_written_to_while_it_is_copied_is_an_error() {
     let to = place.put("to", b"old");
     for shorter in [false, true] {
         let file = std::fs::File::options().write(true).open(&from).expect("ours");
-        let options = CopyOptions::new().with_workers(1).with_progress(move |progress| {
-            if progress.bytes == progress.total.unwrap_or(0) || shorter {
-                file.set_len(if shorter { 10 } else { 5 << 20 }).expect("ours");
-            }
-        });
+        let options = CopyOptions::new().with_read(
+            ReadOptions::new().with_workers(1).with_progress(move |progress| {
+                if progress.bytes == progress.total.unwrap_or(0) || shorter {
+                    file.set_len(if shorter { 10 } else { 5 << 20 }).expect("ours");
+                }
+            }),
+        );
         // A reflink is a copy of one moment, but its source is not what it was before either.
         let error = refused(options.copy(&from, &to));
         assert!(
@@ -302,24 +313,28 @@ fn progress_reaches_the_length_and_who_cancels_leaves_nothing() {
     let from = place.put("from", &bytes(1, 5_000_000));
     let most = Arc::new(Mutex::new(0));
     let seen = Arc::clone(&most);
-    let options = CopyOptions::new().with_progress(move |progress| {
-        assert_eq!(progress.total, Some(5_000_000));
-        let mut most = seen.lock().expect("no panic");
-        *most = progress.bytes.max(*most);
-    });
+    let options =
+        CopyOptions::new().with_read(ReadOptions::new().with_progress(move |progress| {
+            assert_eq!(progress.total, Some(5_000_000));
+            let mut most = seen.lock().expect("no panic");
+            *most = progress.bytes.max(*most);
+        }));
     options.copy(&from, place.path("to")).expect("copied");
     assert_eq!(*most.lock().expect("no panic"), 5_000_000);
     let token = CancelToken::new();
     token.cancel();
-    let cancelled = CopyOptions::new().with_cancel(token);
+    let cancelled = CopyOptions::new().with_read(ReadOptions::new().with_cancel(token));
     assert_eq!(refused(cancelled.copy(&from, place.path("none"))).reason(), Reason::Cancelled);
     let token = CancelToken::new();
     let late = token.clone();
     let cancelled = CopyOptions::new()
-        .with_workers(1)
-        .with_reflink(Reflink::Never)
-        .with_progress(move |_| late.cancel())
-        .with_cancel(token);
+        .with_read(
+            ReadOptions::new()
+                .with_workers(1)
+                .with_progress(move |_| late.cancel())
+                .with_cancel(token),
+        )
+        .with_reflink(Reflink::Never);
     assert_eq!(refused(cancelled.copy(&from, place.path("none"))).reason(), Reason::Cancelled);
     assert_eq!(place.names(), 2);
 }

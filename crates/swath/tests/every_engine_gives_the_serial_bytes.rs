@@ -62,7 +62,7 @@ fn every_engine_chunk_size_and_worker_count_gives_the_serial_bytes() {
                     if sensible(chunk_size, len) {
                         let options = ReadOptions::new()
                             .with_engine(engine)
-                            .with_chunk_size(chunk_size)
+                            .with_chunk_size(chunk_size as u64)
                             .with_workers(workers);
                         check(&options, file.path(), &bytes);
                     }
@@ -187,7 +187,7 @@ fn a_scan_brackets_floating_point_sums_alike_at_every_worker_count() {
             for page_cache in [PageCache::Keep, PageCache::Bypass] {
                 evict(file.path());
                 let options = ReadOptions::new()
-                    .with_chunk_size(chunk_size)
+                    .with_chunk_size(chunk_size as u64)
                     .with_workers(workers)
                     .with_page_cache(page_cache);
                 let fold = |chunk: swath::Chunk<'_>| bracketed(chunk.bytes);

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
+use swath::OutputOptions;
 
-use swath::append::{Direct, Ordered, OrderedOptions, Written, ordered, ordered_to};
+use swath::append::{Direct, Ordered, OrderedOptions, Written, ordered_to};
 use swath_reference::{bytes, splitmix};
 
 const MIB: usize = 1 << 20;
@@ -83,10 +84,10 @@ impl Target {
     fn begin(&self, options: OrderedOptions) -> Ordered {
         match self {
             Self::File(_, direct) => {
-                let out = ordered(self.path(), options.with_direct(*direct));
+                let out = options.with_direct(*direct).ordered(self.path());
                 out.expect("nobody else writes there")
             }
-            Self::Stream(stream) => ordered_to(stream.clone(), &self.path(), options),
+            Self::Stream(stream) => options.ordered_to(stream.clone(), self.path()),
         }
     }
 
@@ -230,7 +231,7 @@ fn a_slow_stream_gets_its_chunks_in_order() {
         let target = Target::Stream(Collected::default());
         let Target::Stream(collected) = &target else { unreachable!("made above") };
         let slow = Slow(collected.clone());
-        let out = ordered_to(slow, Path::new("<slow>"), OrderedOptions::new());
+        let out = ordered_to(slow, Path::new("<slow>"));
         out.map_ordered(&chunks, threads, |chunk, ticket| ticket.write_all(chunk))
             .expect("nothing fails");
         target.check(&out.commit().expect("complete"), &chunks);
@@ -302,8 +303,9 @@ fn a_new_file_gets_permissions_and_one_that_is_replaced_keeps_its_own() {
     let path = folder.path().join("out");
     let mode = || std::fs::metadata(&path).expect("it is there").permissions().mode() & 0o7777;
     for (asked, kept) in [(0o600, 0o600), (0o640, 0o600), (0o400, 0o600)] {
-        let options = OrderedOptions::new().with_permissions(Permissions::from_mode(asked));
-        ordered(&path, options).and_then(Ordered::commit).expect("an empty file");
+        let options = OrderedOptions::new()
+            .with_output(OutputOptions::new().with_permissions(Permissions::from_mode(asked)));
+        options.ordered(&path).and_then(Ordered::commit).expect("an empty file");
         assert_eq!(mode(), kept, "{asked:o}");
     }
 }

@@ -5,8 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use swath::append::{Direct, Ordered, OrderedOptions, ordered, ordered_to};
-use swath::{CancelToken, Error, Operation, Reason};
+use swath::append::{Direct, Ordered, OrderedOptions, ordered_to};
+use swath::{CancelToken, Error, Operation, OutputOptions, Reason};
 
 struct Place(tempfile::TempDir);
 
@@ -20,7 +20,7 @@ impl Place {
     }
 
     fn begin(&self, options: OrderedOptions) -> Ordered {
-        ordered(self.path(), options).expect("nobody else writes there")
+        options.ordered(self.path()).expect("nobody else writes there")
     }
 
     fn is_empty(&self) -> bool {
@@ -76,7 +76,9 @@ fn direct_writers_end_with_their_file_however_it_ends() {
     for ending in ["commit", "drop a ticket", "fail", "panic", "cancel", "drop"] {
         let place = Place::new();
         let token = CancelToken::new();
-        let options = OrderedOptions::new().with_direct(Direct::Yes).with_cancel(token.clone());
+        let options = OrderedOptions::new()
+            .with_direct(Direct::Yes)
+            .with_output(OutputOptions::new().with_cancel(token.clone()));
         let out = place.begin(options);
         let ended = catch_unwind(AssertUnwindSafe(|| {
             out.map_ordered(0..40, 3, |item, ticket| -> io::Result<()> {
@@ -166,7 +168,7 @@ fn a_target_is_what_it_was_until_commit_and_after_a_failure() {
 fn two_writers_of_one_target_are_one_too_many() {
     let place = Place::new();
     let out = place.begin(wide());
-    let error = ordered(place.path(), wide()).expect_err("it is being written");
+    let error = wide().ordered(place.path()).expect_err("it is being written");
     assert_eq!(error.reason(), Reason::Busy);
     out.commit().expect("the first one");
 }
@@ -189,7 +191,7 @@ fn the_first_error_in_serial_order_is_reported_and_nothing_behind_it_is_written(
         for wrong in [vec![0], vec![5], vec![31, 30, 29], vec![7, 99], vec![99]] {
             let stream = Collected::default();
             let options = OrderedOptions::new().with_window(window);
-            let out = ordered_to(stream.clone(), Path::new("<stream>"), options);
+            let out = options.ordered_to(stream.clone(), Path::new("<stream>"));
             let ended = out.map_ordered(0..100_u64, workers, |item, ticket| {
                 if wrong.contains(&item) {
                     // A smaller number may be found later.
@@ -255,7 +257,7 @@ fn a_panic_of_the_iterator_goes_on_in_the_caller_and_leaves_no_file() {
 fn a_stream_gets_what_is_before_the_item_of_which_the_iterator_panicked() {
     for workers in [1, 2, 4] {
         let stream = Collected::default();
-        let out = ordered_to(stream.clone(), Path::new("<stream>"), OrderedOptions::new());
+        let out = ordered_to(stream.clone(), Path::new("<stream>"));
         let items = (0..50).inspect(|&item| assert_ne!(item, 20, "no twenties"));
         catch_unwind(AssertUnwindSafe(|| {
             out.map_ordered(items, workers, |item, ticket| writeln!(ticket, "{item}"))
@@ -271,7 +273,7 @@ fn a_stream_gets_what_is_before_the_item_of_which_the_iterator_panicked() {
 fn a_closed_pipe_is_told_as_one_to_everybody() {
     let (reader, writer) = io::pipe().expect("a pipe");
     drop(reader);
-    let out = ordered_to(writer, Path::new("<stdout>"), wide());
+    let out = wide().ordered_to(writer, Path::new("<stdout>"));
     let mut ticket = out.ticket().expect("room");
     ticket.write_all(b"nobody reads this").expect("memory");
     let errors = [
@@ -290,7 +292,7 @@ fn a_closed_pipe_is_told_as_one_to_everybody() {
 fn a_pipe_that_closes_midway_ends_all_workers() {
     use std::io::Read;
     let (mut reader, writer) = io::pipe().expect("a pipe");
-    let out = ordered_to(writer, Path::new("<stdout>"), OrderedOptions::new());
+    let out = ordered_to(writer, Path::new("<stdout>"));
     std::thread::scope(|scope| {
         scope.spawn(move || reader.read_exact(&mut [0; 1000]).expect("some come"));
         let ended = out.map_ordered(std::iter::repeat([7; 5000]), 4, |chunk, ticket| {
@@ -311,7 +313,7 @@ fn a_stream_whose_writer_panics_fails_for_the_others() {
             Ok(())
         }
     }
-    let out = ordered_to(Rude, Path::new("<rude>"), wide());
+    let out = wide().ordered_to(Rude, Path::new("<rude>"));
     let (mut first, second) = (out.ticket().expect("room"), out.ticket().expect("room"));
     first.write_all(b"please").expect("memory");
     catch_unwind(AssertUnwindSafe(|| first.done())).expect_err("it panics");
@@ -324,7 +326,11 @@ fn a_stream_whose_writer_panics_fails_for_the_others() {
 fn who_cancels_ends_those_who_write_and_those_who_wait() {
     let place = Place::new();
     let token = CancelToken::new();
-    let out = place.begin(OrderedOptions::new().with_window(1).with_cancel(token.clone()));
+    let out = place.begin(
+        OrderedOptions::new()
+            .with_window(1)
+            .with_output(OutputOptions::new().with_cancel(token.clone())),
+    );
     let ticket = out.ticket().expect("room");
     std::thread::scope(|scope| {
         let waiting = scope.spawn(|| out.ticket().map(drop));
@@ -342,11 +348,13 @@ fn progress_tells_every_byte_once() {
     let place = Place::new();
     let most = Arc::new(Mutex::new(0));
     let seen = Arc::clone(&most);
-    let out = place.begin(OrderedOptions::new().with_progress(move |progress| {
-        assert_eq!(progress.total, None);
-        let mut most = seen.lock().expect("no panic");
-        *most = progress.bytes.max(*most);
-    }));
+    let out = place.begin(OrderedOptions::new().with_output(
+        OutputOptions::new().with_progress(move |progress| {
+            assert_eq!(progress.total, None);
+            let mut most = seen.lock().expect("no panic");
+            *most = progress.bytes.max(*most);
+        }),
+    ));
     out.map_ordered(0..100, 4, |_, ticket| ticket.write_all(&[1; 1000])).expect("written");
     assert_eq!(out.commit().expect("complete").bytes, 100_000);
     assert_eq!(*most.lock().expect("no panic"), 100_000);

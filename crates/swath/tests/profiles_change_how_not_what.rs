@@ -90,7 +90,7 @@ proptest! {
         prop_assert!(streamed == serial);
         state();
         let files = swath::Files::paths([path, path]);
-        let ingested = IngestOptions::new().with_profile(profile).collect(files);
+        let ingested = IngestOptions::new().with_read(ReadOptions::new().with_profile(profile)).collect(files);
         let ingested = ingested.expect("ingested");
         prop_assert!(ingested.iter().all(|entry| entry.bytes == &serial[..]));
         prop_assert_eq!(ingested.report().profile.as_deref(), Some("any"));
@@ -127,7 +127,7 @@ fn what_the_caller_asks_for_comes_before_the_profile() {
     let (file, _) = file_of(9 * MIB);
     let profile = Profile::new("p").with_warm_workers(1).with_warm_chunk_size(4096);
     let options = ReadOptions::new().with_profile(profile).with_workers(2);
-    let report = report_of(&options.with_chunk_size(MIB), file.path());
+    let report = report_of(&options.with_chunk_size(MIB as u64), file.path());
     assert_eq!((report.workers, report.chunk_size), (2, MIB as u64));
     assert!(!report.reason.contains("tuned"), "{}", report.reason);
     assert_eq!(report.profile.as_deref(), Some("p"), "it was asked, and had no say");
@@ -141,7 +141,7 @@ fn numbers_that_nobody_can_mean_are_bounded_and_said() {
     let said = report.fallbacks.iter().filter(|text| text.starts_with("profile: ")).count();
     assert_eq!(said, 2, "{:?}", report.fallbacks);
     let wild = wild.with_files_workers(usize::MAX).with_files_depth(u32::MAX);
-    let options = IngestOptions::new().with_profile(wild);
+    let options = IngestOptions::new().with_read(ReadOptions::new().with_profile(wild));
     let report = options.collect(file.path()).expect("ingested").report().clone();
     assert_eq!(report.fallbacks.len(), 2, "{:?}", report.fallbacks);
     assert!(report.workers <= 1024);

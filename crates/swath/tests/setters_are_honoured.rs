@@ -2,16 +2,16 @@
 //! honoured by every verb that takes them: a row for each verb.
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::append::{self, AppendOptions, Ordered, OrderedOptions};
-use swath::sink::{HardLinks, Replace, Sync};
+use swath::append::{AppendOptions, Mode, Ordered, OrderedOptions};
+use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
     CancelToken, ClassPlan, CopyOptions, Error, Files, HealOptions, IngestOptions,
-    MirrorOptions, Output, ReadOptions, Reason, Reflink, Result, Timeline, Verify,
+    MirrorOptions, OutputOptions, ReadOptions, Reason, Reflink, Result, Timeline, Verify,
     WriteOptions, manifest,
 };
 
@@ -74,20 +74,28 @@ fn reading(hooks: &Hooks) -> ReadOptions {
     hung!(ReadOptions::new().with_workers(2), hooks)
 }
 
-fn ordered(hooks: &Hooks) -> OrderedOptions {
-    hung!(OrderedOptions::new().with_sync(Sync::None), hooks)
+fn writing(hooks: &Hooks) -> OutputOptions {
+    hung!(quick(), hooks)
+}
+
+fn quick() -> OutputOptions {
+    OutputOptions::new().with_durability(Durability::None)
 }
 
 fn write(hooks: &Hooks) -> WriteOptions {
-    hung!(WriteOptions::new().with_sync(Sync::None), hooks)
+    WriteOptions::new().with_output(writing(hooks))
 }
 
-fn copy(hooks: &Hooks) -> CopyOptions {
-    hung!(CopyOptions::new().with_sync(Sync::None).with_reflink(Reflink::Never), hooks)
+fn ordered(hooks: &Hooks) -> OrderedOptions {
+    OrderedOptions::new().with_output(writing(hooks))
+}
+
+fn copy() -> CopyOptions {
+    CopyOptions::new().with_reflink(Reflink::Never).with_output(quick())
 }
 
 fn ingest(hooks: &Hooks) -> IngestOptions {
-    hung!(IngestOptions::new().with_workers(2), hooks)
+    IngestOptions::new().with_read(reading(hooks))
 }
 
 fn fill(out: Ordered) -> Result<()> {
@@ -95,6 +103,13 @@ fn fill(out: Ordered) -> Result<()> {
         ticket.buffer().extend_from_slice(&[7; 1000]);
         Ok(())
     })?;
+    out.commit().map(drop)
+}
+
+fn appended(place: &Place, hooks: &Hooks, mode: Mode) -> Result<()> {
+    let options = AppendOptions::new().with_mode(mode).with_output(writing(hooks));
+    let mut out = options.create(place.out())?;
+    out.write_all(&[7; 1 << 20]).map_err(ours)?;
     out.commit().map(drop)
 }
 
@@ -133,13 +148,12 @@ const VERBS: &[Verb] = &[
         records.transform(p.out(), |_, _| Ok::<_, Error>(())).map(drop)
     }),
     ("transform, writing", |p, h| {
-        let output = Output::path(p.out()).with_options(ordered(h));
-        let records = ReadOptions::new().records(&*p.input);
+        let records = ReadOptions::new().records(&*p.input).with_output(writing(h));
         let dot = |_: &[u8], out: &mut Vec<u8>| {
             out.push(b'.');
             Ok::<_, Error>(())
         };
-        records.transform(output, dot).map(drop)
+        records.transform(p.out(), dot).map(drop)
     }),
     ("checksums", |p, h| reading(h).checksums(&*p.input, 1 << 20).map(drop)),
     ("check", |p, h| reading(h).check(&manifest::of(&*p.input)?, &*p.input).map(drop)),
@@ -150,25 +164,43 @@ const VERBS: &[Verb] = &[
         out.write_at(b"bytes", 3)?;
         out.commit()
     }),
-    ("copy", |p, h| copy(h).copy(&*p.input, p.out()).map(drop)),
-    ("copy of a stream", |p, h| {
-        copy(h).copy(Path::new("/proc/self/status"), p.out()).map(drop)
+    ("transform, begun before", |p, h| {
+        let out = ordered(h).ordered(p.out())?;
+        let dot = |_: &[u8], out: &mut Vec<u8>| {
+            out.push(b'.');
+            Ok::<_, Error>(())
+        };
+        swath::transform(&*p.input, out, dot).map(drop)
     }),
-    ("mirror", |p, h| {
-        let options = hung!(MirrorOptions::new().with_sync(Sync::None), h);
+    ("copy, reading", |p, h| copy().with_read(reading(h)).copy(&*p.input, p.out()).map(drop)),
+    ("copy, writing", |p, h| copy().with_output(writing(h)).copy(&*p.input, p.out()).map(drop)),
+    ("copy of a stream", |p, h| {
+        copy().with_output(writing(h)).copy(Path::new("/proc/self/status"), p.out()).map(drop)
+    }),
+    ("mirror, reading", |p, h| {
+        let options = MirrorOptions::new().with_output(quick()).with_read(reading(h));
+        options.mirror(&p.input, &[p.out()]).map(drop)
+    }),
+    ("mirror, writing", |p, h| {
+        let options = MirrorOptions::new().with_output(writing(h));
         options.mirror(&p.input, &[p.out()]).map(drop)
     }),
     ("examine", |p, h| {
-        hung!(HealOptions::new(), h).examine(&p.copies(), &Verify::Vote).map(drop)
+        let options = HealOptions::new().with_read(reading(h));
+        options.examine(&p.copies(), &Verify::Vote).map(drop)
     }),
-    ("heal", |p, h| {
-        let options = hung!(HealOptions::new().with_sync(Sync::None), h);
+    ("heal, reading", |p, h| {
+        let options = HealOptions::new().with_output(quick()).with_read(reading(h));
         options.heal(&p.copies(), &Verify::Vote).map(drop)
     }),
-    ("ordered", |p, h| fill(append::ordered(p.out(), ordered(h))?)),
-    ("ordered_to", |_, h| {
-        fill(append::ordered_to(io::sink(), Path::new("<nowhere>"), ordered(h)))
+    ("heal, writing", |p, h| {
+        let options = HealOptions::new().with_output(writing(h));
+        options.heal(&p.copies(), &Verify::Vote).map(drop)
     }),
+    ("ordered", |p, h| fill(ordered(h).ordered(p.out())?)),
+    ("ordered_to", |_, h| fill(ordered(h).ordered_to(io::sink(), Path::new("<nowhere>")))),
+    ("append", |p, h| appended(p, h, Mode::Plain)),
+    ("append, segments", |p, h| appended(p, h, Mode::Segments)),
     ("ingest", |p, h| ingest(h).collect(Files::paths(p.copies())).map(drop)),
     ("ingest, streaming", |p, h| {
         ingest(h).stream(Files::paths(p.copies()), |_| Ok::<_, Error>(())).map(drop)
@@ -211,7 +243,7 @@ struct Wish(Replace, HardLinks);
 
 macro_rules! aimed {
     ($options:expr, $wish:expr) => {
-        $options.with_sync(Sync::None).with_replace($wish.0).with_hard_links($wish.1)
+        $options.with_output(quick().with_replace($wish.0).with_hard_links($wish.1))
     };
 }
 
@@ -222,13 +254,11 @@ const LEAVERS: &[Leaver] = &[
     ("create", |p, w| aimed!(WriteOptions::new(), w).create(p.out(), 3)?.commit()),
     ("copy", |p, w| aimed!(CopyOptions::new(), w).copy(&*p.input, p.out()).map(drop)),
     ("mirror", |p, w| aimed!(MirrorOptions::new(), w).mirror(&p.input, &[p.out()]).map(drop)),
-    ("append", |p, w| {
-        append::create(p.out(), aimed!(AppendOptions::new(), w))?.commit().map(drop)
-    }),
-    ("ordered", |p, w| fill(append::ordered(p.out(), aimed!(OrderedOptions::new(), w))?)),
+    ("append", |p, w| aimed!(AppendOptions::new(), w).create(p.out())?.commit().map(drop)),
+    ("ordered", |p, w| fill(aimed!(OrderedOptions::new(), w).ordered(p.out())?)),
     ("transform", |p, w| {
-        let output = Output::path(p.out()).with_options(aimed!(OrderedOptions::new(), w));
-        swath::transform(&*p.input, output, |_, _| Ok::<_, Error>(())).map(drop)
+        let records = aimed!(swath::records(&*p.input), w);
+        records.transform(p.out(), |_, _| Ok::<_, Error>(())).map(drop)
     }),
 ];
 

@@ -5,11 +5,11 @@ use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::append::{AppendOptions, OrderedOptions, ordered};
+use swath::append::{AppendOptions, OrderedOptions};
 use swath::{
     Activity, CancelToken, ClassPlan, CopyOptions, Engine, Files, Guard, IngestOptions,
-    MirrorOptions, PageCache, ReadAt, ReadOptions, Reflink, Source, SourceFacts, Span,
-    Timeline, WriteOptions,
+    MirrorOptions, OutputOptions, PageCache, ReadAt, ReadOptions, Reflink, Source, SourceFacts,
+    Span, Timeline, WriteOptions,
 };
 
 const MIB: usize = 1 << 20;
@@ -75,7 +75,7 @@ fn every_engine_reads_each_byte_in_one_span() {
                         .with_engine(engine)
                         .with_page_cache(page_cache)
                         .with_workers(workers)
-                        .with_chunk_size(chunk_size)
+                        .with_chunk_size(chunk_size as u64)
                         .with_timeline(timeline.clone());
                     let what = format!("{len}, {options:?}");
                     read(&options, engine, &path);
@@ -296,8 +296,9 @@ fn many_files_are_a_span_each_with_their_names() {
     }
     let timeline = Timeline::new();
     for workers in [1, 3] {
-        let options =
-            IngestOptions::new().with_workers(workers).with_timeline(timeline.clone());
+        let options = IngestOptions::new().with_read(
+            ReadOptions::new().with_workers(workers).with_timeline(timeline.clone()),
+        );
         let ingested = options.collect(Files::paths(&paths)).expect("they can be read");
         drop(ingested);
         check_files(&timeline, &paths, total, "collected");
@@ -322,7 +323,8 @@ fn many_files_from_the_device_are_in_flight_beside_each_other() {
         paths.push(path);
     }
     let timeline = Timeline::new();
-    let options = IngestOptions::new().with_queue_depth(16).with_timeline(timeline.clone());
+    let options = IngestOptions::new()
+        .with_read(ReadOptions::new().with_queue_depth(16).with_timeline(timeline.clone()));
     let ingested = options.collect(Files::paths(&paths)).expect("they can be read");
     let is_by_ring = ingested.report().calls.ring > 0;
     // Young files are looked at twice, by their worker: then those in flight had no bytes.
@@ -355,7 +357,8 @@ fn writes_and_commits_are_told() {
     let target = folder.path().join("target");
     let timeline = Timeline::new();
 
-    let options = WriteOptions::new().with_workers(2).with_timeline(timeline.clone());
+    let options = WriteOptions::new()
+        .with_output(OutputOptions::new().with_workers(2).with_timeline(timeline.clone()));
     options.write(&target, &bytes).expect("room on disk");
     let spans = timeline.take();
     check(&timeline, &spans, "write");
@@ -371,8 +374,9 @@ fn writes_and_commits_are_told() {
     check_tiles(&spans, Activity::Write, len, "positional");
     check_tiles(&spans, Activity::Commit, len, "positional");
 
-    let options = OrderedOptions::new().with_timeline(timeline.clone());
-    let out = ordered(&target, options).expect("a file can be made");
+    let options =
+        OrderedOptions::new().with_output(OutputOptions::new().with_timeline(timeline.clone()));
+    let out = options.ordered(&target).expect("a file can be made");
     let chunks: Vec<&[u8]> = bytes.chunks(100_000).collect();
     out.map_ordered(chunks, 3, |chunk, ticket| ticket.write_all(chunk)).expect("room on disk");
     out.commit().expect("room on disk");
@@ -382,8 +386,9 @@ fn writes_and_commits_are_told() {
     check_tiles(&spans, Activity::Commit, len, "ordered");
     assert_eq!(bytes_of(&spans, Activity::Compute), len as u64);
 
-    let options = AppendOptions::new().with_timeline(timeline.clone());
-    let out = swath::append::create(&target, options).expect("a file can be made");
+    let options =
+        AppendOptions::new().with_output(OutputOptions::new().with_timeline(timeline.clone()));
+    let out = options.create(&target).expect("a file can be made");
     out.scope(|writer| writer.write_all(&bytes)).expect("room on disk");
     out.commit().expect("room on disk");
     let spans = timeline.take();
@@ -400,8 +405,7 @@ fn copies_and_mirrors_are_told() {
     let timeline = Timeline::new();
     let options = CopyOptions::new()
         .with_reflink(Reflink::Never)
-        .with_workers(2)
-        .with_timeline(timeline.clone());
+        .with_read(ReadOptions::new().with_workers(2).with_timeline(timeline.clone()));
     let copied = options.copy(&*from, folder.path().join("copy")).expect("room on disk");
     let spans = timeline.take();
     check(&timeline, &spans, "copy");
@@ -412,7 +416,8 @@ fn copies_and_mirrors_are_told() {
     check_tiles(&spans, Activity::Commit, len, "copy");
 
     let copy = folder.path().join("mirror");
-    let options = MirrorOptions::new().with_timeline(timeline.clone());
+    let options =
+        MirrorOptions::new().with_read(ReadOptions::new().with_timeline(timeline.clone()));
     options.mirror(&from, &[&copy]).expect("room on disk");
     let spans = timeline.take();
     check(&timeline, &spans, "mirror");

@@ -6,10 +6,10 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use swath::append::OrderedOptions;
-use swath::sink::{HardLinks, Sync};
+use swath::sink::{Durability, HardLinks};
 use swath::{
-    CancelToken, Cut, Engine, Output, ReadAt, ReadOptions, Reason, Source, SourceFacts,
-    records_of, transform,
+    CancelToken, Cut, Engine, Output, OutputOptions, ReadAt, ReadOptions, Reason, Source,
+    SourceFacts, records_of, transform,
 };
 use swath_reference::{records as plain, splitmix};
 
@@ -105,9 +105,9 @@ fn files_and_streams_at_every_size_and_worker_count_are_those_of_the_serial_loop
             let sources = [Source::from(&input), pipe(bytes.clone())];
             for source in sources.into_iter().filter(|_| size > 13 || count < 4) {
                 let records = workers(count).records(source).with_block_size(size);
-                let quick = OrderedOptions::new().with_sync(Sync::None);
-                let quick = Output::path(&output).with_options(quick);
-                let done = records.transform(quick, changed).expect("transformed");
+                let quick = OutputOptions::new().with_durability(Durability::None);
+                let records = records.with_output(quick);
+                let done = records.transform(&output, changed).expect("transformed");
                 assert!(std::fs::read(&output).expect("committed") == wanted, "{count} {size}");
                 let lines = plain::split(&bytes, plain::Cut::Byte(b'\n')).expect("lines");
                 assert_eq!(done.records, Some(lines.len() as u64));
@@ -130,7 +130,7 @@ fn small_windows_and_many_workers_do_not_hang() {
     let output = folder.path().join("out");
     for window in [1, 2, 3] {
         let options = OrderedOptions::new().with_window(window).with_chunk_size(10);
-        let output = Output::path(&output).with_options(options);
+        let output = options.ordered(&output).expect("begun");
         let records = workers(8).records(pipe(bytes.clone())).with_block_size(100);
         let done = records.transform(output, changed).expect("transformed");
         assert!(done.written.buffers <= window as u64, "{:?}", done.written);
@@ -176,9 +176,9 @@ fn the_output_may_be_the_input() {
         transform(&path, &hard, changed).expect_err("the other name would keep the old");
     assert_eq!(error.reason(), Reason::Invalid);
     assert!(std::fs::read(&path).expect("there") == bytes);
-    let allowed = OrderedOptions::new().with_hard_links(HardLinks::Broken);
-    let output = Output::path(&hard).with_options(allowed);
-    transform(&path, output, changed).expect("transformed");
+    let allowed = OutputOptions::new().with_hard_links(HardLinks::Broken);
+    let records = swath::records(&path).with_output(allowed);
+    records.transform(&hard, changed).expect("transformed");
     assert!(std::fs::read(&hard).expect("there") == serial(&bytes));
     assert!(std::fs::read(&path).expect("there") == bytes, "the other name keeps its bytes");
 }

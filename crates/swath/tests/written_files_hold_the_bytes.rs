@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
-use swath::sink::Sync;
-use swath::{CancelToken, Operation, Reason, WriteOptions};
+use swath::sink::Durability;
+use swath::{CancelToken, Operation, OutputOptions, Reason, WriteOptions};
 
 struct Place(tempfile::TempDir);
 
@@ -41,9 +41,12 @@ fn every_size_chunk_and_worker_count_gives_the_bytes() {
         for chunk_size in [0, 1 + len / 7, 4096, 1 << 30] {
             for workers in [0, 1, 2, 7] {
                 let options = WriteOptions::new()
-                    .with_sync(Sync::None)
-                    .with_chunk_size(chunk_size)
-                    .with_workers(workers);
+                    .with_output(
+                        OutputOptions::new()
+                            .with_durability(Durability::None)
+                            .with_workers(workers),
+                    )
+                    .with_chunk_size(chunk_size as u64);
                 let written = options.write(&path, &bytes).expect("written");
                 assert_eq!(written.bytes, len as u64);
                 assert!(written.workers >= 1 && written.workers <= 7);
@@ -63,13 +66,17 @@ fn a_large_buffer_is_written_by_several_workers_and_durably() {
     let bytes = bytes(40 << 20);
     let seen = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&seen);
-    let alone = WriteOptions::new().with_sync(Sync::None).write(place.path("out"), &bytes);
+    let alone = WriteOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .write(place.path("out"), &bytes);
     // A local file system lets one thread at a time into a file.
     assert_eq!(alone.expect("written").workers, 1);
-    let options = WriteOptions::new().with_workers(3).with_progress(move |progress| {
-        assert_eq!(progress.total, Some(40 << 20));
-        counted.fetch_max(progress.bytes, Ordering::SeqCst);
-    });
+    let options = WriteOptions::new().with_output(
+        OutputOptions::new().with_workers(3).with_progress(move |progress| {
+            assert_eq!(progress.total, Some(40 << 20));
+            counted.fetch_max(progress.bytes, Ordering::SeqCst);
+        }),
+    );
     let written = options.write(place.path("out"), &bytes).expect("written");
     assert_eq!((written.workers, seen.load(Ordering::SeqCst)), (3, 40 << 20));
     assert!(fs::read(place.path("out")).expect("there") == bytes);
@@ -78,8 +85,10 @@ fn a_large_buffer_is_written_by_several_workers_and_durably() {
 #[test]
 fn too_many_workers_are_fewer_and_it_is_said() {
     let place = Place::new();
-    let options = WriteOptions::new().with_workers(5000).with_chunk_size(1);
-    let written = options.with_sync(Sync::None).write(place.path("out"), [1; 3]);
+    let options = WriteOptions::new()
+        .with_output(OutputOptions::new().with_workers(5000).with_durability(Durability::None))
+        .with_chunk_size(1);
+    let written = options.write(place.path("out"), [1; 3]);
     let written = written.expect("written");
     assert_eq!(written.workers, 3);
     assert_eq!(written.fallbacks, ["workers 5000: at most 1024, used that"]);
@@ -102,12 +111,15 @@ fn parts_are_written_one_behind_the_other() {
             let last = Arc::new(AtomicU64::new(0));
             let told = Arc::clone(&last);
             let options = WriteOptions::new()
-                .with_sync(Sync::None)
-                .with_chunk_size(chunk_size)
-                .with_workers(workers)
-                .with_progress(move |progress| {
-                    told.fetch_max(progress.bytes, Ordering::Relaxed);
-                });
+                .with_output(
+                    OutputOptions::new()
+                        .with_durability(Durability::None)
+                        .with_workers(workers)
+                        .with_progress(move |progress| {
+                            told.fetch_max(progress.bytes, Ordering::Relaxed);
+                        }),
+                )
+                .with_chunk_size(chunk_size);
             let written = options.write_parts(&path, &parts).expect("written");
             let all = parts.concat();
             assert_eq!(
@@ -126,10 +138,9 @@ fn a_cancelled_write_leaves_the_old_file() {
     swath::write(place.path("out"), b"old").expect("written");
     let token = CancelToken::new();
     let at_once = token.clone();
-    let options = WriteOptions::new()
-        .with_chunk_size(4096)
-        .with_progress(move |_| at_once.cancel())
-        .with_cancel(token);
+    let options = WriteOptions::new().with_chunk_size(4096).with_output(
+        OutputOptions::new().with_progress(move |_| at_once.cancel()).with_cancel(token),
+    );
     let error = options.write(place.path("out"), bytes(1 << 20)).expect_err("cancelled");
     assert_eq!((error.reason(), error.operation()), (Reason::Cancelled, Operation::Write));
     assert_eq!(fs::read(place.path("out")).expect("there"), b"old");
@@ -141,8 +152,10 @@ fn a_panic_of_the_progress_callback_leaves_nothing() {
     let place = Place::new();
     let path = place.path("out");
     let write = || {
-        let options = WriteOptions::new().with_workers(2).with_chunk_size(4096);
-        let _ = options.with_progress(|_| panic!("by the caller")).write(&path, bytes(1 << 20));
+        let output = OutputOptions::new().with_workers(2);
+        let output = output.with_progress(|_| panic!("by the caller"));
+        let options = WriteOptions::new().with_output(output).with_chunk_size(4096);
+        let _ = options.write(&path, bytes(1 << 20));
     };
     std::panic::catch_unwind(std::panic::AssertUnwindSafe(write)).expect_err("it panics");
     assert!(place.names().is_empty());
@@ -178,9 +191,10 @@ fn progress_of_writes_by_position_is_told_chunk_by_chunk() {
     let place = Place::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let notes = Arc::clone(&seen);
-    let options = WriteOptions::new()
-        .with_chunk_size(1000)
-        .with_progress(move |progress| notes.lock().expect("quick").push(progress));
+    let options = WriteOptions::new().with_chunk_size(1000).with_output(
+        OutputOptions::new()
+            .with_progress(move |progress| notes.lock().expect("quick").push(progress)),
+    );
     let out = options.create(place.path("out"), 2500).expect("created");
     let wanted = bytes(2500);
     out.write_at(&wanted, 0).expect("written");
@@ -197,11 +211,14 @@ fn a_cancelled_file_is_neither_written_by_position_nor_committed() {
     let place = Place::new();
     fs::write(place.path("out"), b"old").expect("room on disk");
     let token = CancelToken::new();
-    let options = WriteOptions::new().with_cancel(token.clone()).with_chunk_size(100);
+    let options = WriteOptions::new()
+        .with_output(OutputOptions::new().with_cancel(token.clone()))
+        .with_chunk_size(100);
     // Cancelled before a write, between two chunks of one, and before the commit only.
     let between = token.child();
     let also = between.clone();
-    let ended = options.clone().with_cancel(between).with_progress(move |_| also.cancel());
+    let output = OutputOptions::new().with_cancel(between);
+    let ended = options.clone().with_output(output.with_progress(move |_| also.cancel()));
     let ended = ended.create(place.path("out"), 1000).expect("created");
     let error = ended.write_at(&bytes(1000), 0).expect_err("cancelled");
     assert_eq!((error.reason(), error.extent()), (Reason::Cancelled, Some((100, 100))));
@@ -223,7 +240,8 @@ fn a_cancelled_file_is_neither_written_by_position_nor_committed() {
 #[test]
 fn a_panic_of_progress_by_position_poisons_the_file() {
     let place = Place::new();
-    let options = WriteOptions::new().with_progress(|_| panic!("by the caller"));
+    let options = WriteOptions::new()
+        .with_output(OutputOptions::new().with_progress(|_| panic!("by the caller")));
     let out = options.create(place.path("out"), 10).expect("created");
     let write = std::panic::AssertUnwindSafe(|| out.write_at(b"bytes", 0));
     std::panic::catch_unwind(write).expect_err("it panics");

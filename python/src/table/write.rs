@@ -4,9 +4,8 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use swath::CancelToken;
-use swath::append::OrderedOptions;
-use swath_formats::table::{Column, Columns, Decimals, TableWriter, Value};
+use swath::{CancelToken, OutputOptions};
+use swath_formats::table::{Column, Columns, Decimals, TableWriteOptions, Value};
 
 use super::Table;
 use crate::bytes::Borrowed;
@@ -30,11 +29,11 @@ pub(crate) fn write_table(
     digits: Option<usize>,
     workers: usize,
 ) -> PyResult<u64> {
-    let writer = writer(names, delimiter, digits, workers);
+    let (writer, token) = writer(names, delimiter, digits, workers);
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => written::<$kind>(py, writer, path, columns, &values),)+
+                $($name => written::<$kind>(py, &writer, &token, path, columns, &values),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be written"))),
             }
         };
@@ -45,37 +44,33 @@ pub(crate) fn write_table(
     }
 }
 
+/// The library's options, which Ctrl-C ends by the token.
 fn writer(
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
     workers: usize,
-) -> TableWriter {
-    let writer = TableWriter::new()
+) -> (TableWriteOptions, CancelToken) {
+    let token = CancelToken::new();
+    let writer = TableWriteOptions::new()
         .with_delimiter(delimiter)
-        .with_workers(workers)
+        .with_output(OutputOptions::new().with_workers(workers).with_cancel(token.clone()))
         .with_decimals(digits.map_or(Decimals::Shortest, Decimals::Fixed));
     match names {
-        Some(names) => writer.with_names(names),
-        None => writer,
+        Some(names) => (writer.with_names(names), token),
+        None => (writer, token),
     }
-}
-
-/// The same, to be ended by Ctrl-C.
-fn cancelled(writer: TableWriter) -> (TableWriter, CancelToken) {
-    let token = CancelToken::new();
-    (writer.with_ordered_options(OrderedOptions::new().with_cancel(token.clone())), token)
 }
 
 fn written<T: Value>(
     py: Python<'_>,
-    writer: TableWriter,
+    writer: &TableWriteOptions,
+    token: &CancelToken,
     path: PathBuf,
     columns: usize,
     values: &Borrowed,
 ) -> PyResult<u64> {
-    let (writer, token) = cancelled(writer);
-    work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
+    work::run(py, Takes::Time, token, || -> Result<u64, Failure> {
         Ok(writer.write(path, columns, &values.numbers::<T>()?)?)
     })
 }
@@ -129,6 +124,6 @@ pub(crate) fn write_columns(
         let text = format!("columns of different lengths: {rows:?} rows");
         return Err(PyValueError::new_err(text));
     };
-    let (writer, token) = cancelled(writer(names, delimiter, digits, workers));
+    let (writer, token) = writer(names, delimiter, digits, workers);
     work::run(py, Takes::Time, &token, || writer.write_columns(path, &columns))
 }

@@ -2,6 +2,7 @@
 
 use std::mem::MaybeUninit;
 
+use swath::OutputOptions;
 use swath::append::{self, Direct, OrderedOptions};
 use swath::sink;
 
@@ -28,7 +29,7 @@ numbers!(Mode, "swath_mode", [Plain, Segments]);
 /// How sure to be, at commit, that a power cut does not undo it.
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Sync {
+pub enum Durability {
     /// The device has bytes and name when commit returns.
     #[default]
     Full = 0,
@@ -36,7 +37,7 @@ pub enum Sync {
     /// after a power cut the target may be old, empty or damaged.
     None = 1,
 }
-numbers!(Sync, "swath_sync", [Full, None]);
+numbers!(Durability, "swath_durability", [Full, None]);
 
 /// Whether the bytes of segments are checksummed.
 #[repr(u32)]
@@ -69,7 +70,7 @@ numbers!(DirectWrites, "swath_direct_writes", [No, Yes]);
 #[derive(Debug, Default)]
 pub struct AppendOptions {
     mode: Mode,
-    sync: Sync,
+    durability: Durability,
     memory: u64,
     buffer_size: usize,
     checksums: Checksums,
@@ -79,18 +80,22 @@ pub struct AppendOptions {
 }
 
 impl AppendOptions {
-    pub(crate) fn sync(&self) -> sink::Sync {
-        match self.sync {
-            Sync::Full => sink::Sync::Full,
-            Sync::None => sink::Sync::None,
+    pub(crate) fn output(&self) -> OutputOptions {
+        let output = OutputOptions::new().with_durability(match self.durability {
+            Durability::Full => sink::Durability::Full,
+            Durability::None => sink::Durability::None,
+        });
+        match &self.cancel {
+            Some(token) => output.with_cancel(token.clone()),
+            None => output,
         }
     }
 
     pub(super) fn append(options: Option<&Self>) -> append::AppendOptions {
         let new = append::AppendOptions::new();
         let Some(set) = options else { return new };
-        let new = new.with_sync(set.sync()).with_memory(set.memory);
-        let new = new.with_buffer_size(set.buffer_size);
+        let new = new.with_output(set.output()).with_memory(set.memory);
+        let new = new.with_buffer_size(set.buffer_size as u64);
         let new = new.with_mode(match set.mode {
             Mode::Plain => append::Mode::Plain,
             Mode::Segments => append::Mode::Segments,
@@ -108,16 +113,12 @@ impl AppendOptions {
             let text = "tickets are for SWATH_MODE_PLAIN: their order is that of one file";
             return Err(Failure::invalid(text));
         }
-        let new = new.with_sync(set.sync()).with_window(set.window);
-        let new = new.with_chunk_size(set.buffer_size);
-        let new = new.with_direct(match set.direct {
+        let new = new.with_output(set.output()).with_window(set.window);
+        let new = new.with_chunk_size(set.buffer_size as u64);
+        Ok(new.with_direct(match set.direct {
             DirectWrites::No => Direct::No,
             DirectWrites::Yes => Direct::Yes,
-        });
-        Ok(match &set.cancel {
-            Some(token) => new.with_cancel(token.clone()),
-            None => new,
-        })
+        }))
     }
 }
 
@@ -160,12 +161,12 @@ pub extern "C" fn swath_append_options_set_mode(
 
 /// Sets whether a commit waits for the device. Default: SWATH_SYNC_FULL.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_append_options_set_sync(
+pub extern "C" fn swath_append_options_set_durability(
     options: Option<&mut AppendOptions>,
-    sync: MaybeUninit<Sync>,
+    durability: MaybeUninit<Durability>,
 ) -> Status {
     set(options, |options| {
-        options.sync = value(sync)?;
+        options.durability = value(durability)?;
         Ok(())
     })
 }

@@ -39,7 +39,7 @@ pub unsafe extern "C" fn swath_ordered_create(
         let ordered = handle(ordered, "ordered")?;
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
-        let output = swath::append::ordered(path, AppendOptions::ordered(options)?)?;
+        let output = AppendOptions::ordered(options)?.ordered(path)?;
         *ordered = Some(Box::new(Ordered { output: Shared::new(output, "output") }));
         Ok(())
     })

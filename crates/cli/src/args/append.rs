@@ -1,12 +1,13 @@
 //! What `swath fib` takes.
 
 use std::path::PathBuf;
+use swath::OutputOptions;
 
 use clap::{Args, ValueHint};
-use swath::append::{AppendOptions, Mode, OrderedOptions};
-use swath::sink::{HardLinks, Sync};
+use swath::append::{AppendOptions, Mode};
+use swath::sink::{Durability, HardLinks};
 
-use super::copy::{HARD_LINKS, SYNC};
+use super::copy::{DURABILITY, HARD_LINKS};
 use super::size::{parse_memory_size, parse_size};
 use super::timeline::TimelineArgs;
 use super::words::words;
@@ -71,8 +72,8 @@ const FIB_MODES: &[(&str, FibMode)] = &[
 #[derive(Debug, Args)]
 pub struct LeaveArgs {
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
-    pub sync: Sync,
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
 
     /// An existing file with further names: refuse, or break away from them
     #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
@@ -94,17 +95,13 @@ pub struct LeaveArgs {
 impl Fib {
     /// Returns the library's options for these words.
     pub fn options(&self) -> AppendOptions {
-        AppendOptions::new()
-            .with_sync(self.leave.sync)
-            .with_hard_links(self.leave.hard_links)
-            .with_memory(self.memory)
-            .with_timeline(self.leave.timeline.handle())
+        AppendOptions::new().with_output(self.output_options()).with_memory(self.memory)
     }
 
-    /// Returns those of one file in no order.
-    pub fn ordered_options(&self) -> OrderedOptions {
-        OrderedOptions::new()
-            .with_sync(self.leave.sync)
+    /// Returns the library's options for what is left.
+    pub fn output_options(&self) -> OutputOptions {
+        OutputOptions::new()
+            .with_durability(self.leave.durability)
             .with_hard_links(self.leave.hard_links)
             .with_timeline(self.leave.timeline.handle())
     }

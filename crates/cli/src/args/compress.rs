@@ -1,12 +1,11 @@
 //! What `swath compress` and `swath decompress` take.
 
 use clap::{Args, ValueHint};
-use swath::append::{AppendOptions, OrderedOptions};
-use swath::sink::{HardLinks, Replace, Sync};
-use swath::{ReadOptions, WriteOptions};
+use swath::sink::{Durability, HardLinks, Replace};
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
-use super::copy::{HARD_LINKS, SYNC};
+use super::copy::{DURABILITY, HARD_LINKS};
 use super::read::ProfileArgs;
 use super::size::parse_memory_size;
 use super::timeline::TimelineArgs;
@@ -57,7 +56,7 @@ pub struct Compress {
     /// Larger ones make a smaller file; smaller ones are found faster, need less memory, and are
     /// more work to share.
     #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
-    pub block_size: usize,
+    pub block_size: u64,
 
     /// Where to leave it.
     #[command(flatten)]
@@ -113,8 +112,8 @@ pub struct OutputArgs {
     pub force: bool,
 
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
-    pub sync: Sync,
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
 
     /// An existing file with further names: refuse, or break away from them
     #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
@@ -140,33 +139,15 @@ impl OutputArgs {
     }
 
     /// Returns the library's options for a stream that is written in order.
-    pub fn stream_options(&self) -> OrderedOptions {
-        OrderedOptions::new().with_timeline(self.timeline.handle())
+    pub fn stream_options(&self) -> OutputOptions {
+        OutputOptions::new().with_timeline(self.timeline.handle())
     }
 
-    /// Returns the library's options for a file that is written in order.
-    pub fn ordered_options(&self) -> OrderedOptions {
-        OrderedOptions::new()
+    /// Returns the library's options for a file that is written.
+    pub fn output_options(&self) -> OutputOptions {
+        OutputOptions::new()
             .with_replace(self.replace())
-            .with_sync(self.sync)
-            .with_hard_links(self.hard_links)
-            .with_timeline(self.timeline.handle())
-    }
-
-    /// Returns the library's options for a file that is appended to.
-    pub fn append_options(&self) -> AppendOptions {
-        AppendOptions::new()
-            .with_replace(self.replace())
-            .with_sync(self.sync)
-            .with_hard_links(self.hard_links)
-            .with_timeline(self.timeline.handle())
-    }
-
-    /// Returns the library's options for a file that is written anywhere.
-    pub fn write_options(&self) -> WriteOptions {
-        WriteOptions::new()
-            .with_replace(self.replace())
-            .with_sync(self.sync)
+            .with_durability(self.durability)
             .with_hard_links(self.hard_links)
             .with_timeline(self.timeline.handle())
     }
@@ -175,10 +156,10 @@ impl OutputArgs {
 impl Compress {
     /// Returns the library's options for these words, and for a format that they left open.
     pub fn options(&self, format: Format, read: ReadOptions) -> CompressOptions {
-        let options = CompressOptions::new(format)
-            .with_workers(self.workers)
+        let options = CompressOptions::new()
+            .with_format(format)
             .with_block_size(self.block_size)
-            .with_read(read);
+            .with_read(read.with_workers(self.workers));
         match self.level {
             Some(level) => options.with_level(level),
             None => options,
@@ -189,7 +170,7 @@ impl Compress {
 impl Decompress {
     /// Returns the library's options for these words.
     pub fn options(&self, read: ReadOptions) -> DecompressOptions {
-        DecompressOptions::new().with_workers(self.workers).with_read(read)
+        DecompressOptions::new().with_read(read.with_workers(self.workers))
     }
 }
 
@@ -211,7 +192,7 @@ mod tests {
     #[test]
     fn nothing_said_leaves_every_choice_to_the_library() {
         let ours = parsed(&["a"]).options(Format::Gzip, ReadOptions::new());
-        let library = CompressOptions::new(Format::Gzip);
+        let library = CompressOptions::new().with_format(Format::Gzip);
         assert_eq!(format!("{ours:?}"), format!("{library:?}"));
     }
 
@@ -221,9 +202,10 @@ mod tests {
             assert_eq!(parsed(&["--format", word, "a"]).format, Some(format));
         }
         let words = ["--level", "-3", "--workers", "5", "--block-size", "1MiB", "a", "b"];
-        let library = CompressOptions::new(Format::Zstd)
+        let library = CompressOptions::new()
+            .with_format(Format::Zstd)
             .with_level(-3)
-            .with_workers(5)
+            .with_read(ReadOptions::new().with_workers(5))
             .with_block_size(1 << 20);
         let ours = parsed(&words).options(Format::Zstd, ReadOptions::new());
         assert_eq!(format!("{ours:?}"), format!("{library:?}"));

@@ -6,12 +6,14 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use swath::ReadOptions;
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::matrix::{
-    Base, Duplicates, MatrixFormat, MatrixOptions, MatrixWriteOptions, Mirror, Order,
-    Strictness, ValueKind,
+    Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
+    SymmetricHalf, ValueKind,
 };
-use swath_formats::table::{ColumnKey, Decimals, Delimiter, Header, TableOptions, TableWriter};
+use swath_formats::table::{
+    ColumnKey, Decimals, Delimiter, Header, TableOptions, TableWriteOptions,
+};
 
 use super::compress::OutputArgs;
 use super::words::words;
@@ -72,7 +74,7 @@ pub struct Convert {
 pub struct MatrixArgs {
     /// The half of a symmetric matrix that is not in the file: add it, or leave it out
     #[arg(long, value_name = "WHAT", value_parser = words(MIRROR), default_value = "expand")]
-    pub symmetric: Mirror,
+    pub symmetric: SymmetricHalf,
 
     /// Entries with the same row and column
     #[arg(long, value_name = "WHAT", value_parser = words(DUPLICATES), default_value = "keep")]
@@ -203,7 +205,8 @@ const FORMATS: &[(&str, Format)] = &[
     ("npy", Format::Npy),
     ("arrow", Format::Arrow),
 ];
-const MIRROR: &[(&str, Mirror)] = &[("expand", Mirror::Expanded), ("keep", Mirror::Stored)];
+const MIRROR: &[(&str, SymmetricHalf)] =
+    &[("expand", SymmetricHalf::Expanded), ("keep", SymmetricHalf::Stored)];
 const DUPLICATES: &[(&str, Duplicates)] =
     &[("keep", Duplicates::Kept), ("sum", Duplicates::Summed)];
 const BASE: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
@@ -278,7 +281,7 @@ impl Convert {
         const PARSED: &str = "matrices and edges that are read from text";
         const TABLES: &str = "tables that are read from text";
         [
-            ("--symmetric", matrix.symmetric != Mirror::Expanded && !is_parsed, PARSED),
+            ("--symmetric", matrix.symmetric != SymmetricHalf::Expanded && !is_parsed, PARSED),
             ("--duplicates", matrix.duplicates != Duplicates::Kept && !is_parsed, PARSED),
             ("--sort", matrix.sort && !is_parsed, PARSED),
             ("--values", matrix.values != ValueKind::Auto && !is_parsed, PARSED),
@@ -304,7 +307,7 @@ impl Convert {
     }
 
     /// Returns the library's options for a matrix that is read.
-    pub fn matrix_options(&self, format: Format) -> MatrixOptions {
+    pub fn matrix_options(&self, format: Format, read: ReadOptions) -> MatrixOptions {
         let args = &self.matrix;
         let (is_edges, strictness) = (format == Format::Edges, args.strict);
         let options = MatrixOptions::new();
@@ -313,17 +316,16 @@ impl Convert {
             None => options,
         };
         options
-            .with_workers(self.workers)
-            .with_timeline(self.output.timeline.handle())
+            .with_read(read.with_workers(self.workers))
             .with_format(if is_edges {
                 MatrixFormat::Edges
             } else {
                 MatrixFormat::MatrixMarket
             })
             .with_base(if is_edges { args.base } else { Base::Auto })
-            .with_mirror(args.symmetric)
+            .with_symmetric_half(args.symmetric)
             .with_duplicates(args.duplicates)
-            .with_order(if args.sort { Order::Sorted } else { Order::File })
+            .with_order(if args.sort { EntryOrder::Sorted } else { EntryOrder::File })
             .with_values(args.values)
             .with_strictness(if strictness {
                 Strictness::Strict
@@ -332,25 +334,29 @@ impl Convert {
             })
     }
 
+    /// Returns the library's options for a file that is written.
+    pub fn output_options(&self) -> OutputOptions {
+        self.output.output_options().with_workers(self.workers)
+    }
+
     /// Returns the library's options for a matrix that is written.
     pub fn matrix_write_options(&self, format: Format) -> MatrixWriteOptions {
         let is_edges = format == Format::Edges;
         MatrixWriteOptions::new()
-            .with_workers(self.workers)
             .with_format(if is_edges {
                 MatrixFormat::Edges
             } else {
                 MatrixFormat::MatrixMarket
             })
             .with_base(if is_edges { self.matrix.base } else { Base::Auto })
-            .with_output(self.output.ordered_options())
+            .with_output(self.output_options())
     }
 
     /// Returns the library's options for a table that is read.
     pub fn table_options(&self, format: Format, read: ReadOptions) -> TableOptions {
         let mut options = TableOptions::new()
             .with_header(self.table.header)
-            .with_read_options(read.with_workers(self.workers));
+            .with_read(read.with_workers(self.workers));
         if let Some(columns) = &self.table.columns {
             options = options.with_columns(columns.iter().cloned());
         }
@@ -365,12 +371,11 @@ impl Convert {
     }
 
     /// Returns the library's options for a table that is written.
-    pub fn table_writer(&self, format: Format) -> TableWriter {
+    pub fn table_write_options(&self, format: Format) -> TableWriteOptions {
         let decimals = self.table.decimals.map(usize::from);
-        TableWriter::new()
-            .with_workers(self.workers)
+        TableWriteOptions::new()
             .with_delimiter(if format == Format::Tsv { b'\t' } else { b',' })
             .with_decimals(decimals.map_or(Decimals::Shortest, Decimals::Fixed))
-            .with_ordered_options(self.output.ordered_options())
+            .with_output(self.output_options())
     }
 }

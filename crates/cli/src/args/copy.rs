@@ -1,8 +1,8 @@
 //! What `swath cp` takes.
 
 use clap::{Args, ValueHint};
-use swath::sink::{HardLinks, Replace, Sync};
-use swath::{CopyOptions, Reflink};
+use swath::sink::{Durability, HardLinks, Replace};
+use swath::{CopyOptions, OutputOptions, ReadOptions, Reflink};
 
 use super::size::parse_memory_size;
 use super::timeline::TimelineArgs;
@@ -39,8 +39,8 @@ pub struct Cp {
     pub reflink: Reflink,
 
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
-    pub sync: Sync,
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
 
     /// Do not replace an existing file
     #[arg(long)]
@@ -56,7 +56,7 @@ pub struct Cp {
 
     /// Bytes of one read and write; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
-    pub chunk_size: usize,
+    pub chunk_size: u64,
 
     /// Print JSON, with units in its keys
     #[arg(long)]
@@ -67,23 +67,33 @@ pub struct Cp {
     pub timeline: TimelineArgs,
 }
 
-pub(super) const SYNC: &[(&str, Sync)] = &[("full", Sync::Full), ("none", Sync::None)];
+pub(super) const DURABILITY: &[(&str, Durability)] =
+    &[("full", Durability::Full), ("none", Durability::None)];
 
 pub(super) const HARD_LINKS: &[(&str, HardLinks)] =
     &[("refuse", HardLinks::Refused), ("break", HardLinks::Broken)];
 
 impl Cp {
-    /// Returns the library's options for these words.
-    pub fn options(&self) -> CopyOptions {
-        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
-        CopyOptions::new()
-            .with_reflink(self.reflink)
-            .with_sync(self.sync)
-            .with_replace(replace)
-            .with_hard_links(self.hard_links)
+    /// Returns the library's options for reading the source.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new()
             .with_workers(self.workers)
             .with_chunk_size(self.chunk_size)
             .with_timeline(self.timeline.handle())
+    }
+
+    /// Returns the library's options for these words.
+    pub fn options(&self, read: ReadOptions) -> CopyOptions {
+        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
+        CopyOptions::new()
+            .with_reflink(self.reflink)
+            .with_output(
+                OutputOptions::new()
+                    .with_durability(self.durability)
+                    .with_replace(replace)
+                    .with_hard_links(self.hard_links),
+            )
+            .with_read(read)
     }
 }
 
@@ -104,7 +114,8 @@ mod tests {
 
     #[test]
     fn nothing_said_leaves_every_choice_to_the_library() {
-        let (ours, library) = (parsed(&["a", "b"]).options(), CopyOptions::new());
+        let (ours, library) = (parsed(&["a", "b"]), CopyOptions::new());
+        let ours = ours.options(ours.read_options());
         assert_eq!(format!("{ours:?}"), format!("{library:?}"));
     }
 
@@ -114,10 +125,12 @@ mod tests {
             assert_eq!(parsed(&["--reflink", word, "a", "b"]).reflink, *reflink);
         }
         let cp = parsed(&["--sync", "none", "--hard-links", "break", "--no-clobber", "a", "b"]);
-        let library = CopyOptions::new()
-            .with_sync(Sync::None)
-            .with_hard_links(HardLinks::Broken)
-            .with_replace(Replace::Refused);
-        assert_eq!(format!("{:?}", cp.options()), format!("{library:?}"));
+        let library = CopyOptions::new().with_output(
+            OutputOptions::new()
+                .with_durability(Durability::None)
+                .with_hard_links(HardLinks::Broken)
+                .with_replace(Replace::Refused),
+        );
+        assert_eq!(format!("{:?}", cp.options(cp.read_options())), format!("{library:?}"));
     }
 }

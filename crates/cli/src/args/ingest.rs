@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use swath::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symlinks};
+use swath::{
+    Delivery, Failures, FileOrder, IngestOptions, OpenedBy, ReadOptions, Shape, Symlinks,
+};
 
 use super::read::ProfileArgs;
 use super::size::parse_size;
@@ -94,7 +96,7 @@ pub struct HowArgs {
 
     /// Reads in flight; 0 chooses
     #[arg(long, value_name = "N", default_value_t = 0)]
-    pub queue_depth: u32,
+    pub queue_depth: usize,
 
     /// Who opens files that are not in the page cache: the thread that reads while that is quick,
     /// always the thread, or always the ring (few calls)
@@ -122,21 +124,26 @@ pub struct HowArgs {
 }
 
 impl Ingest {
+    /// Returns the library's options for reading the files.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new()
+            .with_workers(self.how.workers)
+            .with_queue_depth(self.how.queue_depth)
+            .with_timeline(self.timeline.handle())
+    }
+
     /// Returns the library's options for these words.
-    pub fn options(&self) -> IngestOptions {
-        let HowArgs { workers, queue_depth, opened_by, order, .. } = self.how;
-        let HowArgs { memory_limit, completion_order, .. } = self.how;
+    pub fn options(&self, read: ReadOptions) -> IngestOptions {
+        let HowArgs { opened_by, order, memory_limit, completion_order, .. } = self.how;
         let delivery = if completion_order { Delivery::Completion } else { Delivery::Input };
         IngestOptions::new()
-            .with_workers(workers)
-            .with_queue_depth(queue_depth)
+            .with_read(read)
             .with_opened_by(opened_by)
             .with_order(order)
             .with_memory_limit(memory_limit)
             .with_delivery(delivery)
             .with_failures(self.which.on_error)
             .with_symlinks(self.which.symlinks)
-            .with_timeline(self.timeline.handle())
             .with_shape(if self.text { Shape::Text } else { Shape::Bytes })
     }
 }

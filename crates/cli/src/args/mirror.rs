@@ -6,10 +6,13 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use swath::sink::{HardLinks, Replace, Sync};
-use swath::{HealOptions, Hedging, MirrorOptions, Mirrored, Source, Verify, manifest};
+use swath::sink::{Durability, HardLinks, Replace};
+use swath::{
+    HealOptions, Hedging, MirrorOptions, Mirrored, OutputOptions, ReadOptions, Source, Verify,
+    manifest,
+};
 
-use super::copy::{HARD_LINKS, SYNC};
+use super::copy::{DURABILITY, HARD_LINKS};
 use super::read::ProfileArgs;
 use super::size::parse_size;
 use super::timeline::TimelineArgs;
@@ -128,8 +131,8 @@ pub struct Mirror {
     pub manifest: Option<PathBuf>,
 
     /// Wait until the device has them, so that a power cut does not undo it
-    #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
-    pub sync: Sync,
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
 
     /// Do not replace existing files
     #[arg(long)]
@@ -145,13 +148,19 @@ pub struct Mirror {
 }
 
 impl Mirror {
+    /// Returns the library's options for reading the file.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new().with_timeline(self.timeline.handle())
+    }
+
     /// Returns the library's options for these words.
-    pub fn options(&self) -> MirrorOptions {
+    pub fn options(&self, read: ReadOptions) -> MirrorOptions {
         let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
         MirrorOptions::new()
-            .with_sync(self.sync)
-            .with_replace(replace)
-            .with_timeline(self.timeline.handle())
+            .with_output(
+                OutputOptions::new().with_durability(self.durability).with_replace(replace),
+            )
+            .with_read(read)
     }
 }
 
@@ -213,8 +222,8 @@ pub struct Heal {
     pub dry_run: bool,
 
     /// Wait until the device has it, and read back from there
-    #[arg(long, value_name = "SYNC", value_parser = words(SYNC), default_value = "full")]
-    pub sync: Sync,
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
 
     /// A copy with further names: refuse, or break away from them
     #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
@@ -234,13 +243,20 @@ pub struct Heal {
 }
 
 impl Heal {
+    /// Returns the library's options for reading the copies.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new().with_workers(self.workers).with_timeline(self.timeline.handle())
+    }
+
     /// Returns the library's options for these words.
-    pub fn options(&self) -> HealOptions {
+    pub fn options(&self, read: ReadOptions) -> HealOptions {
         HealOptions::new()
-            .with_sync(self.sync)
-            .with_hard_links(self.hard_links)
-            .with_workers(self.workers)
-            .with_timeline(self.timeline.handle())
+            .with_output(
+                OutputOptions::new()
+                    .with_durability(self.durability)
+                    .with_hard_links(self.hard_links),
+            )
+            .with_read(read)
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Price {
 
     /// Bytes of contracts that a worker takes at a time; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
-    pub block_size: usize,
+    pub block_size: u64,
 
     /// Where to leave it.
     #[command(flatten)]
@@ -78,9 +78,8 @@ impl Price {
         PriceOptions::new()
             .with_way(way)
             .with_runs(self.runs)
-            .with_workers(self.workers)
             .with_block_size(self.block_size)
-            .with_read(read)
+            .with_read(read.with_workers(self.workers))
     }
 }
 
@@ -114,7 +113,7 @@ mod tests {
             let library = PriceOptions::new()
                 .with_way(way)
                 .with_runs(7)
-                .with_workers(5)
+                .with_read(ReadOptions::new().with_workers(5))
                 .with_block_size(4096);
             assert_eq!(format!("{ours:?}"), format!("{library:?}"));
         }

@@ -47,7 +47,7 @@ pub struct FlowArgs {
 
     /// Bytes of one read; 0 chooses
     #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
-    pub chunk_size: usize,
+    pub chunk_size: u64,
 
     /// Direct reads in flight; 0 chooses
     #[arg(long, value_name = "N", default_value_t = 0)]

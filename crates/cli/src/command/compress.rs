@@ -24,7 +24,7 @@ struct Json {
     source: PathJson,
     format: String,
     level: i32,
-    block_size_bytes: usize,
+    block_size_bytes: u64,
     bytes_in: u64,
     bytes_out: u64,
     /// Output over input.

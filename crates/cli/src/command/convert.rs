@@ -156,11 +156,8 @@ fn check_target(args: &Convert) -> Result<()> {
 
 /// The library's options for the matrix that is read, and a bar that moves as it is.
 fn matrix_options(args: &Convert, from: Format) -> (MatrixOptions, Bar) {
-    let options = args.matrix_options(from);
-    match Bar::watch(!args.output.json) {
-        (Some(watch), bar) => (options.with_progress(watch), bar),
-        (None, bar) => (options, bar),
-    }
+    let (read, bar) = Bar::attach(args.output.read_options(), !args.output.json);
+    (args.matrix_options(from, read), bar)
 }
 
 /// The same for a table.

@@ -34,11 +34,8 @@ struct Json {
 
 pub(super) fn run(args: &Cp) -> Result<Outcome> {
     let target = target(args)?;
-    let (watch, bar) = Bar::watch(!args.json);
-    let options = match watch {
-        Some(watch) => args.options().with_progress(watch),
-        None => args.options(),
-    };
+    let (read, bar) = Bar::attach(args.read_options(), !args.json);
+    let options = args.options(read);
     let extents = args.from.segments()?.map(|opened| opened.extents() as u64);
     let copied = options.copy(args.from.source()?, &target)?;
     drop(bar);

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::sink::{HardLinks, Sync};
+use swath::sink::{Durability, HardLinks};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 
 use super::Outcome;
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Decompress) -> Result<Outcome> {
 pub(super) fn cat(args: &Cat) -> Result<Outcome> {
     let quiet = OutputArgs {
         force: false,
-        sync: Sync::None,
+        durability: Durability::None,
         hard_links: HardLinks::Refused,
         json: false,
         timeline: args.timeline.clone(),
@@ -75,9 +75,8 @@ pub(super) fn cat(args: &Cat) -> Result<Outcome> {
     let read = args.flow.apply(quiet.read_options());
     let read = Profiles::new(args.flow.profile).apply(read, &args.path);
     let mut options = DecompressOptions::new()
-        .with_workers(args.flow.workers)
         .with_offset(args.extent.offset)
-        .with_read(read);
+        .with_read(read.with_workers(args.flow.workers));
     if let Some(length) = args.extent.length {
         options = options.with_len(length);
     }

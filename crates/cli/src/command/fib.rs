@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use rayon::ThreadPool;
 use serde::Serialize;
+use swath::append::OrderedOptions;
 use swath::append::{self, Committed};
 use swath_study::cheerio;
 use swath_study::fib::{Call, Fib, fill};
@@ -74,12 +75,15 @@ pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
 fn leave(args: &args::Fib, tree: &Fib, pool: &ThreadPool) -> Result<(Committed, Instant)> {
     let out = match args.mode {
         FibMode::Ordered(mode) => {
-            let out = append::create(&args.output, args.options().with_mode(mode))?;
+            let out = args.options().with_mode(mode).create(&args.output)?;
             out.scope(|w| pool.install(|| branch(tree, tree.root(), w)))?;
             let written = Instant::now();
             return Ok((pool.install(|| out.commit())?, written));
         }
-        FibMode::Global => cheerio::global(&args.output, args.ordered_options())?,
+        FibMode::Global => cheerio::global(
+            &args.output,
+            OrderedOptions::new().with_output(args.output_options()),
+        )?,
         FibMode::LocalFiles => cheerio::local_files(&args.output, args.options())?,
     };
     let mut w = out.writer();

@@ -5,11 +5,12 @@ mod tree;
 use std::io;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use swath::OutputOptions;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::append::{OrderedOptions, ordered};
-use swath::sink::Sync;
+use swath::append::OrderedOptions;
+use swath::sink::Durability;
 use swath_formats::matrix::{MatrixFormat, MatrixWriteOptions, Rmat};
 use swath_formats::options;
 use swath_study::workload::{Kind, Recipe, Style, Table, generate_synced};
@@ -60,7 +61,7 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
     let args = &bytes.made;
     let start = Instant::now();
     let recipe = Recipe { kind, size: bytes.size, seed: args.seed };
-    let made = generate_synced(recipe, &args.output, args.workers, sync(&args.output));
+    let made = generate_synced(recipe, &args.output, args.workers, durability(&args.output));
     let made = made.map_err(|error| match error.io_kind() {
         io::ErrorKind::NotFound => {
             let what =
@@ -77,10 +78,11 @@ fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
     let args = &graph.made;
     let start = Instant::now();
     let edges = graph.edges.unwrap_or(DEGREE << graph.scale);
-    let options = MatrixWriteOptions::new()
-        .with_format(format)
-        .with_workers(args.workers)
-        .with_output(output_to(&args.output).with_timeline(graph.timeline.handle()));
+    let options = MatrixWriteOptions::new().with_format(format).with_output(
+        output_to(&args.output)
+            .with_workers(args.workers)
+            .with_timeline(graph.timeline.handle()),
+    );
     let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
     let written = made.write(&args.output, &options)?;
     let head = if format == MatrixFormat::MatrixMarket { 2 } else { 0 };
@@ -90,20 +92,20 @@ fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
 fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
     let args = &contracts.made;
     let start = Instant::now();
-    let options = output_to(&args.output).with_timeline(contracts.timeline.handle());
-    let output = ordered(&args.output, options)?;
+    let output = output_to(&args.output).with_timeline(contracts.timeline.handle());
+    let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
     let written = options::generate(contracts.count, args.seed, args.workers, output)?;
     report(args, (start.elapsed(), written.bytes, contracts.count + 1), None)
 }
 
-fn output_to(path: &Path) -> OrderedOptions {
-    OrderedOptions::new().with_sync(sync(path))
+fn output_to(path: &Path) -> OutputOptions {
+    OutputOptions::new().with_durability(durability(path))
 }
 
 /// What is made again in no time need not survive a power cut. What it takes the place of must: a
 /// rename that is not synced may leave neither.
-fn sync(path: &Path) -> Sync {
-    if path.exists() { Sync::Full } else { Sync::None }
+fn durability(path: &Path) -> Durability {
+    if path.exists() { Durability::Full } else { Durability::None }
 }
 
 fn report(

@@ -45,11 +45,8 @@ pub(super) fn run(args: &Heal) -> Result<Outcome> {
         return Err(Refused::new(what, "name copies of the file").into());
     }
     let against = args.verify_against.verify()?;
-    let (watch, bar) = Bar::watch(!args.json);
-    let options = match watch {
-        Some(watch) => args.options().with_progress(watch),
-        None => args.options(),
-    };
+    let (read, bar) = Bar::attach(args.read_options(), !args.json);
+    let options = args.options(read);
     let healed = match args.dry_run {
         true => options.examine(&args.paths, &against)?,
         false => options.heal(&args.paths, &against)?,

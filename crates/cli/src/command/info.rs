@@ -12,7 +12,7 @@ use swath::{ReadOptions, append};
 use swath_formats::Reason;
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
-use swath_formats::table::{TableOptions, arrow_info, npy};
+use swath_formats::table::{TableOptions, arrow, npy};
 
 use super::Outcome;
 use super::convert::size_in;
@@ -146,13 +146,13 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
         Format::Mtx => market(path),
         Format::Edges => {
             let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
-            let matrix = matrix::read(path, &options)?;
+            let matrix = options.read(path)?;
             let (rows, columns) = matrix.size();
             let known = Known::new("edge list").with("rows", rows).with("columns", columns);
             Ok(known.with("entries", matrix.entry_count() as u64))
         }
         Format::Npz => {
-            let matrix = matrix::read_npz(path)?;
+            let matrix = matrix::npz::read(path)?;
             let (rows, columns) = matrix.size();
             let known = Known::new("compressed rows").with("rows", rows);
             Ok(known.with("columns", columns).with("entries", matrix.entry_count() as u64))
@@ -173,11 +173,11 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
             })
         }
         Format::Npy => {
-            let (descr, shape) = npy::info(path)?;
+            let npy::NpyInfo { descr, shape, .. } = npy::info(path)?;
             Ok(Known::new("NumPy array").with("type", descr).with("shape", shape))
         }
         Format::Arrow => {
-            let table = arrow_info(path)?;
+            let table = arrow::info(path)?;
             let known = Known::new("Arrow columns")
                 .with("rows", table.rows)
                 .with("columns", table.names.len() as u64)
@@ -191,7 +191,7 @@ fn as_format(path: &Path, format: Format) -> Result<Known> {
 }
 
 fn market(path: &Path) -> Result<Known> {
-    let header = matrix::header(path, &MatrixOptions::new())?;
+    let header = matrix::header(path)?;
     let word = |debug: String| debug.to_lowercase();
     Ok(Known::new("Matrix Market")
         .with("layout", word(format!("{:?}", header.layout)))

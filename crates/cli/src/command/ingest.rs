@@ -23,14 +23,11 @@ use crate::progress::Bar;
 
 pub(super) fn run(args: &Ingest) -> Result<Outcome> {
     let files = files(args)?;
-    let (watch, bar) = Bar::watch(!args.json);
     // Where the first path is, most of the files are.
     let first = args.paths.first().map(PathBuf::as_path);
-    let options = Profiles::new(args.how.profile).apply_to_files(args.options(), first);
-    let options = match watch {
-        Some(watch) => options.with_progress(watch),
-        None => options,
-    };
+    let read = Profiles::new(args.how.profile).apply_to_files(args.read_options(), first);
+    let (read, bar) = Bar::attach(read, !args.json);
+    let options = args.options(read);
     let report = match args.hash {
         Some(FileHash::Xxh3) => checksums(files, &options, args.json)?,
         None => load(files, &options)?,

@@ -41,11 +41,8 @@ pub(super) fn run(args: &Mirror) -> Result<Outcome> {
             return Err(Refused::new(what, "--manifest with another name").into());
         }
     }
-    let (watch, bar) = Bar::watch(!args.json);
-    let options = match watch {
-        Some(watch) => args.options().with_progress(watch),
-        None => args.options(),
-    };
+    let (read, bar) = Bar::attach(args.read_options(), !args.json);
+    let options = args.options(read);
     let made = options.mirror(&args.path, &targets)?;
     drop(bar);
     if let Some(path) = &args.manifest {

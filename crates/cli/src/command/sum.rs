@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::{Engine, ReadOptions, Report};
-use swath_formats::checksum::{Algorithm, Checksum, checksum};
+use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
 use super::Outcome;
 use super::consume::{Kernel, consume};
@@ -110,7 +110,10 @@ pub(super) fn run(args: &verbs::Sum) -> Result<Outcome> {
                 Summed::of_scan(Value::Sum(scanned.value), scanned.report)
             }
             None => sum(input, &options, engine)?,
-            Some(algorithm) => checked(checksum(source()?, algorithm, &options)?, algorithm),
+            Some(algorithm) => checked(
+                ChecksumOptions::new().with_read(options).checksum(source()?, algorithm)?,
+                algorithm,
+            ),
         };
         drop(bar);
         if let Some(report) = &summed.report {

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::append::{Ordered, ordered, ordered_to};
+use swath::OutputOptions;
+use swath::append::{Ordered, OrderedOptions};
 
 use crate::args::compress::OutputArgs;
 use crate::door::{is_folder, is_special};
@@ -55,7 +56,7 @@ impl Target {
     pub(super) fn begin(&self, args: &OutputArgs, from: &Input) -> Result<Ordered> {
         let Self::Path(path) = self else {
             let (out, name) = (unbuffered()?, Path::new("<stdout>"));
-            return Ok(ordered_to(out, name, args.stream_options()));
+            return Ok(ordered(args.stream_options()).ordered_to(out, name));
         };
         let failed = |error| {
             Refused::new(format!("cannot open {}", path.display()), "check the path")
@@ -68,13 +69,13 @@ impl Target {
         // Pipes and devices are written as they are: nothing stands there that could be replaced.
         if is_special(path) {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
-            return Ok(ordered_to(file, path, args.stream_options()));
+            return Ok(ordered(args.stream_options()).ordered_to(file, path));
         }
-        let mut options = args.ordered_options();
+        let mut options = args.output_options();
         if let Some(permissions) = permissions(from) {
             options = options.with_permissions(permissions);
         }
-        ordered(path, options).map_err(|error| match error.io_kind() {
+        ordered(options).ordered(path).map_err(|error| match error.io_kind() {
             ErrorKind::AlreadyExists => {
                 let what = format!("cannot write {}: there is such a file", path.display());
                 Refused::new(what, "--force to replace it, or another name").into()
@@ -117,6 +118,10 @@ fn same_file(from: &Input, to: &Path) -> bool {
     let of = |facts: io::Result<fs::Metadata>| facts.ok().map(|it| (it.dev(), it.ino()));
     let from = of(from.open().and_then(|file| file.metadata()));
     from.is_some() && from == of(fs::metadata(to)) && to.is_file()
+}
+
+fn ordered(output: OutputOptions) -> OrderedOptions {
+    OrderedOptions::new().with_output(output)
 }
 
 fn permissions(from: &Input) -> Option<Permissions> {

@@ -6,9 +6,9 @@ use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
 use anyhow::Result;
-use swath::Timeline;
-use swath::append::{Ordered, OrderedOptions, Ticket, ordered, ordered_to};
-use swath::sink::{Fs, LocalFs, Located, Sync};
+use swath::append::{Ordered, OrderedOptions, Ticket};
+use swath::sink::{Durability, Fs, LocalFs, Located};
+use swath::{OutputOptions, Timeline};
 
 use crate::args::Verb;
 use crate::door::{above, is_folder, is_special};
@@ -54,7 +54,9 @@ impl<'v> Recording<'v> {
                 // By then the command may have made something of that name.
                 refuse_other(self.path)?;
                 // What is made again in no time need not survive a power cut.
-                ordered(self.path, OrderedOptions::new().with_sync(Sync::None))?
+                OrderedOptions::new()
+                    .with_output(OutputOptions::new().with_durability(Durability::None))
+                    .ordered(self.path)?
             }
         };
         let dropped = self.timeline.dropped();
@@ -128,7 +130,11 @@ fn open(path: &Path) -> Result<Option<Ordered>> {
     let file = OpenOptions::new().write(true).open(path).map_err(|error| {
         Refused::new(cannot_write(path), "check the path").with_source(error)
     })?;
-    Ok(Some(ordered_to(file, path, OrderedOptions::new().with_sync(Sync::None))))
+    Ok(Some(
+        OrderedOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None))
+            .ordered_to(file, path),
+    ))
 }
 
 /// Sees to it that a file can be made where `path` is, and leaves none.

@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use swath::{OutputOptions, ReadOptions};
 
 use anyhow::{Context, Result, bail};
-use swath::append::OrderedOptions;
-use swath::sink::Sync;
-use swath_formats::matrix::{self, AnyCoo, AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
+use swath::sink::Durability;
+use swath_formats::matrix::{AnyCoo, AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
@@ -37,7 +37,8 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     let path = stage.path.with_file_name("graph.mtx");
     let edges = stage.made.bytes / SHARE / LINE;
     let scale = (edges / DEGREE).max(2).ilog2();
-    Rmat::new(scale, edges).write(&path, &unsynced())?;
+    let options = MatrixWriteOptions::new().with_output(unsynced());
+    Rmat::new(scale, edges).write(&path, &options)?;
     let bytes = fs::metadata(&path)?.len();
     let (_, expected) = lines(&path, 1)?;
     let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
@@ -60,8 +61,8 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-fn unsynced() -> MatrixWriteOptions {
-    MatrixWriteOptions::new().with_output(OrderedOptions::new().with_sync(Sync::None))
+fn unsynced() -> OutputOptions {
+    OutputOptions::new().with_durability(Durability::None)
 }
 
 /// As one writes it without a library.
@@ -85,18 +86,18 @@ fn sum(ids: &[u32]) -> u64 {
 }
 
 fn coordinates(path: &Path, workers: usize) -> Result<(Duration, Found)> {
-    let options = MatrixOptions::new().with_workers(workers);
+    let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
     let start = Instant::now();
-    let AnyCoo::U32(matrix) = matrix::read(path, &options)? else { bail!("64 bits") };
+    let AnyCoo::U32(matrix) = options.read(path)? else { bail!("64 bits") };
     let elapsed = start.elapsed();
     let sum = sum(&matrix.rows) + sum(&matrix.columns);
     Ok((elapsed, (matrix.entry_count() as u64, sum)))
 }
 
 fn rows_of(path: &Path, workers: usize) -> Result<(Duration, Found)> {
-    let options = MatrixOptions::new().with_workers(workers);
+    let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
     let start = Instant::now();
-    let AnyCsr::U32(matrix) = matrix::read_rows(path, &options)? else { bail!("64 bits") };
+    let AnyCsr::U32(matrix) = options.read_rows(path)? else { bail!("64 bits") };
     let elapsed = start.elapsed();
     let lens = matrix.offsets.windows(2).map(|pair| pair[1] - pair[0]);
     let rows: u64 = (0..).zip(lens).map(|(row, len)| row * len).sum();
@@ -104,10 +105,12 @@ fn rows_of(path: &Path, workers: usize) -> Result<(Duration, Found)> {
 }
 
 fn back(path: &Path, workers: usize) -> Result<(Duration, Found)> {
-    let matrix = matrix::read(path, &MatrixOptions::new().with_workers(workers))?;
+    let matrix =
+        MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers)).read(path)?;
     let again = path.with_file_name("again.mtx");
     let start = Instant::now();
-    matrix.write(&again, &unsynced().with_workers(workers))?;
+    let output = unsynced().with_workers(workers);
+    MatrixWriteOptions::new().with_output(output).write(&again, &matrix)?;
     let elapsed = start.elapsed();
     let (_, found) = coordinates(&again, workers)?;
     fs::remove_file(again)?;

@@ -7,9 +7,9 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::Result;
-use swath::WriteOptions;
 use swath::append::{self, AppendOptions, Mode, OrderedOptions, Writer};
-use swath::sink::Sync;
+use swath::sink::Durability;
+use swath::{OutputOptions, WriteOptions};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
@@ -23,7 +23,9 @@ type Check = fn(&Stage, &mut dyn Read) -> io::Result<bool>;
 const WRITE: [(&str, &str, Leave); 2] = [
     ("std::fs::write", "one buffer", |stage, path| Ok(fs::write(path, &stage.bytes)?)),
     ("write", "one buffer", |stage, path| {
-        WriteOptions::new().with_sync(Sync::None).write(path, &stage.bytes)?;
+        WriteOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None))
+            .write(path, &stage.bytes)?;
         Ok(())
     }),
 ];
@@ -77,8 +79,10 @@ fn run(stage: &Stage, leave: Leave, check: Check) -> Result<Run> {
 const LITTLE: usize = 32 << 10;
 
 fn fork(stage: &Stage, path: &Path, mode: Mode) -> Result<()> {
-    let options = AppendOptions::new().with_mode(mode).with_sync(Sync::None);
-    let out = append::create(path, options)?;
+    let options = AppendOptions::new()
+        .with_mode(mode)
+        .with_output(OutputOptions::new().with_durability(Durability::None));
+    let out = options.create(path)?;
     out.scope(|w| fork_halves(&stage.bytes, w))?;
     out.commit()?;
     Ok(())
@@ -103,7 +107,9 @@ fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::R
 }
 
 fn tickets(stage: &Stage, path: &Path) -> Result<()> {
-    let out = append::ordered(path, OrderedOptions::new().with_sync(Sync::None))?;
+    let out = OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(path)?;
     out.map_ordered(stage.bytes.chunks(1 << 20), stage.workers, |chunk, ticket| {
         halve(chunk, &mut |bytes| {
             ticket.buffer().extend_from_slice(bytes);

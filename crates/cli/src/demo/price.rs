@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
+use swath::OutputOptions;
 
 use anyhow::Result;
-use swath::append::{Ordered, OrderedOptions, ordered};
-use swath::sink::Sync;
+use swath::append::{Ordered, OrderedOptions};
+use swath::sink::Durability;
 use swath_formats::options::{self, PriceOptions, Way};
 
 use super::stage::Stage;
@@ -57,5 +58,7 @@ fn run(stage: &Stage, way: Way, count: u64) -> Result<Run> {
 }
 
 fn unsynced(path: &Path) -> Result<Ordered> {
-    Ok(ordered(path, OrderedOptions::new().with_sync(Sync::None))?)
+    Ok(OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(path)?)
 }

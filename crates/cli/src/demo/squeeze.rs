@@ -3,10 +3,11 @@
 use std::fs;
 use std::io::{Read, Write};
 use std::time::Instant;
+use swath::{OutputOptions, ReadOptions};
 
 use anyhow::Result;
 use swath::append::OrderedOptions;
-use swath::sink::Sync;
+use swath::sink::Durability;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use super::leave::digits;
@@ -49,14 +50,22 @@ fn run(stage: &Stage, format: Format, workers: usize, times_back: bool) -> Resul
     // Two digits for each byte of an eighth: a quarter.
     let text = digits(&stage.bytes[..stage.bytes.len() / 8]);
     fs::File::create(&text_path)?.write_all(&text)?;
-    let ordered = || OrderedOptions::new().with_sync(Sync::None);
-    let out = swath::append::ordered(&packed, ordered())?;
+    let ordered = || {
+        OrderedOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None))
+    };
+    let out = ordered().ordered(&packed)?;
     let start = Instant::now();
-    CompressOptions::new(format).with_workers(workers).compress(&text_path, out)?;
+    CompressOptions::new()
+        .with_format(format)
+        .with_read(ReadOptions::new().with_workers(workers))
+        .compress(&text_path, out)?;
     let there = start.elapsed();
-    let out = swath::append::ordered(&back, ordered())?;
+    let out = ordered().ordered(&back)?;
     let start = Instant::now();
-    DecompressOptions::new().with_workers(workers).decompress(&packed, out)?;
+    DecompressOptions::new()
+        .with_read(ReadOptions::new().with_workers(workers))
+        .decompress(&packed, out)?;
     let and_back = start.elapsed();
     let mut actual = Vec::new();
     fs::File::open(&back)?.read_to_end(&mut actual)?;

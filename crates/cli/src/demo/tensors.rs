@@ -1,15 +1,14 @@
 //! `safetensors`: the input as the tensors of a model in two shards.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 use std::slice::Chunks;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use swath::WriteOptions;
-use swath::sink::Sync;
-use swath_formats::safetensors::{self, Dtype, Order, Tensor, TensorOptions};
+use swath::OutputOptions;
+use swath::sink::Durability;
+use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder, TensorWriteOptions};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
@@ -73,8 +72,8 @@ fn write(stage: &Stage) -> Result<Vec<PathBuf>> {
             bytes,
         });
         let path = stage.path.with_file_name(format!("model-{shard}.safetensors"));
-        let options = WriteOptions::new().with_sync(Sync::None);
-        safetensors::write(&path, tensors, &BTreeMap::new(), &options)?;
+        let output = OutputOptions::new().with_durability(Durability::None);
+        TensorWriteOptions::new().with_output(output).write(&path, tensors)?;
         paths.push(path);
     }
     Ok(paths)
@@ -98,7 +97,7 @@ fn plain(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
 
 fn whole(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
     let start = Instant::now();
-    let tensors = safetensors::read(paths, &TensorOptions::new())?;
+    let tensors = safetensors::read(paths)?;
     let elapsed = start.elapsed();
     let is_right = layers(input).enumerate().all(|(layer, bytes)| {
         tensors.get(&name(layer)).is_some_and(|tensor| tensor.bytes == bytes)
@@ -108,9 +107,9 @@ fn whole(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
 
 fn streamed(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
     let expected: Vec<_> = layers(input).enumerate().rev().collect();
-    let order = Order::names(expected.iter().map(|&(layer, _)| name(layer)));
+    let order = TensorOrder::names(expected.iter().map(|&(layer, _)| name(layer)));
     let start = Instant::now();
-    let tensors = safetensors::stream(paths, &order, &TensorOptions::new())?;
+    let tensors = safetensors::stream(paths, &order)?;
     let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
     let elapsed = start.elapsed();
     let is_right = tensors.len() == expected.len()

@@ -322,7 +322,7 @@ fn an_id_beyond_all_rows_is_refused() {
         let columns = [0, 1].map(|which| column(if which == at { u64::MAX } else { 1 }));
         let names = Some(["row", "column"].map(String::from).to_vec());
         let table = Columns::new(names, columns.into()).expect("columns of one length");
-        table.write_arrow(bench.path("a.arrow")).expect("room");
+        swath_formats::table::arrow::write(bench.path("a.arrow"), &table).expect("room");
         for to in ["a.mtx", "a.el", "a.npz"] {
             let refused = bench.convert("a.arrow", to, &[]);
             let told = stderr(&refused);

@@ -93,12 +93,13 @@ impl Stage {
         let path = |name| self.inputs.path().join(name);
         let values = swath::Array::<u64>::zeroed(9 << 20).expect("room");
         let table = Columns::new(Some(vec!["x".to_owned()]), vec![Column::of_u64(values)]);
-        table.expect("a column").write_arrow(path("large.arrow")).expect("room");
+        let table = table.expect("a column");
+        swath_formats::table::arrow::write(path("large.arrow"), &table).expect("room");
         let entry = |row: u32| format!("{row},{},1\n", row % 1000);
         let entries: String = (0..900_000).map(entry).collect();
         fs::write(path("entries.csv"), format!("row,column,value\n{entries}")).expect("room");
-        let packed = CompressOptions::new(Format::Gzip);
-        packed.compress_file(path("entries.csv"), path("entries.csv.gz")).expect("room");
+        let packed = CompressOptions::new().with_format(Format::Gzip);
+        packed.compress(path("entries.csv"), path("entries.csv.gz")).expect("room");
         let wide = |field: fn(u32) -> String| (0..1_000_000).map(field).collect::<String>();
         let (names, row) = (wide(|column| format!("c{column},")), wide(|_| "1,".to_owned()));
         fs::write(path("wide.csv"), format!("{names}x\n{row}1\n")).expect("room");

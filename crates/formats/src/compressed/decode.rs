@@ -9,12 +9,12 @@
 //! A member of gzip that is not as long as it says is where the stream is decoded in order from.
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
-use swath::{ReadOptions, Source};
+use swath::append::{OrderedOptions, Ticket};
+use swath::{Output, OutputOptions, ReadOptions, Source};
 
 use super::bzip2::search::BlockSearch;
 
@@ -32,13 +32,25 @@ use crate::spare::Spare;
 /// First bytes that tell the format.
 const HEAD: usize = 18;
 
+/// Decompresses `source` into `output`. The first bytes tell the format.
+///
+/// # Errors
+///
+/// As [`DecompressOptions::decompress`].
+pub fn decompress(
+    source: impl Into<Source>,
+    output: impl Into<Output>,
+) -> Result<Decompressed> {
+    DecompressOptions::new().decompress(source, output)
+}
+
 /// How to decompress. Every setter returns the options, none can fail; 0 means "choose for me".
 #[derive(Clone, Debug, Default)]
 pub struct DecompressOptions {
-    workers: usize,
     offset: u64,
     len: Option<u64>,
     read: ReadOptions,
+    output: OutputOptions,
 }
 
 /// How a decompression went.
@@ -96,13 +108,6 @@ impl DecompressOptions {
         Self::default()
     }
 
-    /// Threads that decode, the caller's among them. Default 0: one for each core.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
-    }
-
     /// Where in the decompressed bytes to start. Default 0.
     ///
     /// With an index only the frames that are needed are read; without one, everything before
@@ -121,11 +126,18 @@ impl DecompressOptions {
         self
     }
 
-    /// How the compressed bytes are read: how fast, with whose progress and cancellation. Its
-    /// offset and length count compressed bytes.
+    /// How the compressed bytes are read; its offset and length count these. Its workers decode: 0
+    /// are one for each core.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
+        self
+    }
+
+    /// How the output is written. An output that was begun before keeps its own options.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
@@ -144,14 +156,15 @@ impl DecompressOptions {
     pub fn decompress(
         &self,
         source: impl Into<Source>,
-        output: Ordered,
+        output: impl Into<Output>,
     ) -> Result<Decompressed> {
         let start = Instant::now();
         let mut supply = Supply::new(self.read.reader(source)?);
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
         let at_hand = swath::memory_at_hand().unwrap_or(u64::MAX);
-        let (workers, fewer) = room::to_decode(format, item, workers(self.workers), at_hand);
+        let (workers, fewer) =
+            room::to_decode(format, item, workers(self.read.workers()), at_hand);
         let mut fallbacks: Vec<String> = fewer.into_iter().collect();
         let (spare, path) = (Spare::new(), supply.path().to_owned());
         let (plan, mut supply) = self.plan(supply, format)?;
@@ -180,6 +193,8 @@ impl DecompressOptions {
                 }
             }
         };
+        let writing = OrderedOptions::new().with_output(self.output.clone());
+        let output = output.into().open(&writing)?;
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };
@@ -203,19 +218,6 @@ impl DecompressOptions {
             lacks_end: tally.lacks_end,
             fallbacks,
         })
-    }
-
-    /// As [`decompress`](Self::decompress), into the file at `path`, which is replaced.
-    ///
-    /// # Errors
-    ///
-    /// As [`decompress`](Self::decompress); and if the file cannot be made.
-    pub fn decompress_file(
-        &self,
-        source: impl Into<Source>,
-        path: impl AsRef<Path>,
-    ) -> Result<Decompressed> {
-        self.decompress(source, ordered(path, OrderedOptions::new())?)
     }
 
     /// Which frames are to be decoded, and what of them is to be kept.

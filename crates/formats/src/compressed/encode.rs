@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
-use swath::{ReadOptions, Reader, Source};
+use swath::append::{OrderedOptions, Ticket};
+use swath::{Output, OutputOptions, ReadOptions, Reader, Source};
 
 use super::Format;
 use super::codec::{Encode, Frame, Shape};
@@ -19,14 +19,34 @@ use crate::spare::Spare;
 /// Smaller blocks are handed out so many bytes at a time.
 const ITEM_SIZE: usize = 1 << 20;
 
+/// Compresses `source` into `output`: in the format that the name of the output ends with, else zstd.
+///
+/// # Errors
+///
+/// As [`CompressOptions::compress`].
+pub fn compress(source: impl Into<Source>, output: impl Into<Output>) -> Result<Compressed> {
+    CompressOptions::new().compress(source, output)
+}
+
 /// How to compress. Every setter returns the options, none can fail; 0 means "choose for me".
-#[derive(Clone, Debug)]
+///
+/// ```
+/// use swath_formats::compressed::{CompressOptions, Format};
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let path = folder.path().join("passwd.gz");
+/// let options = CompressOptions::new().with_format(Format::Bgzf).with_level(9);
+/// let packed = options.compress("/etc/passwd", &path)?;
+/// assert_eq!((packed.format, packed.level), (Format::Bgzf, 9));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, Default)]
 pub struct CompressOptions {
-    format: Format,
+    format: Option<Format>,
     level: Option<i32>,
-    workers: usize,
-    block_size: usize,
+    block_size: u64,
     read: ReadOptions,
+    output: OutputOptions,
 }
 
 /// How a compression went.
@@ -38,7 +58,7 @@ pub struct Compressed {
     /// At which of its levels.
     pub level: i32,
     /// Bytes of input in one frame; the last one may have fewer.
-    pub block_size: usize,
+    pub block_size: u64,
     /// Bytes read.
     pub bytes_in: u64,
     /// Bytes written.
@@ -54,9 +74,16 @@ pub struct Compressed {
 }
 
 impl CompressOptions {
-    /// The format's default level and block size, one worker for each core.
-    pub fn new(format: Format) -> Self {
-        Self { format, level: None, workers: 0, block_size: 0, read: ReadOptions::new() }
+    /// The format of the output's name, its default level and block size, one worker for each core.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Default: what the output's name ends with ([`Format::of_name`]), else zstd.
+    #[must_use]
+    pub fn with_format(mut self, format: Format) -> Self {
+        self.format = Some(format);
+        self
     }
 
     /// One of [`Format::levels`]. Default: [`Format::default_level`].
@@ -66,25 +93,25 @@ impl CompressOptions {
         self
     }
 
-    /// Threads that compress, the caller's among them. Default 0: one for each core. The output is
-    /// the same for all. Fewer where memory is short.
-    #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
-    }
-
     /// Bytes of input in one frame. Default 0: [`Format::default_block_size`].
     #[must_use]
-    pub fn with_block_size(mut self, block_size: usize) -> Self {
+    pub fn with_block_size(mut self, block_size: u64) -> Self {
         self.block_size = block_size;
         self
     }
 
-    /// How the input is read: which bytes, how fast, with whose progress and cancellation.
+    /// How the input is read, and which bytes of it. Its workers compress: 0 are one for each core,
+    /// fewer where memory is short. The output is the same for all.
     #[must_use]
     pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
+        self
+    }
+
+    /// How the output is written. An output that was begun before keeps its own options.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
@@ -98,13 +125,21 @@ impl CompressOptions {
     ///
     /// [`Reason::Invalid`], before anything is read, for a level or block size that the format does
     /// not have; else what reading and writing say. Then there is no output.
-    pub fn compress(&self, source: impl Into<Source>, output: Ordered) -> Result<Compressed> {
-        let start = Instant::now();
+    pub fn compress(
+        &self,
+        source: impl Into<Source>,
+        output: impl Into<Output>,
+    ) -> Result<Compressed> {
+        let (start, output) = (Instant::now(), output.into());
+        let format = self.format.or_else(|| Format::of_name(output.name()));
         let reader = self.read.reader(source)?;
         let path = reader.path().to_owned();
         let at_hand = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let wished = workers(self.read.workers());
         let Fitted { shape, workers, mut fallbacks } =
-            fit(self.shape(&path)?, workers(self.workers), at_hand);
+            fit(self.shape(format.unwrap_or(Format::Zstd), &path)?, wished, at_hand);
+        let writing = OrderedOptions::new().with_output(self.output.clone());
+        let output = output.open(&writing)?;
         let job = Job {
             shape,
             path,
@@ -131,7 +166,7 @@ impl CompressOptions {
         Ok(Compressed {
             format: shape.format,
             level: shape.level,
-            block_size: shape.block_size,
+            block_size: shape.block_size as u64,
             bytes_in,
             bytes_out: written.bytes,
             frames: frames.len() as u64,
@@ -141,21 +176,7 @@ impl CompressOptions {
         })
     }
 
-    /// As [`compress`](Self::compress), into the file at `path`, which is replaced.
-    ///
-    /// # Errors
-    ///
-    /// As [`compress`](Self::compress); and if the file cannot be made.
-    pub fn compress_file(
-        &self,
-        source: impl Into<Source>,
-        path: impl AsRef<Path>,
-    ) -> Result<Compressed> {
-        self.compress(source, ordered(path, OrderedOptions::new())?)
-    }
-
-    fn shape(&self, path: &Path) -> Result<Shape> {
-        let format = self.format;
+    fn shape(&self, format: Format, path: &Path) -> Result<Shape> {
         let invalid = |what: String| {
             Err(Error::compressing(path, Reason::Invalid, what).hint("leave it out"))
         };
@@ -176,6 +197,8 @@ impl CompressOptions {
                 "blocks of {format} have {least} to {most} bytes, not {block_size}"
             ));
         }
+        // No more than `MOST_BLOCK`.
+        let block_size = usize::try_from(block_size).unwrap_or(usize::MAX);
         Ok(Shape { format, level, block_size, tables: None })
     }
 }

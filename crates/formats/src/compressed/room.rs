@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     fn shape(format: Format, level: i32) -> Shape {
-        let block_size = format.default_block_size(level);
+        let block_size = usize::try_from(format.default_block_size(level)).expect("a few MiB");
         Shape { format, level, block_size, tables: None }
     }
 

@@ -26,7 +26,7 @@ use crate::spare::Spare;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("passwd.zst");
-/// CompressOptions::new(Format::Zstd).compress_file("/etc/passwd", &path)?;
+/// CompressOptions::new().with_format(Format::Zstd).compress("/etc/passwd", &path)?;
 /// let packed = Seekable::open(&path)?;
 /// let mut four = [0; 4];
 /// assert_eq!(packed.read_at(&mut four, 0)?, 4);

@@ -11,9 +11,10 @@ use super::{Format, MOST_BLOCK, gzip, zstd};
 use crate::error::{Error, Reason, Result};
 
 /// The most that one item decodes to. What is longer is decoded while it is read, in steps.
-pub(super) const MOST_DECODED: usize = MOST_BLOCK;
+pub(super) const MOST_DECODED: usize = 32 << 20;
+const _: () = assert!(MOST_DECODED as u64 == MOST_BLOCK);
 /// The most compressed bytes of one item: a block that could not be compressed, and its frame.
-pub(super) const MOST_ENCODED: usize = MOST_BLOCK + (1 << 20);
+pub(super) const MOST_ENCODED: usize = MOST_DECODED + (1 << 20);
 /// Bytes that are decoded at one time where it must be done in order.
 pub(super) const STEP: usize = 1 << 20;
 /// What a worker gets.

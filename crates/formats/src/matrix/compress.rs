@@ -12,7 +12,7 @@ use crate::matrix::entries::{Entries, Rules};
 use crate::matrix::header::Layout;
 use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job, Pass};
-use crate::matrix::options::{Duplicates, Order};
+use crate::matrix::options::{Duplicates, EntryOrder};
 use crate::matrix::partition::{Bucket, Partition, Partitions, Split};
 use crate::matrix::value::Value;
 use crate::share::share_with;
@@ -207,10 +207,10 @@ impl Build<'_, '_> {
             let part = parts[index].lock().unwrap_or_else(PoisonError::into_inner).take();
             let (bucket, mut part) = bucket.zip(part).expect("each is taken once");
             match (options.duplicates, options.order) {
-                (Duplicates::Kept, Order::File) => {
+                (Duplicates::Kept, EntryOrder::File) => {
                     part.build(self.partitions, &bucket, scratch)
                 }
-                (Duplicates::Kept, Order::Sorted) => {
+                (Duplicates::Kept, EntryOrder::Sorted) => {
                     part.build(self.partitions, &bucket, scratch);
                     part.sort(scratch);
                 }

@@ -6,7 +6,7 @@ use crate::matrix::compress::{self, By, Compressed};
 use crate::matrix::coo;
 use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job};
-use crate::matrix::options::{Duplicates, Order, ValueKind};
+use crate::matrix::options::{Duplicates, EntryOrder, ValueKind};
 use crate::matrix::sparse::{Coo, Csc, Csr};
 use crate::matrix::value::{Complex, Value};
 use crate::share::share;
@@ -27,7 +27,7 @@ macro_rules! with_values {
 
 pub(super) fn coordinates<I: Id>(job: &Job<'_>) -> Result<Coo<I>, Failure> {
     let options = job.options;
-    if options.order == Order::File && options.duplicates == Duplicates::Kept {
+    if options.order == EntryOrder::File && options.duplicates == Duplicates::Kept {
         use coo::read;
         with_values!(job, read::<I>)
     } else {

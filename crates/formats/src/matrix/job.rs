@@ -7,7 +7,9 @@ use swath::{Block, ReadOptions, Records, Source};
 use crate::error::{Error, Reason, Result};
 use crate::input::{Text, plain_name};
 use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
-use crate::matrix::options::{Base, Ids, MatrixFormat, MatrixOptions, Mirror, ValueKind};
+use crate::matrix::options::{
+    Base, Ids, MatrixFormat, MatrixOptions, SymmetricHalf, ValueKind,
+};
 use crate::share::workers;
 use crate::text::Fault;
 
@@ -58,7 +60,7 @@ pub(super) struct Job<'p> {
 impl<'p> Job<'p> {
     /// Reads the header, and refuses what cannot be.
     pub(super) fn begin(source: Source, options: &'p MatrixOptions) -> Result<Self> {
-        let input = Text::open(source, &options.read)?;
+        let input = Text::open(source, &options.read.clone().without_progress())?;
         let len = input.len();
         let mut header = header_of(&input, options)?;
         if options.starting_in.is_some() {
@@ -107,7 +109,7 @@ impl<'p> Job<'p> {
     /// How many lines there are behind the header, if that can be told.
     fn count_lines(&self) -> Option<u64> {
         let body = self.header.body_offset;
-        let read = self.options.read.clone().with_offset(body);
+        let read = self.options.read.clone().without_progress().with_offset(body);
         let newlines = read.count(self.input.source(), b'\n').ok()?.value;
         // The last line may lack its own.
         Some(newlines + 1)
@@ -115,7 +117,8 @@ impl<'p> Job<'p> {
 
     /// Whether mirror images are added.
     pub(super) fn expands(&self) -> bool {
-        self.header.symmetry != Symmetry::General && self.options.mirror == Mirror::Expanded
+        self.header.symmetry != Symmetry::General
+            && self.options.symmetric_half == SymmetricHalf::Expanded
     }
 
     /// What is left out of the result.
@@ -133,17 +136,14 @@ impl<'p> Job<'p> {
     }
 
     pub(super) fn workers(&self) -> usize {
-        workers(self.options.workers)
+        workers(self.options.read.workers())
     }
 
     /// The library's error, if somebody cancelled.
     pub(super) fn check_cancelled(&self) -> std::result::Result<(), Failure> {
-        if self.options.cancel.is_cancelled() {
-            let token = self.options.cancel.clone();
-            ReadOptions::new()
-                .with_cancel(token)
-                .with_len(self.len.min(1))
-                .read(self.input.source())?;
+        if self.options.read.is_cancelled() {
+            let read = self.options.read.clone().without_progress();
+            read.with_len(self.len.min(1)).read(self.input.source())?;
         }
         Ok(())
     }
@@ -162,9 +162,8 @@ impl<'p> Job<'p> {
     pub(super) fn blocks(&self, pass: Pass) -> Records<'static> {
         let body = self.header.body_offset;
         let mut read = self.options.read.clone().with_offset(body).with_len(self.len - body);
-        if let (Pass::Last, Some(progress)) = (pass, &self.options.progress) {
-            let progress = progress.clone();
-            read = read.with_progress(move |how_far| progress(how_far));
+        if !matches!(pass, Pass::Last) {
+            read = read.without_progress();
         }
         // Each block is noted by whoever parses it: not too many.
         let block_size = self.block_size.max(self.len / 8192);

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use bytemuck::Pod;
 use swath::Array;
-use swath::append::{self, Append, AppendOptions};
-use swath::{ReadOptions, Reader, Source};
+use swath::append::{Append, AppendOptions};
+use swath::{OutputOptions, ReadOptions, Reader, Source};
 use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
@@ -34,17 +34,73 @@ const MOST_HEADER: usize = 1 << 16;
 /// Values that are converted at one time.
 const STEP: usize = 1 << 16;
 
-impl AnyCsr {
-    /// Writes it for `scipy.sparse.load_npz`: complete under its name, or not at all.
+/// Reads compressed rows that `scipy.sparse.save_npz` or [`write()`] wrote.
+///
+/// # Errors
+///
+/// [`Reason::UnknownFormat`] for another archive, [`Reason::Unsupported`] for other layouts and
+/// types, [`Reason::Malformed`] for arrays that do not belong together, an id that is out of range,
+/// a row that ends before it begins; if the file cannot be read; if there is no memory.
+pub fn read(source: impl Into<Source>) -> Result<AnyCsr> {
+    NpzOptions::new().read(source)
+}
+
+/// Writes compressed rows for `scipy.sparse.load_npz`: complete under their name, or not at all.
+/// Returns the bytes of the file.
+///
+/// # Errors
+///
+/// [`Reason::Unsupported`] if half of the matrix is left out: read it with
+/// [`SymmetricHalf::Expanded`](super::SymmetricHalf::Expanded). Of writing.
+pub fn write(path: impl AsRef<Path>, matrix: &AnyCsr) -> Result<u64> {
+    NpzOptions::new().write(path, matrix)
+}
+
+/// How to read and write `.npz`. Every setter returns the options, none can fail.
+#[derive(Clone, Debug, Default)]
+pub struct NpzOptions {
+    read: ReadOptions,
+    output: OutputOptions,
+}
+
+impl NpzOptions {
+    /// Everything chosen.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the file is read, all of it.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// How the file is written.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
+
+    /// As [`read`], with these options.
     ///
     /// # Errors
     ///
-    /// [`Reason::Unsupported`] if half of it is left out: read it with
-    /// [`Mirror::Expanded`](super::Mirror::Expanded). Of writing.
-    pub fn write_npz(&self, path: impl AsRef<Path>, options: AppendOptions) -> Result<u64> {
-        match self {
-            Self::U32(matrix) => write(matrix, path.as_ref(), options),
-            Self::U64(matrix) => write(matrix, path.as_ref(), options),
+    /// As [`read`].
+    pub fn read(&self, source: impl Into<Source>) -> Result<AnyCsr> {
+        rows_of(Archive::open(&input::open(source, &self.read)?, &self.read)?)
+    }
+
+    /// As [`write()`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn write(&self, path: impl AsRef<Path>, matrix: &AnyCsr) -> Result<u64> {
+        match matrix {
+            AnyCsr::U32(matrix) => write_rows(matrix, path.as_ref(), &self.output),
+            AnyCsr::U64(matrix) => write_rows(matrix, path.as_ref(), &self.output),
         }
     }
 }
@@ -88,13 +144,13 @@ impl<W: Write> Write for Fused<W> {
     }
 }
 
-fn write<I: Id>(matrix: &Csr<I>, path: &Path, options: AppendOptions) -> Result<u64> {
+fn write_rows<I: Id>(matrix: &Csr<I>, path: &Path, output: &OutputOptions) -> Result<u64> {
     if matrix.symmetry != Symmetry::General {
         let detail = "it holds one half of a symmetric matrix, and .npz cannot say so";
         return Err(Error::writing(path, Reason::Unsupported, detail)
             .hint("read it with the other half expanded"));
     }
-    let mut out = append::create(path, options)?;
+    let mut out = AppendOptions::new().with_output(output.clone()).create(path)?;
     let mut zip = ZipWriter::new_stream(Fused::of(&mut out));
     let put = put_all(matrix, &mut zip);
     let put = put.and_then(|()| zip.finish().map(drop).map_err(unwrapped));
@@ -186,25 +242,7 @@ fn put_numbers(
     }
 }
 
-/// Reads compressed rows that `scipy.sparse.save_npz` or [`AnyCsr::write_npz`] wrote.
-///
-/// # Errors
-///
-/// [`Reason::UnknownFormat`] for another archive, [`Reason::Unsupported`] for other layouts and
-/// types, [`Reason::Malformed`] for arrays that do not belong together, an id that is out of range,
-/// a row that ends before it begins; if the file cannot be read; if there is no memory.
-pub fn read_npz(source: impl Into<Source>) -> Result<AnyCsr> {
-    read_npz_with(source, &ReadOptions::new())
-}
-
-/// As [`read_npz`], with workers, progress and cancellation of the caller's choice; offset and
-/// length do not count.
-///
-/// # Errors
-///
-/// As [`read_npz`].
-pub fn read_npz_with(source: impl Into<Source>, options: &ReadOptions) -> Result<AnyCsr> {
-    let mut archive = Archive::open(&input::open(source, options)?, options)?;
+fn rows_of(mut archive: Archive) -> Result<AnyCsr> {
     let format = archive.take("format")?;
     if *format.bytes != *b"csr" {
         let is = format.bytes.escape_ascii().to_string();

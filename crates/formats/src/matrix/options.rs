@@ -1,9 +1,6 @@
 //! How to read a matrix: every choice a caller can make, each with its default.
 
-use std::fmt;
-use std::sync::Arc;
-
-use swath::{CancelToken, Extent, PageCache, Progress, ReadOptions, Timeline};
+use swath::{Extent, ReadOptions};
 
 /// What kind of text it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,7 +75,7 @@ pub enum ValueKind {
 
 /// What is done about the half of a symmetric matrix that is not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mirror {
+pub enum SymmetricHalf {
     /// It is added: behind each entry that is not on the diagonal comes its mirror image, negated
     /// or conjugated where the header says so.
     #[default]
@@ -90,7 +87,7 @@ pub enum Mirror {
 
 /// The order of the entries of a row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Order {
+pub enum EntryOrder {
     /// That of the file. A mirror image comes behind its entry.
     #[default]
     File,
@@ -106,20 +103,14 @@ pub enum Duplicates {
     #[default]
     Kept,
     /// Their values are added up, in the order of the file; entries without values become one. The
-    /// result is [sorted](Order::Sorted).
+    /// result is [sorted](EntryOrder::Sorted).
     Summed,
 }
 
-/// Called with how far a read is.
-pub(super) type ProgressFn = Arc<dyn Fn(Progress) + Send + Sync>;
-
 /// How to read a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct MatrixOptions {
     pub(super) read: ReadOptions,
-    pub(super) workers: usize,
-    pub(super) cancel: CancelToken,
-    pub(super) progress: Option<ProgressFn>,
     pub(super) starting_in: Option<Extent>,
     pub(super) block_size: u64,
     pub(super) format: MatrixFormat,
@@ -127,9 +118,9 @@ pub struct MatrixOptions {
     pub(super) base: Base,
     pub(super) ids: Ids,
     pub(super) values: ValueKind,
-    pub(super) mirror: Mirror,
+    pub(super) symmetric_half: SymmetricHalf,
     pub(super) shape: Option<(u64, u64)>,
-    pub(super) order: Order,
+    pub(super) order: EntryOrder,
     pub(super) duplicates: Duplicates,
 }
 
@@ -142,12 +133,8 @@ impl Default for MatrixOptions {
 impl MatrixOptions {
     /// Everything that the file has, in its order, all cores.
     pub fn new() -> Self {
-        let cancel = CancelToken::new();
         Self {
-            read: ReadOptions::new().with_cancel(cancel.clone()),
-            workers: 0,
-            cancel,
-            progress: None,
+            read: ReadOptions::new(),
             starting_in: None,
             block_size: 0,
             format: MatrixFormat::Auto,
@@ -155,18 +142,18 @@ impl MatrixOptions {
             base: Base::Auto,
             ids: Ids::Auto,
             values: ValueKind::Auto,
-            mirror: Mirror::Expanded,
+            symmetric_half: SymmetricHalf::Expanded,
             shape: None,
-            order: Order::File,
+            order: EntryOrder::File,
             duplicates: Duplicates::Kept,
         }
     }
 
-    /// Threads, the caller's included. Default 0: one for each core.
+    /// How the file is read, all of it: workers, page cache, cancellation, timeline. Results do not
+    /// depend on it. Progress is that of the last time the file is read.
     #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.read = self.read.with_workers(workers);
-        self.workers = workers;
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
         self
     }
 
@@ -184,39 +171,6 @@ impl MatrixOptions {
     #[must_use]
     pub fn with_block_size(mut self, bytes: u64) -> Self {
         self.block_size = bytes;
-        self
-    }
-
-    /// What happens to the page cache. Default: [`PageCache::Auto`].
-    #[must_use]
-    pub fn with_page_cache(mut self, page_cache: PageCache) -> Self {
-        self.read = self.read.with_page_cache(page_cache);
-        self
-    }
-
-    /// Calls `progress` while the entries are parsed, with the bytes of their lines that are done; from
-    /// the beginning once more where a line turns out to be blank, a comment or wrong.
-    #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Self {
-        self.progress = Some(Arc::new(progress));
-        self
-    }
-
-    /// Lets `token` cancel the read.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.read = self.read.with_cancel(token.clone());
-        self.cancel = token;
-        self
-    }
-
-    /// Records in `timeline` what each worker does, block by block. Default: nowhere.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.read = self.read.with_timeline(timeline);
         self
     }
 
@@ -255,10 +209,10 @@ impl MatrixOptions {
         self
     }
 
-    /// What is done about the other half of a symmetric matrix. Default: [`Mirror::Expanded`].
+    /// What is done about the other half of a symmetric matrix. Default: [`SymmetricHalf::Expanded`].
     #[must_use]
-    pub fn with_mirror(mut self, mirror: Mirror) -> Self {
-        self.mirror = mirror;
+    pub fn with_symmetric_half(mut self, half: SymmetricHalf) -> Self {
+        self.symmetric_half = half;
         self
     }
 
@@ -277,9 +231,9 @@ impl MatrixOptions {
         self
     }
 
-    /// The order of the entries of a row. Default: [`Order::File`].
+    /// The order of the entries of a row. Default: [`EntryOrder::File`].
     #[must_use]
-    pub fn with_order(mut self, order: Order) -> Self {
+    pub fn with_order(mut self, order: EntryOrder) -> Self {
         self.order = order;
         self
     }
@@ -289,25 +243,5 @@ impl MatrixOptions {
     pub fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
         self.duplicates = duplicates;
         self
-    }
-}
-
-impl fmt::Debug for MatrixOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MatrixOptions")
-            .field("read", &self.read)
-            .field("progress", &self.progress.is_some())
-            .field("starting_in", &self.starting_in)
-            .field("block_size", &self.block_size)
-            .field("format", &self.format)
-            .field("strictness", &self.strictness)
-            .field("base", &self.base)
-            .field("ids", &self.ids)
-            .field("values", &self.values)
-            .field("mirror", &self.mirror)
-            .field("shape", &self.shape)
-            .field("order", &self.order)
-            .field("duplicates", &self.duplicates)
-            .finish_non_exhaustive()
     }
 }

@@ -14,8 +14,7 @@
 //! any part of the same graph.
 
 use std::ops::Range;
-use std::path::Path;
-
+use swath::Output;
 use swath::append::Written;
 
 use crate::error::{Error, Reason, Result};
@@ -88,14 +87,15 @@ impl Rmat {
     /// [`Reason::Invalid`] if the scale is above 32; of writing.
     pub fn write(
         &self,
-        path: impl AsRef<Path>,
+        path: impl Into<Output>,
         options: &MatrixWriteOptions,
     ) -> Result<Written> {
+        let output = path.into();
         if self.scale > MOST_LEVELS {
             let detail = format!("2^{} vertices are more than 2^{MOST_LEVELS}", self.scale);
-            return Err(Error::writing(path.as_ref(), Reason::Invalid, detail));
+            return Err(Error::writing(output.name(), Reason::Invalid, detail));
         }
-        write::write(self, path.as_ref(), options)
+        write::write(self, output, options)
     }
 
     /// The edge with this number: from which vertex to which.

@@ -8,7 +8,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath::append::{self, OrderedOptions, Written};
+use swath::append::{OrderedOptions, Written};
+use swath::{Output, OutputOptions};
 
 pub(super) use listing::Listing;
 
@@ -25,7 +26,7 @@ use crate::share::{share, workers};
 /// Entries that one worker writes at one time.
 const CHUNK: u64 = 1 << 15;
 /// Bytes that hold as many short lines.
-const CHUNK_SIZE: usize = 1 << 20;
+const CHUNK_SIZE: u64 = 1 << 20;
 
 /// How to write a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
 #[derive(Clone, Debug)]
@@ -33,8 +34,7 @@ pub struct MatrixWriteOptions {
     format: MatrixFormat,
     base: Base,
     comment: String,
-    workers: usize,
-    output: OrderedOptions,
+    output: OutputOptions,
 }
 
 impl Default for MatrixWriteOptions {
@@ -50,8 +50,7 @@ impl MatrixWriteOptions {
             format: MatrixFormat::Auto,
             base: Base::Auto,
             comment: String::new(),
-            workers: 0,
-            output: OrderedOptions::new(),
+            output: OutputOptions::new(),
         }
     }
 
@@ -76,18 +75,21 @@ impl MatrixWriteOptions {
         self
     }
 
-    /// Threads, the caller's included. Default 0: one for each core.
+    /// How the output is written. Its workers make the text: 0 are one for each core. The text does
+    /// not depend on them.
     #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
-    /// How the file is made: durable or not, over an old one or not, progress and cancellation.
-    #[must_use]
-    pub fn with_output(mut self, output: OrderedOptions) -> Self {
-        self.output = output;
-        self
+    /// As [`write()`](super::write()), with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`](super::write()).
+    pub fn write<M: Matrix>(&self, output: impl Into<Output>, matrix: &M) -> Result<Written> {
+        matrix.write_to(output.into(), self)
     }
 }
 
@@ -200,53 +202,44 @@ impl<I: Id> Listing for Csc<I> {
     }
 }
 
-macro_rules! write_methods {
-    ($($matrix:ident),*) => {$(
-        impl<I: Id> $matrix<I> {
-            /// Writes it, in the order of its entries: complete under its name, or not at all.
-            /// Values are written so that reading them gives the same bits, but for what kind of
-            /// NaN it is.
-            ///
-            /// # Errors
-            ///
-            /// Of writing; edges that are complex, or of which half is left out; half of a matrix
-            /// that is not square; an entry outside of the matrix.
-            pub fn write(
-                &self,
-                path: impl AsRef<Path>,
-                options: &MatrixWriteOptions,
-            ) -> Result<Written> {
-                write(self, path.as_ref(), options)
-            }
-        }
-    )*};
+mod sealed {
+    use swath::Output;
+    use swath::append::Written;
+
+    use super::MatrixWriteOptions;
+    use crate::error::Result;
+
+    pub trait Write {
+        fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<Written>;
+    }
 }
 
-write_methods!(Coo, Csr, Csc);
+/// A matrix that can be written: coordinates, compressed rows or compressed columns, with ids of 32
+/// or 64 bits.
+pub trait Matrix: sealed::Write {}
 
-macro_rules! write_either {
-    ($($any:ident),*) => {$(
-        impl $any {
-            /// Writes it; see the method of what it holds.
-            ///
-            /// # Errors
-            ///
-            /// Of writing; edges that are complex, or of which half is left out.
-            pub fn write(
-                &self,
-                path: impl AsRef<Path>,
-                options: &MatrixWriteOptions,
-            ) -> Result<Written> {
+macro_rules! matrices {
+    ($($matrix:ident, $any:ident);*) => {$(
+        impl<I: Id> Matrix for $matrix<I> {}
+        impl<I: Id> sealed::Write for $matrix<I> {
+            fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<Written> {
+                write(self, output, options)
+            }
+        }
+
+        impl Matrix for $any {}
+        impl sealed::Write for $any {
+            fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<Written> {
                 match self {
-                    Self::U32(matrix) => matrix.write(path, options),
-                    Self::U64(matrix) => matrix.write(path, options),
+                    Self::U32(matrix) => write(matrix, output, options),
+                    Self::U64(matrix) => write(matrix, output, options),
                 }
             }
         }
     )*};
 }
 
-write_either!(AnyCoo, AnyCsr, AnyCsc);
+matrices!(Coo, AnyCoo; Csr, AnyCsr; Csc, AnyCsc);
 
 /// What is written at one time.
 enum Piece {
@@ -257,9 +250,11 @@ enum Piece {
 /// Writes whatever can be listed.
 pub(super) fn write(
     matrix: &impl Listing,
-    path: &Path,
+    output: Output,
     options: &MatrixWriteOptions,
 ) -> Result<Written> {
+    let path = output.name().to_owned();
+    let path = &*path;
     let is_market = match options.format {
         MatrixFormat::MatrixMarket => true,
         MatrixFormat::Edges => false,
@@ -285,9 +280,9 @@ pub(super) fn write(
     let chunks = (0..count).step_by(usize::try_from(CHUNK).unwrap_or(usize::MAX));
     let pieces = std::iter::once(Piece::Head(head))
         .chain(chunks.map(|start| Piece::Lines(start..(start + CHUNK).min(count))));
-    let output = options.output.clone().with_chunk_size(CHUNK_SIZE);
-    let file = append::ordered(path, output)?;
-    file.map_ordered(pieces, options.workers, |piece, ticket| {
+    let writing = OrderedOptions::new().with_output(options.output.clone());
+    let file = output.open(&writing.with_chunk_size(CHUNK_SIZE))?;
+    file.map_ordered(pieces, options.output.workers(), |piece, ticket| {
         match piece {
             Piece::Head(head) => ticket.buffer().extend_from_slice(&head),
             Piece::Lines(range) => {
@@ -345,7 +340,9 @@ fn edges_head(
     }
     let mut head = Vec::new();
     let shape = shape_of(matrix, first);
-    if !is_told_by_edges(matrix, shape, workers(options.workers)) || Shape::is_like(comment) {
+    if !is_told_by_edges(matrix, shape, workers(options.output.workers()))
+        || Shape::is_like(comment)
+    {
         push_comment(&mut head, &shape.comment(), "#");
     }
     push_comment(&mut head, comment, "#");

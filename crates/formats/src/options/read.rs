@@ -4,7 +4,7 @@ use std::io::{Seek, SeekFrom, sink};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use swath::append::{Ordered, OrderedOptions, ordered_to};
+use swath::append::{Ordered, ordered_to};
 use swath::{ReadOptions, Reader, Source};
 
 use super::contracts::{Contracts, Part};
@@ -17,7 +17,7 @@ use crate::spare::Spare;
 /// Bytes that a worker parses at a time.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// Reads all contracts of `source` into columns, in file order; 0 `threads` is one for each core.
+/// Reads all contracts of `source` into columns, in file order.
 ///
 /// A file is read twice, the first time only to count its lines, so that memory is what the columns
 /// need and a few blocks. A stream cannot be: its columns are put together at the end.
@@ -25,23 +25,49 @@ const BLOCK_SIZE: usize = 256 << 10;
 /// # Errors
 ///
 /// As [`PriceOptions::price`](super::PriceOptions::price).
-pub fn read(
-    source: impl Into<Source>,
-    options: &ReadOptions,
-    threads: usize,
-) -> Result<Contracts> {
-    let source = source.into();
-    let mut reader = options.reader(source.clone())?;
-    let is_file = reader.seek(SeekFrom::End(0)).and_then(|_| reader.rewind()).is_ok();
-    let path = reader.path().to_owned();
-    // Nothing is written: of a sink, only the order of errors is wanted.
-    let order = ordered_to(sink(), &path, OrderedOptions::new());
-    let reading = Reading { path, spare: Spare::new(), order, workers: workers(threads) };
-    if is_file {
-        let lines = options.count(source, b'\n')?.value;
-        reading.in_place(reader, lines)
-    } else {
-        reading.in_pieces(reader)
+pub fn read(source: impl Into<Source>) -> Result<Contracts> {
+    ContractOptions::new().read(source)
+}
+
+/// How to read contracts. Every setter returns the options, none can fail.
+#[derive(Clone, Debug, Default)]
+pub struct ContractOptions {
+    read: ReadOptions,
+}
+
+impl ContractOptions {
+    /// Everything chosen, one worker for each core.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// How the contracts are read, and which bytes of them. Its workers parse.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// As [`read`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read(&self, source: impl Into<Source>) -> Result<Contracts> {
+        let source = source.into();
+        let mut reader = self.read.reader(source.clone())?;
+        let is_file = reader.seek(SeekFrom::End(0)).and_then(|_| reader.rewind()).is_ok();
+        let path = reader.path().to_owned();
+        // Nothing is written: of a sink, only the order of errors is wanted.
+        let order = ordered_to(sink(), &path);
+        let reading =
+            Reading { path, spare: Spare::new(), order, workers: workers(self.read.workers()) };
+        if is_file {
+            let lines = self.read.count(source, b'\n')?.value;
+            reading.in_place(reader, lines)
+        } else {
+            reading.in_pieces(reader)
+        }
     }
 }
 

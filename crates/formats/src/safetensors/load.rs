@@ -11,7 +11,7 @@ use super::dtype::Dtype;
 use super::header::TensorInfo;
 use super::job::{Job, run};
 use super::layout::{Block, Member, Wanted, blocks};
-use super::options::{Order, TensorOptions};
+use super::options::{TensorOptions, TensorOrder};
 use super::shard::{Opened, Shard, not_among, not_there, open_all};
 use crate::error::Result;
 
@@ -84,7 +84,7 @@ pub struct TensorParts {
 
 pub(super) fn load(
     sources: Vec<Source>,
-    order: &Order,
+    order: &TensorOrder,
     options: &TensorOptions,
 ) -> Result<Tensors> {
     let started = Instant::now();
@@ -137,13 +137,13 @@ pub(super) fn position(entries: &[Entry], by_name: &[usize], name: &str) -> Opti
 /// Which entry comes when.
 pub(super) fn ordered(
     paths: &[PathBuf],
-    order: &Order,
+    order: &TensorOrder,
     options: &TensorOptions,
     (entries, by_name): (&[Entry], &[usize]),
 ) -> Result<Vec<usize>> {
     let names = match order {
-        Order::File => &[][..],
-        Order::Names(names) => names,
+        TensorOrder::File => &[][..],
+        TensorOrder::Names(names) => names,
     };
     let missing = if options.names.is_some() { not_among } else { not_there };
     let (mut ordered, mut seen) = (Vec::with_capacity(entries.len()), HashSet::new());

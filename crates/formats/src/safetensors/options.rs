@@ -1,6 +1,8 @@
 //! Which tensors are read, and how.
 
-use swath::ReadOptions;
+use std::collections::BTreeMap;
+
+use swath::{OutputOptions, ReadOptions};
 
 /// How to read tensors. Every setter returns the options, none can fail.
 ///
@@ -29,11 +31,39 @@ impl TensorOptions {
         self
     }
 
-    /// Engine, workers, page cache, progress, cancellation, timeline, profile, pool. Their extent
-    /// is not the caller's to choose.
+    /// How the shards are read: engine, workers, page cache, progress, cancellation, timeline,
+    /// profile, pool; not which bytes.
     #[must_use]
-    pub fn with_read_options(mut self, read: ReadOptions) -> Self {
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
+        self
+    }
+}
+
+/// How to write tensors. Every setter returns the options, none can fail.
+#[derive(Clone, Debug, Default)]
+pub struct TensorWriteOptions {
+    pub(super) metadata: BTreeMap<String, String>,
+    pub(super) output: OutputOptions,
+}
+
+impl TensorWriteOptions {
+    /// Without metadata, everything else chosen.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// What the file says of itself. Default: nothing.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: BTreeMap<String, String>) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// How the file is written.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 }
@@ -41,7 +71,7 @@ impl TensorOptions {
 /// Which tensors are needed first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Order {
+pub enum TensorOrder {
     /// Shard by shard, each from its first byte to its last.
     #[default]
     File,
@@ -49,7 +79,7 @@ pub enum Order {
     Names(Vec<String>),
 }
 
-impl Order {
+impl TensorOrder {
     /// These first.
     pub fn names<N: Into<String>>(names: impl IntoIterator<Item = N>) -> Self {
         Self::Names(names.into_iter().map(Into::into).collect())

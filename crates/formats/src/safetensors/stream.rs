@@ -16,7 +16,7 @@ use swath::{ClassPlan, Prioritised, Source};
 use super::dtype::Dtype;
 use super::layout::{Member, blocks};
 use super::load::{Entry, Tensor, by_name, ordered, position, selected, wanted};
-use super::options::{Order, TensorOptions};
+use super::options::{TensorOptions, TensorOrder};
 use super::shard::{Opened, Shard, open_all};
 use crate::error::{Error, Reason, Result};
 
@@ -62,7 +62,7 @@ pub struct StreamedTensor {
 
 pub(super) fn start(
     sources: Vec<Source>,
-    order: &Order,
+    order: &TensorOrder,
     options: &TensorOptions,
 ) -> Result<TensorStream> {
     let names: Vec<PathBuf> = sources.iter().map(Source::name).collect();

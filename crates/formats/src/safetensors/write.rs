@@ -10,6 +10,7 @@ use swath::{WriteOptions, Written};
 use super::header::{MOST_HEADER, shortened};
 use super::json::METADATA;
 use super::load::Tensor;
+use super::options::TensorWriteOptions;
 use crate::error::{Error, Reason, Result};
 
 /// The header is filled up with spaces to a multiple of this, so that data are aligned.
@@ -18,8 +19,7 @@ const UNIT: usize = 8;
 pub(super) fn write(
     path: &Path,
     tensors: Vec<Tensor<'_>>,
-    metadata: &BTreeMap<String, String>,
-    options: &WriteOptions,
+    options: &TensorWriteOptions,
 ) -> Result<Written> {
     let mut tensors = tensors;
     // Wide elements first: then all are aligned, whatever their shapes.
@@ -27,7 +27,7 @@ pub(super) fn write(
         right.dtype.cmp(&left.dtype).then_with(|| left.name.cmp(right.name))
     });
     check(path, &tensors)?;
-    let header = header(&tensors, metadata)
+    let header = header(&tensors, &options.metadata)
         .map_err(|error| Error::writing(path, Reason::Invalid, error.to_string()))?;
     if header.len() as u64 > MOST_HEADER {
         let detail = format!(
@@ -40,7 +40,8 @@ pub(super) fn write(
     let prefix = (header.len() as u64).to_le_bytes();
     let mut parts: Vec<&[u8]> = vec![&prefix, header.as_bytes()];
     parts.extend(tensors.iter().map(|tensor| tensor.bytes));
-    Ok(options.write_parts(path, &parts)?)
+    let writing = WriteOptions::new().with_output(options.output.clone());
+    Ok(writing.write_parts(path, &parts)?)
 }
 
 /// Whether each has its own name and as many bytes as its shape says.

@@ -22,7 +22,7 @@ use crate::text::Fault;
 /// How large a table is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Shape {
+pub struct TableShape {
     /// Lines of data.
     pub rows: usize,
     /// Fields of each line.
@@ -54,6 +54,15 @@ pub fn read<T: Value>(source: impl Into<Source>) -> Result<Table<T>> {
     TableOptions::new().read(source)
 }
 
+/// Counts the rows and columns of the table in `source` without parsing it.
+///
+/// # Errors
+///
+/// As [`TableOptions::shape`].
+pub fn shape(source: impl Into<Source>) -> Result<TableShape> {
+    TableOptions::new().shape(source)
+}
+
 impl TableOptions {
     /// Reads the table in `source` into memory of its own. Nothing else of its size is allocated.
     ///
@@ -67,7 +76,7 @@ impl TableOptions {
         let plan = Plan::<T>::make(source.into(), self)?;
         let mut values = Array::zeroed(plan.values())?;
         plan.fill(&mut values)?;
-        let Shape { rows, columns, names } = plan.shape();
+        let TableShape { rows, columns, names } = plan.shape();
         Ok(Table { rows, columns, names, values })
     }
 
@@ -81,7 +90,7 @@ impl TableOptions {
         &self,
         source: impl Into<Source>,
         out: &mut [T],
-    ) -> Result<Shape> {
+    ) -> Result<TableShape> {
         let plan = Plan::<T>::make(source.into(), self)?;
         if plan.values() != out.len() {
             let (rows, columns) = (plan.rows, plan.head.width());
@@ -100,11 +109,11 @@ impl TableOptions {
     /// # Errors
     ///
     /// As [`read`](Self::read), but for those that only parsing finds.
-    pub fn shape(&self, source: impl Into<Source>) -> Result<Shape> {
+    pub fn shape(&self, source: impl Into<Source>) -> Result<TableShape> {
         let (input, head) = head::open(source.into(), self)?;
         let counts = count_rows(&input, self, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
-        Ok(Shape { rows, columns: head.width(), names: head.names() })
+        Ok(TableShape { rows, columns: head.width(), names: head.names() })
     }
 }
 
@@ -199,8 +208,8 @@ impl<'p, T: Value> Plan<'p, T> {
         self.rows.saturating_mul(self.head.width())
     }
 
-    fn shape(self) -> Shape {
-        Shape { rows: self.rows, columns: self.head.width(), names: self.head.names() }
+    fn shape(self) -> TableShape {
+        TableShape { rows: self.rows, columns: self.head.width(), names: self.head.names() }
     }
 
     /// Whether the file is too short for so many fields: each is followed by a byte, but the last.

@@ -4,7 +4,7 @@
 //! Columns ── to_record_batch ── RecordBatch      the same memory, for Rust
 //!         ── from_record_batches ── RecordBatch  a copy: numbers become 64 bits wide
 //!         ── to_c_data ── ArrowArray, ArrowSchema     the same memory, for everybody
-//!         ── write_arrow ── file ── read_arrow ── Columns
+//!         ── arrow::write ── file ── arrow::read ── Columns
 //! ```
 //!
 //! Values are passed on as they lie: integers of 64 bits and doubles, one bit for each row that is
@@ -27,7 +27,7 @@ use arrow_buffer::{BooleanBuffer, Buffer, NullBuffer, ScalarBuffer};
 use arrow_ipc::writer::FileWriter;
 use arrow_schema::{ArrowError, DataType, Field, Schema};
 use swath::append::{self, AppendOptions};
-use swath::{Input, ReadOptions, Source};
+use swath::{Input, OutputOptions, ReadOptions, Source};
 
 use super::columns::{Column, Columns, Kind};
 use crate::error::{Error, Reason, Result};
@@ -74,63 +74,6 @@ impl Columns {
         &self,
     ) -> std::result::Result<(FFI_ArrowArray, FFI_ArrowSchema), ArrowError> {
         to_ffi(&StructArray::from(self.to_record_batch()?).into_data())
-    }
-
-    /// Writes an Arrow file, which is complete under its name, or absent; returns its bytes.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::TooLarge`] for more than 65,536 columns with fewer than 8 rows, and those of writing.
-    pub fn write_arrow(&self, path: impl AsRef<Path>) -> Result<u64> {
-        self.write_arrow_with(path, AppendOptions::new())
-    }
-
-    /// As [`write_arrow`](Self::write_arrow), durable or not, over an old file or not.
-    ///
-    /// # Errors
-    ///
-    /// As [`write_arrow`](Self::write_arrow).
-    pub fn write_arrow_with(
-        &self,
-        path: impl AsRef<Path>,
-        options: AppendOptions,
-    ) -> Result<u64> {
-        self.write_arrow_about(path, &BTreeMap::new(), options)
-    }
-
-    /// As [`write_arrow_with`](Self::write_arrow_with), with words about the whole table, which
-    /// [`read_arrow_about`] reads.
-    ///
-    /// # Errors
-    ///
-    /// As [`write_arrow`](Self::write_arrow).
-    pub fn write_arrow_about(
-        &self,
-        path: impl AsRef<Path>,
-        metadata: &BTreeMap<String, String>,
-        options: AppendOptions,
-    ) -> Result<u64> {
-        let path = path.as_ref();
-        let wrong =
-            |error: ArrowError| Error::writing(path, Reason::Library, error.to_string());
-        self.check_columns(path)?;
-        let batch = self.to_record_batch().map_err(wrong)?;
-        let pairs = metadata.iter().map(|(key, value)| (key.clone(), value.clone()));
-        let schema = batch.schema_ref().as_ref().clone();
-        let schema = schema.with_metadata(pairs.collect::<HashMap<_, _>>());
-        let batch = batch.with_schema(Arc::new(schema)).map_err(wrong)?;
-        let mut out = Counted { out: append::create(path, options)?, bytes: 0 };
-        let mut writer = FileWriter::try_new(&mut out, &batch.schema()).map_err(wrong)?;
-        // Whole bytes of validity, so that nothing has to be shifted.
-        let rows = (BATCH / 8 / self.columns.len().max(1)).next_multiple_of(64);
-        for first in (0..self.rows.max(1)).step_by(rows) {
-            let part = batch.slice(first, rows.min(self.rows - first));
-            writer.write(&part).map_err(wrong)?;
-        }
-        writer.finish().map_err(wrong)?;
-        drop(writer);
-        out.out.commit()?;
-        Ok(out.bytes)
     }
 
     /// Refuses what would take memory out of proportion.
@@ -199,33 +142,46 @@ impl Column {
 /// [`Reason::UnknownFormat`] for a file that is no Arrow file, [`Reason::Malformed`] for one that
 /// is damaged, [`Reason::Unsupported`] for columns of other types, compressed and big-endian ones;
 /// and those of reading.
-pub fn read_arrow(source: impl Into<Source>) -> Result<Columns> {
-    read_arrow_with(source, &ReadOptions::new())
+pub fn read(source: impl Into<Source>) -> Result<Columns> {
+    ArrowOptions::new().read(source)
 }
 
-/// As [`read_arrow`], with workers, progress and cancellation of the caller's choice; offset and
-/// length do not count.
+/// As [`read`], and what the file says of the whole table.
 ///
 /// # Errors
 ///
-/// As [`read_arrow`].
-pub fn read_arrow_with(source: impl Into<Source>, options: &ReadOptions) -> Result<Columns> {
-    read_arrow_about(source, options).map(|(columns, _)| columns)
+/// As [`read`].
+pub fn read_with_metadata(source: impl Into<Source>) -> Result<WithMetadata> {
+    ArrowOptions::new().read_with_metadata(source)
 }
 
-/// As [`read_arrow_with`], and what the file says of the whole table, by names: its schema's
-/// metadata.
+/// Reads the end of an Arrow file, and what its batches say of themselves: a few kilobytes, however
+/// large it is.
 ///
 /// # Errors
 ///
-/// As [`read_arrow`].
-pub fn read_arrow_about(
-    source: impl Into<Source>,
-    options: &ReadOptions,
-) -> Result<(Columns, BTreeMap<String, String>)> {
-    let input = Input::open(source)?;
-    let file = bytes_of(&input, options)?;
-    unpanicked(input.name(), || read::read(&file))
+/// As [`read`], but for what only the values tell.
+pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
+    ArrowOptions::new().info(source)
+}
+
+/// Writes an Arrow file, which is complete under its name, or absent; returns its bytes.
+///
+/// # Errors
+///
+/// [`Reason::TooLarge`] for more than 65,536 columns with fewer than 8 rows, and those of writing.
+pub fn write(path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
+    ArrowOptions::new().write(path, table)
+}
+
+/// Columns, and what their file says of the whole table.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct WithMetadata {
+    /// The columns.
+    pub columns: Columns,
+    /// The metadata of the file's schema, by names.
+    pub metadata: BTreeMap<String, String>,
 }
 
 /// What an Arrow file says of itself, without its values.
@@ -240,43 +196,132 @@ pub struct ArrowInfo {
     pub metadata: BTreeMap<String, String>,
 }
 
-/// Reads the end of an Arrow file, and what its batches say of themselves: a few kilobytes, however
-/// large it is.
-///
-/// # Errors
-///
-/// As [`read_arrow`], but for what only the values tell.
-pub fn arrow_info(source: impl Into<Source>) -> Result<ArrowInfo> {
-    let opened = input::open(source, &ReadOptions::new())?;
-    let (path, len) = (opened.path(), opened.len);
-    let part = |start: u64, len: u64| {
-        let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
-        Ok::<_, Error>(read.read(&opened.input)?.buffer)
-    };
-    check_start(path, &part(0, len.min(MAGIC.len() as u64))?)?;
-    let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
-    check_end(path, &tail)?;
-    let needed = unpanicked(path, || read::end_len(&tail))?;
-    if needed > tail.len() as u64 {
-        tail = part(len - needed.min(len), needed.min(len))?;
+/// How to read and write `.arrow`. Every setter returns the options, none can fail.
+#[derive(Clone, Debug, Default)]
+pub struct ArrowOptions {
+    read: ReadOptions,
+    output: OutputOptions,
+    metadata: BTreeMap<String, String>,
+}
+
+impl ArrowOptions {
+    /// Everything chosen, and nothing said of the whole table.
+    pub fn new() -> Self {
+        Self::default()
     }
-    let end = unpanicked(path, || read::end(&tail))?;
-    let heads = end.heads.iter().map(|&(_, len)| len).fold(0, u64::saturating_add);
-    if heads > len {
-        let detail = "the Arrow file is damaged: its batches overlap";
-        return Err(Error::reading(path, Reason::Malformed, detail));
+
+    /// How the file is read, all of it.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
     }
-    let mut rows = 0u64;
-    for (start, len) in end.heads {
-        let head = part(start, len)?;
-        rows = rows.saturating_add(unpanicked(path, || read::rows(&head))?);
+
+    /// How the file is written.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
     }
-    Ok(ArrowInfo { rows, names: end.names, metadata: end.metadata })
+
+    /// What a written file says of the whole table, which [`read_with_metadata`] reads.
+    #[must_use]
+    pub fn with_metadata(mut self, metadata: BTreeMap<String, String>) -> Self {
+        self.metadata = metadata;
+        self
+    }
+
+    /// As [`read`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read(&self, source: impl Into<Source>) -> Result<Columns> {
+        Ok(self.read_with_metadata(source)?.columns)
+    }
+
+    /// As [`read_with_metadata`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read_with_metadata(&self, source: impl Into<Source>) -> Result<WithMetadata> {
+        let input = Input::open(source)?;
+        input::check_whole(&input, &self.read)?;
+        let file = bytes_of(&input, &self.read)?;
+        let (columns, metadata) = unpanicked(input.name(), || read::read(&file))?;
+        Ok(WithMetadata { columns, metadata })
+    }
+
+    /// As [`info`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`info`].
+    pub fn info(&self, source: impl Into<Source>) -> Result<ArrowInfo> {
+        let opened = input::open(source, &self.read)?;
+        let (path, len) = (opened.path(), opened.len);
+        let part = |start: u64, len: u64| {
+            let read = ReadOptions::new().with_workers(1).with_offset(start).with_len(len);
+            Ok::<_, Error>(read.read(&opened.input)?.buffer)
+        };
+        check_start(path, &part(0, len.min(MAGIC.len() as u64))?)?;
+        let mut tail = part(len - len.min(TAIL), len.min(TAIL))?;
+        check_end(path, &tail)?;
+        let needed = unpanicked(path, || read::end_len(&tail))?;
+        if needed > tail.len() as u64 {
+            tail = part(len - needed.min(len), needed.min(len))?;
+        }
+        let end = unpanicked(path, || read::end(&tail))?;
+        let heads = end.heads.iter().map(|&(_, len)| len).fold(0, u64::saturating_add);
+        if heads > len {
+            let detail = "the Arrow file is damaged: its batches overlap";
+            return Err(Error::reading(path, Reason::Malformed, detail));
+        }
+        let mut rows = 0u64;
+        for (start, len) in end.heads {
+            let head = part(start, len)?;
+            rows = rows.saturating_add(unpanicked(path, || read::rows(&head))?);
+        }
+        Ok(ArrowInfo { rows, names: end.names, metadata: end.metadata })
+    }
+
+    /// As [`write()`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn write(&self, path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
+        let path = path.as_ref();
+        let wrong =
+            |error: ArrowError| Error::writing(path, Reason::Library, error.to_string());
+        table.check_columns(path)?;
+        let batch = table.to_record_batch().map_err(wrong)?;
+        let pairs = self.metadata.iter().map(|(key, value)| (key.clone(), value.clone()));
+        let schema = batch.schema_ref().as_ref().clone();
+        let schema = schema.with_metadata(pairs.collect::<HashMap<_, _>>());
+        let batch = batch.with_schema(Arc::new(schema)).map_err(wrong)?;
+        let mut out = Counted {
+            out: AppendOptions::new().with_output(self.output.clone()).create(path)?,
+            bytes: 0,
+        };
+        let mut writer = FileWriter::try_new(&mut out, &batch.schema()).map_err(wrong)?;
+        // Whole bytes of validity, so that nothing has to be shifted.
+        let rows = (BATCH / 8 / table.columns.len().max(1)).next_multiple_of(64);
+        for first in (0..table.rows.max(1)).step_by(rows) {
+            let part = batch.slice(first, rows.min(table.rows - first));
+            writer.write(&part).map_err(wrong)?;
+        }
+        writer.finish().map_err(wrong)?;
+        drop(writer);
+        out.out.commit()?;
+        Ok(out.bytes)
+    }
 }
 
 /// The bytes of a file that begins and ends as Arrow's do.
 fn bytes_of(input: &Input, options: &ReadOptions) -> Result<swath::Buffer> {
-    let file = options.clone().with_offset(0).read(input)?.buffer;
+    let file = options.read(input)?.buffer;
     check_start(input.name(), &file)?;
     check_end(input.name(), &file)?;
     Ok(file)
@@ -351,21 +396,21 @@ mod tests {
     fn files_are_read_back_and_damaged_ones_refused() {
         let (folder, mut table) = table("n,x\n1,2.5\n,NA\n3,-1\n");
         let path = folder.path().join("t.arrow");
-        let bytes = table.write_arrow(&path).expect("written");
-        assert_eq!(read_arrow(&path).expect("a table"), table);
+        let bytes = super::write(&path, &table).expect("written");
+        assert_eq!(super::read(&path).expect("a table"), table);
         let file = std::fs::read(&path).expect("there");
         assert_eq!(bytes, file.len() as u64);
         for at in (0..file.len()).step_by(3) {
             let mut wrong = file.clone();
             wrong[at] ^= 0x55;
             std::fs::write(&path, &wrong).expect("room");
-            let _ = (read_arrow(&path), arrow_info(&path));
+            let _ = (super::read(&path), super::info(&path));
             std::fs::write(&path, &file[..at]).expect("room");
-            read_arrow(&path).expect_err("cut off");
+            super::read(&path).expect_err("cut off");
         }
         table.names = None;
-        table.write_arrow(&path).expect("written");
-        let names = read_arrow(&path).expect("a table").names.expect("names");
+        super::write(&path, &table).expect("written");
+        let names = super::read(&path).expect("a table").names.expect("names");
         assert_eq!(names, ["column_1", "column_2"]);
     }
 
@@ -398,7 +443,7 @@ mod tests {
                 writer.write(&batch.expect("a batch")).expect("room");
             }
             writer.finish().expect("room");
-            let (table, info) = (read_arrow(&path).expect("a table"), arrow_info(&path));
+            let (table, info) = (super::read(&path).expect("a table"), super::info(&path));
             let info = info.expect("it says so");
             if columns > 0 {
                 assert_eq!(
@@ -410,7 +455,7 @@ mod tests {
             let bytes = std::fs::read(&path).expect("there");
             for cut in [1, 5, 11, 400].map(|cut| bytes.len().saturating_sub(cut)) {
                 std::fs::write(&path, &bytes[..cut]).expect("room");
-                arrow_info(&path).expect_err("cut off");
+                super::info(&path).expect_err("cut off");
             }
         }
     }
@@ -428,7 +473,7 @@ mod tests {
         }
         writer.finish().expect("room");
         let mut file = std::fs::read(&path).expect("there");
-        assert_eq!(arrow_info(&path).expect("readable").rows, 120);
+        assert_eq!(super::info(&path).expect("readable").rows, 120);
         let (before, trailer) = file.split_last_chunk::<10>().expect("a trailer");
         let len = arrow_ipc::reader::read_footer_length(*trailer).expect("a length");
         let footer = &before[before.len() - len..];
@@ -443,7 +488,7 @@ mod tests {
             file[len..len + 4].copy_from_slice(&half);
         }
         std::fs::write(&path, &file).expect("room");
-        let error = arrow_info(&path).expect_err("40 halves of a file");
+        let error = super::info(&path).expect_err("40 halves of a file");
         assert_eq!(error.reason(), Reason::Malformed, "{error}");
         assert!(error.to_string().contains("its batches overlap"), "{error}");
     }
@@ -452,7 +497,7 @@ mod tests {
     fn damaged_files_are_refused_without_a_panic() {
         let (folder, table) = table("n,x,y\n1,2.5,1\n,NA,2\n3,-1,\n4,5,6\n7,8,9\n");
         let path = folder.path().join("t.arrow");
-        table.write_arrow(&path).expect("written");
+        super::write(&path, &table).expect("written");
         let file = std::fs::read(&path).expect("there");
         let mut right = 0;
         for at in 0..file.len() {
@@ -481,7 +526,7 @@ mod tests {
             writer.write(&batch).expect("room");
         }
         writer.finish().expect("room");
-        let table = read_arrow(&path).expect("a table");
+        let table = super::read(&path).expect("a table");
         let Values::I64(values) = table.columns[0].values() else { panic!("integers") };
         assert_eq!(values, [1, 0, -3].repeat(5));
         assert_eq!(table.columns[0].nulls(), 5);
@@ -494,7 +539,7 @@ mod tests {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("t.arrow");
         let refusal = |says: &str| {
-            let error = read_arrow(&path).expect_err("refused");
+            let error = super::read(&path).expect_err("refused");
             let text = error.to_string();
             assert!(text.contains(says) && text.contains("t.arrow"), "{text}");
             error.reason()
@@ -513,14 +558,14 @@ mod tests {
         let numbers: PrimitiveArray<UInt64Type> =
             [Some(u64::MAX), None, Some(0), Some(1 << 63)].into_iter().collect();
         write(&path, vec![("n", Arc::new(numbers))]);
-        let table = read_arrow(&path).expect("a table");
+        let table = super::read(&path).expect("a table");
         assert_eq!(table.columns[0].values(), Values::U64(&[u64::MAX, 0, 0, 1 << 63]));
         assert_eq!((table.columns[0].nulls(), table.columns[0].is_valid(1)), (1, false));
         let again = folder.path().join("again.arrow");
-        table.write_arrow(&again).expect("written");
-        assert_eq!(read_arrow(&again).expect("a table"), table);
+        super::write(&again, &table).expect("written");
+        assert_eq!(super::read(&again).expect("a table"), table);
         let text = folder.path().join("t.csv");
-        crate::table::TableWriter::new().write_columns(&text, &table).expect("written");
+        crate::table::TableWriteOptions::new().write_columns(&text, &table).expect("written");
         let text = std::fs::read_to_string(&text).expect("text");
         assert_eq!(text, "n\n18446744073709551615\n\"\"\n0\n9223372036854775808\n");
     }
@@ -530,12 +575,14 @@ mod tests {
         let (folder, table) = table("n\n1\n");
         let path = folder.path().join("t.arrow");
         let words = [("swath.rows", "3"), ("größe", "\0 ")];
-        let words = words.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
-        table.write_arrow_about(&path, &words, AppendOptions::new()).expect("written");
-        assert_eq!(arrow_info(&path).expect("readable").metadata, words);
-        assert_eq!(read_arrow(&path).expect("a table"), table);
-        table.write_arrow(&path).expect("written");
-        assert!(arrow_info(&path).expect("readable").metadata.is_empty());
+        let words: BTreeMap<String, String> =
+            words.map(|(key, value)| (key.to_owned(), value.to_owned())).into();
+        let options = ArrowOptions::new().with_metadata(words.clone());
+        options.write(&path, &table).expect("written");
+        assert_eq!(super::info(&path).expect("readable").metadata, words);
+        assert_eq!(super::read(&path).expect("a table"), table);
+        super::write(&path, &table).expect("written");
+        assert!(super::info(&path).expect("readable").metadata.is_empty());
     }
 
     #[test]
@@ -546,7 +593,7 @@ mod tests {
         let table = |count, rows| {
             Columns::new(None, vec![one(rows); count]).expect("columns of one length")
         };
-        let error = table(MOST_COLUMNS + 1, 7).write_arrow(&path).expect_err("too many");
+        let error = super::write(&path, &table(MOST_COLUMNS + 1, 7)).expect_err("too many");
         let told = error.to_string();
         assert_eq!(error.reason(), Reason::TooLarge, "{told}");
         assert!(told.contains("65537 columns of 7 rows") && told.contains("65536"), "{told}");
@@ -566,7 +613,7 @@ mod tests {
         writer.write(&batch).expect("room");
         writer.finish().expect("room");
         std::fs::write(&path, &stream).expect("room");
-        let error = read_arrow(&path).expect_err("a stream");
+        let error = super::read(&path).expect_err("a stream");
         assert_eq!(error.reason(), Reason::UnknownFormat);
         assert!(
             error.to_string().contains("an Arrow stream, not a file; try: write it"),

@@ -27,6 +27,15 @@ use crate::number::parse::{double, refusal, signed};
 
 type Checked<T> = std::result::Result<T, Wrong>;
 
+/// Reads the table in `source` as columns, each of the type that holds all its values.
+///
+/// # Errors
+///
+/// As [`TableOptions::read_columns`].
+pub fn read_columns(source: impl Into<Source>) -> Result<Columns> {
+    TableOptions::new().read_columns(source)
+}
+
 impl TableOptions {
     /// Reads the table in `source` as columns of integers and doubles.
     ///

@@ -9,7 +9,7 @@
 
 use std::path::Path;
 
-use swath::{Array, ReadOptions, Source, WriteOptions};
+use swath::{Array, OutputOptions, ReadOptions, Source, WriteOptions};
 
 use super::value::Value;
 use crate::compressed::Format as Packed;
@@ -59,55 +59,21 @@ impl<T: Value> Dense<T> {
 ///
 /// # Errors
 ///
-/// As [`read_with`].
-pub fn read<T: Value>(source: impl Into<Source>) -> Result<Dense<T>> {
-    read_with(source, &ReadOptions::new())
-}
-
-/// As [`read`], with workers, progress and cancellation of the caller's choice.
-///
-/// # Errors
-///
 /// [`Reason::UnknownFormat`] for a file that is no `.npy`; [`Reason::Malformed`] for a header that
 /// is damaged; [`Reason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
 /// [`Reason::Truncated`] unless the file ends where its values do; [`Reason::TooLarge`] for more than
 /// 65,536 rows or columns of nothing; and those of reading.
-pub fn read_with<T: Value>(
-    source: impl Into<Source>,
-    options: &ReadOptions,
-) -> Result<Dense<T>> {
-    let opened = input::open(source, options)?;
-    let (path, len) = (opened.path(), opened.len);
-    let header = Header::read(&opened)?;
-    header.check::<T>(path)?;
-    let sizes = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
-    let bytes = sizes.and_then(|count| count.checked_mul(size_of::<T>()));
-    let there = len.saturating_sub(header.data);
-    if bytes.is_none_or(|bytes| bytes as u64 != there) {
-        let shape = &header.shape;
-        let detail = format!("{there} bytes are here of values with the shape {shape:?}");
-        return Err(Error::reading(path, Reason::Truncated, detail).at(header.data));
-    }
-    // Whoever reads it may need something for each row or column.
-    if there == 0 && header.shape.iter().any(|&size| size > MOST_EMPTY) {
-        let detail = format!("an array without values has the shape {:?}", header.shape);
-        return Err(Error::reading(path, Reason::TooLarge, detail).at(0));
-    }
-    let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
-    let options = options.clone().with_offset(header.data).with_len(there);
-    options.read_into(&opened.input, bytemuck::cast_slice_mut(&mut values))?;
-    Ok(Dense { shape: header.shape, values })
+pub fn read<T: Value>(source: impl Into<Source>) -> Result<Dense<T>> {
+    NpyOptions::new().read(source)
 }
 
-/// Returns the type and the shape of the array in `source`: `<f8` are doubles, `<i4` integers of
-/// four bytes.
+/// Returns the type and the shape of the array in `source`.
 ///
 /// # Errors
 ///
-/// As [`read_with`], but for those about the values.
-pub fn info(source: impl Into<Source>) -> Result<(String, Vec<usize>)> {
-    let header = Header::read(&input::open(source, &ReadOptions::new())?)?;
-    Ok((header.descr, header.shape))
+/// As [`read`], but for those about the values.
+pub fn info(source: impl Into<Source>) -> Result<NpyInfo> {
+    NpyOptions::new().info(source)
 }
 
 /// Writes an array with this shape; returns the bytes of the file, which is complete under its
@@ -117,38 +83,115 @@ pub fn info(source: impl Into<Source>) -> Result<(String, Vec<usize>)> {
 ///
 /// [`Reason::Invalid`] unless there are as many values as the shape says; those of writing.
 pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) -> Result<u64> {
-    write_with(path, shape, values, &WriteOptions::new())
+    NpyOptions::new().write(path, shape, values)
 }
 
-/// As [`write()`], durable or not, over an old file or not.
-///
-/// # Errors
-///
-/// As [`write()`].
-pub fn write_with<T: Value>(
-    path: impl AsRef<Path>,
-    shape: &[usize],
-    values: &[T],
-    options: &WriteOptions,
-) -> Result<u64> {
-    let path = path.as_ref();
-    let count = shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
-    if count != Some(values.len()) {
-        let detail = format!("{} values do not have the shape {shape:?}", values.len());
-        return Err(Error::writing(path, Reason::Invalid, detail));
+/// What an `.npy` file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct NpyInfo {
+    /// The type of its numbers, as NumPy writes it: `<f8` are doubles, `<i4` integers of four bytes.
+    pub descr: String,
+    /// How many in each dimension; none for a single number.
+    pub shape: Vec<usize>,
+}
+
+/// How to read and write `.npy`. Every setter returns the options, none can fail.
+#[derive(Clone, Debug, Default)]
+pub struct NpyOptions {
+    read: ReadOptions,
+    output: OutputOptions,
+}
+
+impl NpyOptions {
+    /// Everything chosen.
+    pub fn new() -> Self {
+        Self::default()
     }
-    let header = header::<T>(shape);
-    let values: &[u8] = bytemuck::cast_slice(values);
-    let len = (header.len() + values.len()) as u64;
-    let out = options.create(path, len)?;
-    out.write_at(&header, 0)?;
-    let mut at = header.len() as u64;
-    for step in values.chunks(STEP) {
-        out.write_at(step, at)?;
-        at += step.len() as u64;
+
+    /// How the file is read, all of it.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
     }
-    out.commit()?;
-    Ok(len)
+
+    /// How the file is written.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
+        self
+    }
+
+    /// As [`read`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`].
+    pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Dense<T>> {
+        let opened = input::open(source, &self.read)?;
+        let (path, len) = (opened.path(), opened.len);
+        let header = Header::read(&opened)?;
+        header.check::<T>(path)?;
+        let sizes = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
+        let bytes = sizes.and_then(|count| count.checked_mul(size_of::<T>()));
+        let there = len.saturating_sub(header.data);
+        if bytes.is_none_or(|bytes| bytes as u64 != there) {
+            let shape = &header.shape;
+            let detail = format!("{there} bytes are here of values with the shape {shape:?}");
+            return Err(Error::reading(path, Reason::Truncated, detail).at(header.data));
+        }
+        // Whoever reads it may need something for each row or column.
+        if there == 0 && header.shape.iter().any(|&size| size > MOST_EMPTY) {
+            let detail = format!("an array without values has the shape {:?}", header.shape);
+            return Err(Error::reading(path, Reason::TooLarge, detail).at(0));
+        }
+        let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
+        let options = self.read.clone().with_offset(header.data).with_len(there);
+        options.read_into(&opened.input, bytemuck::cast_slice_mut(&mut values))?;
+        Ok(Dense { shape: header.shape, values })
+    }
+
+    /// As [`info`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`info`].
+    pub fn info(&self, source: impl Into<Source>) -> Result<NpyInfo> {
+        let header = Header::read(&input::open(source, &self.read)?)?;
+        Ok(NpyInfo { descr: header.descr, shape: header.shape })
+    }
+
+    /// As [`write()`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`write()`].
+    pub fn write<T: Value>(
+        &self,
+        path: impl AsRef<Path>,
+        shape: &[usize],
+        values: &[T],
+    ) -> Result<u64> {
+        let path = path.as_ref();
+        let count = shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
+        if count != Some(values.len()) {
+            let detail = format!("{} values do not have the shape {shape:?}", values.len());
+            return Err(Error::writing(path, Reason::Invalid, detail));
+        }
+        let header = header::<T>(shape);
+        let values: &[u8] = bytemuck::cast_slice(values);
+        let len = (header.len() + values.len()) as u64;
+        let out = WriteOptions::new().with_output(self.output.clone()).create(path, len)?;
+        out.write_at(&header, 0)?;
+        let mut at = header.len() as u64;
+        for step in values.chunks(STEP) {
+            out.write_at(step, at)?;
+            at += step.len() as u64;
+        }
+        out.commit()?;
+        Ok(len)
+    }
 }
 
 /// The header of a file with such values.

@@ -154,10 +154,10 @@ impl TableOptions {
         self
     }
 
-    /// Workers, progress, cancellation. Their extent is not the caller's to choose. The file is
-    /// read twice, so progress begins again after counting.
+    /// How the file is read, all of it: workers, page cache, progress, cancellation. It is read
+    /// twice, so progress begins again after counting.
     #[must_use]
-    pub fn with_read_options(mut self, read: ReadOptions) -> Self {
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
         self.read = read;
         self
     }

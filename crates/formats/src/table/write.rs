@@ -1,8 +1,7 @@
 //! Writes tables: any worker makes the text of some rows, ordered mode puts it in its place.
 
-use std::path::Path;
-
-use swath::append::{Ordered, OrderedOptions, Ticket, ordered};
+use swath::append::{Ordered, OrderedOptions, Ticket};
+use swath::{Output, OutputOptions};
 
 use super::columns::{Columns, Values, numbered};
 use super::dialect::Dialect;
@@ -33,43 +32,59 @@ pub enum Decimals {
     Fixed(usize),
 }
 
+/// Writes a row-major array with rows of `columns` values; returns the bytes of the output.
+///
+/// # Errors
+///
+/// As [`TableWriteOptions::write`].
+pub fn write<T: Value>(output: impl Into<Output>, columns: usize, values: &[T]) -> Result<u64> {
+    TableWriteOptions::new().write(output, columns, values)
+}
+
+/// Writes columns; returns the bytes of the output.
+///
+/// # Errors
+///
+/// As [`TableWriteOptions::write`].
+pub fn write_columns(output: impl Into<Output>, table: &Columns) -> Result<u64> {
+    TableWriteOptions::new().write_columns(output, table)
+}
+
 /// How to write a table. Every setter returns the options, none can fail.
 ///
 /// ```
-/// use swath_formats::table::{TableWriter, read};
+/// use swath_formats::table::{TableWriteOptions, read};
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = folder.path().join("points.csv");
-/// let writer = TableWriter::new().with_names(["x", "y"]);
-/// writer.write(&path, 2, &[1.0, 2.5, 3.0, 0.1])?;
+/// let options = TableWriteOptions::new().with_names(["x", "y"]);
+/// options.write(&path, 2, &[1.0, 2.5, 3.0, 0.1])?;
 /// assert_eq!(std::fs::read_to_string(&path)?, "x,y\n1.0,2.5\n3.0,0.1\n");
 /// assert_eq!(read::<f64>(&path)?.values[..], [1.0, 2.5, 3.0, 0.1]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
-pub struct TableWriter {
+pub struct TableWriteOptions {
     delimiter: u8,
     names: Option<Vec<String>>,
     decimals: Decimals,
-    workers: usize,
-    ordered: OrderedOptions,
+    output: OutputOptions,
 }
 
-impl Default for TableWriter {
+impl Default for TableWriteOptions {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl TableWriter {
+impl TableWriteOptions {
     /// Commas, no names, the shortest doubles, one worker for each core.
     pub fn new() -> Self {
         Self {
             delimiter: b',',
             names: None,
             decimals: Decimals::Shortest,
-            workers: 0,
-            ordered: OrderedOptions::new(),
+            output: OutputOptions::new(),
         }
     }
 
@@ -98,18 +113,11 @@ impl TableWriter {
         self
     }
 
-    /// Threads, the caller's included. Default 0: one for each core. The text does not depend on
-    /// it.
+    /// How the output is written. Its workers make the text: 0 are one for each core. The text does
+    /// not depend on them.
     #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers;
-        self
-    }
-
-    /// How the file is made: durability, progress, cancellation.
-    #[must_use]
-    pub fn with_ordered_options(mut self, ordered: OrderedOptions) -> Self {
-        self.ordered = ordered;
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
@@ -124,19 +132,20 @@ impl TableWriter {
     /// the number of digits is possible; and those of writing.
     pub fn write<T: Value>(
         &self,
-        path: impl AsRef<Path>,
+        output: impl Into<Output>,
         columns: usize,
         values: &[T],
     ) -> Result<u64> {
-        let path = path.as_ref();
+        let output = output.into();
+        let path = output.name();
         if columns == 0 || !values.len().is_multiple_of(columns) {
             let detail = format!("{} values are no rows of {columns}", values.len());
             return Err(Error::writing(path, Reason::Invalid, detail));
         }
         let numbered = values.is_empty().then(|| numbered(columns));
-        let out = self.begin(path, columns, self.names.as_deref().or(numbered.as_deref()))?;
+        let out = self.begin(output, columns, self.names.as_deref().or(numbered.as_deref()))?;
         let rows = values.chunks(columns * (VALUES / columns).max(1));
-        out.map_ordered(rows, self.workers, |rows, ticket: &mut Ticket| {
+        out.map_ordered(rows, self.output.workers(), |rows, ticket: &mut Ticket| {
             let text = ticket.buffer();
             for row in rows.chunks_exact(columns) {
                 for value in row {
@@ -156,8 +165,9 @@ impl TableWriter {
     /// # Errors
     ///
     /// As [`write`](Self::write).
-    pub fn write_columns(&self, path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
-        let path = path.as_ref();
+    pub fn write_columns(&self, output: impl Into<Output>, table: &Columns) -> Result<u64> {
+        let output = output.into();
+        let path = output.name();
         let columns = &table.columns;
         if columns.is_empty() {
             return Err(Error::writing(path, Reason::Invalid, "there are no columns"));
@@ -165,11 +175,11 @@ impl TableWriter {
         let names = self.names.as_deref().or(table.names.as_deref());
         let numbered = (table.rows == 0).then(|| numbered(columns.len()));
         let names = names.or(numbered.as_deref());
-        let out = self.begin(path, columns.len(), names)?;
+        let out = self.begin(output, columns.len(), names)?;
         let step = (VALUES / columns.len()).max(1);
         let values: Vec<_> = columns.iter().map(|it| (it, it.values())).collect();
         let parts = (0..table.rows).step_by(step);
-        out.map_ordered(parts, self.workers, |first, ticket: &mut Ticket| {
+        out.map_ordered(parts, self.output.workers(), |first, ticket: &mut Ticket| {
             let text = ticket.buffer();
             for row in first..table.rows.min(first + step) {
                 for (column, values) in &values {
@@ -231,13 +241,19 @@ impl TableWriter {
     }
 
     /// Begins the file, with its header if there are names.
-    fn begin(&self, path: &Path, columns: usize, names: Option<&[String]>) -> Result<Ordered> {
+    fn begin(
+        &self,
+        output: Output,
+        columns: usize,
+        names: Option<&[String]>,
+    ) -> Result<Ordered> {
         // How readers who are told nothing take it.
         let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
         self.check(columns, names, &usual).map_err(|(detail, hint)| {
-            Error::writing(path, Reason::Invalid, detail).hint(hint)
+            Error::writing(output.name(), Reason::Invalid, detail).hint(hint)
         })?;
-        let out = ordered(path, self.ordered.clone())?;
+        let writing = OrderedOptions::new().with_output(self.output.clone());
+        let out = output.open(&writing)?;
         if let Some(names) = names {
             let mut ticket = out.ticket()?;
             let text = ticket.buffer();

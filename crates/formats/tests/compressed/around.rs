@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use swath::append::{Ordered, OrderedOptions, ordered_to};
-use swath::{ReadAt, Source, SourceFacts};
+use swath::append::{Ordered, ordered_to};
+use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 use swath_formats::Result;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Decompressed, Format};
 
@@ -79,7 +79,7 @@ impl Write for Kept {
 /// An output, and what is written to it.
 fn output() -> (Ordered, Kept) {
     let kept = Kept::default();
-    (ordered_to(kept.clone(), Path::new("kept"), OrderedOptions::new()), kept)
+    (ordered_to(kept.clone(), Path::new("kept")), kept)
 }
 
 pub(crate) fn packed_by(options: &CompressOptions, source: Source) -> Vec<u8> {
@@ -91,12 +91,20 @@ pub(crate) fn packed_by(options: &CompressOptions, source: Source) -> Vec<u8> {
 }
 
 pub(crate) fn packed(format: Format, bytes: &[u8]) -> Vec<u8> {
-    packed_by(&CompressOptions::new(format).with_workers(2), source(bytes))
+    packed_by(
+        &CompressOptions::new()
+            .with_format(format)
+            .with_read(ReadOptions::new().with_workers(2)),
+        source(bytes),
+    )
 }
 
 /// Small frames, so that a few kB have many.
 pub(crate) fn packed_small(format: Format, bytes: &[u8]) -> Vec<u8> {
-    let options = CompressOptions::new(format).with_block_size(4096).with_workers(2);
+    let options = CompressOptions::new()
+        .with_format(format)
+        .with_block_size(4096)
+        .with_read(ReadOptions::new().with_workers(2));
     packed_by(&options, source(bytes))
 }
 
@@ -115,7 +123,7 @@ pub(crate) fn unpacked_by(
 }
 
 pub(crate) fn unpacked(bytes: &[u8]) -> Result<Vec<u8>> {
-    let options = DecompressOptions::new().with_workers(2);
+    let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
     let (report, plain) = unpacked_by(&options, source(bytes));
     report.map(|_| plain)
 }

@@ -1,5 +1,6 @@
 //! Blocks are found by their marks at any bit; marks that are none do not mislead.
 
+use swath::ReadOptions;
 use swath_formats::Reason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
@@ -8,7 +9,10 @@ use crate::around::{packed, packed_by, packed_small, source, text, unpacked, unp
 /// 900 kB of text in one stream of nine blocks, which begin at any bit.
 fn nine_blocks() -> (Vec<u8>, Vec<u8>) {
     let plain = text(1, 900_000);
-    let options = CompressOptions::new(Format::Bzip2).with_level(1).with_block_size(900_000);
+    let options = CompressOptions::new()
+        .with_format(Format::Bzip2)
+        .with_level(1)
+        .with_block_size(900_000);
     let bytes = packed_by(&options, source(&plain));
     (plain, bytes)
 }
@@ -17,7 +21,8 @@ fn nine_blocks() -> (Vec<u8>, Vec<u8>) {
 fn the_blocks_of_one_stream_are_found_by_any_number_of_workers() {
     let (plain, bytes) = nine_blocks();
     for workers in [1, 2, 3, 7] {
-        let options = DecompressOptions::new().with_workers(workers);
+        let options =
+            DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
         let (report, there) = unpacked_by(&options, source(&bytes));
         assert!(there == plain, "{workers}");
         let frames = report.expect("whole").frames;
@@ -114,7 +119,8 @@ fn a_mark_within_a_block_is_none() {
         let three = [&packed[..], &bytes, &packed].concat();
         let wanted = [&other[..], &plain, &other].concat();
         for workers in [1, 2, 5] {
-            let options = DecompressOptions::new().with_workers(workers);
+            let options =
+                DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
             let (report, there) = unpacked_by(&options, source(&bytes));
             assert!(there == plain, "{report:?}");
             let (report, there) = unpacked_by(&options, source(&three));
@@ -137,7 +143,8 @@ fn a_block_within_a_block_is_refused() {
     let inner = inner.into_iter().find(|inner| !inner.contains(&255)).expect("one of many");
     let (plain, bytes) = spelled_well(&inner);
     for workers in [1, 2, 5] {
-        let options = DecompressOptions::new().with_workers(workers);
+        let options =
+            DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
         match unpacked_by(&options, source(&bytes)) {
             (Ok(_), there) => assert!(there == plain),
             (Err(error), _) => assert_eq!(error.reason(), Reason::Corrupt),
@@ -183,7 +190,8 @@ fn blocks_behind_the_end_are_none_as_to_bzip2() {
     // Streams that begin where none may begin.
     let bytes = [&packed[..], b"junk", &packed].concat();
     for workers in [1, 2, 5] {
-        let options = DecompressOptions::new().with_workers(workers);
+        let options =
+            DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
         let (report, there) = unpacked_by(&options, source(&bytes));
         let rest = report.expect("skipped").rest;
         assert!(there == plain, "{rest:?}");

@@ -1,5 +1,6 @@
 //! Bytes that were damaged or cut off: an error, or the right bytes; never a panic, never others.
 
+use swath::ReadOptions;
 use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
@@ -32,7 +33,8 @@ fn flipped_bits_are_an_error_or_change_nothing() {
                 let bit = usize::try_from(next() % (8 * bytes.len() as u64)).unwrap();
                 bytes[bit / 8] ^= 1 << (bit % 8);
             }
-            let options = DecompressOptions::new().with_workers(2);
+            let options =
+                DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
             let (report, there) = unpacked_by(&options, source(&bytes));
             match report {
                 // What only the index says does not matter to a decoder, nor do bits that fill up.
@@ -117,7 +119,8 @@ fn what_comes_through_a_pipe_is_judged_as_a_file_is() {
             let mut bytes = whole.clone();
             let at = usize::try_from(next() % bytes.len() as u64).unwrap();
             bytes[at] ^= 1 << (next() % 8);
-            let options = DecompressOptions::new().with_workers(3);
+            let options =
+                DecompressOptions::new().with_read(ReadOptions::new().with_workers(3));
             let (of_file, _) = unpacked_by(&options, source(&bytes));
             let (of_pipe, _) = unpacked_by(&options, pipe(&bytes, 99));
             let outcome = |outcome: swath_formats::Result<_>| {
@@ -181,7 +184,7 @@ fn a_damaged_stream_leaves_no_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("plain");
         std::fs::write(&path, "old").expect("written");
-        let error = DecompressOptions::new().decompress_file(source(&bytes), &path);
+        let error = DecompressOptions::new().decompress(source(&bytes), &path);
         assert_eq!(error.expect_err("damaged").reason(), Reason::Corrupt, "{format}");
         assert_eq!(std::fs::read(&path).expect("it is there"), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
@@ -196,8 +199,10 @@ fn whoever_waits_for_a_damaged_item_is_let_go() {
             let mut bytes = whole.clone();
             bytes[at] ^= 0x40;
             // There is no index, so all items are cut in their order.
-            let options =
-                DecompressOptions::new().with_workers(7).with_offset(1_999_000).with_len(1_000);
+            let options = DecompressOptions::new()
+                .with_read(ReadOptions::new().with_workers(7))
+                .with_offset(1_999_000)
+                .with_len(1_000);
             let (report, _) = unpacked_by(&options, source(&bytes));
             report.expect_err("damaged before what was asked for");
         }
@@ -209,7 +214,7 @@ fn bgzf_that_was_cut_off_after_a_block_is_told() {
     const END: usize = 28;
     let plain = text(8, 30_000);
     let whole = packed_small(Format::Bgzf, &plain);
-    let options = DecompressOptions::new().with_workers(2);
+    let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
     let report = |bytes: &[u8]| unpacked_by(&options, source(bytes)).0.expect("decoded");
     assert!(report(&whole).is_whole() && report(&whole).notes().is_empty());
     let cut = report(&whole[..whole.len() - END]);

@@ -1,5 +1,6 @@
 //! Streams that were made to harm: sizes that lie, indexes that lie, bombs.
 
+use swath::ReadOptions;
 use swath_formats::Reason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
@@ -263,7 +264,8 @@ fn in_order(bytes: &[u8]) -> Option<Vec<u8>> {
 fn check_in_order(name: &str, bytes: &[u8], workers: &[usize]) {
     let right = in_order(bytes);
     for &workers in workers {
-        let options = DecompressOptions::new().with_workers(workers);
+        let options =
+            DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
         for (from, source) in [("file", source(bytes)), ("pipe", pipe(bytes, 5000))] {
             let (report, plain) = unpacked_by(&options, source);
             match (&report, &right) {
@@ -332,8 +334,10 @@ fn a_damaged_member_is_told_where_it_begins_though_lengths_are_not_believed() {
     let mut bytes = parts.concat();
     let begins = parts[..3].concat().len();
     bytes[begins + 100] ^= 1;
-    let (report, plain) =
-        unpacked_by(&DecompressOptions::new().with_workers(3), source(&bytes));
+    let (report, plain) = unpacked_by(
+        &DecompressOptions::new().with_read(ReadOptions::new().with_workers(3)),
+        source(&bytes),
+    );
     let error = report.expect_err("damaged");
     assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(begins as u64)));
     assert!(text(0, 3000).starts_with(&plain[..plain.len().min(3000)]));

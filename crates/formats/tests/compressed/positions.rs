@@ -1,6 +1,7 @@
 //! Bytes from the middle are those of the whole, with an index and without one.
 
 use std::path::PathBuf;
+use swath::ReadOptions;
 
 use swath_formats::Reason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format, Seekable};
@@ -45,7 +46,9 @@ fn an_extent_is_the_same_with_an_index_without_one_and_from_a_pipe() {
         for (offset, len) in
             [(0, Some(1)), (4095, Some(2)), (10_000, None), (50_000, None), (7, Some(0))]
         {
-            let mut options = DecompressOptions::new().with_workers(3).with_offset(offset);
+            let mut options = DecompressOptions::new()
+                .with_read(ReadOptions::new().with_workers(3))
+                .with_offset(offset);
             if let Some(len) = len {
                 options = options.with_len(len);
             }
@@ -64,7 +67,7 @@ fn an_extent_is_the_same_with_an_index_without_one_and_from_a_pipe() {
 fn only_the_frames_that_are_needed_are_read() {
     let plain = text(3, 400_000);
     for format in INDEXED {
-        let options = CompressOptions::new(format).with_block_size(40_000);
+        let options = CompressOptions::new().with_format(format).with_block_size(40_000);
         let bytes = packed_by(&options, source(&plain));
         let options = DecompressOptions::new().with_offset(200_001).with_len(3);
         let (report, there) = unpacked_by(&options, source(&bytes));
@@ -88,7 +91,7 @@ fn an_extent_that_is_not_there_is_an_error_and_leaves_no_file() {
             for input in [source(&bytes), pipe(&bytes, 500)] {
                 let folder = tempfile::tempdir().expect("a folder");
                 let path = folder.path().join("plain");
-                let error = options.decompress_file(input, &path).expect_err("too few bytes");
+                let error = options.decompress(input, &path).expect_err("too few bytes");
                 assert_eq!(error.reason(), Reason::Truncated, "{format} {error}");
                 assert!(error.to_string().contains("to 20000 bytes"), "{error}");
                 assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);

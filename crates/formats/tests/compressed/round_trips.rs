@@ -1,5 +1,6 @@
 //! What was compressed is decompressed to the same bytes, whoever did it and however it came.
 
+use swath::ReadOptions;
 use swath_formats::Reason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
@@ -23,6 +24,7 @@ fn every_size_around_a_block_comes_back() {
 fn sizes_around_the_usual_block_come_back() {
     for format in [Format::Gzip, Format::Bgzf, Format::Bzip2] {
         let block = format.default_block_size(format.default_level());
+        let block = usize::try_from(block).expect("a few MiB");
         for len in [block - 1, block, block + 1, 2 * block + 1] {
             let plain = text(3, len);
             assert!(unpacked(&packed(format, &plain)).expect("whole") == plain, "{format}");
@@ -57,8 +59,10 @@ fn every_level_comes_back() {
     let plain = text(7, 40_000);
     for format in FORMATS {
         for level in format.levels() {
-            let options =
-                CompressOptions::new(format).with_level(level).with_block_size(16 << 10);
+            let options = CompressOptions::new()
+                .with_format(format)
+                .with_level(level)
+                .with_block_size(16 << 10);
             let bytes = packed_by(&options, source(&plain));
             assert!(unpacked(&bytes).expect("whole") == plain, "{format} {level}");
         }
@@ -69,15 +73,19 @@ fn every_level_comes_back() {
 fn the_output_is_the_same_for_every_worker_count_and_from_a_pipe() {
     let plain = text(11, 400_000);
     for format in FORMATS {
-        let options = CompressOptions::new(format).with_block_size(20_000);
-        let one = packed_by(&options.clone().with_workers(1), source(&plain));
+        let options = CompressOptions::new().with_format(format).with_block_size(20_000);
+        let one = packed_by(
+            &options.clone().with_read(ReadOptions::new().with_workers(1)),
+            source(&plain),
+        );
         for workers in [2, 7] {
-            let options = options.clone().with_workers(workers);
+            let options = options.clone().with_read(ReadOptions::new().with_workers(workers));
             assert!(packed_by(&options, source(&plain)) == one, "{format} {workers}");
             assert!(packed_by(&options, pipe(&plain, 1000)) == one, "{format} {workers} pipe");
         }
         for workers in [1, 2, 7] {
-            let options = DecompressOptions::new().with_workers(workers);
+            let options =
+                DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
             for input in [source(&one), pipe(&one, 777)] {
                 let (report, bytes) = unpacked_by(&options, input);
                 let report = report.expect("whole");
@@ -106,13 +114,16 @@ fn the_report_counts_what_was_done() {
     {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("packed");
-        let options = CompressOptions::new(format).with_block_size(4096).with_workers(2);
-        let report = options.compress_file(source(&plain), &path).expect("written");
+        let options = CompressOptions::new()
+            .with_format(format)
+            .with_block_size(4096)
+            .with_read(ReadOptions::new().with_workers(2));
+        let report = options.compress(source(&plain), &path).expect("written");
         assert_eq!((report.frames, report.bytes_in, report.workers), (frames, 10_000, 2));
         assert_eq!((report.format, report.level), (format, format.default_level()));
         assert_eq!(report.bytes_out, std::fs::metadata(&path).expect("it is there").len());
         let back = folder.path().join("plain");
-        let report = DecompressOptions::new().decompress_file(&path, &back).expect("written");
+        let report = DecompressOptions::new().decompress(&path, &back).expect("written");
         assert_eq!(report.bytes_out, 10_000);
         assert!(report.rest.is_none() && report.frames >= frames, "{report:?}");
         assert!(std::fs::read(&back).expect("it is there") == plain);
@@ -132,9 +143,11 @@ fn levels_and_sizes_that_a_format_does_not_have_are_refused_before_anything_is_r
         (Format::Zstd, 3, 4095, "4096 to 33554432 bytes"),
         (Format::Gzip, 3, (32 << 20) + 1, "4096 to 33554432 bytes"),
     ] {
-        let options =
-            CompressOptions::new(format).with_level(level).with_block_size(block_size);
-        let error = options.compress_file("/dev/null", &path).expect_err("refused");
+        let options = CompressOptions::new()
+            .with_format(format)
+            .with_level(level)
+            .with_block_size(block_size);
+        let error = options.compress("/dev/null", &path).expect_err("refused");
         assert_eq!(error.reason(), Reason::Invalid);
         assert!(error.to_string().contains(says), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
@@ -145,10 +158,11 @@ fn levels_and_sizes_that_a_format_does_not_have_are_refused_before_anything_is_r
 fn what_cannot_be_read_is_the_library_s_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("packed");
-    let error = CompressOptions::new(Format::Zstd).compress_file("/nonexistent", &path);
+    let error =
+        CompressOptions::new().with_format(Format::Zstd).compress("/nonexistent", &path);
     let error = error.expect_err("it is not there");
     assert_eq!(error.library().and_then(swath::Error::raw_os_error), Some(2));
-    let error = DecompressOptions::new().decompress_file(folder.path(), &path);
+    let error = DecompressOptions::new().decompress(folder.path(), &path);
     assert_eq!(error.expect_err("a folder").reason(), Reason::Library);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
@@ -168,8 +182,8 @@ fn a_cancelled_compression_leaves_nothing() {
     let token = swath::CancelToken::new();
     token.cancel();
     let read = swath::ReadOptions::new().with_cancel(token);
-    let options = CompressOptions::new(Format::Gzip).with_read(read);
-    let error = options.compress_file(source(&text(1, 100_000)), &path).expect_err("cancelled");
+    let options = CompressOptions::new().with_format(Format::Gzip).with_read(read);
+    let error = options.compress(source(&text(1, 100_000)), &path).expect_err("cancelled");
     assert_eq!(error.library().map(swath::Error::reason), Some(swath::Reason::Cancelled));
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 use std::process::{Command, Stdio};
+use swath::ReadOptions;
 
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
@@ -128,7 +129,7 @@ fn frames_longer_than_any_worker_takes_are_read() {
     let plain = text(1, 40_000_000);
     for encoder in [&["zstd", "-1cq"][..], &["gzip", "-1c"]] {
         let Some(bytes) = through(encoder, &plain) else { continue };
-        let options = DecompressOptions::new().with_workers(2);
+        let options = DecompressOptions::new().with_read(ReadOptions::new().with_workers(2));
         let (report, there) = unpacked_by(&options, source(&bytes));
         assert!(there == plain, "{encoder:?} {report:?}");
         let options = options.with_offset(39_000_000).with_len(1_000);
@@ -155,7 +156,7 @@ fn a_frame_is_no_larger_than_the_tools_make_it() {
 #[test]
 fn the_seek_table_does_not_disturb_a_decoder_that_does_not_know_it() {
     let plain = text(2, 100_000);
-    let options = CompressOptions::new(Format::Zstd).with_block_size(10_000);
+    let options = CompressOptions::new().with_format(Format::Zstd).with_block_size(10_000);
     let bytes = packed_by(&options, source(&plain));
     assert!(bytes.ends_with(b"\xb1\xea\x92\x8f"));
     let Some(listed) = through(&["zstd", "-dcq"], &bytes) else { return };

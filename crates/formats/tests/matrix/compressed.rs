@@ -1,7 +1,8 @@
 //! Compressed rows and columns.
 
+use swath::ReadOptions;
 use swath_formats::matrix::{
-    self, AnyCoo, AnyCsc, AnyCsr, Duplicates, Ids, MatrixOptions, Order,
+    self, AnyCoo, AnyCsc, AnyCsr, Duplicates, EntryOrder, Ids, MatrixOptions,
 };
 use swath_reference::matrix::by_row;
 
@@ -62,9 +63,9 @@ fn check(text: &str, options: &MatrixOptions) {
     let file = Scratch::new("a.mtx", text.as_bytes());
     let matrix = right(text);
     let entries = matrix.entries();
-    let got = matrix::read_rows(file.path(), options).expect("rows");
+    let got = options.read_rows(file.path()).expect("rows");
     same(rows(&got), expected(matrix.rows, &entries), text);
-    let got = matrix::read_columns(file.path(), options).expect("columns");
+    let got = options.read_columns(file.path()).expect("columns");
     same(columns(&got), expected(matrix.columns, &transposed(&entries)), text);
 }
 
@@ -93,13 +94,18 @@ fn every_kind_at_every_block_size_and_number_of_workers_is_compressed_right() {
     for (seed, (layout, field, symmetry)) in (0..).zip(kinds()) {
         let text = market(seed * 8 + seed % 4, layout, field, symmetry, 40);
         for block_size in (1..=64).chain([1 << 20]) {
-            let options = MatrixOptions::new().with_workers(
+            let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(
                 [1, 2, 3, 4][usize::from(seed % 2 == 0) + usize::from(seed % 3 == 0)],
-            );
+            ));
             check(&text, &options.with_block_size(block_size));
         }
         for workers in (1..=8).chain([64]) {
-            check(&text, &MatrixOptions::new().with_workers(workers).with_block_size(50));
+            check(
+                &text,
+                &MatrixOptions::new()
+                    .with_read(ReadOptions::new().with_workers(workers))
+                    .with_block_size(50),
+            );
         }
     }
 }
@@ -112,7 +118,9 @@ fn large_random_matrices_are_compressed_right_in_many_buckets() {
         println!("seed {seed}");
         let text = market(seed, "coordinate", field, "general", 150_000);
         for ids in [Ids::U32, Ids::U64] {
-            let options = MatrixOptions::new().with_ids(ids).with_workers(3);
+            let options = MatrixOptions::new()
+                .with_ids(ids)
+                .with_read(ReadOptions::new().with_workers(3));
             check(&text, &options.with_block_size(20_000));
         }
     }
@@ -128,23 +136,24 @@ fn rows_may_be_sorted_and_duplicates_added_up() {
         let text = market(seed * 8, layout, field, symmetry, 300);
         let file = Scratch::new("a.mtx", text.as_bytes());
         let matrix = right(&text);
-        let by_id = MatrixOptions::new().with_order(Order::Sorted).with_block_size(70);
+        let by_id = MatrixOptions::new().with_order(EntryOrder::Sorted).with_block_size(70);
         let sums = MatrixOptions::new().with_duplicates(Duplicates::Summed).with_block_size(70);
         for workers in [1, 4] {
+            let read = ReadOptions::new().with_workers(workers);
             let (by_id, sums) =
-                (by_id.clone().with_workers(workers), sums.clone().with_workers(workers));
+                (by_id.clone().with_read(read.clone()), sums.clone().with_read(read));
             let entries = sorted(&matrix.entries());
-            let got = matrix::read(file.path(), &by_id).expect("sorted");
+            let got = by_id.read(file.path()).expect("sorted");
             assert_eq!(bits(entries_of(&got)), bits(entries.clone()), "{text}");
-            let got = matrix::read_rows(file.path(), &by_id).expect("sorted");
+            let got = by_id.read_rows(file.path()).expect("sorted");
             same(rows(&got), expected(matrix.rows, &entries), &text);
             let mut entries = summed(&matrix.entries());
             if field == "pattern" {
                 entries.iter_mut().for_each(|entry| entry.2 = [1.0, 0.0]);
             }
-            let got = matrix::read(file.path(), &sums).expect("summed");
+            let got = sums.read(file.path()).expect("summed");
             assert_eq!(bits(entries_of(&got)), bits(entries.clone()), "{text}");
-            let got = matrix::read_rows(file.path(), &sums).expect("summed");
+            let got = sums.read_rows(file.path()).expect("summed");
             same(rows(&got), expected(matrix.rows, &entries), &text);
         }
     }
@@ -157,11 +166,11 @@ fn edges_are_compressed_as_wide_as_they_need() {
     let graph = swath_reference::matrix::edges(text, 0).expect("edges");
     for block_size in 1..30 {
         let options = MatrixOptions::new().with_block_size(block_size);
-        let got = matrix::read_rows(file.path(), &options).expect("rows");
+        let got = options.read_rows(file.path()).expect("rows");
         same(rows(&got), expected(4, &graph.entries()), text);
         let AnyCsr::U32(got) = got else { panic!("small ids") };
         assert_eq!((got.row(3), got.entry_count(), got.row_count), (&[1, 0, 1][..], 4, 4));
-        let got = matrix::read_columns(file.path(), &options).expect("columns");
+        let got = options.read_columns(file.path()).expect("columns");
         let AnyCsc::U32(got) = got else { panic!("small ids") };
         assert_eq!((got.column(1), got.entry_count()), (&[3, 3][..], 4));
     }
@@ -171,17 +180,16 @@ fn edges_are_compressed_as_wide_as_they_need() {
 fn more_rows_than_a_file_of_that_length_may_ask_for_are_refused() {
     let text = "%%MatrixMarket matrix coordinate pattern general\n1000000000000 5 1\n7 1\n";
     let file = Scratch::new("a.mtx", text.as_bytes());
-    let error = matrix::read_rows(file.path(), &MatrixOptions::new()).expect_err("terabytes");
+    let error = matrix::read_rows(file.path()).expect_err("terabytes");
     assert_eq!((error.reason(), error.line()), (swath_formats::Reason::TooLarge, Some(2)));
-    let AnyCoo::U64(coo) = matrix::read(file.path(), &MatrixOptions::new()).expect("one entry")
-    else {
+    let AnyCoo::U64(coo) = matrix::read(file.path()).expect("one entry") else {
         panic!("a trillion rows")
     };
     assert_eq!((&coo.rows[..], &coo.columns[..]), (&[6][..], &[0][..]));
-    let got = matrix::read_columns(file.path(), &MatrixOptions::new()).expect("five columns");
+    let got = matrix::read_columns(file.path()).expect("five columns");
     same(columns(&got), expected(5, &[(0, 6, [1.0, 0.0])]), text);
     let edges = Scratch::new("a.el", b"0 4000000000\n");
-    let error = matrix::read_rows(edges.path(), &MatrixOptions::new()).expect_err("gigabytes");
+    let error = matrix::read_rows(edges.path()).expect_err("gigabytes");
     assert_eq!(error.reason(), swath_formats::Reason::TooLarge);
 }
 
@@ -192,6 +200,6 @@ fn a_sum_that_does_not_fit_is_an_error() {
         format!("%%MatrixMarket matrix coordinate integer general\n2 2 2\n2 1 {most}\n2 1 1\n");
     let file = Scratch::new("a.mtx", text.as_bytes());
     let options = MatrixOptions::new().with_duplicates(Duplicates::Summed);
-    let error = matrix::read_rows(file.path(), &options).expect_err("2^63");
+    let error = options.read_rows(file.path()).expect_err("2^63");
     assert!(error.to_string().contains("row or column 2"), "{error}");
 }

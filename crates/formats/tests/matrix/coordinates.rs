@@ -1,5 +1,6 @@
 //! Coordinates, as they stand in the file.
 
+use swath::ReadOptions;
 use swath_formats::matrix::{self, AnyCoo, Ids, MatrixFormat, MatrixOptions};
 
 use crate::texts::{Scratch, bits, entries_of, kinds, market, right, size_of};
@@ -7,7 +8,8 @@ use crate::texts::{Scratch, bits, entries_of, kinds, market, right, size_of};
 fn check(text: &str, options: &MatrixOptions) {
     let file = Scratch::new("a.mtx", text.as_bytes());
     let expected = right(text);
-    let got = matrix::read(file.path(), options)
+    let got = options
+        .read(file.path())
         .unwrap_or_else(|error| panic!("{error}: {options:?}\n{text}"));
     assert_eq!(size_of(&got), (expected.rows, expected.columns));
     assert_eq!(bits(entries_of(&got)), bits(expected.entries()), "{options:?}\n{text}");
@@ -19,12 +21,18 @@ fn every_kind_at_every_block_size_and_number_of_workers_is_read_right() {
         let text = market(seed, layout, field, symmetry, 40);
         for block_size in (1..=64).chain([100, 1 << 20]) {
             for workers in [1, 3] {
-                let options = MatrixOptions::new().with_workers(workers);
+                let options =
+                    MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
                 check(&text, &options.with_block_size(block_size));
             }
         }
         for workers in (1..=8).chain([64]) {
-            check(&text, &MatrixOptions::new().with_workers(workers).with_block_size(50));
+            check(
+                &text,
+                &MatrixOptions::new()
+                    .with_read(ReadOptions::new().with_workers(workers))
+                    .with_block_size(50),
+            );
         }
     }
 }
@@ -35,7 +43,9 @@ fn random_matrices_are_read_right() {
         println!("seed {seed}");
         for (layout, field, symmetry) in kinds() {
             let text = market(seed, layout, field, symmetry, seed * 7);
-            let options = MatrixOptions::new().with_workers(2).with_block_size(1 + seed * 37);
+            let options = MatrixOptions::new()
+                .with_read(ReadOptions::new().with_workers(2))
+                .with_block_size(1 + seed * 37);
             check(&text, &options);
         }
     }
@@ -67,7 +77,7 @@ fn edges_take_the_ids_they_need() {
         let base = if base_one { matrix::Base::One } else { matrix::Base::Auto };
         for block_size in 1..40 {
             let options = options.clone().with_base(base).with_block_size(block_size);
-            let got = matrix::read(file.path(), &options).expect("edges");
+            let got = options.read(file.path()).expect("edges");
             let expected = swath_reference::matrix::edges(text, u64::from(base_one));
             let expected = expected.expect("edges");
             assert_eq!(bits(entries_of(&got)), bits(expected.entries()), "{text}");
@@ -77,7 +87,7 @@ fn edges_take_the_ids_they_need() {
         }
     }
     let wide = Scratch::new("a.el", b"1 2\n1 4294967296\n");
-    let error = matrix::read(wide.path(), &options.with_ids(Ids::U32)).expect_err("too wide");
+    let error = options.with_ids(Ids::U32).read(wide.path()).expect_err("too wide");
     assert_eq!((error.line(), error.reason()), (Some(2), swath_formats::Reason::TooLarge));
 }
 
@@ -85,10 +95,10 @@ fn edges_take_the_ids_they_need() {
 fn a_file_without_a_name_that_tells_is_known_by_its_banner() {
     let text = "%%MatrixMarket matrix coordinate pattern general\n2 2 1\n1 2\n";
     let file = Scratch::new("graph", text.as_bytes());
-    let matrix = matrix::read(file.path(), &MatrixOptions::new()).expect("a matrix");
+    let matrix = matrix::read(file.path()).expect("a matrix");
     assert_eq!(size_of(&matrix), (2, 2));
     let options = MatrixOptions::new().with_format(MatrixFormat::Edges);
-    let graph = matrix::read(file.path(), &options).expect_err("it says what it is");
+    let graph = options.read(file.path()).expect_err("it says what it is");
     assert_eq!(graph.line(), Some(1));
 }
 
@@ -102,12 +112,12 @@ fn parts_of_a_matrix_are_the_entries_that_begin_in_them() {
     ] {
         let file = crate::texts::Scratch::new(name, text.as_bytes());
         let how = MatrixOptions::new();
-        let whole = entries_of(&matrix::read(file.path(), &how).expect("a matrix"));
+        let whole = entries_of(&how.read(file.path()).expect("a matrix"));
         for _ in 0..100 {
             let cut = next() % (text.len() as u64 + 2);
             let part = |from, to| {
                 let how = how.clone().with_starting_in(swath::Extent::between(from, to));
-                entries_of(&matrix::read(file.path(), &how).expect("a part"))
+                entries_of(&how.read(file.path()).expect("a part"))
             };
             let parts = [part(0, cut), part(cut, u64::MAX)].concat();
             assert_eq!(bits(parts), bits(whole.clone()), "{name} {cut}");

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use swath::ReadOptions;
 
-use swath_formats::matrix::{self, Ids, MatrixOptions, Strictness};
+use swath_formats::matrix::{Ids, MatrixOptions, Strictness};
 
 use crate::texts::{Entry, bits, entries_of, size_of};
 
@@ -36,9 +37,11 @@ fn check_right(path: &Path, answer: &str, strictness: Strictness) {
     let entries: Vec<Entry> = lines.map(entry).collect();
     for block_size in (1..64).chain([1 << 20]) {
         for ids in [Ids::Auto, Ids::U64] {
-            let options = MatrixOptions::new().with_strictness(strictness).with_workers(2);
+            let options = MatrixOptions::new()
+                .with_strictness(strictness)
+                .with_read(ReadOptions::new().with_workers(2));
             let options = options.with_block_size(block_size).with_ids(ids);
-            let got = matrix::read(path, &options);
+            let got = options.read(path);
             let got = got.unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(size_of(&got), size, "{}", path.display());
             assert_eq!(bits(entries_of(&got)), bits(entries.clone()), "{}", path.display());
@@ -59,7 +62,7 @@ fn permissive_files_are_read_right_unless_the_reader_is_strict() {
     for (path, answer) in vectors("permissive") {
         check_right(&path, &answer, Strictness::Permissive);
         let strict = MatrixOptions::new().with_strictness(Strictness::Strict);
-        assert!(matrix::read(&path, &strict).is_err(), "{}", path.display());
+        assert!(strict.read(&path).is_err(), "{}", path.display());
     }
 }
 
@@ -71,11 +74,13 @@ fn invalid_files_are_refused_with_line_byte_and_text() {
         let (line, byte) = place.split_once(' ').expect("line and byte");
         let place = (line.parse().ok(), byte.parse().ok());
         for block_size in (1..64).chain([1 << 20]) {
-            let options = MatrixOptions::new().with_block_size(block_size).with_workers(2);
+            let options = MatrixOptions::new()
+                .with_block_size(block_size)
+                .with_read(ReadOptions::new().with_workers(2));
             let errors = [
-                matrix::read(&path, &options).map(drop),
-                matrix::read_rows(&path, &options).map(drop),
-                matrix::read_columns(&path, &options).map(drop),
+                options.read(&path).map(drop),
+                options.read_rows(&path).map(drop),
+                options.read_columns(&path).map(drop),
             ];
             for error in errors {
                 let error = error.expect_err(&path.display().to_string());

@@ -2,23 +2,26 @@
 
 use std::path::Path;
 
-use swath::Array;
-use swath::append::OrderedOptions;
-use swath::sink::Sync;
+use swath::sink::Durability;
+use swath::{Array, OutputOptions};
 use swath_formats::Reason;
 use swath_formats::matrix::{
     self, AnyCoo, AnyCsr, Base, Coo, Csr, Ids, MatrixFormat, MatrixOptions, MatrixWriteOptions,
-    Mirror, Rmat, Symmetry, ValueKind, Values,
+    Rmat, SymmetricHalf, Symmetry, ValueKind, Values,
 };
 
 use crate::texts::{Scratch, bits, entries_of, kinds, market, size_of};
 
+fn output() -> OutputOptions {
+    OutputOptions::new().with_durability(Durability::None)
+}
+
 fn options() -> MatrixWriteOptions {
-    MatrixWriteOptions::new().with_output(OrderedOptions::new().with_sync(Sync::None))
+    MatrixWriteOptions::new().with_output(output())
 }
 
 fn read(path: &Path) -> AnyCoo {
-    matrix::read(path, &MatrixOptions::new()).expect("it was just written")
+    matrix::read(path).expect("it was just written")
 }
 
 #[test]
@@ -29,14 +32,14 @@ fn every_kind_survives_writing_and_is_the_same_text_the_second_time() {
             let file = Scratch::new("a.mtx", text.as_bytes());
             let (once, twice) =
                 (file.path().with_file_name("b.mtx"), file.path().with_file_name("c.mtx"));
-            for mirror in [Mirror::Expanded, Mirror::Stored] {
-                let how = MatrixOptions::new().with_mirror(mirror);
-                let matrix = matrix::read(file.path(), &how).expect("a matrix");
-                matrix.write(&once, &options().with_comment("two\nlines")).expect("written");
-                let again = matrix::read(&once, &how).expect("what was written");
+            for mirror in [SymmetricHalf::Expanded, SymmetricHalf::Stored] {
+                let how = MatrixOptions::new().with_symmetric_half(mirror);
+                let matrix = how.read(file.path()).expect("a matrix");
+                options().with_comment("two\nlines").write(&once, &matrix).expect("written");
+                let again = how.read(&once).expect("what was written");
                 assert_eq!(bits(entries_of(&again)), bits(entries_of(&matrix)), "{text}");
                 assert_eq!(size_of(&again), size_of(&matrix));
-                again.write(&twice, &options().with_comment("two\nlines")).expect("written");
+                options().with_comment("two\nlines").write(&twice, &again).expect("written");
                 let read = |path| std::fs::read_to_string(path).expect("text");
                 assert_eq!(read(&once), read(&twice));
                 assert!(read(&once).contains("\n% two\n% lines\n"));
@@ -52,12 +55,9 @@ fn rows_and_columns_list_the_same_entries_in_their_order() {
     let how = MatrixOptions::new();
     let (rows, columns) =
         (file.path().with_file_name("rows.mtx"), file.path().with_file_name("columns.mtx"));
-    matrix::read_rows(file.path(), &how)
-        .expect("rows")
-        .write(&rows, &options())
-        .expect("written");
-    let by_columns = matrix::read_columns(file.path(), &how).expect("columns");
-    by_columns.write(&columns, &options()).expect("written");
+    options().write(&rows, &how.read_rows(file.path()).expect("rows")).expect("written");
+    let by_columns = how.read_columns(file.path()).expect("columns");
+    options().write(&columns, &by_columns).expect("written");
     let mut expected = entries_of(&read(&file.path()));
     expected.sort_by_key(|entry| entry.0);
     assert_eq!(bits(entries_of(&read(&rows))), bits(expected.clone()));
@@ -78,10 +78,10 @@ fn singles_and_integers_are_written_exactly() {
     let text = format!("%%MatrixMarket matrix coordinate real general\n1 1 {count}\n{singles}");
     let file = Scratch::new("a.mtx", text.as_bytes());
     let how = MatrixOptions::new().with_values(ValueKind::F32);
-    let matrix = matrix::read(file.path(), &how).expect("singles");
+    let matrix = how.read(file.path()).expect("singles");
     let again = file.path().with_file_name("b.mtx");
-    matrix.write(&again, &options()).expect("written");
-    let second = matrix::read(&again, &how).expect("singles");
+    options().write(&again, &matrix).expect("written");
+    let second = how.read(&again).expect("singles");
     assert_eq!(bits(entries_of(&second)), bits(entries_of(&matrix)));
 }
 
@@ -90,7 +90,7 @@ fn edges_survive_writing() {
     let file = Scratch::new("a.el", b"0 5 0.25\n7 1 -3e300\n");
     let graph = read(&file.path());
     let again = file.path().with_file_name("b.tsv");
-    graph.write(&again, &options().with_comment("from to weight")).expect("written");
+    options().with_comment("from to weight").write(&again, &graph).expect("written");
     let text = std::fs::read_to_string(&again).expect("text");
     assert_eq!(text, "# from to weight\n0 5 0.25\n7 1 -3e+300\n");
     assert_eq!(bits(entries_of(&read(&again))), bits(entries_of(&graph)));
@@ -101,9 +101,9 @@ fn what_edges_cannot_say_is_refused() {
     for (banner, entry) in [("complex general", "1 1 1 2"), ("real symmetric", "1 1 1")] {
         let text = format!("%%MatrixMarket matrix coordinate {banner}\n1 1 1\n{entry}\n");
         let file = Scratch::new("a.mtx", text.as_bytes());
-        let how = MatrixOptions::new().with_mirror(Mirror::Stored);
-        let matrix = matrix::read(file.path(), &how).expect("a matrix");
-        let error = matrix.write(file.path().with_file_name("b.el"), &options());
+        let how = MatrixOptions::new().with_symmetric_half(SymmetricHalf::Stored);
+        let matrix = how.read(file.path()).expect("a matrix");
+        let error = options().write(file.path().with_file_name("b.el"), &matrix);
         assert_eq!(error.expect_err("no edges").reason(), Reason::Invalid);
         assert!(!file.path().with_file_name("b.el").exists());
     }
@@ -117,7 +117,7 @@ fn half_of_a_matrix_that_is_not_square_is_refused() {
     for symmetry in [Symmetry::Symmetric, Symmetry::SkewSymmetric, Symmetry::Hermitian] {
         let AnyCoo::U32(mut coo) = read(&file.path()) else { panic!("two rows") };
         coo.symmetry = symmetry;
-        let error = coo.write(&target, &options()).expect_err("it could not be read");
+        let error = options().write(&target, &coo).expect_err("it could not be read");
         assert_eq!(error.reason(), Reason::Invalid);
         assert!(error.to_string().contains("3 rows, 2 columns"), "{error}");
         assert!(!target.exists());
@@ -130,7 +130,7 @@ fn random_graphs_are_the_same_for_every_number_of_workers() {
     let graph = Rmat::new(12, 100_000).with_seed(42);
     let path = folder.path().join("graph");
     let text = |workers, format| {
-        let how = options().with_workers(workers).with_format(format);
+        let how = options().with_output(output().with_workers(workers)).with_format(format);
         graph.write(&path, &how).expect("written");
         std::fs::read(&path).expect("text")
     };
@@ -139,7 +139,7 @@ fn random_graphs_are_the_same_for_every_number_of_workers() {
         for workers in 2..=8 {
             assert!(text(workers, format) == first, "{workers} workers");
         }
-        let read = entries_of(&matrix::read(&path, &MatrixOptions::new()).expect("a graph"));
+        let read = entries_of(&matrix::read(&path).expect("a graph"));
         let edges = (0..100_000).map(|index| graph.edge(index));
         assert!(read.iter().map(|entry| (entry.0, entry.1)).eq(edges));
     }
@@ -182,10 +182,10 @@ fn edges_keep_their_shape_their_type_and_their_first_id() {
             for kind in ["none", "i64", "u64", "f64"] {
                 for base in [Base::Zero, Base::One] {
                     let matrix = matrix_of(size, places, kind);
-                    matrix.write(&path, &options().with_base(base)).expect("written");
+                    options().with_base(base).write(&path, &matrix).expect("written");
                     let text = std::fs::read_to_string(&path).expect("text");
                     let how = MatrixOptions::new().with_ids(Ids::U64);
-                    let AnyCoo::U64(back) = matrix::read(&path, &how).expect("edges") else {
+                    let AnyCoo::U64(back) = how.read(&path).expect("edges") else {
                         panic!("asked for")
                     };
                     assert_eq!(back, matrix, "{text}");
@@ -193,10 +193,10 @@ fn edges_keep_their_shape_their_type_and_their_first_id() {
                     if size.0 > 10 {
                         continue;
                     }
-                    for rows in [matrix.to_rows(), matrix::read_rows(&path, &how).map(wide)] {
+                    for rows in [matrix.to_rows(), how.read_rows(&path).map(wide)] {
                         let rows = rows.expect("a few rows");
-                        rows.write(&path, &options().with_base(base)).expect("written");
-                        let back = matrix::read(&path, &how).expect("edges");
+                        options().with_base(base).write(&path, &rows).expect("written");
+                        let back = how.read(&path).expect("edges");
                         assert_eq!((size_of(&back), back.entry_count()), (size, places.len()));
                     }
                 }
@@ -214,17 +214,17 @@ fn wide(rows: AnyCsr) -> Csr<u64> {
 fn edges_that_say_all_of_it_have_no_comment_and_options_beat_one() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.el");
-    matrix_of((3, 3), &[(0, 2)], "f64").write(&path, &options()).expect("written");
+    options().write(&path, &matrix_of((3, 3), &[(0, 2)], "f64")).expect("written");
     assert_eq!(std::fs::read_to_string(&path).expect("text"), "0 2 -0.0\n");
     let comment = options().with_comment("swath: rows=9 columns=9 values=none first=1");
-    matrix_of((3, 3), &[(0, 2)], "f64").write(&path, &comment).expect("written");
+    comment.write(&path, &matrix_of((3, 3), &[(0, 2)], "f64")).expect("written");
     assert_eq!(size_of(&read(&path)), (3, 3), "somebody's comment is not believed");
-    matrix_of((3, 5), &[(0, 2)], "i64").write(&path, &options()).expect("written");
+    options().write(&path, &matrix_of((3, 5), &[(0, 2)], "i64")).expect("written");
     let told = "# swath: rows=3 columns=5 values=integer first=0\n0 2 9007199254740993\n";
     assert_eq!(std::fs::read_to_string(&path).expect("text"), told);
     let sized = |rows, columns| {
         let how = MatrixOptions::new().with_shape(rows, columns);
-        matrix::read(&path, &how).map(|matrix| size_of(&matrix))
+        how.read(&path).map(|matrix| size_of(&matrix))
     };
     assert_eq!(sized(7, 8).expect("larger"), (7, 8));
     assert_eq!(sized(1, 2).expect_err("smaller").line(), Some(2));
@@ -236,7 +236,7 @@ fn integers_are_unsigned_where_they_have_to_be() {
         let text = format!("%%MatrixMarket matrix coordinate {banner} general\n1 2 2\n1 1 7\n");
         let file = Scratch::new("a.mtx", (text + "1 2 18446744073709551615\n").as_bytes());
         let how = MatrixOptions::new().with_values(values).with_block_size(1);
-        matrix::read(file.path(), &how).map(|matrix| match matrix {
+        how.read(file.path()).map(|matrix| match matrix {
             AnyCoo::U32(matrix) => matrix.values,
             AnyCoo::U64(_) => panic!("two columns"),
         })
@@ -263,13 +263,13 @@ fn an_entry_outside_of_the_matrix_is_refused_and_not_written() {
             let mut places = vec![(1, 1); 70_000];
             places[69_000] = outside;
             let matrix = matrix_of((3, 4), &places, "pattern");
-            let error = matrix.write(&path, &options()).expect_err("nobody could read it");
+            let error = options().write(&path, &matrix).expect_err("nobody could read it");
             let told = error.to_string();
             assert!(told.contains("entry 69000 is at row") && !path.exists(), "{told}");
         }
         let odd = matrix_of((4, 4), &[(u64::MAX, 0)], "pattern");
-        odd.write(&path, &options()).expect_err("a row after which there is none");
-        inside.write(&path, &options()).expect("written");
+        options().write(&path, &odd).expect_err("a row after which there is none");
+        options().write(&path, &inside).expect("written");
         std::fs::remove_file(&path).expect("it is there");
     }
 }
@@ -305,7 +305,7 @@ fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
         (hermitian, (2, 1), Values::Complex(one([1.0, 2.0])), None),
     ] {
         let matrix = matrix(symmetry, place, values);
-        match (matrix.write(&path, &options()), says) {
+        match (options().write(&path, &matrix), says) {
             (Ok(_), None) => drop(read(&path)),
             (Err(error), Some(says)) => {
                 assert!(error.to_string().contains(says), "{error}");
@@ -316,6 +316,6 @@ fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
     }
     let text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -9223372036854775808\n";
     let file = Scratch::new("a.mtx", text.as_bytes());
-    let error = matrix::read(file.path(), &MatrixOptions::new()).expect_err("no negative");
+    let error = matrix::read(file.path()).expect_err("no negative");
     assert!(error.to_string().contains("negated value is beyond what i64 holds"), "{error}");
 }

@@ -1,7 +1,7 @@
 //! Headers that must be refused, and those that must not.
 
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, Shard, TensorOptions};
+use swath_formats::safetensors::{self, Shard};
 use swath_reference::safetensors as reference;
 
 use super::{file, made};
@@ -11,7 +11,7 @@ const T: &str = r#""dtype":"F32","shape":[1],"data_offsets":[0,4]"#;
 /// What the library says of a file: its tensors' names, or why not and at which byte.
 fn judged(bytes: &[u8]) -> Result<Vec<String>, (Reason, Option<u64>, String)> {
     let made = made(bytes);
-    let read = safetensors::read([&made.path], &TensorOptions::new());
+    let read = safetensors::read([&made.path]);
     let right = reference::read(&made.path).expect("read");
     match (&read, &right) {
         (Ok(tensors), Ok(right)) => {
@@ -227,9 +227,8 @@ fn a_header_that_is_longer_than_the_first_read_is_read_whole() {
 #[test]
 fn what_is_no_file_is_refused_without_waiting() {
     let folder = tempfile::tempdir().expect("a folder");
-    let read = |path: &std::path::Path| {
-        safetensors::read([path], &TensorOptions::new()).map(drop).expect_err("no file")
-    };
+    let read =
+        |path: &std::path::Path| safetensors::read([path]).map(drop).expect_err("no file");
     let of_folder = read(folder.path());
     assert_eq!(
         of_folder.library().and_then(swath::Error::raw_os_error),

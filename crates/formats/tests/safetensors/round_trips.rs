@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use swath::ReadOptions;
 use swath::sink::Replace;
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, Dtype, Tensor, TensorOptions};
+use swath_formats::safetensors::{self, Dtype, Tensor, TensorOptions, TensorWriteOptions};
 use swath_reference::safetensors as reference;
 
 use super::{assert_same, decoded, in_order, made, none, tensor};
@@ -52,12 +52,14 @@ fn what_is_written_is_what_the_reference_writes() {
                 .collect(),
         };
         let made = made(b"old");
-        let options = swath::WriteOptions::new().with_workers(1 + usize::from(seed % 2 == 0));
-        let written = safetensors::write(&made.path, views(&tensors), &metadata, &options);
+        let output = OutputOptions::new().with_workers(1 + usize::from(seed % 2 == 0));
+        let options = TensorWriteOptions::new().with_output(output);
+        let options = options.with_metadata(metadata.clone());
+        let written = options.write(&made.path, views(&tensors));
         let bytes = std::fs::read(&made.path).expect("there");
         assert!(bytes == reference::encode(&metadata, &tensors), "seed {seed}");
         assert_eq!(written.expect("written").bytes, bytes.len() as u64);
-        let read = safetensors::read([&made.path], &TensorOptions::new()).expect("valid");
+        let read = safetensors::read([&made.path]).expect("valid");
         let right = decoded(&made.path);
         assert_same(&read, &right.tensors);
         assert_eq!(read.shards()[0].header().metadata(), &right.metadata);
@@ -71,7 +73,7 @@ fn tensors_of_any_order_are_aligned_in_memory() {
     for seed in 100..160 {
         let tensors = many(seed, if seed % 10 == 0 { 50_000 } else { 50 });
         let made = made(&in_order(&tensors));
-        let read = safetensors::read([&made.path], &TensorOptions::new()).expect("valid");
+        let read = safetensors::read([&made.path]).expect("valid");
         assert_same(&read, &decoded(&made.path).tensors);
         in_one += usize::from(read.report().reads.len() <= 1);
     }
@@ -88,7 +90,7 @@ fn a_subset_is_read_without_the_rest() {
     for wanted in [&[3_usize][..], &[0, 1, 2], &[5, 7, 9, 39], &[]] {
         let names = wanted.iter().map(|index| format!("t{index}"));
         let options = TensorOptions::new().with_names(names);
-        let read = safetensors::read([&made.path], &options).expect("valid");
+        let read = options.read([&made.path]).expect("valid");
         let right: Vec<_> = wanted.iter().map(|&index| right[index].clone()).collect();
         assert_same(&read, &right);
         let bytes: u64 = right.iter().map(|tensor| tensor.bytes.len() as u64).sum();
@@ -97,7 +99,7 @@ fn a_subset_is_read_without_the_rest() {
         assert!((bytes..=bytes + 7 * wanted.len() as u64).contains(&came), "{came} of {bytes}");
     }
     let missing = TensorOptions::new().with_names(["t1", "u"]);
-    let error = safetensors::read([&made.path], &missing).expect_err("there is no u");
+    let error = missing.read([&made.path]).expect_err("there is no u");
     assert_eq!(error.reason(), Reason::Invalid);
     assert!(error.to_string().contains("\"u\""), "{error}");
 }
@@ -105,7 +107,7 @@ fn a_subset_is_read_without_the_rest() {
 #[test]
 fn bytes_can_be_changed_and_parts_kept() {
     let made = made(&in_order(&[tensor("a", "U8", &[3], 1), tensor("b", "U8", &[2], 2)]));
-    let mut read = safetensors::read([&made.path], &TensorOptions::new()).expect("valid");
+    let mut read = safetensors::read([&made.path]).expect("valid");
     read.bytes_mut("b").expect("there").copy_from_slice(b"xy");
     assert_eq!(read.get("b").expect("there").bytes, b"xy");
     assert!(read.bytes_mut("c").is_none() && read.get("c").is_none());
@@ -119,9 +121,7 @@ fn what_cannot_be_read_again_is_not_written() {
     let made = made(b"old");
     let ok = Tensor { name: "a", dtype: Dtype::F32, shape: &[1], bytes: b"1234" };
     let write = |tensors: &[Tensor<'_>]| {
-        let options = swath::WriteOptions::new();
-        safetensors::write(&made.path, tensors.to_vec(), &none(), &options)
-            .expect_err("refused")
+        safetensors::write(&made.path, tensors.to_vec()).expect_err("refused")
     };
     for (tensors, says) in [
         (vec![ok, ok], "two tensors \"a\""),
@@ -135,8 +135,9 @@ fn what_cannot_be_read_again_is_not_written() {
         assert!(error.to_string().contains(says), "{error}");
         assert_eq!(std::fs::read(&made.path).expect("there"), b"old");
     }
-    let options = swath::WriteOptions::new().with_replace(Replace::Refused);
-    let error = safetensors::write(&made.path, [ok], &none(), &options).expect_err("there");
+    let output = OutputOptions::new().with_replace(Replace::Refused);
+    let options = TensorWriteOptions::new().with_output(output);
+    let error = options.write(&made.path, [ok]).expect_err("there");
     assert_eq!(error.reason(), Reason::Library);
     assert_eq!(std::fs::read(&made.path).expect("there"), b"old");
 }
@@ -147,13 +148,14 @@ fn a_cancelled_read_or_write_ends_with_an_error() {
     token.cancel();
     let made = made(&in_order(&[tensor("a", "U8", &[300_000], 1)]));
     let reading = ReadOptions::new().with_cancel(token.clone());
-    let options = TensorOptions::new().with_read_options(reading);
-    let error = safetensors::read([&made.path], &options).expect_err("cancelled");
+    let options = TensorOptions::new().with_read(reading);
+    let error = options.read([&made.path]).expect_err("cancelled");
     let reason = error.library().map(swath::Error::reason);
     assert_eq!(reason, Some(swath::Reason::Cancelled), "{error}");
-    let options = swath::WriteOptions::new().with_cancel(token);
+    let output = OutputOptions::new().with_cancel(token);
+    let options = TensorWriteOptions::new().with_output(output);
     let before = std::fs::read(&made.path).expect("there");
     let tensor = Tensor { name: "a", dtype: Dtype::U8, shape: &[1], bytes: b"1" };
-    safetensors::write(&made.path, [tensor], &none(), &options).expect_err("cancelled");
+    options.write(&made.path, [tensor]).expect_err("cancelled");
     assert!(std::fs::read(&made.path).expect("there") == before);
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, Order, Shard, TensorOptions};
+use swath_formats::safetensors::{self, Shard, TensorOptions, TensorOrder};
 
 use super::{in_order, tensor};
 
@@ -39,8 +39,8 @@ fn model() -> Model {
 fn shards_are_read_each_to_its_own_memory() {
     let model = model();
     let options = TensorOptions::new();
-    let listed = safetensors::read(&model.shards, &options).expect("valid");
-    let indexed = safetensors::read([&model.index], &options).expect("valid");
+    let listed = options.read(&model.shards).expect("valid");
+    let indexed = options.read([&model.index]).expect("valid");
     for read in [&listed, &indexed] {
         assert_eq!((read.len(), read.shards().len()), (15, 3));
         for (position, (tensor, entry)) in read.iter().zip(read.entries()).enumerate() {
@@ -55,7 +55,7 @@ fn shards_are_read_each_to_its_own_memory() {
             assert_eq!(read.get(tensor.name), Some(tensor));
         }
     }
-    let shards = safetensors::shards([&model.index], &options).expect("valid");
+    let shards = options.shards([&model.index]).expect("valid");
     assert_eq!(shards, listed.shards());
     assert_eq!(shards[1], Shard::of(&model.shards[1]).expect("valid"));
     assert_eq!(listed.into_parts().memories.len(), 3);
@@ -65,9 +65,9 @@ fn shards_are_read_each_to_its_own_memory() {
 fn an_order_is_that_of_the_tensors_and_not_of_their_bytes() {
     let model = model();
     let all = TensorOptions::new();
-    let plain = safetensors::read(&model.shards, &all).expect("valid");
-    let order = Order::names(["2.3", "0.1", "2.3", "1.0"]);
-    let ordered = safetensors::read_ordered(&model.shards, &order, &all).expect("valid");
+    let plain = all.read(&model.shards).expect("valid");
+    let order = TensorOrder::names(["2.3", "0.1", "2.3", "1.0"]);
+    let ordered = all.read_ordered(&model.shards, &order).expect("valid");
     let names: Vec<_> = ordered.iter().map(|tensor| tensor.name).collect();
     let rest = plain.iter().map(|tensor| tensor.name);
     let rest = rest.filter(|name| !["2.3", "0.1", "1.0"].contains(name));
@@ -82,13 +82,13 @@ fn an_order_is_that_of_the_tensors_and_not_of_their_bytes() {
     let some = TensorOptions::new().with_names(["0.1", "1.0"]);
     for (options, among) in [(&all, ""), (&some, " among the names")] {
         let stray =
-            Order::names(if among.is_empty() { ["0.1", "none"] } else { ["0.1", "2.3"] });
+            TensorOrder::names(if among.is_empty() { ["0.1", "none"] } else { ["0.1", "2.3"] });
         let wanted = format!(
             "there is no tensor {:?}{among}",
             if among.is_empty() { "none" } else { "2.3" }
         );
-        let read = safetensors::read_ordered(&model.shards, &stray, options).map(drop);
-        let streamed = safetensors::stream(&model.shards, &stray, options).map(drop);
+        let read = options.read_ordered(&model.shards, &stray).map(drop);
+        let streamed = options.stream(&model.shards, &stray).map(drop);
         for refused in [read, streamed] {
             let error = refused.expect_err("not read");
             assert!(error.to_string().contains(&format!("{wanted}; try")), "{error}");
@@ -101,13 +101,13 @@ fn only_shards_that_are_needed_are_opened() {
     let model = model();
     std::fs::remove_file(&model.shards[1]).expect("removed");
     let options = TensorOptions::new().with_names(["2.3", "0.1"]);
-    let read = safetensors::read([&model.index], &options).expect("two shards");
+    let read = options.read([&model.index]).expect("two shards");
     let names: Vec<_> = read.iter().map(|tensor| tensor.name).collect();
     assert_eq!(names, ["0.1", "2.3"]);
-    let error = safetensors::read([&model.index], &TensorOptions::new()).expect_err("one less");
+    let error = safetensors::read([&model.index]).expect_err("one less");
     assert_eq!(error.path(), model.shards[1]);
     let unknown = TensorOptions::new().with_names(["2.3", "none"]);
-    let error = safetensors::read([&model.index], &unknown).expect_err("there is none");
+    let error = unknown.read([&model.index]).expect_err("there is none");
     assert_eq!(error.reason(), Reason::Invalid);
 }
 
@@ -115,7 +115,7 @@ fn only_shards_that_are_needed_are_opened() {
 fn a_name_in_two_shards_is_refused() {
     let model = model();
     std::fs::copy(&model.shards[0], &model.shards[1]).expect("copied");
-    let error = safetensors::read(&model.shards, &TensorOptions::new()).expect_err("twice");
+    let error = safetensors::read(&model.shards).expect_err("twice");
     assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*model.shards[1]));
     assert!(error.to_string().contains("\"0.0\" is in"), "{error}");
 }
@@ -137,21 +137,19 @@ fn an_index_that_is_wrong_is_refused() {
         (r#"{"weight_map":{"a":""}}"#, "no name of a file beside it"),
     ] {
         std::fs::write(&outside, text).expect("written");
-        let error = safetensors::read([&outside], &TensorOptions::new()).expect_err(text);
+        let error = safetensors::read([&outside]).expect_err(text);
         assert_eq!((error.reason(), error.path()), (Reason::Malformed, &*outside), "{error}");
         assert!(error.to_string().contains(says), "{text}: {error}");
     }
     let text = r#"{"weight_map":{"9.9":"model-0.safetensors"}}"#;
     std::fs::write(&model.index, text).expect("written");
-    let error =
-        safetensors::read([&model.index], &TensorOptions::new()).expect_err("not there");
+    let error = safetensors::read([&model.index]).expect_err("not there");
     assert!(error.to_string().contains("\"9.9\" is not in model-0.safetensors"), "{error}");
 }
 
 #[test]
 fn nothing_is_no_tensors() {
-    let read =
-        safetensors::read(Vec::<PathBuf>::new(), &TensorOptions::new()).expect("nothing");
+    let read = safetensors::read(Vec::<PathBuf>::new()).expect("nothing");
     assert!(read.is_empty() && read.shards().is_empty() && read.report().bytes == 0);
 }
 
@@ -173,8 +171,8 @@ fn progress_is_of_all_shards_together_and_every_read_is_in_the_timeline() {
             .with_workers(workers)
             .with_timeline(timeline.clone())
             .with_progress(move |progress| own.lock().expect("alone").push(progress));
-        let options = TensorOptions::new().with_read_options(read);
-        let read = safetensors::read(&model.shards, &options).expect("valid");
+        let options = TensorOptions::new().with_read(read);
+        let read = options.read(&model.shards).expect("valid");
         let calls = calls.lock().expect("alone");
         let came: u64 = read.report().reads.iter().map(|report| report.bytes).sum();
         assert!(calls.iter().all(|call| call.total == Some(came)), "{calls:?} of {came}");

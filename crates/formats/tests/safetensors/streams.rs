@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use swath::{CancelToken, ReadOptions};
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, Order, TensorOptions};
+use swath_formats::safetensors::{self, TensorOptions, TensorOrder};
 use swath_reference::safetensors as reference;
 
 use super::{assert_aligned, decoded, in_order, tensor};
@@ -36,11 +36,13 @@ fn tensors_come_in_order_with_their_bytes_aligned() {
     let by_name: BTreeMap<_, _> = right.iter().map(|one| (one.name.as_str(), one)).collect();
     let urgent = ["2/24", "0/5", "1/0", "2/24", "1/11"];
     let first = ["2/24", "0/5", "1/0", "1/11"];
-    for (order, expected) in [(Order::File, &[][..]), (Order::names(urgent), &first)] {
+    for (order, expected) in
+        [(TensorOrder::File, &[][..]), (TensorOrder::names(urgent), &first)]
+    {
         for workers in [1, 2, 5] {
             let read = ReadOptions::new().with_workers(workers);
-            let options = TensorOptions::new().with_read_options(read);
-            let stream = safetensors::stream(&paths, &order, &options).expect("started");
+            let options = TensorOptions::new().with_read(read);
+            let stream = options.stream(&paths, &order).expect("started");
             let kept: Vec<_> = stream.map(|tensor| tensor.expect("there")).collect();
             let rest = right.iter().map(|tensor| tensor.name.as_str());
             let rest = rest.filter(|name| !expected.contains(name));
@@ -66,8 +68,8 @@ fn tensors_come_in_order_with_their_bytes_aligned() {
 fn a_subset_is_streamed_without_the_rest() {
     let (_folder, paths, right) = shards(2);
     let options = TensorOptions::new().with_names(["1/5", "0/3", "0/23", "0/0"]);
-    let order = Order::names(["1/5"]);
-    let stream = safetensors::stream(&paths, &order, &options).expect("started");
+    let order = TensorOrder::names(["1/5"]);
+    let stream = options.stream(&paths, &order).expect("started");
     let kept: Vec<_> = stream.map(|tensor| tensor.expect("there")).collect();
     let names: Vec<_> = kept.iter().map(|tensor| tensor.name()).collect();
     assert_eq!(names, ["1/5", "0/0", "0/3", "0/23"]);
@@ -82,16 +84,16 @@ fn a_subset_is_streamed_without_the_rest() {
 fn names_that_are_not_read_are_refused_and_others_found_at_any_time() {
     let (_folder, paths, right) = shards(1);
     let options = TensorOptions::new();
-    let error = safetensors::stream(&paths, &Order::names(["x"]), &options).expect_err("no x");
+    let error = options.stream(&paths, &TensorOrder::names(["x"])).expect_err("no x");
     assert_eq!(error.reason(), Reason::Invalid);
-    let stream = safetensors::stream(&paths, &Order::File, &options).expect("started");
+    let stream = options.stream(&paths, &TensorOrder::File).expect("started");
     stream.prioritise("0/23");
     assert!(!stream.prioritise("x"));
     let tensor = stream.get("0/23").expect("read").expect("there");
     drop(stream);
     let right = right.iter().find(|right| right.name == "0/23").expect("known");
     assert!(tensor.bytes() == right.bytes, "what was handed over stays");
-    let stream = safetensors::stream(&paths, &Order::File, &options).expect("started");
+    let stream = options.stream(&paths, &TensorOrder::File).expect("started");
     assert!(stream.get("x").expect("no failure").is_none());
 }
 
@@ -100,13 +102,12 @@ fn a_stream_ends_after_its_first_error() {
     let (_folder, paths, _) = shards(1);
     let token = CancelToken::new();
     let read = ReadOptions::new().with_cancel(token.clone());
-    let options = TensorOptions::new().with_read_options(read);
+    let options = TensorOptions::new().with_read(read);
     token.cancel();
-    let error = safetensors::stream(&paths, &Order::File, &options).expect_err("cancelled");
+    let error = options.stream(&paths, &TensorOrder::File).expect_err("cancelled");
     let reason = error.library().map(swath::Error::reason);
     assert_eq!(reason, Some(swath::Reason::Cancelled), "{error}");
-    let mut stream =
-        safetensors::stream(&paths, &Order::File, &TensorOptions::new()).expect("on");
+    let mut stream = safetensors::stream(&paths, &TensorOrder::File).expect("on");
     stream.cancel();
     let ended = stream.by_ref().find_map(Result::err);
     assert!(ended.is_none() || stream.next().is_none());
@@ -121,8 +122,8 @@ fn many_tiny_tensors_share_classes_and_nothing_is_lost() {
         .collect();
     std::fs::write(&path, in_order(&tensors)).expect("written");
     let names = (0..3000).rev().map(|index| format!("{index:04}"));
-    let order = Order::names(names);
-    let stream = safetensors::stream([&path], &order, &TensorOptions::new()).expect("started");
+    let order = TensorOrder::names(names);
+    let stream = safetensors::stream([&path], &order).expect("started");
     let mut left = 3000;
     for tensor in stream {
         let tensor = tensor.expect("there");
@@ -139,8 +140,7 @@ fn a_stream_of_nothing_ends_at_once() {
     for (header, count) in [("{}", 0), (nothing, 1)] {
         let made = super::made(&super::file(header, b""));
         let options = TensorOptions::new();
-        let stream =
-            safetensors::stream([&made.path], &Order::File, &options).expect("started");
+        let stream = options.stream([&made.path], &TensorOrder::File).expect("started");
         let lens: Vec<_> = stream.map(|tensor| tensor.expect("there").bytes().len()).collect();
         assert_eq!(lens, vec![0; count]);
     }

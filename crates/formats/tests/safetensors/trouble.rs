@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use swath::ReadOptions;
 use swath_formats::Reason;
-use swath_formats::safetensors::{self, Order, TensorOptions};
+use swath_formats::safetensors::{TensorOptions, TensorOrder};
 
 use super::{in_order, tensor};
 
@@ -37,8 +37,8 @@ fn a_shard_that_changes_after_its_header_was_read_is_an_error() {
             file.write_all_at(b"x", 200).expect("written");
         }
     });
-    let options = TensorOptions::new().with_read_options(read);
-    let error = safetensors::read(&paths, &options).expect_err("it changed");
+    let options = TensorOptions::new().with_read(read);
+    let error = options.read(&paths).expect_err("it changed");
     assert_eq!((error.reason(), error.path()), (Reason::Library, &*paths[1]), "{error}");
     assert!(error.to_string().contains("written to or replaced while it was read"), "{error}");
 }
@@ -53,10 +53,10 @@ fn a_name_that_is_given_to_another_file_changes_nothing() {
         // Another file, and another read of this call is yet to come.
         let _ = std::fs::rename(&other, &second);
     });
-    let options = TensorOptions::new().with_read_options(read);
+    let options = TensorOptions::new().with_read(read);
     let before = std::fs::read(&paths[1]).expect("there");
     // A change of the name is one of the file's `ctime`: the same bytes, or an error that says so.
-    match safetensors::read([&first, &paths[1]], &options) {
+    match options.read([&first, &paths[1]]) {
         Ok(tensors) => assert!(before.ends_with(tensors.get("b").expect("there").bytes)),
         Err(error) => assert_eq!(error.path(), paths[1], "{error}"),
     }
@@ -89,12 +89,10 @@ fn more_than_there_is_memory_for_is_an_error() {
             assert_eq!(reason, Some(swath::Reason::OutOfMemory), "{error}");
         };
         let options = TensorOptions::new();
-        out_of_memory(safetensors::read([&path], &options).expect_err("too much"));
-        out_of_memory(
-            safetensors::stream([&path], &Order::File, &options).expect_err("too much"),
-        );
+        out_of_memory(options.read([&path]).expect_err("too much"));
+        out_of_memory(options.stream([&path], &TensorOrder::File).expect_err("too much"));
         // What little is asked for is there.
-        let read = safetensors::read([&path], &options.with_names(["a"])).expect("a byte");
+        let read = options.with_names(["a"]).read([&path]).expect("a byte");
         assert_eq!(read.get("a").expect("there").bytes, [0]);
     }
 }

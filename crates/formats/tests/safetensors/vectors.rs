@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use swath_formats::safetensors::{self, TensorOptions, Tensors};
+use swath_formats::safetensors::{self, TensorWriteOptions, Tensors};
 use swath_reference::safetensors as reference;
 
 fn vectors(folder: &str) -> Vec<(PathBuf, String)> {
@@ -41,7 +41,7 @@ fn valid_and_permissive_files_have_their_tensors() {
     let all = [vectors("valid"), vectors("permissive")].concat();
     assert!(all.len() >= 12, "{} files", all.len());
     for (path, right) in all {
-        let read = safetensors::read([&path], &TensorOptions::new());
+        let read = safetensors::read([&path]);
         let read = read.unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(answer(&read), right, "{}", path.display());
         super::assert_same(&read, &super::decoded(&path).tensors);
@@ -53,7 +53,7 @@ fn invalid_files_are_refused_for_their_reason() {
     let all = vectors("invalid");
     assert!(all.len() >= 24, "{} files", all.len());
     for (path, right) in all {
-        let error = safetensors::read([&path], &TensorOptions::new()).expect_err("invalid");
+        let error = safetensors::read([&path]).expect_err("invalid");
         let (place, words) = right.split_once('\n').expect("two lines");
         let offset = error.offset().expect("a place").to_string();
         let offset = if place.ends_with(" -") { "-" } else { &offset };
@@ -68,12 +68,12 @@ fn what_is_padded_as_the_format_s_own_library_does_is_written_alike() {
     let all = vectors("valid");
     let alike = all.iter().filter(|(path, _)| !path.ends_with("no_elements.safetensors"));
     for (path, _) in alike {
-        let read = safetensors::read([path], &TensorOptions::new()).expect("valid");
+        let read = safetensors::read([path]).expect("valid");
         let folder = tempfile::tempdir().expect("a folder");
         let copy = folder.path().join("copy");
         let metadata = read.shards()[0].header().metadata();
-        let options = swath::WriteOptions::new();
-        safetensors::write(&copy, read.iter(), metadata, &options).expect("written");
+        let options = TensorWriteOptions::new().with_metadata(metadata.clone());
+        options.write(&copy, read.iter()).expect("written");
         let (left, right) = (fs::read(path).expect("there"), fs::read(&copy).expect("there"));
         assert!(left == right, "{}", path.display());
     }

@@ -17,7 +17,7 @@ pub(crate) fn file(text: impl AsRef<[u8]>) -> tempfile::NamedTempFile {
 
 pub(crate) fn options(workers: usize, block_size: u64) -> TableOptions {
     TableOptions::new()
-        .with_read_options(ReadOptions::new().with_workers(workers))
+        .with_read(ReadOptions::new().with_workers(workers))
         .with_block_size(block_size)
 }
 

@@ -1,7 +1,7 @@
 //! First lines that are no header, and files that are no text: each is told in words of its own.
 
 use swath_formats::Reason;
-use swath_formats::table::{Header, TableOptions, TableWriter};
+use swath_formats::table::{Header, TableOptions, TableWriteOptions};
 
 use super::arrays::file;
 
@@ -95,12 +95,12 @@ fn names_that_look_like_such_numbers_are_written_in_quotes() {
     for names in
         [&["(1+2j)", "\u{2212}1"][..], &["sep=", ""], &["sep=;"], &["sep=a"], &["sep=:"]]
     {
-        let writer = TableWriter::new().with_names(names.iter().copied());
+        let writer = TableWriteOptions::new().with_names(names.iter().copied());
         writer.write(&path, names.len(), &vec![1; names.len()]).expect("written");
         let back = TableOptions::new().read_columns(&path).expect("a table");
         assert_eq!(back.names.expect("names"), names);
     }
-    let control = TableWriter::new().with_names(["a\x01"]).write(&path, 1, &[1]);
+    let control = TableWriteOptions::new().with_names(["a\x01"]).write(&path, 1, &[1]);
     let error = control.expect_err("no reader takes it");
     assert_eq!(error.reason(), Reason::Invalid);
     assert!(error.to_string().contains("byte 0x01") && !error.what_to_try().is_empty());
@@ -140,7 +140,7 @@ fn what_other_programs_write_is_told_with_what_to_try() {
 fn a_delimiter_that_begins_comments_is_refused_by_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
-    let error = TableWriter::new().with_delimiter(b'#').write(&path, 2, &[1, 2]);
+    let error = TableWriteOptions::new().with_delimiter(b'#').write(&path, 2, &[1, 2]);
     let error = error.expect_err("no reader takes it");
     assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));
     assert!(error.to_string().contains("between numbers: it begins comments"));
@@ -158,15 +158,15 @@ fn a_delimiter_that_begins_comments_is_refused_by_name() {
 fn a_table_without_rows_and_names_comes_back_with_its_columns() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
-    TableWriter::new().write::<f64>(&path, 2, &[]).expect("written");
+    TableWriteOptions::new().write::<f64>(&path, 2, &[]).expect("written");
     assert_eq!(std::fs::read_to_string(&path).expect("text"), "column_1,column_2\n");
     let table = swath_formats::table::read::<f64>(&path).expect("a table");
     assert_eq!((table.rows, table.columns), (0, 2));
     let none =
         TableOptions::new().read_columns(file("1,2\n").path()).expect("a table").rows(0..0);
-    TableWriter::new().write_columns(&path, &none).expect("written");
+    TableWriteOptions::new().write_columns(&path, &none).expect("written");
     assert_eq!(std::fs::read_to_string(&path).expect("text"), "column_1,column_2\n");
-    TableWriter::new().with_names(["a"]).write::<u8>(&path, 1, &[]).expect("written");
+    TableWriteOptions::new().with_names(["a"]).write::<u8>(&path, 1, &[]).expect("written");
     assert_eq!(std::fs::read_to_string(&path).expect("text"), "a\n");
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use swath_formats::Reason;
 use swath_formats::compressed::{CompressOptions, Format};
-use swath_formats::matrix::{self, AnyCoo, MatrixOptions};
+use swath_formats::matrix::{self, AnyCoo};
 use swath_formats::table::TableOptions;
 
 use super::arrays::options;
@@ -16,7 +16,7 @@ const MARKET: &str = "%%MatrixMarket matrix coordinate real general\n2 3 2\n1 1 
 fn packed(folder: &Path, name: &str, text: &str, format: Format) -> PathBuf {
     let (plain, path) = (folder.join("plain"), folder.join(name));
     fs::write(&plain, text).expect("room");
-    CompressOptions::new(format).compress_file(&plain, &path).expect("compressed");
+    CompressOptions::new().with_format(format).compress(&plain, &path).expect("compressed");
     path
 }
 
@@ -35,15 +35,12 @@ fn compressed_tables_and_matrices_are_read_as_their_text_is() {
         }
         assert_eq!(TableOptions::new().shape(&path).expect("a table").rows, 3);
         let path = packed(folder.path(), &format!("{word}.mtx.{end}"), MARKET, format);
-        let read = matrix::read(&path, &MatrixOptions::new()).expect("a matrix");
+        let read = matrix::read(&path).expect("a matrix");
         let AnyCoo::U32(read) = read else { panic!("it is small") };
         assert_eq!((&read.rows[..], &read.columns[..]), (&[0, 1][..], &[0, 2][..]));
-        assert_eq!(
-            matrix::header(&path, &MatrixOptions::new()).expect("it has one").body_offset,
-            52
-        );
+        assert_eq!(matrix::header(&path).expect("it has one").body_offset, 52);
         let path = packed(folder.path(), &format!("{word}.el"), "0 1\n1 2\n", format);
-        let edges = matrix::read_rows(&path, &MatrixOptions::new()).expect("edges");
+        let edges = matrix::read_rows(&path).expect("edges");
         assert_eq!(edges.entry_count(), 2);
     }
 }
@@ -63,7 +60,7 @@ fn lines_and_bytes_of_faults_are_those_of_the_text() {
     );
     let path =
         packed(folder.path(), "m.mtx.gz", &MARKET.replace("2 3 -1", "2 4 -1"), Format::Gzip);
-    let error = matrix::read(&path, &MatrixOptions::new()).expect_err("out of range");
+    let error = matrix::read(&path).expect_err("out of range");
     assert_eq!(error.line(), Some(4), "{error}");
 }
 

@@ -1,8 +1,9 @@
 //! What is written is read back, and looks the same from every number of workers.
 
+use swath::OutputOptions;
 use swath_formats::Reason;
 use swath_formats::table::{
-    Column, Columns, Decimals, Header, Kind, TableOptions, TableWriter, Values, npy, read,
+    Column, Columns, Decimals, Header, Kind, TableOptions, TableWriteOptions, Values, npy, read,
 };
 use swath_reference::splitmix;
 
@@ -33,7 +34,9 @@ fn doubles_are_read_back_bit_by_bit() {
         let values = doubles(seed, columns * (30_000 / columns));
         let mut texts = Vec::new();
         for workers in 1..=4 {
-            let writer = TableWriter::new().with_workers(workers).with_delimiter(b';');
+            let writer = TableWriteOptions::new()
+                .with_output(OutputOptions::new().with_workers(workers))
+                .with_delimiter(b';');
             let bytes = writer.write(&path, columns, &values).expect("written");
             let text = std::fs::read(&path).expect("there");
             assert_eq!(bytes, text.len() as u64);
@@ -45,7 +48,7 @@ fn doubles_are_read_back_bit_by_bit() {
         assert_eq!((back.columns, back.values.len()), (columns, values.len()));
         assert!(back.values.iter().zip(&values).all(|(one, other)| same(*one, *other)));
         // And once more: the same text.
-        TableWriter::new()
+        TableWriteOptions::new()
             .with_delimiter(b';')
             .write(&path, columns, &back.values)
             .expect("fine");
@@ -58,7 +61,7 @@ fn every_type_is_written_in_its_own_words() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.tsv");
     let text = || std::fs::read_to_string(&path).expect("there");
-    let writer = TableWriter::new().with_delimiter(b'\t');
+    let writer = TableWriteOptions::new().with_delimiter(b'\t');
     writer.write(&path, 2, &[0.1_f32, -2.5, f32::NAN, f32::INFINITY]).expect("written");
     assert_eq!(text(), "0.1\t-2.5\nnan\tinf\n");
     writer.write(&path, 1, &[i64::MIN, i64::MAX]).expect("written");
@@ -67,7 +70,7 @@ fn every_type_is_written_in_its_own_words() {
     assert_eq!(text(), "18446744073709551615\t0\t7\n");
     writer.write(&path, 1, &[-1_i8]).expect("written");
     assert_eq!(text(), "-1\n");
-    let fixed = TableWriter::new().with_decimals(Decimals::Fixed(3));
+    let fixed = TableWriteOptions::new().with_decimals(Decimals::Fixed(3));
     fixed.write(&path, 2, &[0.0625, 1e3]).expect("written");
     assert_eq!(text(), "0.062,1000.000\n");
     writer.write::<f64>(&path, 3, &[]).expect("no rows");
@@ -79,7 +82,7 @@ fn names_that_need_it_are_quoted_and_read_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
     let names = ["a", "b,c", "say \"x\"", "two\nlines", "", "#1", " x", "größe"];
-    let writer = TableWriter::new().with_names(names);
+    let writer = TableWriteOptions::new().with_names(names);
     writer.write(&path, 8, &[1_u8; 16]).expect("written");
     let back = read::<u8>(&path).expect("a table");
     assert_eq!((back.names, back.rows), (Some(names.map(String::from).to_vec()), 2));
@@ -91,18 +94,21 @@ fn what_is_written_with_spaces_or_in_one_column_is_read_back() {
     let path = folder.path().join("t.txt");
     let source = file("a,b c,d\n1,,2.5\n,,\n3,7,\n");
     let table = TableOptions::new().read_columns(source.path()).expect("a table");
-    TableWriter::new().with_delimiter(b' ').write_columns(&path, &table).expect("written");
+    TableWriteOptions::new()
+        .with_delimiter(b' ')
+        .write_columns(&path, &table)
+        .expect("written");
     assert_eq!(TableOptions::new().read_columns(&path).expect("a table"), table);
     let told = TableOptions::new().with_delimiter(b' ').read_columns(&path);
     assert_eq!(told.expect("a table"), table);
     let names = ["", "x", "y"];
-    let writer = TableWriter::new().with_delimiter(b' ').with_names(names);
+    let writer = TableWriteOptions::new().with_delimiter(b' ').with_names(names);
     writer.write(&path, 3, &[1_u8, 2, 3]).expect("written");
     let back = read::<u8>(&path).expect("a table");
     assert_eq!((back.rows, back.names), (1, Some(names.map(String::from).to_vec())));
     for name in ["two words", " x", "a\tb"] {
         for delimiter in *b",; " {
-            let writer = TableWriter::new().with_delimiter(delimiter).with_names([name]);
+            let writer = TableWriteOptions::new().with_delimiter(delimiter).with_names([name]);
             writer.write(&path, 1, &[1_u8, 2]).expect("written");
             let back = TableOptions::new().with_header(Header::Present).read::<u8>(&path);
             let back = back.expect("a table");
@@ -117,13 +123,13 @@ fn what_is_no_table_is_not_written() {
     let path = folder.path().join("t.csv");
     let values = [1.0; 4];
     for (writer, columns) in [
-        (TableWriter::new(), 0),
-        (TableWriter::new(), 3),
-        (TableWriter::new().with_names(["a"]), 2),
-        (TableWriter::new().with_delimiter(b'.'), 2),
-        (TableWriter::new().with_delimiter(b'\n'), 2),
-        (TableWriter::new().with_decimals(Decimals::Fixed(1075)), 2),
-        (TableWriter::new().with_decimals(Decimals::Fixed(usize::MAX)), 2),
+        (TableWriteOptions::new(), 0),
+        (TableWriteOptions::new(), 3),
+        (TableWriteOptions::new().with_names(["a"]), 2),
+        (TableWriteOptions::new().with_delimiter(b'.'), 2),
+        (TableWriteOptions::new().with_delimiter(b'\n'), 2),
+        (TableWriteOptions::new().with_decimals(Decimals::Fixed(1075)), 2),
+        (TableWriteOptions::new().with_decimals(Decimals::Fixed(usize::MAX)), 2),
     ] {
         let error = writer.write(&path, columns, &values).expect_err("contradictory");
         assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));
@@ -202,12 +208,12 @@ fn columns_are_written_and_read_back() {
     let path = folder.path().join("t.csv");
     let mixed = file(MIXED.replace("nan", "7"));
     let table = TableOptions::new().read_columns(mixed.path()).expect("a table");
-    TableWriter::new().write_columns(&path, &table).expect("written");
+    TableWriteOptions::new().write_columns(&path, &table).expect("written");
     let text = std::fs::read_to_string(&path).expect("there");
     assert_eq!(text, "n,x,y,z\n1,2.5,,\n2,3.0,7,\n-3,7.0,8,\n4,1000.0,,\n");
     assert_eq!(TableOptions::new().read_columns(&path).expect("a table"), table);
     let lone = Columns::new(None, vec![table.columns[2].clone()]).expect("a column");
-    TableWriter::new().write_columns(&path, &lone).expect("written");
+    TableWriteOptions::new().write_columns(&path, &lone).expect("written");
     assert_eq!(std::fs::read_to_string(&path).expect("there"), "\"\"\n7\n8\n\"\"\n");
     assert_eq!(TableOptions::new().read_columns(&path).expect("a table"), lone);
     let values = swath::Array::<i64>::zeroed(2).expect("memory");
@@ -249,7 +255,8 @@ fn npy_files_are_read_back_and_wrong_ones_refused() {
     let back = npy::read::<f64>(&path).expect("an array");
     assert_eq!(back.shape, [3000, 1000]);
     assert!(back.values.iter().zip(&values).all(|(one, other)| same(*one, *other)));
-    assert_eq!(npy::info(&path).expect("a header"), ("<f8".to_owned(), vec![3000, 1000]));
+    let info = npy::info(&path).expect("a header");
+    assert_eq!((&info.descr[..], &info.shape[..]), ("<f8", &[3000, 1000][..]));
     assert_eq!(npy::read::<i64>(&path).expect_err("doubles").reason(), Reason::Unsupported);
     let mut bytes = std::fs::read(&path).expect("there");
     bytes.pop();
@@ -300,7 +307,7 @@ fn any_list_of_names_is_read_back() {
             let columns = (0..width).map(|_| column(7)).collect();
             let table = Columns::new(Some(names.clone()), columns).expect("fits");
             let delimiter = b",;|\t "[usize::try_from(seed / 4 % 5).expect("small")];
-            let writer = TableWriter::new().with_delimiter(delimiter);
+            let writer = TableWriteOptions::new().with_delimiter(delimiter);
             writer.write_columns(&path, &table).expect("written");
             let text = std::fs::read_to_string(&path).expect("text");
             let back = TableOptions::new().read_columns(&path);
@@ -316,7 +323,7 @@ fn names_that_no_reader_would_find_are_not_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
     for names in [&["\0"][..], &["a", "b\0"]] {
-        let writer = TableWriter::new().with_names(names.iter().copied());
+        let writer = TableWriteOptions::new().with_names(names.iter().copied());
         let error = writer.write(&path, names.len(), &vec![1; names.len()]).expect_err("lost");
         assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false), "{error}");
     }
@@ -346,14 +353,14 @@ fn names_that_are_all_empty_are_refused_and_some_are_read_back() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
     for names in [&[""][..], &["", ""]] {
-        let writer = TableWriter::new().with_names(names.iter().copied());
+        let writer = TableWriteOptions::new().with_names(names.iter().copied());
         let values = vec![1.5; names.len()];
         let error = writer.write(&path, names.len(), &values).expect_err("lost");
         assert_eq!(error.reason(), Reason::Invalid, "{error}");
         assert!(!path.exists());
     }
     for names in [["", "a"], ["NA", ""], ["", "1"]] {
-        let writer = TableWriter::new().with_names(names);
+        let writer = TableWriteOptions::new().with_names(names);
         writer.write(&path, 2, &[1.5, 2.5]).expect("written");
         let back = read::<f64>(&path).expect("a table");
         assert_eq!((back.rows, back.names.as_deref()), (1, Some(&names.map(String::from)[..])));

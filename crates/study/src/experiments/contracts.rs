@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
+use swath::{OutputOptions, ReadOptions};
 
 use anyhow::{Context, Result, ensure};
-use swath::append::{OrderedOptions, ordered};
-use swath::sink::Sync;
+use swath::append::OrderedOptions;
+use swath::sink::Durability;
 use swath_formats::options::{PriceOptions, Priced, Way, generate};
 
 use super::limit::{MEMORY, memory};
@@ -99,7 +100,9 @@ impl Pricing {
     fn new(stage: &Stage) -> Result<Rc<Self>> {
         let contracts: u64 = stage.pick(2_000, 300_000, 4_000_000);
         let input = stage.made(&format!("contracts-{contracts}"), |path| {
-            let output = ordered(path, OrderedOptions::new().with_sync(Sync::None))?;
+            let output = OrderedOptions::new()
+                .with_output(OutputOptions::new().with_durability(Durability::None))
+                .ordered(path)?;
             let bytes = generate(contracts, stage.seed(), 0, output)?.bytes;
             let sum = swath::ReadOptions::new().sum(path)?.value;
             Ok(Generated { bytes, lines: contracts + 1, sum })
@@ -145,8 +148,11 @@ fn price(
     (way, threads): (Way, usize),
     meter: &mut Meter,
 ) -> Result<(Outcome, Priced)> {
-    let options = PriceOptions::new().with_way(way).with_workers(threads);
-    let to = ordered(output, OrderedOptions::new().with_sync(Sync::None))?;
+    let options =
+        PriceOptions::new().with_way(way).with_read(ReadOptions::new().with_workers(threads));
+    let to = OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(output)?;
     let priced = meter.watch(|| options.price(input.path.as_path(), to))??;
     let checksum = swath::ReadOptions::new().sum(output.as_path())?.value;
     fs::remove_file(output)?;

@@ -4,10 +4,9 @@ use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
-use swath::append::OrderedOptions;
-use swath::sink::Sync;
-use swath::{Guard, ReadOptions};
-use swath_formats::matrix::{self, AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
+use swath::sink::Durability;
+use swath::{Guard, OutputOptions, ReadOptions};
+use swath_formats::matrix::{AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, read, states};
@@ -74,7 +73,7 @@ impl Graph {
     fn new(stage: &Stage, scale: u32, edges: u64) -> Result<Self> {
         let rmat = Rmat::new(scale, edges).with_seed(stage.seed());
         let input = stage.made(&format!("graph-{scale}.mtx"), |path| {
-            let output = OrderedOptions::new().with_sync(Sync::None);
+            let output = OutputOptions::new().with_durability(Durability::None);
             let options = MatrixWriteOptions::new().with_output(output);
             let bytes = rmat.write(path, &options)?.bytes;
             Ok(Generated { bytes, lines: edges, sum: ReadOptions::new().sum(path)?.value })
@@ -113,9 +112,9 @@ impl Graph {
     }
 
     fn rows(&self, series: &str, state: State, workers: usize) -> Entrant {
-        let options = MatrixOptions::new().with_workers(workers);
+        let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
         self.entrant(series, state, self.ends, move |input, meter| {
-            let read = meter.measure(|| matrix::read_rows(&input.path, &options))??;
+            let read = meter.measure(|| options.read_rows(&input.path))??;
             let AnyCsr::U32(graph) = read else { bail!("it needs no 64 bits") };
             let columns = graph.columns.iter().map(|&id| u64::from(id)).sum::<u64>();
             let lens = graph.offsets.windows(2).map(|pair| pair[1] - pair[0]);

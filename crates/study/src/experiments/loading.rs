@@ -331,7 +331,7 @@ fn by_chunk(stage: &Stage) -> Result<Entrants> {
             let mapped = Load { mapped: true, ..how };
             entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
             let options =
-                ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size);
+                ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size as u64);
             entrants.here.push(loading.swath((SWATH, x, state), options));
         }
         entrants.here.push(loading.limit(stage, at(1 << 20), state));

@@ -183,7 +183,7 @@ fn by_block(stage: &Stage) -> Result<Entrants> {
     let schedules = [(DYNAMIC, Schedule::Dynamic), (STATIC, Schedule::Static)];
     for &state in states(stage) {
         for &shift in &shifts {
-            let (size, x) = (1_usize << shift, f64::from(1_u32 << shift));
+            let (size, x) = (1_u64 << shift, f64::from(1_u32 << shift));
             for (name, schedule) in schedules {
                 let options = ReadOptions::new().with_chunk_size(size).with_schedule(schedule);
                 entrants.here.push(summing.mapped((name, x, state), options));

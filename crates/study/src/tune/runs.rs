@@ -173,8 +173,8 @@ impl Place {
             std::thread::sleep(young);
         }
         prepare(&small.paths)?;
-        let options = IngestOptions::new().with_cancel(cancel.clone());
-        let options = options.with_profile(Arc::clone(profile));
+        let read = ReadOptions::new().with_cancel(cancel.clone());
+        let options = IngestOptions::new().with_read(read.with_profile(Arc::clone(profile)));
         let began = Instant::now();
         let ingested = options.collect(Files::paths(&small.paths))?;
         let seconds = began.elapsed().as_secs_f64();

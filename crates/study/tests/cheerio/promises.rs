@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use swath::append::{self, AppendOptions, OrderedOptions};
-use swath::sink::Sync;
-use swath::{Reason, WriteOptions};
+use swath::sink::Durability;
+use swath::{OutputOptions, Reason, WriteOptions};
 use swath_study::cheerio::{self, Output, Writer};
 
 struct Place {
@@ -40,7 +40,12 @@ impl Place {
 type Begin = fn(&Path) -> Output;
 
 fn global(path: &Path) -> Output {
-    cheerio::global(path, OrderedOptions::new().with_sync(Sync::None)).expect("created")
+    cheerio::global(
+        path,
+        OrderedOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None)),
+    )
+    .expect("created")
 }
 
 fn local(path: &Path) -> Output {
@@ -48,12 +53,18 @@ fn local(path: &Path) -> Output {
 }
 
 fn local_of(path: &Path, len: u64) -> Output {
-    let options = WriteOptions::new().with_sync(Sync::None);
+    let options =
+        WriteOptions::new().with_output(OutputOptions::new().with_durability(Durability::None));
     cheerio::local(path, len, &options).expect("created")
 }
 
 fn local_files(path: &Path) -> Output {
-    cheerio::local_files(path, AppendOptions::new().with_sync(Sync::None)).expect("created")
+    cheerio::local_files(
+        path,
+        AppendOptions::new()
+            .with_output(OutputOptions::new().with_durability(Durability::None)),
+    )
+    .expect("created")
 }
 
 const MODES: [(&str, Begin); 3] =

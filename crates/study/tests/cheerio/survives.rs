@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::WriteOptions;
 use swath::append::{AppendOptions, OrderedOptions};
 use swath::sink::Fs;
+use swath::{OutputOptions, WriteOptions};
 use swath_study::cheerio::{self, Output};
 
 use crate::attack::{Failure, Reached, State, Subject, attack, target};
@@ -32,10 +32,19 @@ impl Unordered {
     fn begin(&self, len: usize, fs: Arc<dyn Fs>) -> swath::Result<Output> {
         let path = target("out");
         let out = match self.mode {
-            Mode::Global => cheerio::global(path, OrderedOptions::new().with_fs(fs))?,
-            Mode::Local => cheerio::local(path, len as u64, &WriteOptions::new().with_fs(fs))?,
+            Mode::Global => cheerio::global(
+                path,
+                OrderedOptions::new().with_output(OutputOptions::new().with_fs(fs)),
+            )?,
+            Mode::Local => cheerio::local(
+                path,
+                len as u64,
+                &WriteOptions::new().with_output(OutputOptions::new().with_fs(fs)),
+            )?,
             Mode::LocalFiles => {
-                let options = AppendOptions::new().with_fs(fs).with_memory(1);
+                let options = AppendOptions::new()
+                    .with_output(OutputOptions::new().with_fs(fs))
+                    .with_memory(1);
                 cheerio::local_files(path, options)?
             }
         };

@@ -102,7 +102,7 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
 
 /// The step that gives `len` bytes their name.
 fn named<T>(shared: &Shared, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
-    shared.hooks.record((Activity::Commit, &shared.path), (0, len), commit)
+    shared.observer.hooks().record((Activity::Commit, &shared.path), (0, len), commit)
 }
 
 /// Moves all to their places, several parts at one time if that is much.

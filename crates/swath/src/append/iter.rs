@@ -25,7 +25,7 @@ use crate::error::Error;
 /// use rayon::prelude::*;
 /// use swath::append::{self, AppendOptions, AppendTo};
 ///
-/// let out = append::create("numbers", AppendOptions::new())?;
+/// let out = append::create("numbers")?;
 /// (0..100).par_bridge().append_to(&out, |number, w| std::io::Write::write_all(w, b"."))?;
 /// # Ok::<(), std::io::Error>(())
 /// ```
@@ -47,7 +47,7 @@ pub trait AppendTo: IndexedParallelIterator {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("even");
-    /// let out = append::create(&path, AppendOptions::new())?;
+    /// let out = append::create(&path)?;
     /// (0..1000).into_par_iter().append_to(&out, |number, w| match number % 2 {
     ///     0 => writeln!(w, "{number}"),
     ///     _ => Ok(()),

@@ -1,9 +1,6 @@
 //! How to append: every choice a caller can make, each with its default.
 
-use crate::observe::Hooks;
-use crate::sink::DraftOptions;
-use crate::sink::draft::target_setters;
-use crate::timeline::Timeline;
+use crate::sink::OutputOptions;
 
 /// Where the bytes of parallel strands are left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,10 +49,9 @@ pub enum Checksums {
 pub struct AppendOptions {
     pub(super) mode: Mode,
     pub(super) memory: u64,
-    pub(super) buffer_size: usize,
+    pub(super) buffer_size: u64,
     pub(super) checksums: Checksums,
-    pub(super) draft: DraftOptions,
-    pub(super) hooks: Hooks,
+    pub(super) output: OutputOptions,
 }
 
 impl Default for AppendOptions {
@@ -72,8 +68,7 @@ impl AppendOptions {
             memory: 0,
             buffer_size: 0,
             checksums: Checksums::Extents,
-            draft: DraftOptions::default(),
-            hooks: Hooks::default(),
+            output: OutputOptions::new(),
         }
     }
 
@@ -94,7 +89,7 @@ impl AppendOptions {
 
     /// Bytes that a strand collects before it leaves them somewhere. Default 0: 256 KiB.
     #[must_use]
-    pub fn with_buffer_size(mut self, buffer_size: usize) -> Self {
+    pub fn with_buffer_size(mut self, buffer_size: u64) -> Self {
         self.buffer_size = buffer_size;
         self
     }
@@ -106,17 +101,17 @@ impl AppendOptions {
         self
     }
 
-    target_setters!();
-
-    /// Records in `timeline` what is written, where, by which thread. Default: nowhere.
+    /// How the output is written. Threads are the caller's. Progress is of bytes that strands have
+    /// left in a file; after a cancellation every later write and the commit return an error.
     #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.hooks.timeline = timeline.into();
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
     pub(super) fn buffer_size(&self) -> usize {
         const DEFAULT: usize = 256 << 10;
-        if self.buffer_size == 0 { DEFAULT } else { self.buffer_size }
+        let asked = usize::try_from(self.buffer_size).unwrap_or(usize::MAX);
+        if asked == 0 { DEFAULT } else { asked }
     }
 }

@@ -22,7 +22,7 @@
 //!
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("squares");
-//! let out = swath::append::ordered(&path, swath::append::OrderedOptions::new())?;
+//! let out = swath::append::ordered(&path)?;
 //! out.map_ordered(1..=1000_u64, 4, |n, ticket| -> std::io::Result<()> {
 //!     writeln!(ticket, "{}", n * n)
 //! })?;
@@ -44,7 +44,6 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::append::ordered::shared::Shared;
-use crate::copy::permissions;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
 use crate::sink::direct::DirectFile;
@@ -66,29 +65,8 @@ const IN_FLIGHT: usize = 4;
 ///
 /// If the target is a folder or cannot be replaced, if somebody else is writing it
 /// ([`Reason::Busy`]), or if nothing can be made in its folder.
-pub fn ordered(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Ordered> {
-    let mut draft = Draft::begin(path.as_ref(), &options.draft)?;
-    if let Some(permissions) = &options.permissions {
-        permissions::give(&mut draft, permissions)?;
-    }
-    let file = Arc::clone(draft.file());
-    let mut fallbacks = Vec::new();
-    let direct = match (options.direct, file.descriptor()) {
-        (Direct::No, _) => None,
-        (Direct::Yes, None) => {
-            fallbacks.push(refused("this file system has no descriptors"));
-            None
-        }
-        (Direct::Yes, Some(descriptor)) => DirectFile::open(descriptor)
-            .inspect_err(|error| fallbacks.push(refused(error)))
-            .ok(),
-    };
-    let path = draft.path().to_owned();
-    let is_direct = direct.is_some();
-    let target = Target::file(file, direct, options.draft.sync);
-    let shared = Arc::new(Shared::new(path, target, &options, fallbacks));
-    let writers = if is_direct { writers::start(&shared, IN_FLIGHT) } else { Vec::new() };
-    Ok(Ordered { shared, writers, draft: Some(draft) })
+pub fn ordered(path: impl AsRef<Path>) -> Result<Ordered> {
+    OrderedOptions::new().ordered(path)
 }
 
 /// Writes to a stream in the order of tickets: a pipe, standard output, a socket.
@@ -98,19 +76,53 @@ pub fn ordered(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Ordere
 /// [`BrokenPipe`](std::io::ErrorKind::BrokenPipe) from `ticket`, `done` or `commit`.
 ///
 /// There is nothing to undo in a stream: after an error everything before it, in serial order, may
-/// have gone out, and nothing behind.
-pub fn ordered_to(
-    writer: impl Write + Send + 'static,
-    name: &Path,
-    options: OrderedOptions,
-) -> Ordered {
-    let mut fallbacks = Vec::new();
-    if options.direct == Direct::Yes {
-        fallbacks.push(refused("it is a stream"));
+/// have gone out, and nothing after it.
+pub fn ordered_to(writer: impl Write + Send + 'static, name: impl AsRef<Path>) -> Ordered {
+    OrderedOptions::new().ordered_to(writer, name)
+}
+
+impl OrderedOptions {
+    /// As [`ordered`], with these options.
+    ///
+    /// # Errors
+    ///
+    /// As [`ordered`].
+    pub fn ordered(&self, path: impl AsRef<Path>) -> Result<Ordered> {
+        let draft = self.output.begin(path.as_ref())?;
+        let file = Arc::clone(draft.file());
+        let mut fallbacks = Vec::new();
+        let direct = match (self.direct, file.descriptor()) {
+            (Direct::No, _) => None,
+            (Direct::Yes, None) => {
+                fallbacks.push(refused("this file system has no descriptors"));
+                None
+            }
+            (Direct::Yes, Some(descriptor)) => DirectFile::open(descriptor)
+                .inspect_err(|error| fallbacks.push(refused(error)))
+                .ok(),
+        };
+        let path = draft.path().to_owned();
+        let is_direct = direct.is_some();
+        let target = Target::file(file, direct, self.output.draft.durability);
+        let shared = Arc::new(Shared::new(path, target, self, fallbacks));
+        let writers = if is_direct { writers::start(&shared, IN_FLIGHT) } else { Vec::new() };
+        Ok(Ordered { shared, writers, draft: Some(draft) })
     }
-    let target = Target::stream(Box::new(writer));
-    let shared = Shared::new(name.to_owned(), target, &options, fallbacks);
-    Ordered { shared: Arc::new(shared), writers: Vec::new(), draft: None }
+
+    /// As [`ordered_to`], with these options.
+    pub fn ordered_to(
+        &self,
+        writer: impl Write + Send + 'static,
+        name: impl AsRef<Path>,
+    ) -> Ordered {
+        let mut fallbacks = Vec::new();
+        if self.direct == Direct::Yes {
+            fallbacks.push(refused("it is a stream"));
+        }
+        let target = Target::stream(Box::new(writer));
+        let shared = Shared::new(name.as_ref().to_owned(), target, self, fallbacks);
+        Ordered { shared: Arc::new(shared), writers: Vec::new(), draft: None }
+    }
 }
 
 /// A file, or a stream, that workers write chunk by chunk in serial order; see [`ordered`].
@@ -230,6 +242,11 @@ impl Ordered {
         E: From<Error> + Send,
     {
         map::run(self, items.into_iter(), workers, &f)
+    }
+
+    /// What messages call it: the path, or the name of the stream.
+    pub fn name(&self) -> &Path {
+        self.shared.name()
     }
 
     /// So many workers are about to take tickets: widens a window that nobody named.

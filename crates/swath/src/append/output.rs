@@ -85,7 +85,7 @@ impl Append {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("out");
-    /// let mut out = append::create(&path, AppendOptions::new())?;
+    /// let mut out = append::create(&path)?;
     /// let mut first = out.fork()?;
     /// let second = out.fork()?;
     /// let other = std::thread::spawn(move || {

@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
     ///
     /// # let folder = tempfile::tempdir()?;
     /// # let path = folder.path().join("letters");
-    /// let out = append::create(&path, AppendOptions::new())?;
+    /// let out = append::create(&path)?;
     /// out.scope(|w| {
     ///     w.scope(|s| {
     ///         for letter in ["a", "b", "c"] {

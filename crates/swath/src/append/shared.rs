@@ -16,10 +16,11 @@ use swath_plan::segment::rope::{LogExtent, Rope};
 use crate::append::options::{AppendOptions, Checksums, Mode};
 use crate::append::part::Part;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::observe::Hooks;
+use crate::observe::Observer;
 use crate::sink::writeback;
 use crate::sink::{
-    Draft, Folder, FsFile, Moved, Preallocation, Sync, move_range, share_range, write_all_at,
+    Draft, Durability, Folder, FsFile, Moved, Preallocation, move_range, share_range,
+    write_all_at,
 };
 use crate::timeline::Activity;
 
@@ -82,7 +83,7 @@ pub(super) struct Shared {
     pub(super) path: PathBuf,
     pub(super) buffer_size: usize,
     pub(super) checksums: Checksums,
-    sync: Sync,
+    durability: Durability,
     /// Where bytes go whose place is known; none for folders.
     file: Option<Arc<dyn FsFile>>,
     preallocation: Preallocation,
@@ -93,7 +94,7 @@ pub(super) struct Shared {
     in_memory: AtomicU64,
     spare_pages: Mutex<Vec<Pages>>,
     pub(super) counters: Counters,
-    pub(super) hooks: Hooks,
+    pub(super) observer: Observer,
     /// What the first failure was, for everybody who comes later.
     failed: OnceLock<String>,
     /// The failure itself, if it struck where no caller could be told.
@@ -114,7 +115,7 @@ impl Shared {
             path: path.to_owned(),
             buffer_size: options.buffer_size(),
             checksums: options.checksums,
-            sync: options.draft.sync,
+            durability: options.output.draft.durability,
             file,
             preallocation: Preallocation::new(),
             target: Mutex::new(Some(target)),
@@ -123,15 +124,19 @@ impl Shared {
             in_memory: AtomicU64::new(0),
             spare_pages: Mutex::default(),
             counters: Counters::default(),
-            hooks: options.hooks.clone(),
+            observer: Observer::new(options.output.hooks.clone(), None),
             failed: OnceLock::new(),
             untold: Mutex::default(),
         }
     }
 
-    /// Fails if anything failed before: nothing written from then on could be committed.
+    /// Fails if anything failed before, or was cancelled: nothing written from then on could be committed.
     pub(super) fn check(&self) -> Result<()> {
         match self.failed.get() {
+            None if self.observer.is_cancelled() => {
+                let error = Error::new(Operation::Write, Reason::Cancelled, &self.path);
+                Err(self.fail(error.detail("cancelled")))
+            }
             None => Ok(()),
             Some(first) => {
                 Err(Error::new(Operation::Write, Reason::Poisoned, &self.path).detail(first))
@@ -232,7 +237,7 @@ impl Shared {
     pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Part> {
         let mut log = self.take_log(last)?;
         let span = (log.len, bytes.len() as u64);
-        let written = self.hooks.record((Activity::Write, &self.path), span, || {
+        let written = self.observer.hooks().record((Activity::Write, &self.path), span, || {
             write_all_at(&*log.file, bytes, log.len)
         });
         let extent = LogExtent { log: log.index, offset: log.len, len: bytes.len() as u64 };
@@ -247,6 +252,7 @@ impl Shared {
             return Err(self.fail(error));
         }
         Counters::add(&self.counters.logged, extent.len);
+        self.observer.delivered(extent.len);
         let is_checked = self.mode == Mode::Segments && self.checksums == Checksums::Extents;
         let crc = if is_checked { crc32c::crc32c(bytes) } else { 0 };
         Ok(Part::Log { extent, crc })
@@ -307,15 +313,16 @@ impl Shared {
         };
         self.preallocation.reach(&**file, end);
         let span = (offset, bytes.len() as u64);
-        let written = self.hooks.record((Activity::Write, &self.path), span, || {
+        let written = self.observer.hooks().record((Activity::Write, &self.path), span, || {
             write_all_at(&**file, bytes, offset)
         });
         written.map_err(|error| {
             let extent = Extent::between(offset, end);
             self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
         })?;
-        writeback::written(&**file, Extent::between(offset, end), self.sync);
+        writeback::written(&**file, Extent::between(offset, end), self.durability);
         Counters::add(&self.counters.in_place, bytes.len() as u64);
+        self.observer.delivered(bytes.len() as u64);
         Ok(())
     }
 
@@ -335,7 +342,7 @@ impl Shared {
     pub(super) fn share(&self, part: &Part, offset: u64) -> Result<bool> {
         let Part::Log { extent, .. } = part else { return Ok(false) };
         let (file, from) = self.way_of(*extent)?;
-        let mut recorder = self.hooks.recorder(&self.path);
+        let mut recorder = self.observer.hooks().recorder(&self.path);
         let moved = share_range(file, &*from, (extent.offset, offset), extent.len);
         if let Ok(Some(_)) = moved {
             recorder.lap(Activity::Copy, offset, extent.len);
@@ -349,7 +356,7 @@ impl Shared {
         let (file, from) = self.way_of(extent)?;
         self.preallocation.reach(file, offset + extent.len);
         let span = (offset, extent.len);
-        let moved = self.hooks.record((Activity::Copy, &self.path), span, || {
+        let moved = self.observer.hooks().record((Activity::Copy, &self.path), span, || {
             move_range(file, &*from, (extent.offset, offset), extent.len)
         });
         self.count(moved.map_err(|error| self.not_moved(extent, offset, error))?);

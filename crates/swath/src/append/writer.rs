@@ -42,7 +42,7 @@ use crate::error::{Error, Operation, Reason, Result};
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("numbers");
-/// let out = append::create(&path, AppendOptions::new())?;
+/// let out = append::create(&path)?;
 /// out.scope(|w| count(w, 0, 100))?;
 /// out.commit()?;
 /// let numbers: String = (0..100).map(|number| format!("{number}\n")).collect();

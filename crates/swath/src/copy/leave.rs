@@ -42,22 +42,22 @@ impl CopyOptions {
         if data.is_empty() {
             return Ok(());
         }
-        let facts = survey::facts(source, extent, &self.reading, survey::WINDOWS);
-        let (decision, by_lease) = self.reading.scan_decision(&facts);
+        let facts = survey::facts(source, extent, &self.read, survey::WINDOWS);
+        let (decision, by_lease) = self.read.scan_decision(&facts);
         let mut decision = in_order(decision, extent);
         for queue in &mut decision.queues {
             *queue = only_data(queue, data);
         }
         let workers = decision.workers.len();
-        let scheduler = survey::scheduler(&decision, &self.reading, None);
-        let manner = survey::manner(&decision, &facts, &self.reading);
+        let scheduler = survey::scheduler(&decision, &self.read, None);
+        let manner = survey::manner(&decision, &facts, &self.read);
         let job = Job::new(Arc::clone(source), extent, scheduler, manner, observer.clone());
         let visit = Leave {
             job: &job,
             options: self,
             draft,
             chunk_size: usize::try_from(decision.chunk_size.get()).unwrap_or(usize::MAX),
-            room: self.reading.scratch_size(&decision, extent, by_lease),
+            room: self.read.scratch_size(&decision, extent, by_lease),
             by_lease,
         };
         worker::run(&job, &visit, workers, None);
@@ -75,7 +75,7 @@ impl Visit for Leave<'_> {
     type Scratch = Buffer;
 
     fn scratch(&self) -> Result<Buffer> {
-        self.options.reading.scratch(&self.job.source, self.room)
+        self.options.read.scratch(&self.job.source, self.room)
     }
 
     fn visit(

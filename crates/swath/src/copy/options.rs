@@ -1,7 +1,7 @@
 //! How to copy: every choice a caller can make, each with its default.
 
-use crate::options::{ReadOptions, reading_setters};
-use crate::sink::draft::{DraftOptions, target_setters};
+use crate::options::ReadOptions;
+use crate::sink::OutputOptions;
 
 /// Whether the copy may share the blocks of its source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -24,42 +24,44 @@ impl Reflink {
 /// How to copy. Every setter returns the options, none can fail; 0 means "choose for me".
 ///
 /// ```
-/// use swath::{CopyOptions, sink::Sync};
+/// use swath::sink::Durability;
+/// use swath::{CopyOptions, OutputOptions, ReadOptions};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("copy");
-/// let options = CopyOptions::new().with_workers(2).with_sync(Sync::None);
+/// let options = CopyOptions::new()
+///     .with_read(ReadOptions::new().with_workers(2))
+///     .with_output(OutputOptions::new().with_durability(Durability::None));
 /// let copied = options.copy("/etc/passwd", &path)?;
 /// assert_eq!(copied.hole_bytes, 0);
 /// # Ok::<(), swath::Error>(())
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct CopyOptions {
-    pub(super) draft: DraftOptions,
-    pub(super) reading: ReadOptions,
+    pub(super) read: ReadOptions,
+    pub(super) output: OutputOptions,
     pub(super) reflink: Reflink,
-}
-
-impl Default for CopyOptions {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl CopyOptions {
     /// A new or replaced file, durable when the copy returns, everything else chosen for it.
     pub fn new() -> Self {
-        Self {
-            draft: DraftOptions::default(),
-            reading: ReadOptions::new(),
-            reflink: Reflink::Auto,
-        }
+        Self::default()
     }
 
-    /// Bytes of one read and write. Default 0: 512 KiB, which stays in the processor's cache.
+    /// How the source is read, all of it. Chunks are 512 KiB unless these options say otherwise,
+    /// which stays in the processor's cache. Progress counts holes too.
     #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
-        self.reading = self.reading.with_chunk_size(chunk_size);
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// How the copy is written, by the threads that read. Spans of a copy go to the timeline of
+    /// the output, or to that of the reading if the output has none.
+    #[must_use]
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 
@@ -69,13 +71,4 @@ impl CopyOptions {
         self.reflink = reflink;
         self
     }
-
-    reading_setters!(
-        "Threads, the caller's included, at most 1,024. Default 0: one for each core, or \
-         more where the device wants more reads in flight.",
-        "Calls `progress` about once for each MiB, from whichever worker copied it. Holes count.",
-        "Lets `token` cancel the copy; the target is then what it was."
-    );
-
-    target_setters!();
 }

@@ -1,12 +1,10 @@
 //! Who may do what with a copy, as with cp(1).
 
-use std::fs::Permissions;
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
-
-use swath_os::umask::umask;
+use std::os::unix::fs::FileTypeExt;
 
 use crate::error::{Error, Operation, Result};
 use crate::sink::draft::Draft;
+use crate::sink::permissions::give;
 use crate::source::Opened;
 
 /// Gives a new target the permissions of its source. What comes from a pipe or device is an
@@ -19,49 +17,4 @@ pub(super) fn take(source: &Opened, draft: &mut Draft) -> Result<()> {
         return Ok(());
     }
     give(draft, &facts.permissions())
-}
-
-/// Gives a new target these permissions, less what new files lack here. One that is replaced keeps
-/// its own: the commit sees to that.
-pub(crate) fn give(draft: &mut Draft, permissions: &Permissions) -> Result<()> {
-    if draft.existing().is_some() {
-        return Ok(());
-    }
-    let made = draft.usual_mode();
-    let made = made.map_err(|error| Error::io(Operation::Create, draft.path(), error))?;
-    let mode = mode_of_copy(permissions.mode(), made, umask().unwrap_or(0));
-    if mode != made {
-        draft.give_mode(mode);
-    }
-    Ok(())
-}
-
-/// What both the source and the folder allow. New files are made without the right to execute
-/// them: whoever may not read the new one does not get it either.
-fn mode_of_copy(source: u32, made: u32, umask: u32) -> u32 {
-    let readers = (made & 0o444) >> 2;
-    source & ((made & 0o666) | (readers & !umask & 0o111))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_copy_may_do_what_its_source_may_less_the_umask() {
-        for (source, umask, expected) in [
-            (0o644, 0o022, 0o644),
-            (0o755, 0o022, 0o755),
-            (0o777, 0o027, 0o750),
-            (0o600, 0o022, 0o600),
-            (0o4755, 0o022, 0o755),
-            (0o666, 0o077, 0o600),
-            (0o777, 0o111, 0o666),
-            (0o000, 0o022, 0o000),
-        ] {
-            let made = 0o666 & !umask;
-            assert_eq!(mode_of_copy(source, made, umask), expected, "{source:o} {umask:o}");
-        }
-        assert_eq!(mode_of_copy(0o777, 0o660, 0), 0o770, "the folder's list allows no others");
-    }
 }

@@ -14,14 +14,16 @@ use swath_plan::schedule::Lease;
 
 use super::examine::{chunks, workers};
 use crate::buffer::Buffer;
-use crate::copy::permissions;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Manner, Trouble, Visit, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::{Hooks, Observer};
 use crate::options::ReadOptions;
-use crate::sink::draft::{Draft, DraftOptions};
-use crate::sink::{FsFile, Sync, read_exact_at, share_range, write_all_at};
+use crate::sink::draft::Draft;
+use crate::sink::permissions::give;
+use crate::sink::{
+    Durability, FsFile, OutputOptions, read_exact_at, share_range, write_all_at,
+};
 use crate::source::mirrored::{room_for, sum_in_steps};
 use crate::source::{Opened, Source};
 use crate::timeline::Activity;
@@ -40,8 +42,8 @@ pub struct Rewritten {
 
 /// See the [module](self).
 pub(crate) struct Rewrite<'r> {
-    pub(crate) draft: &'r DraftOptions,
-    pub(crate) reading: &'r ReadOptions,
+    pub(crate) output: &'r OutputOptions,
+    pub(crate) read: &'r ReadOptions,
     pub(crate) sums: &'r Arc<Checksums>,
     /// What is bad in the file that is there; none if none is.
     pub(crate) bad: Option<&'r [(u64, u64)]>,
@@ -55,9 +57,9 @@ impl Rewrite<'_> {
     /// What kept it from being read, written or read back; `path` is then what it was.
     pub(crate) fn run(&self, path: &Path, from: Source) -> Result<Rewritten> {
         let len = self.sums.len();
-        let mut draft = Draft::begin(path, self.draft)?;
+        let mut draft = self.output.begin(path)?;
         let source = Opened::open(from)?;
-        if let Some(file) = source.files().first() {
+        if let (Some(file), None) = (source.files().first(), &self.output.permissions) {
             take_mode(file, &mut draft)?;
         }
         let mut rewritten = Rewritten::default();
@@ -68,7 +70,7 @@ impl Rewrite<'_> {
             let shared = match &old {
                 Some(old) => {
                     let at = (part.offset(), part.offset());
-                    let mut recorder = self.reading.hooks.recorder(path);
+                    let mut recorder = self.read.hooks.recorder(path);
                     let shared = share_range(&**draft.file(), &**old, at, part.len());
                     if let Ok(Some(_)) = shared {
                         recorder.lap(Activity::Copy, part.offset(), part.len());
@@ -94,7 +96,7 @@ impl Rewrite<'_> {
         missing.sort_unstable();
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
-        let hooks = &self.reading.hooks;
+        let hooks = &self.read.hooks;
         hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))?;
         Ok(rewritten)
     }
@@ -185,7 +187,7 @@ impl Rewrite<'_> {
         let fault = |error| Error::io(Operation::Sync, draft.path(), error);
         // What is written behind the last byte of a clone does not count.
         file.set_len(whole.end()).map_err(fault)?;
-        if self.draft.sync == Sync::Full {
+        if self.output.draft.durability == Durability::Full {
             file.sync().map_err(fault)?;
             if let Some(descriptor) = file.descriptor() {
                 // If the pages stay, they are compared: no worse than without.
@@ -231,15 +233,14 @@ impl Rewrite<'_> {
     /// Does something for each chunk of `parts`, by all workers, each of which has room for a step of one.
     fn each<F>(&self, source: &Arc<Opened>, parts: Vec<Extent>, each: &F) -> Result<()>
     where
-        F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble>
-            + std::marker::Sync,
+        F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble> + Sync,
     {
         let size = self.sums.chunk_size();
-        let count = workers(self.reading, usize::try_from(source.copies()).unwrap_or(1));
+        let count = workers(self.read, usize::try_from(source.copies()).unwrap_or(1));
         let scheduler = chunks(parts, size, count);
         let (slots, whole) = (scheduler.slots(), Extent::between(0, self.sums.len()));
         // Progress is told of what is looked at; only cancellation counts here.
-        let hooks = Hooks { progress: None, ..self.reading.hooks.clone() };
+        let hooks = Hooks { progress: None, ..self.read.hooks.clone() };
         let observer = Observer::new(hooks, None);
         let job = Job::new(Arc::clone(source), whole, scheduler, Manner::default(), observer);
         let room = room_for(Extent::between(0, size.get().min(whole.len())));
@@ -258,13 +259,12 @@ struct Each<'e, F> {
 
 impl<F> Visit for Each<'_, F>
 where
-    F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble>
-        + std::marker::Sync,
+    F: Fn(&mut Hands<'_>, &mut [u8], Extent) -> std::result::Result<(), Trouble> + Sync,
 {
     type Scratch = Buffer;
 
     fn scratch(&self) -> Result<Buffer> {
-        self.rewrite.reading.scratch(self.source, self.room)
+        self.rewrite.read.scratch(self.source, self.room)
     }
 
     fn visit(
@@ -288,7 +288,7 @@ fn is_sparse(file: &File) -> bool {
 /// A new copy may be read by those who may read this one.
 fn take_mode(from: &File, draft: &mut Draft) -> Result<()> {
     match from.metadata() {
-        Ok(facts) if facts.is_file() => permissions::give(draft, &facts.permissions()),
+        Ok(facts) if facts.is_file() => give(draft, &facts.permissions()),
         // A device has another mode than a file; what cannot be asked is left as it is.
         Ok(_) | Err(_) => Ok(()),
     }

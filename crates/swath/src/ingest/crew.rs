@@ -87,7 +87,7 @@ impl<'c> Crew<'c> {
         shares: bool,
     ) -> Self {
         let (cores, depth) = (options.cores().max(1), options.depth() as usize);
-        let most = match (options.workers, depth) {
+        let most = match (options.workers(), depth) {
             (0, 0) => 64,
             (0, depth) => depth,
             (workers, _) => workers,
@@ -119,7 +119,7 @@ impl<'c> Crew<'c> {
             failure: Mutex::default(),
             came: AtomicU64::new(0),
             told: AtomicU64::new(0),
-            observer: Observer::new(options.hooks.clone(), None),
+            observer: Observer::new(options.hooks().clone(), None),
             tally: Mutex::default(),
             fallbacks: Mutex::default(),
         }
@@ -334,13 +334,13 @@ impl<'c> Crew<'c> {
 
     /// Records what this thread does, if anybody wants to know.
     pub(super) fn recorder(&self) -> Recorder {
-        let timeline = self.options.hooks.timeline.as_ref();
+        let timeline = self.options.hooks().timeline.as_ref();
         timeline.map_or_else(Recorder::off, |timeline| timeline.recorder_of(self.first_source))
     }
 
     /// Places for files in flight, if anybody wants to know.
     pub(super) fn flights(&self) -> Flights {
-        Flights::new(self.options.hooks.timeline.as_ref())
+        Flights::new(self.options.hooks().timeline.as_ref())
     }
 
     /// The number of a file in a timeline.

@@ -1,11 +1,12 @@
 //! How to ingest: every choice a caller can make, each with its default.
 
-use std::sync::Arc;
+use swath_plan::policy::Wishes;
 
 use super::arena::Arena;
-use crate::observe::{CancelToken, Hooks, Progress};
+use crate::observe::Hooks;
+use crate::options::{Advice, Numa, ReadOptions};
 use crate::profile::Profile;
-use crate::timeline::Timeline;
+use crate::source::Growth;
 
 /// Threads, and files in flight, at most.
 const MOST: u32 = 1024;
@@ -152,8 +153,7 @@ impl Delivery {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct IngestOptions {
-    pub(super) workers: usize,
-    pub(super) queue_depth: u32,
+    read: ReadOptions,
     pub(super) opened_by: OpenedBy,
     pub(super) order: FileOrder,
     pub(super) failures: Failures,
@@ -162,10 +162,7 @@ pub struct IngestOptions {
     pub(super) memory_limit: u64,
     pub(super) delivery: Delivery,
     pub(super) part_size: u64,
-    pub(super) hooks: Hooks,
     pub(super) arena: Option<Arena>,
-    pub(super) profile: Option<Arc<Profile>>,
-    pub(super) noted: Vec<String>,
 }
 
 impl IngestOptions {
@@ -174,19 +171,15 @@ impl IngestOptions {
         Self::default()
     }
 
-    /// Threads that read, at most 1,024. Default 0: one for each core, and where files are not in
-    /// the page cache as many as keep the device busy.
+    /// How the files are read. Taken of it: workers (default: one for each core, and where files are
+    /// not in the page cache as many as keep the device busy), the queue depth (files that wait for
+    /// the device at one time; default: 128 in rings, 64 threads), the profile, progress (called on
+    /// the calling thread; how many bytes there will be is not known), cancellation, the timeline
+    /// and fall-backs from before the call. The rest is for one large file: what is set of it is not
+    /// used, and the report's fall-backs say so.
     #[must_use]
-    pub fn with_workers(mut self, workers: usize) -> Self {
-        self.workers = workers.min(MOST as usize);
-        self
-    }
-
-    /// Files that wait for the device at one time, at most 1,024, by a ring or by threads.
-    /// Default 0: 128 in rings, 64 threads.
-    #[must_use]
-    pub fn with_queue_depth(mut self, queue_depth: u32) -> Self {
-        self.queue_depth = queue_depth.min(MOST);
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
         self
     }
 
@@ -249,31 +242,6 @@ impl IngestOptions {
         self
     }
 
-    /// Calls `progress` now and then, on the thread that called, with the bytes read so far; how
-    /// many there will be is not known.
-    #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + Sync + 'static,
-    ) -> Self {
-        self.hooks.progress = Some(Arc::new(progress));
-        self
-    }
-
-    /// Lets `token` cancel it.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.hooks.cancel = Some(token);
-        self
-    }
-
-    /// Records in `timeline` what each worker does, file by file. Default: nowhere.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.hooks.timeline = timeline.into();
-        self
-    }
-
     /// Where [`collect`](Self::collect) puts the bytes: memory that was used before costs half the
     /// time of fresh one. Default: memory of the process, which keeps at most 64 MiB of it between
     /// calls.
@@ -283,25 +251,46 @@ impl IngestOptions {
         self
     }
 
-    /// What was measured to be faster than the defaults where the files live: it is taken in their
-    /// place. What these options ask for comes first. Default: nothing.
-    #[must_use]
-    pub fn with_profile(mut self, profile: impl Into<Arc<Profile>>) -> Self {
-        self.profile = Some(profile.into());
-        self
+    pub(super) fn hooks(&self) -> &Hooks {
+        &self.read.hooks
     }
 
-    /// Adds to the report's [fall-backs](crate::IngestReport::fallbacks) what could not be had
-    /// before the call: why a profile is not used, for example. Default: nothing.
-    #[must_use]
-    pub fn with_fallback(mut self, text: impl Into<String>) -> Self {
-        self.noted.push(text.into());
-        self
+    pub(super) fn profile(&self) -> Option<&Profile> {
+        self.read.profile.as_deref()
+    }
+
+    /// Threads that were asked for.
+    pub(super) fn workers(&self) -> usize {
+        self.read.workers().min(MOST as usize)
+    }
+
+    /// Fall-backs that are known before the first file: those of the caller, and wishes about the
+    /// reading of one large file.
+    pub(super) fn noted(&self) -> Vec<String> {
+        let (read, wishes, usual) = (&self.read, &self.read.wishes, Wishes::default());
+        let unused = [
+            ("engine", wishes.engine != usual.engine),
+            ("chunk size", wishes.chunk_size != usual.chunk_size),
+            ("schedule", wishes.schedule != usual.schedule),
+            ("page cache", wishes.page_cache != usual.page_cache),
+            ("reuse", wishes.reuse != usual.reuse),
+            ("advice", read.advice != Advice::None),
+            ("rate", read.rate_bytes_per_s.is_some()),
+            ("I/O priority", read.io_priority.is_some()),
+            ("NUMA node", read.numa != Numa::FirstTouch),
+            ("growth", read.growth != Growth::Refused),
+            ("offset or length", !read.is_whole()),
+            ("usage", read.usage),
+        ];
+        let unused = unused.into_iter().filter(|&(_, is_set)| is_set);
+        let told = unused.map(|(name, _)| format!("{name}: many files are read without it"));
+        self.read.noted.iter().cloned().chain(told).collect()
     }
 
     /// Files that wait for the device at one time: the wish, else what was measured; 0: neither.
     pub(super) fn depth(&self) -> u32 {
-        match (self.queue_depth, &self.profile) {
+        let wished = u32::try_from(self.read.wishes.queue_depth).unwrap_or(MOST).min(MOST);
+        match (wished, self.profile()) {
             (0, Some(profile)) => profile.files_depth().min(MOST),
             (depth, _) => depth,
         }
@@ -309,10 +298,14 @@ impl IngestOptions {
 
     /// What of the profile cannot be meant, and was bounded.
     pub(super) fn out_of_range(&self) -> Vec<String> {
-        let Some(profile) = &self.profile else { return Vec::new() };
+        let Some(profile) = self.profile() else { return Vec::new() };
         let numbers = [
-            ("workers for files", self.workers == 0, profile.files_workers() as u64),
-            ("depth for files", self.queue_depth == 0, u64::from(profile.files_depth())),
+            ("workers for files", self.workers() == 0, profile.files_workers() as u64),
+            (
+                "depth for files",
+                self.read.wishes.queue_depth == 0,
+                u64::from(profile.files_depth()),
+            ),
         ];
         let wild = numbers.into_iter().filter(|&(_, used, n)| used && n > u64::from(MOST));
         wild.map(|(name, _, n)| format!("profile: {name} {n} is out of range, used {MOST}"))
@@ -326,8 +319,8 @@ impl IngestOptions {
 
     /// Threads to start with.
     pub(super) fn cores(&self) -> usize {
-        let tuned = self.profile.as_ref().map_or(0, |profile| profile.files_workers());
-        match (self.workers, tuned) {
+        let tuned = self.profile().map_or(0, |profile| profile.files_workers());
+        match (self.workers(), tuned) {
             (0, 0) => swath_os::machine::usable_cpus_at_start(),
             (0, tuned) => tuned.min(MOST as usize),
             (workers, _) => workers,

@@ -31,7 +31,7 @@ use crate::sink::publish::{Candidate, create_closed, publish};
 
 /// How sure to be, at commit, that a power cut does not undo it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Sync {
+pub enum Durability {
     /// The device has bytes and name when commit returns.
     #[default]
     Full,
@@ -66,7 +66,7 @@ pub(crate) struct DraftOptions {
     pub(crate) fs: Arc<dyn Fs>,
     pub(crate) replace: Replace,
     pub(crate) hard_links: HardLinks,
-    pub(crate) sync: Sync,
+    pub(crate) durability: Durability,
     /// What is replaced, if the new bytes build on it.
     pub(crate) base: Option<Facts>,
 }
@@ -77,49 +77,11 @@ impl Default for DraftOptions {
             fs: Arc::new(LocalFs),
             replace: Replace::default(),
             hard_links: HardLinks::default(),
-            sync: Sync::default(),
+            durability: Durability::default(),
             base: None,
         }
     }
 }
-
-/// The setters of whatever has `draft: DraftOptions`, inside its `impl`.
-macro_rules! target_setters {
-    () => {
-        /// How sure to be that a power cut does not undo it: whether a commit waits for the device.
-        /// Default: [`Sync::Full`](crate::sink::Sync::Full).
-        #[must_use]
-        pub fn with_sync(mut self, sync: $crate::sink::Sync) -> Self {
-            self.draft.sync = sync;
-            self
-        }
-
-        /// What to do if the target exists.
-        /// Default: [`Replace::Allowed`](crate::sink::Replace::Allowed).
-        #[must_use]
-        pub fn with_replace(mut self, replace: $crate::sink::Replace) -> Self {
-            self.draft.replace = replace;
-            self
-        }
-
-        /// What to do with a target that has further names.
-        /// Default: [`HardLinks::Refused`](crate::sink::HardLinks::Refused).
-        #[must_use]
-        pub fn with_hard_links(mut self, hard_links: $crate::sink::HardLinks) -> Self {
-            self.draft.hard_links = hard_links;
-            self
-        }
-
-        /// The file system to write to. Default: the kernel's,
-        /// [`LocalFs`](crate::sink::LocalFs).
-        #[must_use]
-        pub fn with_fs(mut self, fs: std::sync::Arc<dyn $crate::sink::Fs>) -> Self {
-            self.draft.fs = fs;
-            self
-        }
-    };
-}
-pub(crate) use target_setters;
 
 /// A file to be. Dropped without a commit, it leaves nothing.
 #[derive(Debug)]

@@ -37,7 +37,7 @@ use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, locate, remove_contents};
-use crate::sink::draft::{DraftOptions, Replace, Sync};
+use crate::sink::draft::{DraftOptions, Durability, Replace};
 use crate::sink::fs::{Facts, FsFile, FsFolder, Kind, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 use crate::together::threads;
@@ -205,7 +205,7 @@ impl Folder {
     }
 
     fn is_synced(&self) -> bool {
-        self.options.sync == Sync::Full
+        self.options.durability == Durability::Full
     }
 
     /// Fails if a reader would not come to this folder, or, if it is new, could not.

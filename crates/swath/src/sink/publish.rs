@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::draft::{DraftOptions, Replace, Sync, inspect, still_there, taken};
+use crate::sink::draft::{DraftOptions, Durability, Replace, inspect, still_there, taken};
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 
 /// How often the target may appear or vanish between two calls of one commit.
@@ -295,7 +295,7 @@ pub(crate) fn publish(
         if !candidate.take_attributes(claim, there.as_ref())? {
             continue;
         }
-        if options.sync == Sync::Full {
+        if options.durability == Durability::Full {
             // Bytes and length, before anybody can see them. Never tried again if it fails.
             candidate.file.sync().map_err(|error| claim.error(Operation::Sync, error))?;
         }
@@ -307,9 +307,9 @@ pub(crate) fn publish(
             None => candidate.create(claim, options.replace)?,
         };
         if is_named {
-            return match options.sync {
-                Sync::Full => candidate.settle(claim),
-                Sync::None => Ok(()),
+            return match options.durability {
+                Durability::Full => candidate.settle(claim),
+                Durability::None => Ok(()),
             };
         }
     }

@@ -14,7 +14,7 @@ use swath_plan::extent::Extent;
 use swath_plan::units::Cut;
 
 use crate::sink::direct::{DirectFile, Progress};
-use crate::sink::draft::Sync;
+use crate::sink::draft::Durability;
 use crate::sink::fs::FsFile;
 use crate::sink::place::write_all_at;
 use crate::sink::writeback;
@@ -24,7 +24,7 @@ pub(crate) enum Target {
     File {
         file: Arc<dyn FsFile>,
         direct: Option<DirectFile>,
-        sync: Sync,
+        durability: Durability,
     },
     /// Written to by one worker at a time: the caller sees to it, the lock is never waited for.
     Stream(Mutex<Box<dyn Write + Send>>),
@@ -55,10 +55,14 @@ pub(crate) fn refused(why: impl fmt::Display) -> String {
 }
 
 impl Target {
-    /// The bytes of `file`; written past the page cache if `direct` is given. `sync` is what its
+    /// The bytes of `file`; written past the page cache if `direct` is given. `durability` is what its
     /// commit will do.
-    pub(crate) fn file(file: Arc<dyn FsFile>, direct: Option<DirectFile>, sync: Sync) -> Self {
-        Self::File { file, direct, sync }
+    pub(crate) fn file(
+        file: Arc<dyn FsFile>,
+        direct: Option<DirectFile>,
+        durability: Durability,
+    ) -> Self {
+        Self::File { file, direct, durability }
     }
 
     pub(crate) fn stream(writer: Box<dyn Write + Send>) -> Self {
@@ -107,9 +111,9 @@ impl Target {
                 writer.write_all(bytes)?;
                 Ok(0)
             }
-            Self::File { file, direct: None, sync } => {
+            Self::File { file, direct: None, durability } => {
                 write_all_at(&**file, bytes, place.extent.offset())?;
-                writeback::written(&**file, place.extent, *sync);
+                writeback::written(&**file, place.extent, *durability);
                 Ok(0)
             }
             Self::File { file, direct: Some(direct), .. } => {

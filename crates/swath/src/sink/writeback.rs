@@ -13,7 +13,7 @@
 use swath_os::writeback::start_writeback;
 use swath_plan::extent::Extent;
 
-use crate::sink::draft::Sync;
+use crate::sink::draft::Durability;
 use crate::sink::fs::FsFile;
 
 /// Bytes between two calls: enough for large requests, little beside what follows.
@@ -21,8 +21,9 @@ const STEP: u64 = 8 << 20;
 
 /// `extent` has just been written. To be called for each write of a file that will be synced in
 /// the end; nothing is done for others.
-pub(crate) fn written(file: &dyn FsFile, extent: Extent, sync: Sync) {
-    let (Some(begun), Some(file), Sync::Full) = (passed(extent), file.descriptor(), sync)
+pub(crate) fn written(file: &dyn FsFile, extent: Extent, durability: Durability) {
+    let (Some(begun), Some(file), Durability::Full) =
+        (passed(extent), file.descriptor(), durability)
     else {
         return;
     };

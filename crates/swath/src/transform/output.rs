@@ -1,59 +1,86 @@
-//! Where a transform leaves its bytes.
+//! Where a verb leaves what it makes in order.
 
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use crate::append::{Ordered, OrderedOptions, ordered, ordered_to};
+use crate::append::{Ordered, OrderedOptions};
 use crate::error::Result;
 
-/// Where a transform leaves its bytes: under a path, where they are complete or absent, or in a
-/// stream.
+/// Where a verb leaves what it makes in order: under a path, where it is complete or absent, in a
+/// stream, or in a file in order that was begun before.
 ///
 /// Nothing is made before a verb gets it.
-pub struct Output {
-    place: Place,
-    options: OrderedOptions,
-}
+///
+/// ```
+/// use swath::Output;
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let (input, output) = (folder.path().join("in"), folder.path().join("out"));
+/// # std::fs::write(&input, "b\na\n").unwrap();
+/// let same = |line: &[u8], out: &mut Vec<u8>| -> swath::Result<()> {
+///     out.extend_from_slice(line);
+///     Ok(())
+/// };
+/// swath::transform(&input, &output, same)?;                          // a path
+/// swath::transform(&input, Output::stream(std::io::sink(), "-"), same)?;
+/// let begun = swath::append::OrderedOptions::new().with_window(4).ordered(&output)?;
+/// swath::transform(&input, begun, same)?;                            // committed by the verb
+/// # assert_eq!(std::fs::read(&output).unwrap(), b"ba");
+/// # Ok::<(), swath::Error>(())
+/// ```
+pub struct Output(Place);
 
 enum Place {
     Path(PathBuf),
     Stream(Box<dyn Write + Send>, PathBuf),
+    Begun(Box<Ordered>),
 }
 
 impl Output {
     /// A file: new, or in the place of the one that is there, once it is complete.
     pub fn path(path: impl Into<PathBuf>) -> Self {
-        Self { place: Place::Path(path.into()), options: OrderedOptions::new() }
+        Self(Place::Path(path.into()))
     }
 
     /// A stream, called `name` in messages: a pipe, a socket, standard output. After an error
     /// what is before it, in the order of the input, may have gone out.
     pub fn stream(writer: impl Write + Send + 'static, name: impl Into<PathBuf>) -> Self {
-        let place = Place::Stream(Box::new(writer), name.into());
-        Self { place, options: OrderedOptions::new() }
+        Self(Place::Stream(Box::new(writer), name.into()))
     }
 
-    /// How to write. Default: durably, through the page cache, a few blocks ahead.
-    #[must_use]
-    pub fn with_options(mut self, options: OrderedOptions) -> Self {
-        self.options = options;
-        self
+    /// What messages call it: the path, or the name of the stream.
+    pub fn name(&self) -> &Path {
+        match &self.0 {
+            Place::Path(path) | Place::Stream(_, path) => path,
+            Place::Begun(ordered) => ordered.name(),
+        }
     }
 
-    pub(super) fn open(self) -> Result<Ordered> {
-        match self.place {
-            Place::Path(path) => ordered(path, self.options),
-            Place::Stream(writer, name) => Ok(ordered_to(writer, &name, self.options)),
+    /// Begins it, for a verb that writes. What was begun before keeps the options it was begun with.
+    ///
+    /// # Errors
+    ///
+    /// As [`append::ordered`](crate::append::ordered).
+    pub fn open(self, options: &OrderedOptions) -> Result<Ordered> {
+        match self.0 {
+            Place::Path(path) => options.ordered(path),
+            Place::Stream(writer, name) => Ok(options.ordered_to(writer, name)),
+            Place::Begun(ordered) => Ok(*ordered),
         }
     }
 }
 
 impl fmt::Debug for Output {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (Place::Path(path) | Place::Stream(_, path)) = &self.place;
-        f.debug_tuple("Output").field(path).finish()
+        f.debug_tuple("Output").field(&self.name()).finish()
+    }
+}
+
+impl From<Ordered> for Output {
+    fn from(ordered: Ordered) -> Self {
+        Self(Place::Begun(Box::new(ordered)))
     }
 }
 

@@ -6,18 +6,20 @@ mod program;
 
 use std::panic;
 use std::path::Path;
+use swath::OutputOptions;
 
 use literal::{Nodes, Rule, without_failures};
 use parallel::Pools;
 use program::{Maker, run_serially};
 use swath::append::{self, AppendOptions, Committed, Mode};
-use swath::sink::Sync;
+use swath::sink::Durability;
 
 const TREES: u64 = 100_000;
 
 /// Where the bytes are left: every way, with buffers so small that all of them are used.
 fn options(seed: u64) -> AppendOptions {
-    let options = AppendOptions::new().with_sync(Sync::None);
+    let options = AppendOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None));
     match seed % 5 {
         // Everything in memory.
         0 => options,
@@ -55,7 +57,7 @@ fn check(seed: u64, size: u32, pools: &Pools, path: &Path) -> Committed {
     let mut expected = Vec::new();
     let how_expected = run_serially(&program, &mut expected);
     let pool = &pools.sizes[usize::try_from(seed / 5 % 8).expect("below 8")];
-    let out = append::create(path, options(seed)).expect("it can be created");
+    let out = options(seed).create(path).expect("it can be created");
     let how = out
         .scope(|w| Ok::<_, swath::Error>(pool.install(|| parallel::run(&program, w, pools))));
     assert_eq!(how.expect("no strand is writing"), how_expected, "seed {seed}");

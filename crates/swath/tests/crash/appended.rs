@@ -3,8 +3,9 @@
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
+use swath::OutputOptions;
 
-use swath::append::{self, Append, AppendOptions, Mode, OrderedOptions};
+use swath::append::{Append, AppendOptions, Mode, OrderedOptions};
 use swath::sink::Fs;
 use swath_plan::segment::manifest::Manifest;
 
@@ -30,7 +31,9 @@ struct Appended {
 impl Appended {
     fn options(&self, fs: Arc<dyn Fs>) -> AppendOptions {
         // Buffers that are full at once, and no memory to wait in: every path goes to the disk.
-        let options = AppendOptions::new().with_mode(self.mode).with_fs(fs);
+        let options = AppendOptions::new()
+            .with_mode(self.mode)
+            .with_output(OutputOptions::new().with_fs(fs));
         options.with_buffer_size(16).with_memory(1)
     }
 
@@ -48,7 +51,7 @@ impl Appended {
 impl Subject for Appended {
     fn prepare(&self, fs: &SimulatedFs) {
         if let Some(old) = &self.old {
-            let out = append::create(target("out"), self.options(Arc::new(fs.clone())));
+            let out = self.options(Arc::new(fs.clone())).create(target("out"));
             let mut out = out.expect("begun");
             out.write_all(old).expect("written");
             out.commit().expect("committed");
@@ -66,14 +69,14 @@ impl Subject for Appended {
     fn write(&self, fs: Arc<dyn Fs>, reached: &Reached) -> Result<(), Failure> {
         let options = self.options(fs);
         let out = match self.goes_on {
-            true => append::append_to_existing(target("out"), options)?,
-            false => append::create(target("out"), options)?,
+            true => options.append_to_existing(target("out"))?,
+            false => options.create(target("out"))?,
         };
         self.run(out, reached)
     }
 
     fn write_again(&self, fs: Arc<dyn Fs>) -> Result<(), Failure> {
-        let mut out = append::create(target("out"), self.options(fs))?;
+        let mut out = self.options(fs).create(target("out"))?;
         if let (true, Some(old)) = (self.goes_on, &self.old) {
             out.write_all(old)?;
         }
@@ -133,8 +136,11 @@ impl Subject for Tickets {
     }
 
     fn write(&self, fs: Arc<dyn Fs>, _: &Reached) -> Result<(), Failure> {
-        let options = OrderedOptions::new().with_fs(fs).with_window(3).with_chunk_size(16);
-        let out = append::ordered(target("out"), options)?;
+        let options = OrderedOptions::new()
+            .with_output(OutputOptions::new().with_fs(fs))
+            .with_window(3)
+            .with_chunk_size(16);
+        let out = options.ordered(target("out"))?;
         let (mut first, mut second) = (out.ticket()?, out.ticket()?);
         let mut third = out.ticket()?;
         third.write_all(b"third")?;

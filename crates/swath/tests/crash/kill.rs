@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use swath::append::{self, AppendOptions, Mode, OrderedOptions};
-use swath::sink::{Fs, Sync};
-use swath::{Reason, WriteOptions};
+use swath::sink::{Durability, Fs};
+use swath::{OutputOptions, Reason, WriteOptions};
 
 use crate::hooked::Hooked;
 use crate::slow::Slow;
@@ -46,22 +46,27 @@ fn number_of(bytes: &[u8]) -> Option<u64> {
 fn write(how: &str, path: &Path, number: u64) -> Written {
     let bytes = version(number);
     // A kill loses nothing that the kernel has; now and then the syncs are there all the same.
-    let sync = if number.is_multiple_of(8) { Sync::Full } else { Sync::None };
+    let sync = if number.is_multiple_of(8) { Durability::Full } else { Durability::None };
     let slow = Slow { nameless: how != "named" };
     let slow: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(slow)));
     match how {
         "plain" | "named" => {
-            let options = WriteOptions::new().with_sync(sync).with_fs(slow);
-            options.with_chunk_size(65536).with_workers(2).write(path, bytes)?;
+            let options = WriteOptions::new().with_output(
+                OutputOptions::new().with_durability(sync).with_fs(slow).with_workers(2),
+            );
+            options.with_chunk_size(65536).write(path, bytes)?;
         }
         "quick" => {
-            WriteOptions::new().with_sync(sync).write(path, bytes)?;
+            WriteOptions::new()
+                .with_output(OutputOptions::new().with_durability(sync))
+                .write(path, bytes)?;
         }
         "strands" => strands(path, &bytes, Mode::Plain, (slow, sync))?,
         "segments" => strands(path, &bytes, Mode::Segments, (slow, sync))?,
         "tickets" => {
-            let options = OrderedOptions::new().with_sync(sync).with_fs(slow);
-            let out = append::ordered(path, options)?;
+            let options = OrderedOptions::new()
+                .with_output(OutputOptions::new().with_durability(sync).with_fs(slow));
+            let out = options.ordered(path)?;
             out.map_ordered(bytes.chunks(30_000), 2, |chunk, ticket| ticket.write_all(chunk))?;
             out.commit()?;
         }
@@ -71,9 +76,16 @@ fn write(how: &str, path: &Path, number: u64) -> Written {
     Ok(())
 }
 
-fn strands(path: &Path, bytes: &[u8], mode: Mode, (fs, sync): (Arc<dyn Fs>, Sync)) -> Written {
-    let options = AppendOptions::new().with_mode(mode).with_fs(fs).with_sync(sync);
-    let out = append::create(path, options.with_memory(1).with_buffer_size(10_000))?;
+fn strands(
+    path: &Path,
+    bytes: &[u8],
+    mode: Mode,
+    (fs, sync): (Arc<dyn Fs>, Durability),
+) -> Written {
+    let options = AppendOptions::new()
+        .with_mode(mode)
+        .with_output(OutputOptions::new().with_fs(fs).with_durability(sync));
+    let out = options.with_memory(1).with_buffer_size(10_000).create(path)?;
     let mut forks = Vec::new();
     for chunk in bytes.chunks(60_000) {
         forks.push((out.fork()?, chunk));

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use swath::sink::{Fs, Replace, Sync};
-use swath::{CopyOptions, WriteOptions};
+use swath::sink::{self, Fs, Replace};
+use swath::{CopyOptions, OutputOptions, ReadOptions, WriteOptions};
 
 use crate::attack::{Durability, Failure, Reached, State, Subject};
 use crate::attack::{attack, fail_everywhere, target};
@@ -68,7 +68,15 @@ fn everywhere(write: impl Fn(Arc<dyn Fs>, &[u8]) -> Result<(), Failure>) {
 }
 
 fn options(fs: Arc<dyn Fs>) -> WriteOptions {
-    WriteOptions::new().with_fs(fs).with_workers(1).with_chunk_size(16)
+    options_of(output(fs))
+}
+
+fn output(fs: Arc<dyn Fs>) -> OutputOptions {
+    OutputOptions::new().with_fs(fs).with_workers(1)
+}
+
+fn options_of(output: OutputOptions) -> WriteOptions {
+    WriteOptions::new().with_output(output).with_chunk_size(16)
 }
 
 #[test]
@@ -99,7 +107,9 @@ fn a_copy_survives_every_failure_and_every_crash() {
     everywhere(|fs, bytes| {
         let index = LENGTHS.iter().position(|&len| usize::from(len) == bytes.len());
         let source = sources[index.expect("one of them")].path();
-        let options = CopyOptions::new().with_fs(fs).with_workers(1).with_chunk_size(16);
+        let options = CopyOptions::new()
+            .with_output(OutputOptions::new().with_fs(fs))
+            .with_read(ReadOptions::new().with_workers(1).with_chunk_size(16));
         Ok(options.copy(source, target("out")).map(|_| ())?)
     });
 }
@@ -109,7 +119,7 @@ fn a_file_that_must_be_new_survives_every_failure_and_every_crash() {
     for abilities in [Abilities::ALL, Abilities::FEW] {
         // The next run may find it there, which is no failure.
         let write = |fs: Arc<dyn Fs>, bytes: &[u8]| {
-            let options = options(fs).with_replace(Replace::Refused);
+            let options = options_of(output(fs).with_replace(Replace::Refused));
             match options.write(target("out"), bytes) {
                 Err(error) if error.io_kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
                 written => Ok(written.map(|_| ())?),
@@ -124,7 +134,7 @@ fn a_file_that_must_be_new_survives_every_failure_and_every_crash() {
 fn without_durability_every_failure_still_leaves_the_old_file_or_the_new() {
     for abilities in Abilities::KINDS {
         let write = |fs: Arc<dyn Fs>, bytes: &[u8]| {
-            let options = options(fs).with_sync(Sync::None);
+            let options = options_of(output(fs).with_durability(sink::Durability::None));
             Ok(options.write(target("out"), bytes).map(|_| ())?)
         };
         let subject = OneFile { old: Some(OLD.to_vec()), new: bytes(50), write };
@@ -134,13 +144,13 @@ fn without_durability_every_failure_still_leaves_the_old_file_or_the_new() {
 }
 
 /// The calls that make bytes and names durable, in their order.
-fn order_of_a_commit(old: Option<&[u8]>, sync: Sync) -> Vec<Call> {
+fn order_of_a_commit(old: Option<&[u8]>, durability: sink::Durability) -> Vec<Call> {
     let fs = SimulatedFs::new(Abilities::ALL);
     fs.prepare_folder(&target(""));
     if let Some(old) = old {
         fs.prepare(&target("out"), old);
     }
-    let options = options(Arc::new(fs.clone())).with_sync(sync);
+    let options = options_of(output(Arc::new(fs.clone())).with_durability(durability));
     options.write(target("out"), b"new").expect("written");
     let matters = [Call::Write, Call::Attributes, Call::Sync, Call::Link, Call::Rename];
     let mut calls = fs.calls();
@@ -154,13 +164,16 @@ fn order_of_a_commit(old: Option<&[u8]>, sync: Sync) -> Vec<Call> {
 fn a_commit_makes_its_calls_in_the_order_of_the_design() {
     use Call::{Attributes, Link, Rename, Sync as SyncFile, SyncFolder, Write};
     assert_eq!(
-        order_of_a_commit(None, Sync::Full),
+        order_of_a_commit(None, sink::Durability::Full),
         [Write, SyncFile, Link, SyncFolder, SyncFile]
     );
     assert_eq!(
-        order_of_a_commit(Some(OLD), Sync::Full),
+        order_of_a_commit(Some(OLD), sink::Durability::Full),
         [Write, Attributes, SyncFile, Link, Rename, SyncFolder, SyncFile]
     );
-    assert_eq!(order_of_a_commit(None, Sync::None), [Write, Link]);
-    assert_eq!(order_of_a_commit(Some(OLD), Sync::None), [Write, Attributes, Link, Rename]);
+    assert_eq!(order_of_a_commit(None, sink::Durability::None), [Write, Link]);
+    assert_eq!(
+        order_of_a_commit(Some(OLD), sink::Durability::None),
+        [Write, Attributes, Link, Rename]
+    );
 }

@@ -1,6 +1,6 @@
 //! Copies.
 
-use swath::CopyOptions;
+use swath::{CopyOptions, OutputOptions, ReadOptions};
 use swath_reference::bytes;
 
 use crate::faulty::strike_everywhere;
@@ -13,7 +13,9 @@ fn whichever_call_fails_the_target_is_the_old_one_or_the_copy() {
         let new = bytes(1, len);
         std::fs::write(&source, &new).expect("room");
         let failures = strike_everywhere(28, &new, |path, fs| {
-            let options = CopyOptions::new().with_workers(workers).with_fs(fs);
+            let options = CopyOptions::new()
+                .with_read(ReadOptions::new().with_workers(workers))
+                .with_output(OutputOptions::new().with_fs(fs));
             options.copy(&source, path).map(drop)
         });
         assert!(failures > 10, "{failures} of its calls failed");

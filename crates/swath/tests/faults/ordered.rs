@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::Error;
-use swath::append::{OrderedOptions, ordered};
+use swath::append::OrderedOptions;
 use swath::sink::Fs;
+use swath::{Error, OutputOptions};
 
 use crate::faulty::{Fault, strike_everywhere};
 use crate::hooked::Hooked;
@@ -15,7 +15,8 @@ const CHUNK: usize = 700_001;
 const CHUNKS: usize = 8;
 
 fn write(path: &Path, fs: Arc<dyn Fs>, workers: usize) -> Result<(), Error> {
-    let out = ordered(path, OrderedOptions::new().with_fs(fs))?;
+    let out =
+        OrderedOptions::new().with_output(OutputOptions::new().with_fs(fs)).ordered(path)?;
     out.map_ordered(0..CHUNKS, workers, |index, ticket| {
         let byte = u8::try_from(index).expect("few");
         ticket.write_all(&[byte; CHUNK]).expect("memory");

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use swath::IngestOptions;
+use swath::{IngestOptions, ReadOptions};
 
 use crate::trees::folder;
 
@@ -36,7 +36,10 @@ fn a_file_in_the_page_cache_takes_three_calls_and_few_more() {
     let folder = folder();
     plant_old(folder.path(), 4000);
     swath::ingest(folder.path()).expect("into the page cache");
-    let ingested = IngestOptions::new().with_workers(1).collect(folder.path()).expect("read");
+    let ingested = IngestOptions::new()
+        .with_read(ReadOptions::new().with_workers(1))
+        .collect(folder.path())
+        .expect("read");
     let report = ingested.report();
     if report.misses > 0 {
         return swath_reference::skip("page-cache", "files were dropped meanwhile");

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::PathBuf;
 
-use swath::{Files, IngestOptions, Lane, Timeline};
+use swath::{Files, IngestOptions, Lane, ReadOptions, Timeline};
 
 /// Holes: nothing is on the device, and reading takes its time all the same.
 fn holes(folder: &tempfile::TempDir, count: usize, len: u64) -> Vec<PathBuf> {
@@ -24,11 +24,11 @@ fn few_files_that_are_large_are_read_by_all_workers() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     for (count, len) in [(1, 256 << 20), (2, 128 << 20), (8, 900 << 10)] {
         let paths = holes(&folder, count, len);
-        let options = IngestOptions::new().with_workers(3);
         // A second thread may come too late for little; hardly ever three times.
         let all = (0..3).any(|_| {
             let timeline = Timeline::new();
-            let options = options.clone().with_timeline(timeline.clone());
+            let read = ReadOptions::new().with_workers(3).with_timeline(timeline.clone());
+            let options = IngestOptions::new().with_read(read);
             let read = options.collect(Files::paths(&paths)).expect("readable");
             assert_eq!(read.iter().map(|file| file.len).sum::<u64>(), count as u64 * len);
             lanes(&timeline).len() >= 2
@@ -42,7 +42,8 @@ fn few_files_that_are_small_are_read_by_one() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
     let paths = holes(&folder, 8, 10_000);
     let timeline = Timeline::new();
-    let options = IngestOptions::new().with_workers(3).with_timeline(timeline.clone());
+    let options = IngestOptions::new()
+        .with_read(ReadOptions::new().with_workers(3).with_timeline(timeline.clone()));
     options.collect(Files::paths(&paths)).expect("readable");
     assert_eq!(lanes(&timeline).len(), 1);
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use swath::{Delivery, Error, Failures, Files, IngestOptions, Reason};
+use swath::{Delivery, Error, Failures, Files, IngestOptions, ReadOptions, Reason};
 use swath_reference::ingest::walk;
 use swath_reference::limits::without_threads;
 
@@ -35,7 +35,9 @@ fn thirty_two_descriptors_are_enough() {
     limited("limits::thirty_two_descriptors_are_enough", "ulimit -n 32", |folder| {
         let paths = walk(folder).expect("listed");
         for workers in [0, 1, 8, 64] {
-            let options = IngestOptions::new().with_workers(workers).with_part_size(4096);
+            let options = IngestOptions::new()
+                .with_read(ReadOptions::new().with_workers(workers))
+                .with_part_size(4096);
             let ingested = options.collect(folder).expect("read");
             assert_same(&ingested, &paths, &format!("{workers} workers"));
             let mut files = 0;
@@ -71,21 +73,24 @@ fn without_another_thread_the_caller_reads_and_hands_over() {
         let paths = walk(folder.path()).expect("listed");
         for workers in [0, 1, 8] {
             // Two slabs, and parts of large files that are more than both.
-            let few = IngestOptions::new().with_workers(workers).with_memory_limit(1);
+            let few = IngestOptions::new()
+                .with_read(ReadOptions::new().with_workers(workers))
+                .with_memory_limit(1);
             for options in [few.clone(), few.with_part_size(4096)] {
                 assert_streamed(&options, &paths, "in order");
                 let any = options.clone().with_delivery(Delivery::Completion);
                 assert_streamed(&any, &paths, "as they come");
             }
             let ingested = IngestOptions::new()
-                .with_workers(workers)
+                .with_read(ReadOptions::new().with_workers(workers))
                 .collect(folder.path())
                 .expect("read");
             assert_same(&ingested, &paths, "no threads");
             assert_eq!(ingested.report().workers, 1);
         }
-        let report =
-            IngestOptions::new().with_workers(4).stream(folder.path(), |_| Ok::<(), Error>(()));
+        let report = IngestOptions::new()
+            .with_read(ReadOptions::new().with_workers(4))
+            .stream(folder.path(), |_| Ok::<(), Error>(()));
         let report = report.expect("read");
         let told = |what: &String| what.starts_with("a thread was not started");
         assert!(report.fallbacks.iter().any(told), "{report:?}");
@@ -121,7 +126,9 @@ fn one_free_descriptor_is_enough_and_none_is_an_error() {
                     let file = std::fs::File::open(path).expect("there");
                     let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
                 }
-                let options = IngestOptions::new().with_workers(workers).with_part_size(4096);
+                let options = IngestOptions::new()
+                    .with_read(ReadOptions::new().with_workers(workers))
+                    .with_part_size(4096);
                 let what = format!("{free} free, {workers} workers");
                 let ingested = options.collect(folder).expect("read");
                 assert_same(&ingested, &paths, &what);
@@ -130,7 +137,7 @@ fn one_free_descriptor_is_enough_and_none_is_an_error() {
             drop(taken);
         }
         let _taken = taken(0);
-        let options = IngestOptions::new().with_workers(1);
+        let options = IngestOptions::new().with_read(ReadOptions::new().with_workers(1));
         let error = options.collect(paths).expect_err("no descriptor");
         assert_eq!(error.raw_os_error(), Some(24), "{error}");
         assert!(error.what_to_try().contains("ulimit -n"), "{error}");
@@ -152,7 +159,9 @@ fn little_address_space_is_enough() {
 fn what_does_not_fit_into_the_memory_limit_is_an_error_that_names_the_file() {
     let folder = folder();
     let paths = plant(folder.path(), 72, 40);
-    let options = IngestOptions::new().with_memory_limit(2 << 20).with_workers(1);
+    let options = IngestOptions::new()
+        .with_memory_limit(2 << 20)
+        .with_read(ReadOptions::new().with_workers(1));
     let error = options.collect(paths.clone()).expect_err("more than 2 MiB");
     assert_eq!(error.reason(), Reason::OutOfMemory);
     assert!(error.to_string().contains("stream"), "{error}");

@@ -2,7 +2,9 @@
 
 use std::path::PathBuf;
 
-use swath::{Arena, Error, Failures, FileOrder, Files, IngestOptions, Ingested, OpenedBy};
+use swath::{
+    Arena, Error, Failures, FileOrder, Files, IngestOptions, Ingested, OpenedBy, ReadOptions,
+};
 use swath_reference::ingest::{read_all, walk};
 
 use crate::trees::{folder, plant};
@@ -35,7 +37,7 @@ fn every_choice_gives_the_bytes_of_the_serial_reader() {
     for workers in [0, 1, 2, 3, 4, 5, 6, 7, 8, 64] {
         for part_size in [0, 4096, 65_536, 1_000_003] {
             let options = IngestOptions::new()
-                .with_workers(workers)
+                .with_read(ReadOptions::new().with_workers(workers))
                 .with_part_size(part_size)
                 .with_arena(arena.clone());
             let what = format!("{workers} workers, parts of {part_size}");
@@ -65,7 +67,9 @@ fn an_arena_is_used_again_and_survives_failures() {
     let folder = folder();
     let mut paths = plant(folder.path(), 13, 100);
     // One worker: it fills the same pages each time.
-    let options = IngestOptions::new().with_workers(1).with_arena(Arena::new());
+    let options = IngestOptions::new()
+        .with_read(ReadOptions::new().with_workers(1))
+        .with_arena(Arena::new());
     let first = options.collect(paths.clone()).expect("read");
     assert!(first.report().populated_bytes > 0, "fresh");
     let beside = options.collect(paths.clone()).expect("read");
@@ -82,7 +86,7 @@ fn an_arena_is_used_again_and_survives_failures() {
     paths.pop();
     let arena = options.collect(paths.clone()).expect("read").into_arena();
     let last = IngestOptions::new()
-        .with_workers(1)
+        .with_read(ReadOptions::new().with_workers(1))
         .with_arena(arena)
         .collect(paths.clone())
         .expect("read");
@@ -113,7 +117,9 @@ fn files_that_are_not_in_the_page_cache_come_by_the_ring_and_are_the_same() {
         }
         let options = IngestOptions::new().with_failures(Failures::Collect);
         let by = [OpenedBy::Auto, OpenedBy::Ring, OpenedBy::Worker, OpenedBy::Ring][round];
-        let options = options.with_queue_depth([0, 1, 7, 1024][round]).with_opened_by(by);
+        let options = options
+            .with_read(ReadOptions::new().with_queue_depth([0, 1, 7, 1024][round]))
+            .with_opened_by(by);
         let (mut files, mut ring_files) = (vec![Vec::new(); paths.len()], 0);
         if round % 2 == 0 {
             let ingested = options.collect(paths.clone()).expect("read");

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use swath::{Delivery, Error, Failures, Files, IngestOptions, OpenedBy, Part, Reason, Shape};
+use swath::{
+    Delivery, Error, Failures, Files, IngestOptions, OpenedBy, Part, ReadOptions, Reason, Shape,
+};
 use swath_reference::ingest::read_all;
 
 use crate::trees::{folder, plant};
@@ -52,7 +54,7 @@ fn a_stream_gives_the_bytes_of_the_serial_reader_for_every_choice() {
                 let what = format!("{delivery:?} {workers} workers, {part_size}, {memory}");
                 let options = IngestOptions::new()
                     .with_delivery(delivery)
-                    .with_workers(workers)
+                    .with_read(ReadOptions::new().with_workers(workers))
                     .with_part_size(part_size)
                     .with_memory_limit(memory);
                 let mut together = Together::default();
@@ -206,9 +208,8 @@ fn a_stream_in_little_memory_ends_with_many_workers_and_files_from_the_device() 
             let _ = rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed);
         }
         let options = IngestOptions::new()
-            .with_workers(workers)
+            .with_read(ReadOptions::new().with_workers(workers).with_queue_depth(depth))
             .with_memory_limit(memory)
-            .with_queue_depth(depth)
             .with_opened_by(opened_by);
         let (paths, (done, told)) = (paths.clone(), std::sync::mpsc::channel());
         std::thread::spawn(move || {
@@ -250,7 +251,7 @@ fn large_files_in_the_page_cache_do_not_overtake_those_on_the_device() {
             }
         }
         let options = IngestOptions::new()
-            .with_workers(workers)
+            .with_read(ReadOptions::new().with_workers(workers))
             .with_part_size(1 << 20)
             .with_memory_limit(2 << 20);
         let (ended, told) = std::sync::mpsc::channel();

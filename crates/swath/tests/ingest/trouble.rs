@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath::{CancelToken, Failures, Files, IngestOptions, Operation, Reason, Shape};
+use swath::{
+    CancelToken, Failures, Files, IngestOptions, Operation, ReadOptions, Reason, Shape,
+};
 use swath_reference::ingest::{first_not_utf8, read_all};
 
 use crate::trees::{folder, plant};
@@ -39,7 +41,7 @@ fn the_policies_fail_skip_or_collect_with_exact_totals() {
     let paths = mixed(folder.path());
     let bad_count = paths.len() as u64 - 60;
     for workers in [1, 2, 8] {
-        let options = IngestOptions::new().with_workers(workers);
+        let options = IngestOptions::new().with_read(ReadOptions::new().with_workers(workers));
         let error = options.collect(paths.clone()).expect_err("some are missing");
         assert_eq!(error.path(), folder.path().join("missing"), "the first of them");
         let kept = options.clone().with_failures(Failures::Collect);
@@ -81,7 +83,8 @@ fn the_first_failure_in_input_order_is_told_whichever_comes_first() {
         for place in [11, 40, 75, 300] {
             paths.insert(place, folder.path().to_owned());
         }
-        let options = IngestOptions::new().with_workers(1 + round % 8);
+        let options =
+            IngestOptions::new().with_read(ReadOptions::new().with_workers(1 + round % 8));
         let error = options.collect(paths.clone()).expect_err("five of them");
         assert_eq!(error.path(), first, "round {round}: {error}");
         let mut came = 0;
@@ -249,7 +252,7 @@ fn a_cancelled_ingest_says_so_and_one_that_is_cancelled_midway_ends() {
     let paths = plant(folder.path(), 51, 300);
     let token = CancelToken::new();
     token.cancel();
-    let options = IngestOptions::new().with_cancel(token);
+    let options = IngestOptions::new().with_read(ReadOptions::new().with_cancel(token));
     let error = options.collect(paths.clone()).expect_err("cancelled");
     assert_eq!(error.reason(), Reason::Cancelled);
     let error = options.collect(folder.path()).expect_err("cancelled in the walk");
@@ -257,8 +260,9 @@ fn a_cancelled_ingest_says_so_and_one_that_is_cancelled_midway_ends() {
 
     let token = CancelToken::new();
     let inner = token.clone();
-    let options =
-        IngestOptions::new().with_cancel(token).with_progress(move |_| inner.cancel());
+    let options = IngestOptions::new().with_read(
+        ReadOptions::new().with_cancel(token).with_progress(move |_| inner.cancel()),
+    );
     let error = options.collect(paths).expect_err("cancelled by the first progress");
     assert_eq!(error.reason(), Reason::Cancelled);
 }

@@ -29,7 +29,7 @@ fn sums(right: &[u8], chunk_size: usize) -> Arc<Checksums> {
 fn ways() -> Vec<ReadOptions> {
     let pool = |workers, chunk_size| {
         let options = ReadOptions::new().with_engine(Engine::Pool).with_workers(workers);
-        options.with_chunk_size(chunk_size)
+        options.with_chunk_size(chunk_size as u64)
     };
     let mut ways = vec![ReadOptions::new(), ReadOptions::new().with_engine(Engine::Serial)];
     for workers in [1, 2, 3, 5, 8, 64] {
@@ -191,7 +191,8 @@ fn a_vote_gives_the_same_bytes_wherever_reads_begin_and_end() {
     };
     for chunk_size in [100_000, 777_777, MIB, MIB + 1, 3 * MIB, 8 * MIB] {
         for workers in [1, 3, 8] {
-            let options = ReadOptions::new().with_workers(workers).with_chunk_size(chunk_size);
+            let options =
+                ReadOptions::new().with_workers(workers).with_chunk_size(chunk_size as u64);
             for (offset, len) in [(0, 8 * MIB), (3 * MIB - 150, 3000), (2_500_001, 3_000_003)] {
                 let options = options.clone().with_offset(offset as u64).with_len(len as u64);
                 let loaded = options.read(source()).expect("two are right everywhere");

@@ -4,7 +4,7 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::{HealOptions, ReadOptions, Reason, Verify, manifest};
+use swath::{HealOptions, OutputOptions, ReadOptions, Reason, Verify, manifest};
 use swath_reference::{bytes, mirror, splitmix};
 
 const MIB: usize = 1 << 20;
@@ -130,14 +130,17 @@ fn hard_links_and_cancelling_are_those_of_every_writer() {
     let damaged = std::fs::read(&paths[0]).expect("there");
     let token = swath::CancelToken::new();
     token.cancel();
-    let cancelled = HealOptions::new().with_cancel(token).heal(&paths, &Verify::Vote);
+    let cancelled = HealOptions::new()
+        .with_read(ReadOptions::new().with_cancel(token))
+        .heal(&paths, &Verify::Vote);
     assert_eq!(cancelled.expect_err("cancelled").reason(), Reason::Cancelled);
     std::fs::hard_link(&paths[0], folder.path().join("other name")).expect("a second name");
     let refused = HealOptions::new().heal(&paths, &Verify::Vote).expect("others are good");
     let error = refused.failure().expect("two names");
     assert!(error.to_string().contains("names"), "{error}");
     assert!(std::fs::read(&paths[0]).expect("there") == damaged);
-    let options = HealOptions::new().with_hard_links(swath::sink::HardLinks::Broken);
+    let options = HealOptions::new()
+        .with_output(OutputOptions::new().with_hard_links(swath::sink::HardLinks::Broken));
     options.heal(&paths, &Verify::Vote).expect("allowed");
     assert!(std::fs::read(&paths[0]).expect("there") == bytes(24, LEN));
     let plain = ReadOptions::new().read(&paths[0]).expect("there");

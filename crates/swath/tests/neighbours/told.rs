@@ -7,9 +7,9 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, symlink};
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-use swath::append::{self, AppendOptions, Mode};
+use swath::append::{AppendOptions, Mode};
 use swath::sink::Fs;
-use swath::{Reason, WriteOptions};
+use swath::{OutputOptions, Reason, WriteOptions};
 
 use crate::hooked::{Call, Hook, Hooked};
 use crate::street::{Before, OLD, Street, Whose, as_neighbour, is_root};
@@ -33,7 +33,9 @@ fn a_strangers_link_in_a_folder_as_tmp_leads_nowhere() {
         for error in [
             swath::write(&link, NEW).expect_err("not followed"),
             swath::copy("/proc/self/exe", &link).expect_err("not followed"),
-            append::create(link.join("."), AppendOptions::new().with_mode(Mode::Segments))
+            AppendOptions::new()
+                .with_mode(Mode::Segments)
+                .create(link.join("."))
                 .expect_err("not followed"),
         ] {
             assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
@@ -56,7 +58,7 @@ fn a_strangers_link_on_the_way_in_a_folder_as_tmp_leads_nowhere() {
             swath::write(&path, NEW).expect_err("not followed"),
             swath::copy(&source, &path).expect_err("not followed"),
             swath::mirror(&source, &[&path]).map(drop).expect_err("not followed"),
-            append::create(&path, segments).expect_err("not followed"),
+            segments.create(&path).expect_err("not followed"),
         ] {
             assert_eq!(error.io_kind(), ErrorKind::PermissionDenied, "{error:?}");
             assert!(!error.what_to_try().is_empty(), "{error:?}");
@@ -86,7 +88,7 @@ fn names_that_a_neighbour_holds_keep_nobody_out_and_two_writers_are_still_told()
             .into()
     });
     for mode in [Mode::Plain, Mode::Segments] {
-        let out = append::create(street.out(), AppendOptions::new().with_mode(mode));
+        let out = AppendOptions::new().with_mode(mode).create(street.out());
         let out = out.expect("begun");
         let error = swath::write(street.out(), NEW).expect_err("the second writer is told");
         assert_eq!(error.reason(), Reason::Busy, "{error:?}");
@@ -154,7 +156,10 @@ fn write_and_meanwhile(
 ) -> Result<(), swath::Error> {
     let hook = BeforeSync(Mutex::new(Some(Box::new(act))));
     let fs: Arc<dyn Fs> = Arc::new(Hooked(Arc::new(hook)));
-    WriteOptions::new().with_fs(fs).write(street.out(), NEW).map(drop)
+    WriteOptions::new()
+        .with_output(OutputOptions::new().with_fs(fs))
+        .write(street.out(), NEW)
+        .map(drop)
 }
 
 /// A sync takes long: what is put there meanwhile was never looked at.
@@ -221,7 +226,7 @@ fn a_folder_that_was_moved_is_told() {
     let path = |name: &str| root.path().join(name);
     for mode in [Mode::Plain, Mode::Segments] {
         fs::create_dir(path("folder")).expect("made");
-        let out = append::create(path("folder/out"), AppendOptions::new().with_mode(mode));
+        let out = AppendOptions::new().with_mode(mode).create(path("folder/out"));
         let out = out.expect("begun");
         fs::rename(path("folder"), path("moved")).expect("mine");
         symlink(root.path(), path("folder")).expect("linked");
@@ -239,7 +244,7 @@ fn a_folder_that_was_moved_is_told() {
 fn what_is_hidden_is_closed_until_the_commit() {
     let root = tempfile::tempdir().expect("a folder");
     let path = root.path().join("out");
-    let out = append::create(&path, AppendOptions::new().with_mode(Mode::Segments));
+    let out = AppendOptions::new().with_mode(Mode::Segments).create(&path);
     let out = out.expect("begun");
     let hidden = fs::metadata(root.path().join(".out.swath-tmp")).expect("there");
     let lock = fs::metadata(root.path().join(".out.swath-lock")).expect("there");

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::append::{self, AppendOptions, Mode, OrderedOptions};
+use swath::append::{AppendOptions, Mode, OrderedOptions};
 use swath::sink::Fs;
-use swath::{CopyOptions, Error, MirrorOptions, WriteOptions};
+use swath::{CopyOptions, Error, MirrorOptions, OutputOptions, WriteOptions};
 
 pub(crate) const NEW: &[u8] = b"NEW BYTES, WHICH ARE LONGER";
 
@@ -36,16 +36,29 @@ impl Way {
         fs: Arc<dyn Fs>,
     ) -> Result<(), Error> {
         match self {
-            Self::Write => WriteOptions::new().with_fs(fs).write(path, NEW).map(drop),
+            Self::Write => WriteOptions::new()
+                .with_output(OutputOptions::new().with_fs(fs))
+                .write(path, NEW)
+                .map(drop),
             Self::Positional => {
-                let out = WriteOptions::new().with_fs(fs).create(path, NEW.len() as u64)?;
+                let out = WriteOptions::new()
+                    .with_output(OutputOptions::new().with_fs(fs))
+                    .create(path, NEW.len() as u64)?;
                 out.write_at(NEW, 0)?;
                 out.commit()
             }
-            Self::Copy => CopyOptions::new().with_fs(fs).copy(source, path).map(drop),
-            Self::Mirror => MirrorOptions::new().with_fs(fs).mirror(source, &[path]).map(drop),
+            Self::Copy => CopyOptions::new()
+                .with_output(OutputOptions::new().with_fs(fs))
+                .copy(source, path)
+                .map(drop),
+            Self::Mirror => MirrorOptions::new()
+                .with_output(OutputOptions::new().with_fs(fs))
+                .mirror(source, &[path])
+                .map(drop),
             Self::Tickets => {
-                let out = append::ordered(path, OrderedOptions::new().with_fs(fs))?;
+                let out = OrderedOptions::new()
+                    .with_output(OutputOptions::new().with_fs(fs))
+                    .ordered(path)?;
                 let mut ticket = out.ticket()?;
                 ticket.write_all(NEW).expect("memory");
                 ticket.done()?;
@@ -62,7 +75,10 @@ fn strands(path: &Path, options: AppendOptions, fs: Arc<dyn Fs>) -> Result<(), E
         *error.into_inner().and_then(|error| error.downcast().ok()).expect("an error of ours")
     };
     let (first, second) = NEW.split_at(9);
-    let mut out = append::create(path, options.with_fs(fs).with_buffer_size(4))?;
+    let mut out = options
+        .with_output(OutputOptions::new().with_fs(fs))
+        .with_buffer_size(4)
+        .create(path)?;
     out.write_all(first).map_err(ours)?;
     out.checkpoint()?;
     let mut fork = out.fork()?;

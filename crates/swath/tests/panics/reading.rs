@@ -113,16 +113,17 @@ pub(crate) const CASES: &[Case] = &[
         said(records.map_blocks_in_turn(|_| Ok(()), Ok, map))
     }),
     ("ingest, progress", |p, t| {
-        let options = IngestOptions::new().with_workers(p.workers);
-        said(options.with_progress(move |_| t.step()).collect(Files::from(p.files)))
+        let read = ReadOptions::new().with_workers(p.workers).with_progress(move |_| t.step());
+        said(IngestOptions::new().with_read(read).collect(Files::from(p.files)))
     }),
     ("ingest stream, progress", |p, t| {
-        let options = IngestOptions::new().with_workers(p.workers);
-        let options = options.with_progress(move |_| t.step());
+        let read = ReadOptions::new().with_workers(p.workers).with_progress(move |_| t.step());
+        let options = IngestOptions::new().with_read(read);
         said(options.stream(Files::from(p.files), |_| Ok::<_, Error>(())))
     }),
     ("ingest stream, each", |p, t| {
-        let options = IngestOptions::new().with_workers(p.workers);
+        let options =
+            IngestOptions::new().with_read(ReadOptions::new().with_workers(p.workers));
         said(options.stream(Files::from(p.files), |_| t.try_step()))
     }),
 ];
@@ -163,8 +164,8 @@ pub(crate) const SOURCES: &[Case] = &[
         said(records.transform(p.folder.join("out"), |_, _| Ok::<_, Error>(())))
     }),
     ("copy of a source", |p, t| {
-        let options =
-            swath::CopyOptions::new().with_workers(p.workers).with_chunk_size(16 << 10);
+        let options = swath::CopyOptions::new()
+            .with_read(ReadOptions::new().with_workers(p.workers).with_chunk_size(16 << 10));
         said(options.copy(source(LEN, t), p.folder.join("out")))
     }),
     ("copy of a stream", |p, t| {

@@ -5,10 +5,10 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use swath::append::{self, Append, AppendOptions, AppendTo, Direct, OrderedOptions};
-use swath::sink::Sync;
+use swath::sink::Durability;
 use swath::{
-    CopyOptions, Error, HealOptions, MirrorOptions, Output, ReadOptions, Reflink, Verify,
-    WriteOptions,
+    CopyOptions, Error, HealOptions, MirrorOptions, Output, OutputOptions, ReadOptions,
+    Reflink, Verify, WriteOptions,
 };
 
 use crate::trap::Trap;
@@ -19,18 +19,26 @@ fn said<T, E: std::fmt::Debug>(ended: std::result::Result<T, E>) -> String {
 }
 
 fn write(p: &Place<'_>, t: Trap) -> WriteOptions {
-    let options = WriteOptions::new().with_sync(Sync::None).with_chunk_size(16 << 10);
-    options.with_workers(p.workers).with_progress(move |_| t.step())
+    let output = quick().with_workers(p.workers).with_progress(move |_| t.step());
+    WriteOptions::new().with_output(output).with_chunk_size(16 << 10)
+}
+
+fn quick() -> OutputOptions {
+    OutputOptions::new().with_durability(Durability::None)
+}
+
+fn read(p: &Place<'_>) -> ReadOptions {
+    ReadOptions::new().with_workers(p.workers)
 }
 
 fn ordered(p: &Place<'_>) -> append::Ordered {
-    let options = OrderedOptions::new().with_sync(Sync::None);
-    append::ordered(p.folder.join("out"), options).expect("a folder to write to")
+    let options = OrderedOptions::new().with_output(quick());
+    options.ordered(p.folder.join("out")).expect("a folder to write to")
 }
 
 fn appended(p: &Place<'_>, body: impl FnOnce(&Append) -> String + Send) -> String {
-    let options = AppendOptions::new().with_sync(Sync::None);
-    let out = append::create(p.folder.join("out"), options).expect("a folder to write to");
+    let options = AppendOptions::new().with_output(quick());
+    let out = options.create(p.folder.join("out")).expect("a folder to write to");
     let pool = rayon::ThreadPoolBuilder::new().num_threads(p.workers).build().expect("a pool");
     pool.install(|| body(&out))
 }
@@ -89,18 +97,23 @@ pub(crate) const CASES: &[Case] = &[
         said((0..64).try_for_each(|at| out.write_at(&[7; 16 << 10], at << 14)))
     }),
     ("copy, progress", |p, t| {
-        let options = CopyOptions::new().with_reflink(Reflink::Never).with_sync(Sync::None);
-        let options = options.with_workers(p.workers).with_chunk_size(16 << 10);
-        said(options.with_progress(move |_| t.step()).copy(p.input, p.folder.join("out")))
+        let read = ReadOptions::new().with_workers(p.workers).with_chunk_size(16 << 10);
+        let options = CopyOptions::new().with_reflink(Reflink::Never).with_output(quick());
+        let options = options.with_read(read.with_progress(move |_| t.step()));
+        said(options.copy(p.input, p.folder.join("out")))
     }),
     ("mirror, progress", |p, t| {
         let targets = [p.folder.join("one"), p.folder.join("two")];
-        let options = MirrorOptions::new().with_sync(Sync::None).with_workers(p.workers);
-        said(options.with_progress(move |_| t.step()).mirror(p.input, &targets))
+        let options = MirrorOptions::new()
+            .with_output(quick())
+            .with_read(read(p).with_progress(move |_| t.step()));
+        said(options.mirror(p.input, &targets))
     }),
     ("heal, progress", |p, t| {
-        let options = HealOptions::new().with_sync(Sync::None).with_workers(p.workers);
-        said(options.with_progress(move |_| t.step()).heal(&copies(p), &Verify::Vote))
+        let options = HealOptions::new()
+            .with_output(quick())
+            .with_read(read(p).with_progress(move |_| t.step()));
+        said(options.heal(&copies(p), &Verify::Vote))
     }),
     ("transform, f", |p, t| {
         let options = ReadOptions::new().with_workers(p.workers).with_chunk_size(16 << 10);
@@ -109,9 +122,9 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("transform, progress of reading", |p, t| transform(p, p.folder.join("out"), Some(t))),
     ("transform, progress of writing", |p, t| {
-        let options = OrderedOptions::new().with_sync(Sync::None);
-        let options = options.with_progress(move |_| t.step());
-        transform(p, Output::path(p.folder.join("out")).with_options(options), None)
+        let options =
+            OrderedOptions::new().with_output(quick().with_progress(move |_| t.step()));
+        transform(p, options.ordered(p.folder.join("out")).expect("a folder"), None)
     }),
     ("transform, writer", |p, t| transform(p, Output::stream(Rude(t), "<rude>"), None)),
     ("map_ordered, f", |p, t| {
@@ -122,27 +135,29 @@ pub(crate) const CASES: &[Case] = &[
         said(ordered(p).map_ordered(items, p.workers, |_, ticket| ticket.write_all(b"item")))
     }),
     ("map_ordered, progress", |p, t| {
-        let options = OrderedOptions::new().with_sync(Sync::None);
-        let options = options.with_progress(move |_| t.step());
-        let out = append::ordered(p.folder.join("out"), options).expect("a folder to write to");
+        let options =
+            OrderedOptions::new().with_output(quick().with_progress(move |_| t.step()));
+        let out = options.ordered(p.folder.join("out")).expect("a folder to write to");
         said(out.map_ordered(0..100, p.workers, |_, ticket| ticket.write_all(b"item")))
     }),
     ("map_ordered, progress of direct writes", |p, t| {
-        let options = OrderedOptions::new().with_sync(Sync::None).with_direct(Direct::Yes);
-        let options = options.with_progress(move |_| t.step());
-        let out = append::ordered(p.folder.join("out"), options).expect("a folder to write to");
+        let options = OrderedOptions::new()
+            .with_output(quick().with_progress(move |_| t.step()))
+            .with_direct(Direct::Yes);
+        let out = options.ordered(p.folder.join("out")).expect("a folder to write to");
         said(out.map_ordered(0..100, p.workers, |_, ticket| ticket.write_all(&[7; 8192])))
     }),
     ("ordered, progress of direct writes", |p, t| {
-        let options = OrderedOptions::new().with_sync(Sync::None).with_direct(Direct::Yes);
-        let options = options.with_progress(move |_| t.step());
-        let out = append::ordered(p.folder.join("out"), options).expect("a folder to write to");
+        let options = OrderedOptions::new()
+            .with_output(quick().with_progress(move |_| t.step()))
+            .with_direct(Direct::Yes);
+        let out = options.ordered(p.folder.join("out")).expect("a folder to write to");
         let mut ticket = out.ticket().expect("a window");
         ticket.write_all(&[7; 8192]).expect("memory");
         said(ticket.done().and_then(|()| out.commit()))
     }),
     ("map_ordered, writer", |p, t| {
-        let out = append::ordered_to(Rude(t), Path::new("<rude>"), OrderedOptions::new());
+        let out = append::ordered_to(Rude(t), Path::new("<rude>"));
         said(out.map_ordered(0..100, p.workers, |_, ticket| ticket.write_all(b"item")))
     }),
     ("append, scope", |p, t| appended(p, move |out| said(out.scope(|w| branch(&t, w))))),

@@ -6,8 +6,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Gid, Uid, XattrFlags, chown, getxattr, setxattr};
-use swath::WriteOptions;
 use swath::sink::HardLinks;
+use swath::{OutputOptions, WriteOptions};
 
 use crate::child::{mount, with_own_mounts};
 use crate::ways::{Way, names, read};
@@ -208,7 +208,8 @@ fn folders_devices_and_hard_links_are_refused_in_every_way() {
         let error = way.leave(Path::new("/dev/full"), b"bytes").expect_err("a device");
         assert_ne!(error.io_kind(), ErrorKind::Other, "{error:?}");
     }
-    let broken = WriteOptions::new().with_hard_links(HardLinks::Broken);
+    let broken = WriteOptions::new()
+        .with_output(OutputOptions::new().with_hard_links(HardLinks::Broken));
     broken.write(path("one"), b"new").expect("asked for");
     assert_eq!((read(&path("one")), read(&path("two"))), (b"new".into(), b"old".into()));
 }

@@ -4,9 +4,9 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use swath::append::{self, AppendOptions, Mode};
+use swath::append::{AppendOptions, Mode};
 use swath::sink::Replace;
-use swath::{Reason, WriteOptions};
+use swath::{OutputOptions, Reason, WriteOptions};
 
 use crate::child::{mount, mount_image, with_own_mounts};
 use crate::ways::{Way, bytes, names, read};
@@ -28,7 +28,8 @@ fn keeps_every_promise(folder: &Path) {
     swath::write(&long, b"second").expect("a long name");
     assert_eq!(read(&long), b"second");
 
-    let refused = WriteOptions::new().with_replace(Replace::Refused);
+    let refused =
+        WriteOptions::new().with_output(OutputOptions::new().with_replace(Replace::Refused));
     let error = refused.write(&long, b"third").expect_err("it is there");
     assert_eq!(error.io_kind(), std::io::ErrorKind::AlreadyExists);
 
@@ -43,7 +44,7 @@ fn keeps_every_promise(folder: &Path) {
 }
 
 fn checkpoints(path: &Path, mode: Mode) {
-    let out = append::create(path, AppendOptions::new().with_mode(mode)).expect("begun");
+    let out = AppendOptions::new().with_mode(mode).create(path).expect("begun");
     let mut wanted = Vec::new();
     for round in 0..3 {
         let bytes = bytes(100_000 + round);
@@ -55,7 +56,7 @@ fn checkpoints(path: &Path, mode: Mode) {
     drop(out);
     assert!(read(path) == wanted, "{mode:?}, without a commit");
     let options = AppendOptions::new().with_mode(mode);
-    let mut out = append::append_to_existing(path, options).expect("begun");
+    let mut out = options.append_to_existing(path).expect("begun");
     out.write_all(b"behind").expect("written");
     out.commit().expect("committed");
     wanted.extend(b"behind");

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use swath::append::{self, AppendOptions, Direct, Mode, OrderedOptions};
-use swath::{Error, Reason, WriteOptions};
+use swath::{Error, OutputOptions, Reason, WriteOptions};
 
 /// A way of leaving bytes under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl Way {
     pub(crate) fn leave(self, path: &Path, bytes: &[u8]) -> Result<(), Error> {
         match self {
             Way::Write => WriteOptions::new()
-                .with_workers(3)
+                .with_output(OutputOptions::new().with_workers(3))
                 .with_chunk_size(50_000)
                 .write(path, bytes)
                 .map(|_| ()),
@@ -88,7 +88,7 @@ fn ours(error: io::Error) -> Error {
 }
 
 fn strands(path: &Path, bytes: &[u8], options: AppendOptions) -> Result<(), Error> {
-    let out = append::create(path, options.with_buffer_size(40_000))?;
+    let out = options.with_buffer_size(40_000).create(path)?;
     let (first, second) = bytes.split_at(bytes.len() / 2);
     let (mut one, mut two) = (out.fork()?, out.fork()?);
     std::thread::scope(|scope| {
@@ -108,7 +108,7 @@ fn strands(path: &Path, bytes: &[u8], options: AppendOptions) -> Result<(), Erro
 
 fn tickets(path: &Path, bytes: &[u8], direct: Direct) -> Result<(), Error> {
     let options = OrderedOptions::new().with_direct(direct).with_chunk_size(50_000);
-    let out = append::ordered(path, options)?;
+    let out = options.ordered(path)?;
     out.map_ordered(bytes.chunks(50_000), 2, |chunk, ticket| -> Result<(), Error> {
         ticket.write_all(chunk).map_err(ours)
     })?;

@@ -13,11 +13,11 @@ use std::time::Instant;
 
 use anyhow::{Result, bail, ensure};
 use swath::Array;
-use swath_formats::matrix::{self, AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
+use swath_formats::matrix::{AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
 use swath_formats::table::{Column, Columns, Values as Cells};
 
-use super::matrix::made_ones;
-use super::table::{columns, exact, leave};
+use super::matrix::{made_ones, npz_options};
+use super::table::{arrow_options, columns, exact, leave};
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
 use crate::failure::Refused;
@@ -35,12 +35,10 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         bail!(Refused::new(what, "the name of an .npz, .csv or .arrow file"));
     }
     let (table, size) = match from {
-        Format::Npz => {
-            of_rows(matrix::read_npz_with(&args.input, &args.output.read_options())?)?
-        }
+        Format::Npz => of_rows(npz_options(args).read(&args.input)?)?,
         _ => {
             let (options, bar) = matrix_options(args, from);
-            let matrix = matrix::read(&args.input, &options)?;
+            let matrix = options.read(&args.input)?;
             drop(bar);
             let size = Size::of_matrix(matrix.size(), matrix.entry_count());
             check_whole(args, &matrix)?;
@@ -59,7 +57,7 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         Format::Arrow => {
             let told = SIZE.map(String::from).into_iter().zip([size.rows, size.columns]);
             let told = told.map(|(name, count)| (name, count.to_string())).collect();
-            table.write_arrow_about(&args.to, &told, args.output.append_options())?;
+            arrow_options(args).with_metadata(told).write(&args.to, &table)?;
         }
         _ => {
             leave(args, to, &table)?;
@@ -201,10 +199,10 @@ pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Conve
         Format::Npz => {
             check_rows(args, &matrix)?;
             let rows = AnyCsr::U64(matrix.to_rows()?);
-            rows.write_npz(&args.to, args.output.append_options())?;
+            npz_options(args).write(&args.to, &rows)?;
             done.notes.extend(made_ones(args, &rows));
         }
-        _ => drop(matrix.write(&args.to, &args.matrix_write_options(to))?),
+        _ => drop(args.matrix_write_options(to).write(&args.to, &matrix)?),
     }
     Ok(done)
 }

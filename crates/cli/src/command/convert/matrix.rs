@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use anyhow::Result;
-use swath_formats::matrix::{self, AnyCsr, Values};
+use swath_formats::matrix::npz::NpzOptions;
+use swath_formats::matrix::{AnyCsr, Values};
 
 use super::{Converted, Size, matrix_options};
 use crate::args::convert::{Convert, Format};
@@ -11,18 +12,18 @@ use crate::args::convert::{Convert, Format};
 pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {
         let (options, bar) = matrix_options(args, from);
-        let matrix = matrix::read(&args.input, &options)?;
+        let matrix = options.read(&args.input)?;
         drop(bar);
         let read = Instant::now();
-        matrix.write(&args.to, &args.matrix_write_options(to))?;
+        args.matrix_write_options(to).write(&args.to, &matrix)?;
         let size = Size::of_matrix(matrix.size(), matrix.entry_count());
         return Ok(Converted::new(size, read));
     }
     let rows = rows(args, from)?;
     let read = Instant::now();
     match to {
-        Format::Npz => drop(rows.write_npz(&args.to, args.output.append_options())?),
-        _ => drop(rows.write(&args.to, &args.matrix_write_options(to))?),
+        Format::Npz => drop(npz_options(args).write(&args.to, &rows)?),
+        _ => drop(args.matrix_write_options(to).write(&args.to, &rows)?),
     }
     let mut done = Converted::new(Size::of_matrix(rows.size(), rows.entry_count()), read);
     if to == Format::Npz {
@@ -41,12 +42,17 @@ pub(super) fn made_ones(args: &Convert, rows: &AnyCsr) -> Option<String> {
     is_odd.then(|| format!("{}: entries that have no values are ones there", args.to.display()))
 }
 
+/// The library's options for `.npz`, read or written.
+pub(super) fn npz_options(args: &Convert) -> NpzOptions {
+    NpzOptions::new().with_read(args.output.read_options()).with_output(args.output_options())
+}
+
 fn rows(args: &Convert, from: Format) -> Result<AnyCsr> {
     Ok(match from {
-        Format::Npz => matrix::read_npz_with(&args.input, &args.output.read_options())?,
+        Format::Npz => npz_options(args).read(&args.input)?,
         _ => {
             let (options, _bar) = matrix_options(args, from);
-            matrix::read_rows(&args.input, &options)?
+            options.read_rows(&args.input)?
         }
     })
 }

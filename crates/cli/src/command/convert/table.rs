@@ -5,8 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use swath::Array;
-use swath_formats::table::npy::{self, Dense};
-use swath_formats::table::{Column, Columns, Value, Values, read_arrow_about};
+use swath_formats::table::arrow::ArrowOptions;
+use swath_formats::table::npy::{self, Dense, NpyOptions};
+use swath_formats::table::{Column, Columns, Value, Values};
 
 use super::{Converted, Size, entries, table_options};
 use crate::args::convert::{Convert, Format};
@@ -15,7 +16,7 @@ use crate::failure::Refused;
 /// What is done with an array of whatever type it is.
 macro_rules! with_dense {
     ($args:expr, $dense:ident => $done:expr) => {{
-        let (descr, shape) = npy::info(&$args.input)?;
+        let npy::NpyInfo { descr, shape, .. } = npy::info(&$args.input)?;
         size_of_dense(&shape)?;
         with_dense!($args, descr, $dense => $done,
             "f4" f32, "i8" i64, "i4" i32, "i2" i16, "i1" i8, "u8" u64, "u4" u32, "u2" u16, "u1" u8)
@@ -43,8 +44,7 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
         }
         (Format::Npy, Format::Npy) => with_dense!(args, dense => {
             let read = Instant::now();
-            let options = args.output.write_options();
-            npy::write_with(&args.to, &dense.shape, &dense.values, &options)?;
+            npy_options(args).write(&args.to, &dense.shape, &dense.values)?;
             Ok(Converted::new(size_of_dense(&dense.shape)?, read))
         }),
         (Format::Csv | Format::Tsv, Format::Npy) => {
@@ -57,15 +57,15 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
             }
             let read = Instant::now();
             let shape = [table.rows, table.columns];
-            npy::write_with(&args.to, &shape, &table.values, &args.output.write_options())?;
+            npy_options(args).write(&args.to, &shape, &table.values)?;
             Ok(Converted::new(size_of_dense(&shape)?, read))
         }
         _ => {
             let (columns, metadata) = columns(args, from)?;
             let mut done = Converted::new(size_of(&columns), Instant::now());
             if to == Format::Arrow {
-                let options = args.output.append_options();
-                columns.write_arrow_about(&args.to, &metadata, options)?;
+                let options = arrow_options(args).with_metadata(metadata);
+                options.write(&args.to, &columns)?;
             } else {
                 leave(args, to, &columns)?;
                 done.notes.extend(entries::lost_with(args, &columns, &metadata)?);
@@ -75,6 +75,20 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
     }
 }
 
+/// The library's options for `.npy`, read or written.
+fn npy_options(args: &Convert) -> NpyOptions {
+    NpyOptions::new()
+        .with_read(args.output.read_options().with_workers(args.workers))
+        .with_output(args.output_options())
+}
+
+/// The library's options for `.arrow`, read or written.
+pub(super) fn arrow_options(args: &Convert) -> ArrowOptions {
+    ArrowOptions::new()
+        .with_read(args.output.read_options().with_workers(args.workers))
+        .with_output(args.output_options())
+}
+
 /// Reads a table as columns, and what it says of itself, by names.
 pub(super) fn columns(
     args: &Convert,
@@ -82,8 +96,8 @@ pub(super) fn columns(
 ) -> Result<(Columns, BTreeMap<String, String>)> {
     let columns = match from {
         Format::Arrow => {
-            let options = args.output.read_options().with_workers(args.workers);
-            return Ok(read_arrow_about(&args.input, &options)?);
+            let read = arrow_options(args).read_with_metadata(&args.input)?;
+            return Ok((read.columns, read.metadata));
         }
         Format::Npy => with_dense!(args, dense => of_dense(&dense))?,
         _ => {
@@ -98,16 +112,16 @@ pub(super) fn columns(
 pub(super) fn leave(args: &Convert, to: Format, columns: &Columns) -> Result<()> {
     match to {
         Format::Arrow => {
-            columns.write_arrow_with(&args.to, args.output.append_options())?;
+            arrow_options(args).write(&args.to, columns)?;
         }
         Format::Npy => {
             check_gaps(args, columns)?;
             let values = row_major(args, columns)?;
             let shape = [columns.rows, columns.columns.len()];
-            npy::write_with(&args.to, &shape, &values, &args.output.write_options())?;
+            npy_options(args).write(&args.to, &shape, &values)?;
         }
         _ => {
-            args.table_writer(to).write_columns(&args.to, columns)?;
+            args.table_write_options(to).write_columns(&args.to, columns)?;
         }
     }
     Ok(())
@@ -133,8 +147,7 @@ fn size_of_dense(shape: &[usize]) -> Result<Size> {
 
 /// A dense array of one type.
 fn read<T: Value>(args: &Convert) -> Result<Dense<T>> {
-    let options = args.output.read_options().with_workers(args.workers);
-    Ok(npy::read_with(&args.input, &options)?)
+    Ok(npy_options(args).read(&args.input)?)
 }
 
 /// What a number becomes in a column.
@@ -189,7 +202,7 @@ fn text<T: Value>(args: &Convert, to: Format, dense: &Dense<T>) -> Result<Conver
     let read = Instant::now();
     let size = size_of_dense(&dense.shape)?;
     let columns = usize::try_from(size.columns)?;
-    args.table_writer(to).write(&args.to, columns, &dense.values)?;
+    args.table_write_options(to).write(&args.to, columns, &dense.values)?;
     Ok(Converted::new(size, read))
 }
 

@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use serde::{Serialize, Serializer};
 use serde_json::Value;
-use swath_formats::safetensors::{self, Shard, TensorOptions};
+use swath_formats::safetensors::{self, Shard};
 
 use super::Known;
 use crate::output::print;
@@ -26,7 +26,7 @@ pub(super) fn are_in(path: &Path, head: &[u8]) -> bool {
 }
 
 pub(super) fn of(path: &Path) -> Result<Known> {
-    let shards = safetensors::shards([path], &TensorOptions::new())?;
+    let shards = safetensors::shards([path])?;
     let headers = || shards.iter().map(Shard::header);
     let count: usize = headers().map(|header| header.tensors().len()).sum();
     let bytes: u64 = headers().map(|header| header.data_len()).sum();

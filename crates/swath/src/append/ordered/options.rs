@@ -1,11 +1,6 @@
 //! How to write in order: every choice a caller can make, each with its default.
 
-use std::fs::Permissions;
-use std::sync::Arc;
-
-use crate::observe::{CancelToken, Hooks, Progress};
-use crate::sink::draft::{DraftOptions, target_setters};
-use crate::timeline::Timeline;
+use crate::sink::OutputOptions;
 
 /// Whether writes go past the page cache.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -21,33 +16,18 @@ pub enum Direct {
 
 /// How to write in order. Every setter returns the options, none can fail; 0 means "choose for
 /// me".
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct OrderedOptions {
-    pub(super) draft: DraftOptions,
+    pub(super) output: OutputOptions,
     pub(super) window: usize,
-    pub(super) chunk_size: usize,
+    pub(super) chunk_size: u64,
     pub(super) direct: Direct,
-    pub(super) permissions: Option<Permissions>,
-    pub(super) hooks: Hooks,
-}
-
-impl Default for OrderedOptions {
-    fn default() -> Self {
-        Self::new()
-    }
 }
 
 impl OrderedOptions {
     /// A new or replaced file, durable once committed, everything else chosen for it.
     pub fn new() -> Self {
-        Self {
-            draft: DraftOptions::default(),
-            window: 0,
-            chunk_size: 0,
-            direct: Direct::No,
-            permissions: None,
-            hooks: Hooks::default(),
-        }
+        Self::default()
     }
 
     /// Chunks that may exist at one time: tickets that are open, and chunks not written yet.
@@ -62,7 +42,7 @@ impl OrderedOptions {
     /// Bytes that buffers have room for from the start: what a chunk usually holds. Longer ones
     /// grow. Default 0: 64 KiB, then as much as the longest chunk so far.
     #[must_use]
-    pub fn with_chunk_size(mut self, chunk_size: usize) -> Self {
+    pub fn with_chunk_size(mut self, chunk_size: u64) -> Self {
         self.chunk_size = chunk_size;
         self
     }
@@ -74,37 +54,11 @@ impl OrderedOptions {
         self
     }
 
-    target_setters!();
-
-    /// Permissions of a new file, less what new files lack here (the umask). One that is replaced
-    /// keeps its own. Default: as any new file.
+    /// How the output is written. Threads are the caller's; progress is of chunks that were written.
+    /// After a cancellation every later call returns an error, and no file is left.
     #[must_use]
-    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
-        self.permissions = Some(permissions);
-        self
-    }
-
-    /// Calls `progress` for each chunk that was written, from whichever worker wrote it.
-    #[must_use]
-    pub fn with_progress(
-        mut self,
-        progress: impl Fn(Progress) + Send + std::marker::Sync + 'static,
-    ) -> Self {
-        self.hooks.progress = Some(Arc::new(progress));
-        self
-    }
-
-    /// Lets `token` cancel: every later call returns an error, and no file is left.
-    #[must_use]
-    pub fn with_cancel(mut self, token: CancelToken) -> Self {
-        self.hooks.cancel = Some(token);
-        self
-    }
-
-    /// Records in `timeline` what is computed, waited for and written, chunk by chunk. Default: nowhere.
-    #[must_use]
-    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
-        self.hooks.timeline = timeline.into();
+    pub fn with_output(mut self, output: OutputOptions) -> Self {
+        self.output = output;
         self
     }
 }

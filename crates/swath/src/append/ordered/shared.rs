@@ -75,12 +75,15 @@ impl Shared {
             0 => 2 * machine::usable_cpus(),
             window => window,
         };
-        let room = if options.chunk_size == 0 { FIRST_ROOM } else { options.chunk_size };
+        let room = match usize::try_from(options.chunk_size).unwrap_or(usize::MAX) {
+            0 => FIRST_ROOM,
+            room => room,
+        };
         let written = Written { bytes: 0, chunks: 0, direct_bytes: 0, buffers: 0, fallbacks };
         Self {
             path,
             target,
-            observer: Observer::new(options.hooks.clone(), None),
+            observer: Observer::new(options.output.hooks.clone(), None),
             window_is_free: options.window == 0,
             state: Mutex::new(State {
                 sequence: Sequence::new(window),

@@ -36,11 +36,14 @@ fn everywhere() -> Vec<DraftOptions> {
         Arc::new(LesserFs { no_rename_new: yes, no_links: yes, ..named }),
         Arc::new(LesserFs { no_locks: yes, ..LesserFs::default() }),
     ];
-    let with = |fs: &Arc<dyn Fs>, sync| {
+    let with = |fs: &Arc<dyn Fs>, durability| {
         let fs = Arc::clone(fs);
-        DraftOptions { fs, sync, ..DraftOptions::default() }
+        DraftOptions { fs, durability, ..DraftOptions::default() }
     };
-    systems.iter().flat_map(|fs| [with(fs, Sync::Full), with(fs, Sync::None)]).collect()
+    systems
+        .iter()
+        .flat_map(|fs| [with(fs, Durability::Full), with(fs, Durability::None)])
+        .collect()
 }
 
 fn write(path: &Path, bytes: &[u8], options: &DraftOptions) -> Result<()> {

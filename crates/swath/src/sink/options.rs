@@ -1,0 +1,131 @@
+//! How to write: what every verb takes that leaves a file.
+
+use std::fs::Permissions;
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::error::Result;
+use crate::observe::{CancelToken, Hooks, Progress};
+use crate::sink::draft::{Draft, DraftOptions, Durability, HardLinks, Replace};
+use crate::sink::fs::Fs;
+use crate::sink::permissions::give;
+use crate::timeline::Timeline;
+
+/// How to write: one set of choices for every verb that leaves a file, taken by its `with_output`.
+///
+/// Every setter returns the options, none can fail; 0 means "choose for me".
+///
+/// ```
+/// use swath::sink::{Durability, Replace};
+/// use swath::{OutputOptions, WriteOptions};
+///
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("out.bin");
+/// let output = OutputOptions::new()
+///     .with_durability(Durability::None)
+///     .with_replace(Replace::Refused);
+/// let options = WriteOptions::new().with_output(output);
+/// options.write(&path, b"first")?;
+/// let error = options.write(&path, b"second").expect_err("it is there");
+/// assert_eq!(error.io_kind(), std::io::ErrorKind::AlreadyExists);
+/// # Ok::<(), swath::Error>(())
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OutputOptions {
+    pub(crate) draft: DraftOptions,
+    pub(crate) permissions: Option<Permissions>,
+    pub(crate) workers: usize,
+    pub(crate) hooks: Hooks,
+}
+
+impl OutputOptions {
+    /// A new or replaced file, durable when the verb returns, by the kernel's file systems.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Whether a commit waits for the device. Default: [`Durability::Full`].
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.draft.durability = durability;
+        self
+    }
+
+    /// What to do if the target exists. Default: [`Replace::Allowed`].
+    #[must_use]
+    pub fn with_replace(mut self, replace: Replace) -> Self {
+        self.draft.replace = replace;
+        self
+    }
+
+    /// What to do with a target that has further names. Default: [`HardLinks::Refused`].
+    #[must_use]
+    pub fn with_hard_links(mut self, hard_links: HardLinks) -> Self {
+        self.draft.hard_links = hard_links;
+        self
+    }
+
+    /// Permissions of a new file, less what new files lack here (the umask). A file that is replaced
+    /// keeps its own, and a folder of segments has those of a new folder. Default: as any new
+    /// file; for a copy, those of its source.
+    #[must_use]
+    pub fn with_permissions(mut self, permissions: Permissions) -> Self {
+        self.permissions = Some(permissions);
+        self
+    }
+
+    /// The file system to write to. Default: the kernel's, [`LocalFs`](crate::sink::LocalFs).
+    #[must_use]
+    pub fn with_fs(mut self, fs: Arc<dyn Fs>) -> Self {
+        self.draft.fs = fs;
+        self
+    }
+
+    /// Threads that make and write the bytes of a verb that reads nothing, the caller's included, at
+    /// most 1,024. Verbs that read take those of their `with_read`; appends and tickets use threads
+    /// of the caller. Default 0: chosen by the verb.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// Calls `progress` for what was written, from whichever worker wrote it: about once for each
+    /// MiB. Bytes never shrink, but calls of different workers may overtake each other.
+    #[must_use]
+    pub fn with_progress(
+        mut self,
+        progress: impl Fn(Progress) + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.progress = Some(Arc::new(progress));
+        self
+    }
+
+    /// Lets `token` cancel the write until its commit begins; the target is then what it was.
+    #[must_use]
+    pub fn with_cancel(mut self, token: CancelToken) -> Self {
+        self.hooks.cancel = Some(token);
+        self
+    }
+
+    /// Records in `timeline` what is written, where, by which thread. Default: nowhere.
+    #[must_use]
+    pub fn with_timeline(mut self, timeline: impl Into<Option<Timeline>>) -> Self {
+        self.hooks.timeline = timeline.into();
+        self
+    }
+
+    /// Makes a file without a name beside `path`, with the permissions that were asked for.
+    pub(crate) fn begin(&self, path: &Path) -> Result<Draft> {
+        let mut draft = Draft::begin(path, &self.draft)?;
+        if let Some(permissions) = &self.permissions {
+            give(&mut draft, permissions)?;
+        }
+        Ok(draft)
+    }
+
+    /// Threads that were asked for; 0 is "choose for me".
+    pub fn workers(&self) -> usize {
+        self.workers
+    }
+}
