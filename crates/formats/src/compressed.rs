@@ -13,7 +13,7 @@
 //! The output does not depend on the count of workers, nor on how the input comes.
 //!
 //! ```
-//! use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
+//! use swath_formats::compressed::{self, Format};
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let path = folder.path().join("passwd.zst");
