@@ -34,7 +34,7 @@ def test_items_come_in_their_order(tmp_path, mode, workers):
         out.map_ordered(square, range(5000), workers)
         assert not path.exists()
     assert path.read_bytes() == lines(5000)
-    with swath.append(path, mode=mode, sync="none") as out:
+    with swath.append(path, mode=mode, durability="none") as out:
         out.write(b"head ")
         out.map_ordered(lambda item: item, iter([b"a", None, bytearray(b"b"), memoryview(b"c")]))
         out.write(b" tail")
@@ -47,7 +47,7 @@ def interrupted(seconds):
 
 
 def test_a_place_that_nobody_frees_is_waited_for_until_ctrl_c(tmp_path):
-    out = swath.append(tmp_path / "out", window=2, sync="none")
+    out = swath.append(tmp_path / "out", window=2, durability="none")
     places = [out.place(), out.place()]
     for wait in (out.place, lambda: out.write(b"x")):
         interrupted(0.2)
@@ -62,7 +62,7 @@ def test_a_place_that_nobody_frees_is_waited_for_until_ctrl_c(tmp_path):
 
 @pytest.mark.parametrize("end", ["abort", "commit"])
 def test_an_output_ends_while_somebody_waits_for_a_place(tmp_path, end):
-    out = swath.append(tmp_path / "out", window=1, sync="none")
+    out = swath.append(tmp_path / "out", window=1, durability="none")
     held = out.place()
     told = []
 
@@ -89,7 +89,7 @@ def test_an_output_ends_while_somebody_waits_for_a_place(tmp_path, end):
 @pytest.mark.parametrize("end", ["abort", "commit"])
 @pytest.mark.parametrize("mode", ["ordered", "plain", "segments"])
 def test_a_place_whose_output_is_gone_says_so(tmp_path, mode, end):
-    out = swath.append(tmp_path / "out", mode=mode, sync="none", **({"window": 3} if mode == "ordered" else {}))
+    out = swath.append(tmp_path / "out", mode=mode, durability="none", **({"window": 3} if mode == "ordered" else {}))
     written, untouched = out.place(), out.place()
     written.write(b"bytes")
     if end == "abort":
@@ -108,7 +108,7 @@ def test_a_place_whose_output_is_gone_says_so(tmp_path, mode, end):
 
 def test_places_are_filled_by_threads(tmp_path):
     path = tmp_path / "out"
-    with swath.append(path, mode="plain", sync="none") as out:
+    with swath.append(path, mode="plain", durability="none") as out:
         places = [out.place() for _ in range(20)]
 
         def fill(number, place):
@@ -203,7 +203,7 @@ def test_segments_are_read_back_by_the_command(tmp_path):
     if command is None:
         pytest.skip("the command is not on PATH")
     folder = tmp_path / "log"
-    with swath.append(folder, mode="segments", sync="none") as out:
+    with swath.append(folder, mode="segments", durability="none") as out:
         out.map_ordered(lambda number: b"%d\n" % (number * number), range(1000), 2)
     copied = tmp_path / "copied"
     subprocess.run([command, "cp", folder, copied], check=True)
@@ -220,7 +220,7 @@ def test_what_cannot_be_written_says_so(tmp_path):
         with swath.append(path, replace=False) as out:
             out.write(b"y")
     assert path.read_bytes() == b"x"
-    for wrong in [{"mode": "fast"}, {"sync": "data"}, {"mode": "plain", "window": 3}]:
+    for wrong in [{"mode": "fast"}, {"durability": "data"}, {"mode": "plain", "window": 3}]:
         with pytest.raises(ValueError):
             swath.append(path, **wrong)
     out = swath.append(path)
@@ -252,7 +252,7 @@ def test_random_trees_of_places_equal_the_serial_program(tmp_path):
                     expected += text
             return expected
 
-        with swath.append(path, mode="plain", sync="none") as out:
+        with swath.append(path, mode="plain", durability="none") as out:
             with out.place() as root:
                 expected = grow(root, 4)
         assert path.read_bytes() == expected, seed

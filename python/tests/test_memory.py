@@ -103,7 +103,7 @@ def test_memory_without_shape_or_strides_is_taken_by_its_bytes(make, tmp_path):
         view = swath.read(path, out=out)
         assert view == expected and bytes(memoryview(out)) == expected, out
         assert (view.nbytes, view.format, view.readonly) == (8, "B", False)
-        with swath.append(tmp_path / "out", sync="none") as file:
+        with swath.append(tmp_path / "out", durability="none") as file:
             file.write(out)
         assert (tmp_path / "out").read_bytes() == expected
     for gaps in [np.zeros(16, "u1")[::2], np.zeros((4, 2), "u1", order="F")]:

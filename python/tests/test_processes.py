@@ -83,7 +83,7 @@ def test_what_goes_on_in_the_parent_is_refused_in_a_child(make):
 @pytest.mark.parametrize("mode", ["ordered", "plain", "segments"])
 def test_a_child_leaves_the_output_of_its_parent_alone(tmp_path, mode):
     path = tmp_path / "out"
-    with swath.append(path, mode=mode, sync="none") as out:
+    with swath.append(path, mode=mode, durability="none") as out:
         out.write(b"a" * 10)
         place = out.place()
 
@@ -111,7 +111,7 @@ def test_a_child_leaves_the_output_of_its_parent_alone(tmp_path, mode):
 def test_a_child_commits_outputs_of_its_own_as_its_parent_did(tmp_path):
     def commit(name):
         path = tmp_path / name
-        with swath.append(path, mode="plain", sync="none") as out:
+        with swath.append(path, mode="plain", durability="none") as out:
             first, second = out.place(), out.place()
             # What comes before is not known yet, so it has to be moved in the end.
             for place, byte in [(second, b"b"), (first, b"a")]:

@@ -151,6 +151,10 @@ typedef enum {
      * its message.
      */
     SWATH_STATUS_PANIC = 15,
+    /**
+     * There is such a file, and it must not be replaced.
+     */
+    SWATH_STATUS_ALREADY_EXISTS = 16,
 } swath_status;
 
 /**
@@ -176,32 +180,6 @@ enum swath_mode
 typedef enum swath_mode swath_mode;
 #else
 typedef uint32_t swath_mode;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
- * How sure to be, at commit, that a power cut does not undo it.
- */
-enum swath_sync
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * The device has bytes and name when commit returns.
-     */
-    SWATH_SYNC_FULL = 0,
-    /**
-     * The kernel has them, and will write them when it likes: readers see all or nothing, but
-     * after a power cut the target may be old, empty or damaged.
-     */
-    SWATH_SYNC_NONE = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_sync swath_sync;
-#else
-typedef uint32_t swath_sync;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -343,33 +321,6 @@ typedef uint32_t swath_symlinks;
 #endif // __cplusplus
 
 /**
- * Whose measurements count.
- */
-enum swath_profile
-#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
-  : uint32_t
-#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
- {
-    /**
-     * Nobody's: the defaults.
-     */
-    SWATH_PROFILE_NONE = 0,
-    /**
-     * The user's: what `swath tune` has kept for the file system that the file is on, if it has.
-     * It is looked for with every call, and one that is damaged is told on stderr in a line and
-     * left aside. It changes how bytes come, never which.
-     */
-    SWATH_PROFILE_OF_USER = 1,
-};
-#ifndef __cplusplus
-#if __STDC_VERSION__ >= 202311L
-typedef enum swath_profile swath_profile;
-#else
-typedef uint32_t swath_profile;
-#endif // __STDC_VERSION__ >= 202311L
-#endif // __cplusplus
-
-/**
  * Who moves the bytes.
  */
 enum swath_engine
@@ -490,6 +441,33 @@ typedef uint32_t swath_growth;
 #endif // __cplusplus
 
 /**
+ * Whose measurements count.
+ */
+enum swath_profile
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Nobody's: the defaults.
+     */
+    SWATH_PROFILE_NONE = 0,
+    /**
+     * The user's: what `swath tune` has kept for the file system that the file is on, if it has.
+     * It is looked for with every call, and one that is damaged is told on stderr in a line and
+     * left aside. It changes how bytes come, never which.
+     */
+    SWATH_PROFILE_OF_USER = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_profile swath_profile;
+#else
+typedef uint32_t swath_profile;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
  * What each chunk of a copy is compared with before it is taken.
  */
 enum swath_verification
@@ -511,6 +489,82 @@ enum swath_verification
 typedef enum swath_verification swath_verification;
 #else
 typedef uint32_t swath_verification;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * How sure to be, at commit, that a power cut does not undo it.
+ */
+enum swath_durability
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The device has bytes and name when commit returns.
+     */
+    SWATH_DURABILITY_FULL = 0,
+    /**
+     * The kernel has them, and will write them when it likes: readers see all or nothing, but
+     * after a power cut the target may be old, empty or damaged.
+     */
+    SWATH_DURABILITY_NONE = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_durability swath_durability;
+#else
+typedef uint32_t swath_durability;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What to do if the target exists.
+ */
+enum swath_replace
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * It is replaced in one step; mode, owner (where allowed) and attributes are kept.
+     */
+    SWATH_REPLACE_ALLOWED = 0,
+    /**
+     * The call fails, and the file is never touched.
+     */
+    SWATH_REPLACE_REFUSED = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_replace swath_replace;
+#else
+typedef uint32_t swath_replace;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What to do if the target has further names (hard links), which would keep the old bytes.
+ */
+enum swath_hard_links
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : uint32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * The call fails.
+     */
+    SWATH_HARD_LINKS_REFUSED = 0,
+    /**
+     * This name gets the new bytes; the others keep the old ones.
+     */
+    SWATH_HARD_LINKS_BROKEN = 1,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum swath_hard_links swath_hard_links;
+#else
+typedef uint32_t swath_hard_links;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -554,10 +608,9 @@ typedef uint32_t swath_mirror_state;
 typedef struct swath_append swath_append;
 
 /**
- * How to write. There are no workers, and but for `swath_ordered_create` no token and no progress:
- * the caller's threads write. A commit that has much to move, and `swath_appended_verify`, take
- * one thread for each core as long as they run. One thread sets at a time; a call takes what is set when it begins. Wherever it is
- * wanted, NULL stands for defaults.
+ * How to append. The caller's threads write; a commit that has much to move, and
+ * `swath_appended_verify`, take one thread for each core as long as they run. One thread sets at a
+ * time; a call takes what is set when it begins. Wherever it is wanted, NULL stands for defaults.
  */
 typedef struct swath_append_options swath_append_options;
 
@@ -628,6 +681,18 @@ typedef struct swath_ingested swath_ingested;
 typedef struct swath_ordered swath_ordered;
 
 /**
+ * How to write in the order of tickets. One thread sets at a time; a call takes what is set when it
+ * begins. Wherever it is wanted, NULL stands for defaults.
+ */
+typedef struct swath_ordered_options swath_ordered_options;
+
+/**
+ * How to write: one set of choices for every call that leaves a file. One thread sets at a time, and
+ * none while a call writes with it. Wherever it is wanted, NULL stands for defaults.
+ */
+typedef struct swath_output_options swath_output_options;
+
+/**
  * A read by classes that goes on, and later the memory with all of it. Used by any number of
  * threads at one time, but for `swath_prioritised_finish` and `swath_prioritised_free`, during and
  * after which no other thread uses it.
@@ -658,14 +723,6 @@ typedef struct swath_report swath_report;
  * a time, another one gets SWATH_STATUS_BUSY.
  */
 typedef struct swath_ticket swath_ticket;
-
-/**
- * Is told how far a call is: bytes so far, and how many there will be, or SWATH_TO_END where that
- * is not known. Called about once for each MiB, by whichever thread has read it, several at one
- * time; calls of different threads may overtake each other. It must be quick, must not throw or
- * `longjmp`, and must not free what the call uses.
- */
-typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
 
 /**
  * Some bytes of one file of many: valid until the callback returns. Fields may be added at the
@@ -733,6 +790,14 @@ typedef struct {
      */
     swath_status status;
 } swath_file;
+
+/**
+ * Is told how far a call is: bytes so far, and how many there will be, or SWATH_TO_END where that
+ * is not known. Called about once for each MiB, by whichever thread has read it, several at one
+ * time; calls of different threads may overtake each other. It must be quick, must not throw or
+ * `longjmp`, and must not free what the call uses.
+ */
+typedef void (*swath_progress_fn)(uint64_t bytes, uint64_t total, void *user_data);
 
 /**
  * A chunk of a plan that is there. Fields may be added at the end.
@@ -939,11 +1004,11 @@ void swath_append_free(swath_append *append);
 
 /**
  * Writes `len` bytes to `path` in place of what is there, if anything: complete under its name, and
- * durable unless the options say otherwise, or, after a failure, as before. Of `options` only the
- * sync counts; NULL for defaults.
+ * durable unless the options say otherwise, or, after a failure, as before. `options`: NULL for
+ * defaults.
  */
 swath_status swath_write(const char *path,
-                         const swath_append_options *options,
+                         const swath_output_options *options,
                          const void *data,
                          size_t len);
 
@@ -1028,16 +1093,16 @@ swath_status swath_append_options_new(swath_append_options **options);
 void swath_append_options_free(swath_append_options *options);
 
 /**
- * Sets where bytes are left. Default: SWATH_MODE_PLAIN, the only one that `swath_ordered_create`
- * takes.
+ * Sets where bytes are left. Default: SWATH_MODE_PLAIN.
  */
-swath_status swath_append_options_set_mode(swath_append_options *options,
-                                           swath_mode mode);
+swath_status swath_append_options_set_mode(swath_append_options *options, swath_mode mode);
 
 /**
- * Sets whether a commit waits for the device. Default: SWATH_SYNC_FULL.
+ * Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
+ * `output` later does not count.
  */
-swath_status swath_append_options_set_sync(swath_append_options *options, swath_sync sync);
+swath_status swath_append_options_set_output(swath_append_options *options,
+                                             const swath_output_options *output);
 
 /**
  * Sets the bytes of forks that may wait in memory for their place before they are spilled.
@@ -1046,11 +1111,10 @@ swath_status swath_append_options_set_sync(swath_append_options *options, swath_
 swath_status swath_append_options_set_memory(swath_append_options *options, uint64_t bytes);
 
 /**
- * Sets the bytes that a strand collects before it leaves them somewhere; for tickets, what a chunk
- * usually holds. Default 0: 256 KiB; for tickets, as the longest chunk so far.
+ * Sets the bytes that a strand collects before it leaves them somewhere. Default 0: 256 KiB.
  */
 swath_status swath_append_options_set_buffer_size(swath_append_options *options,
-                                                  size_t bytes);
+                                                  uint64_t bytes);
 
 /**
  * Sets whether segments are checksummed. Default: SWATH_CHECKSUMS_EXTENTS.
@@ -1059,34 +1123,13 @@ swath_status swath_append_options_set_checksums(swath_append_options *options,
                                                 swath_checksums checksums);
 
 /**
- * For `swath_ordered_create`: sets how many chunks may exist at one time, open tickets and chunks
- * not written yet. Default 0: two for each core.
- */
-swath_status swath_append_options_set_window(swath_append_options *options,
-                                             size_t window);
-
-/**
- * For `swath_ordered_create`: sets whether writes go past the page cache. Default:
- * SWATH_DIRECT_WRITES_NO.
- */
-swath_status swath_append_options_set_direct(swath_append_options *options,
-                                             swath_direct_writes direct);
-
-/**
- * For `swath_ordered_create`: sets the token that cancels writing; NULL: none, which is the
- * default.
- */
-swath_status swath_append_options_set_cancel(swath_append_options *options,
-                                             const swath_cancel_token *token);
-
-/**
  * Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
  * after the commit.
  *
- * As `swath_append_create`; SWATH_STATUS_INVALID_ARGUMENT in a mode other than SWATH_MODE_PLAIN.
+ * As `swath_append_create`.
  */
 swath_status swath_ordered_create(const char *path,
-                                  const swath_append_options *options,
+                                  const swath_ordered_options *options,
                                   swath_ordered **ordered);
 
 /**
@@ -1148,6 +1191,43 @@ swath_status swath_ticket_done(const swath_ticket *ticket);
  * it has no place.
  */
 void swath_ticket_free(swath_ticket *ticket);
+
+/**
+ * Makes options with everything as it is best for most. To be freed by
+ * `swath_ordered_options_free`.
+ */
+swath_status swath_ordered_options_new(swath_ordered_options **options);
+
+/**
+ * Frees options; NULL is nothing to free.
+ */
+void swath_ordered_options_free(swath_ordered_options *options);
+
+/**
+ * Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
+ * `output` later does not count.
+ */
+swath_status swath_ordered_options_set_output(swath_ordered_options *options,
+                                              const swath_output_options *output);
+
+/**
+ * Sets how many chunks may exist at one time: open tickets, and chunks not written yet. Default 0: two
+ * for each core.
+ */
+swath_status swath_ordered_options_set_window(swath_ordered_options *options,
+                                              size_t window);
+
+/**
+ * Sets the bytes that a chunk usually holds. Default 0: 64 KiB, then as the longest chunk so far.
+ */
+swath_status swath_ordered_options_set_chunk_size(swath_ordered_options *options,
+                                                  uint64_t bytes);
+
+/**
+ * Sets whether writes go past the page cache. Default: SWATH_DIRECT_WRITES_NO.
+ */
+swath_status swath_ordered_options_set_direct(swath_ordered_options *options,
+                                              swath_direct_writes direct);
 
 /**
  * Returns the first byte of a buffer, NULL for NULL. Never NULL else, but not to be followed if
@@ -1293,18 +1373,17 @@ swath_status swath_ingest_options_new(swath_ingest_options **options);
 void swath_ingest_options_free(swath_ingest_options *options);
 
 /**
- * Sets how many threads read; at most 1024. Default 0: one for each core, and where files are not
- * in the page cache as many as keep the device busy.
+ * Sets how the files are read, of which count: workers (default: one for each core, and where files
+ * are not in the page cache as many as keep the device busy), the queue depth (files that wait for the
+ * device at one time; default: 128 in rings, 64 threads), progress (told on the calling thread; the
+ * total is not known), the token, and the profile (that of the file system of the first file that is
+ * named). NULL: all as it is best for most, which is the default. What is set in `read` later does
+ * not count.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT for mirrors and checks, which are for calls that read one file.
  */
-swath_status swath_ingest_options_set_workers(swath_ingest_options *options,
-                                              size_t workers);
-
-/**
- * Sets how many files wait for the device at one time; at most 1024. Default 0: 128 in rings, 64
- * threads.
- */
-swath_status swath_ingest_options_set_queue_depth(swath_ingest_options *options,
-                                                  uint32_t queue_depth);
+swath_status swath_ingest_options_set_read(swath_ingest_options *options,
+                                           const swath_read_options *read);
 
 /**
  * Sets what happens when a file cannot be read. Default: SWATH_FAILURES_FAIL.
@@ -1330,29 +1409,6 @@ swath_status swath_ingest_options_set_memory_limit(swath_ingest_options *options
  * `swath_ingest_each` hands over at once; at least 4096. Default 0: 1 MiB.
  */
 swath_status swath_ingest_options_set_part_size(swath_ingest_options *options, uint64_t bytes);
-
-/**
- * Sets a function that is told now and then, on the calling thread, how many bytes were read; the
- * total is not known. NULL: none, which is the default.
- */
-swath_status swath_ingest_options_set_progress(swath_ingest_options *options,
-                                               swath_progress_fn progress,
-                                               void *user_data);
-
-/**
- * Sets the token that cancels calls with these options; NULL: none, which is the default. The
- * options keep what they need of it.
- */
-swath_status swath_ingest_options_set_cancel(swath_ingest_options *options,
-                                             const swath_cancel_token *token);
-
-/**
- * Says whether calls go by what `swath tune` has measured for the file system of the first file
- * that is named. Default: SWATH_PROFILE_NONE. A profile that cannot be used is a fall-back of
- * `swath_ingest`; the defaults are used.
- */
-swath_status swath_ingest_options_set_profile(swath_ingest_options *options,
-                                              swath_profile profile);
 
 /**
  * Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;
@@ -1575,6 +1631,56 @@ swath_status swath_read_options_set_manifest(swath_read_options *options, const 
  */
 swath_status swath_read_options_set_hedging(swath_read_options *options,
                                             uint32_t permille);
+
+/**
+ * Makes options with everything as it is best for most. To be freed by `swath_output_options_free`.
+ */
+swath_status swath_output_options_new(swath_output_options **options);
+
+/**
+ * Frees options; NULL is nothing to free.
+ */
+void swath_output_options_free(swath_output_options *options);
+
+/**
+ * Sets whether a commit waits for the device. Default: SWATH_DURABILITY_FULL.
+ */
+swath_status swath_output_options_set_durability(swath_output_options *options,
+                                                 swath_durability durability);
+
+/**
+ * Sets what happens if the target exists. Default: SWATH_REPLACE_ALLOWED.
+ */
+swath_status swath_output_options_set_replace(swath_output_options *options,
+                                              swath_replace replace);
+
+/**
+ * Sets what happens if the target has further names. Default: SWATH_HARD_LINKS_REFUSED.
+ */
+swath_status swath_output_options_set_hard_links(swath_output_options *options,
+                                                 swath_hard_links hard_links);
+
+/**
+ * Sets how many threads write, the calling one included; at most 1024. Only `swath_write` starts
+ * threads: forks and tickets are written by the caller's. Default 0: one; over a network or FUSE up
+ * to 4.
+ */
+swath_status swath_output_options_set_workers(swath_output_options *options,
+                                              size_t workers);
+
+/**
+ * Sets a function that is told how many bytes were written. NULL: none, which is the default.
+ */
+swath_status swath_output_options_set_progress(swath_output_options *options,
+                                               swath_progress_fn progress,
+                                               void *user_data);
+
+/**
+ * Sets the token that cancels calls with these options until their commit begins; NULL: none, which
+ * is the default. The options keep what they need of it.
+ */
+swath_status swath_output_options_set_cancel(swath_output_options *options,
+                                             const swath_cancel_token *token);
 
 /**
  * Starts to read what `plan` lists of some files, the most urgent class first, and returns at
@@ -1810,6 +1916,18 @@ swath_status swath_record_options_set_block_size(swath_record_options *options, 
  */
 swath_status swath_record_options_set_record_limit(swath_record_options *options,
                                                    uint64_t bytes);
+
+/**
+ * Takes only the records that begin in the `len` bytes from `offset` on, the last one to its end,
+ * wherever that is: of extents that together are all of a file, each record begins in one.
+ * SWATH_TO_END stands for all bytes after the offset. Default: all records.
+ *
+ * SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in order has
+ * no extents: the call that reads it fails.
+ */
+swath_status swath_record_options_set_starting_in(swath_record_options *options,
+                                                  uint64_t offset,
+                                                  uint64_t len);
 
 /**
  * Takes a file, or the part of it that `options` name, apart into records and calls `callback`

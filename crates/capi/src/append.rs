@@ -4,16 +4,18 @@ pub mod appended;
 pub mod fork;
 pub mod options;
 pub mod ordered;
+pub mod ordered_options;
 mod owned;
 
 use std::ffi::{c_char, c_void};
 use std::io::Write;
 use std::mem::MaybeUninit;
 
-use swath::{OutputOptions, WriteOptions};
+use swath::WriteOptions;
 
 use crate::failure::Result;
 use crate::guard::{guard, quietly};
+use crate::output::OutputOptions;
 use crate::pointer::{self, Place, given, handle};
 use crate::status::Status;
 
@@ -41,7 +43,7 @@ pub unsafe extern "C" fn swath_append_create(
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    begin(append, || Ok(AppendOptions::append(options).create(path?)?))
+    begin(append, || Ok(AppendOptions::of(options).create(path?)?))
 }
 
 /// Begins an output whose first bytes are those of what is at `path`; new ones come behind them.
@@ -58,7 +60,7 @@ pub unsafe extern "C" fn swath_append_to_existing(
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    begin(append, || Ok(AppendOptions::append(options).append_to_existing(path?)?))
+    begin(append, || Ok(AppendOptions::of(options).append_to_existing(path?)?))
 }
 
 fn begin(
@@ -161,12 +163,12 @@ pub extern "C" fn swath_append_free(append: Option<Box<Append>>) {
 }
 
 /// Writes `len` bytes to `path` in place of what is there, if anything: complete under its name, and
-/// durable unless the options say otherwise, or, after a failure, as before. Of `options` the
-/// durability and the token count; NULL for defaults.
+/// durable unless the options say otherwise, or, after a failure, as before. `options`: NULL for
+/// defaults.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_write(
     path: *const c_char,
-    options: Option<&AppendOptions>,
+    options: Option<&OutputOptions>,
     data: *const c_void,
     len: usize,
 ) -> Status {
@@ -175,7 +177,7 @@ pub unsafe extern "C" fn swath_write(
         let path = unsafe { pointer::path(path, "path") }?;
         // SAFETY: as above.
         let bytes = unsafe { pointer::items(data.cast::<u8>(), len, "data") }?;
-        let output = options.map_or_else(OutputOptions::new, AppendOptions::output);
+        let output = OutputOptions::of(options);
         WriteOptions::new().with_output(output).write(path, bytes)?;
         Ok(())
     })

@@ -5,18 +5,13 @@ pub mod ingested;
 use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};
 
-use swath_profile::Profiles;
-
-use crate::cancel::CancelToken;
 use crate::failure::{Failure, Result};
 use crate::files::Files;
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
-use crate::options::hooks::ProgressFn;
-use crate::options::{Hooks, Profile};
+use crate::options::ReadOptions;
 use crate::pointer::{given, handle, value};
 use crate::status::Status;
-use crate::user::UserData;
 
 pub use ingested::{File, FilePart, FilePartFn, Ingested};
 
@@ -51,9 +46,7 @@ numbers!(Symlinks, "swath_symlinks", [Files, Skip, Follow]);
 #[derive(Debug, Default)]
 pub struct IngestOptions {
     options: swath::IngestOptions,
-    read: swath::ReadOptions,
-    hooks: Hooks,
-    profile: Profile,
+    read: Option<ReadOptions>,
 }
 
 /// Makes options that leave everything to the library. To be freed by `swath_ingest_options_free`.
@@ -85,30 +78,22 @@ fn set(
     })
 }
 
-/// Sets how many threads read; at most 1024. Default 0: one for each core, and where files are not
-/// in the page cache as many as keep the device busy.
+/// Sets how the files are read, of which count: workers (default: one for each core, and where files
+/// are not in the page cache as many as keep the device busy), the queue depth (files that wait for the
+/// device at one time; default: 128 in rings, 64 threads), progress (told on the calling thread; the
+/// total is not known), the token, and the profile (that of the file system of the first file that is
+/// named). NULL: all as it is best for most, which is the default. What is set in `read` later does
+/// not count.
+///
+/// SWATH_STATUS_INVALID_ARGUMENT for mirrors and checks, which are for calls that read one file.
 #[unsafe(no_mangle)]
-pub extern "C" fn swath_ingest_options_set_workers(
+pub extern "C" fn swath_ingest_options_set_read(
     options: Option<&mut IngestOptions>,
-    workers: usize,
+    read: Option<&ReadOptions>,
 ) -> Status {
     guard(|| {
         let options = given(options, "options")?;
-        options.read = options.read.clone().with_workers(workers);
-        Ok(())
-    })
-}
-
-/// Sets how many files wait for the device at one time; at most 1024. Default 0: 128 in rings, 64
-/// threads.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_ingest_options_set_queue_depth(
-    options: Option<&mut IngestOptions>,
-    queue_depth: u32,
-) -> Status {
-    guard(|| {
-        let options = given(options, "options")?;
-        options.read = options.read.clone().with_queue_depth(queue_depth as usize);
+        options.read = read.map(ReadOptions::of_many_files).transpose()?;
         Ok(())
     })
 }
@@ -163,62 +148,14 @@ pub extern "C" fn swath_ingest_options_set_part_size(
     set(options, |options| Ok(options.with_part_size(bytes)))
 }
 
-/// Sets a function that is told now and then, on the calling thread, how many bytes were read; the
-/// total is not known. NULL: none, which is the default.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_ingest_options_set_progress(
-    options: Option<&mut IngestOptions>,
-    progress: ProgressFn,
-    user_data: *mut c_void,
-) -> Status {
-    guard(|| {
-        let progress = progress.map(|called| (called, UserData(user_data)));
-        given(options, "options")?.hooks.progress = progress;
-        Ok(())
-    })
-}
-
-/// Sets the token that cancels calls with these options; NULL: none, which is the default. The
-/// options keep what they need of it.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_ingest_options_set_cancel(
-    options: Option<&mut IngestOptions>,
-    token: Option<&CancelToken>,
-) -> Status {
-    guard(|| {
-        given(options, "options")?.hooks.cancel = token.map(|token| token.0.clone());
-        Ok(())
-    })
-}
-
-/// Says whether calls go by what `swath tune` has measured for the file system of the first file
-/// that is named. Default: SWATH_PROFILE_NONE. A profile that cannot be used is a fall-back of
-/// `swath_ingest`; the defaults are used.
-#[unsafe(no_mangle)]
-pub extern "C" fn swath_ingest_options_set_profile(
-    options: Option<&mut IngestOptions>,
-    profile: MaybeUninit<Profile>,
-) -> Status {
-    guard(|| {
-        given(options, "options")?.profile = value(profile)?;
-        Ok(())
-    })
-}
-
 /// What a call goes by.
 fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::IngestOptions {
     let Some(set) = options else { return swath::IngestOptions::new() };
-    let mut read = set.read.clone();
-    if let Some(progress) = set.hooks.progress() {
-        read = read.with_progress(progress);
+    let options = set.options.clone();
+    match &set.read {
+        Some(read) => options.with_read(read.of_first(files.first.as_deref())),
+        None => options,
     }
-    if let Some(token) = &set.hooks.cancel {
-        read = read.with_cancel(token.clone());
-    }
-    if let (Some(first), Profile::OfUser) = (&files.first, set.profile) {
-        read = Profiles::of_user().of(first).apply(read);
-    }
-    set.options.clone().with_read(read)
 }
 
 /// Reads all files of a list into one memory. `ingested` is to be freed by `swath_ingested_free`;

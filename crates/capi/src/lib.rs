@@ -35,6 +35,7 @@ pub mod hash;
 pub mod ingest;
 mod number;
 pub mod options;
+pub mod output;
 mod pointer;
 pub mod priority;
 pub mod read;

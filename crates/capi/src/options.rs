@@ -26,7 +26,7 @@ pub(crate) use resolve::{Call, Maps, resolve, resolve_several, told};
 /// what is set when it begins. One thread sets at a time, and none while a call reads with it;
 /// any number of calls may read with it at one time. Wherever it is wanted, NULL stands for
 /// defaults.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct ReadOptions {
     options: swath::ReadOptions,
     /// The library's setter has no getter.

@@ -3,11 +3,11 @@
 use std::ffi::{c_char, c_void};
 use std::mem::MaybeUninit;
 
-use swath::{BlockRecords, Cut};
+use swath::{BlockRecords, Cut, Extent};
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::options::{Maps, ReadOptions, resolve, told};
+use crate::options::{Maps, ReadOptions, SWATH_TO_END, resolve, told};
 use crate::pointer::{self, given, handle, wanted};
 use crate::report::{Report, tell};
 use crate::status::Status;
@@ -20,11 +20,12 @@ pub struct RecordOptions {
     cut: Cut,
     block_size: u64,
     record_limit: u64,
+    starting_in: Option<Extent>,
 }
 
 impl Default for RecordOptions {
     fn default() -> Self {
-        Self { cut: Cut::Byte(b'\n'), block_size: 0, record_limit: 0 }
+        Self { cut: Cut::Byte(b'\n'), block_size: 0, record_limit: 0, starting_in: None }
     }
 }
 
@@ -103,6 +104,28 @@ pub extern "C" fn swath_record_options_set_record_limit(
     set(options, |options| options.record_limit = bytes)
 }
 
+/// Takes only the records that begin in the `len` bytes from `offset` on, the last one to its end,
+/// wherever that is: of extents that together are all of a file, each record begins in one.
+/// SWATH_TO_END stands for all bytes after the offset. Default: all records.
+///
+/// SWATH_STATUS_INVALID_ARGUMENT if offset and length exceed 2^64. A source that is read in order has
+/// no extents: the call that reads it fails.
+#[unsafe(no_mangle)]
+pub extern "C" fn swath_record_options_set_starting_in(
+    options: Option<&mut RecordOptions>,
+    offset: u64,
+    len: u64,
+) -> Status {
+    guard(|| {
+        let len = if len == SWATH_TO_END { u64::MAX - offset } else { len };
+        let Some(extent) = Extent::new(offset, len) else {
+            return Err(Failure::invalid("offset and length exceed 2^64"));
+        };
+        given(options, "options")?.starting_in = Some(extent);
+        Ok(())
+    })
+}
+
 /// Some neighbouring records, each whole: valid until the callback returns, for the thread that it
 /// was called by.
 #[derive(Debug)]
@@ -149,6 +172,10 @@ pub unsafe extern "C" fn swath_records(
             .with_cut(wish.cut)
             .with_block_size(wish.block_size)
             .with_record_limit(wish.record_limit);
+        let records = match wish.starting_in {
+            Some(extent) => records.starting_in(extent),
+            None => records,
+        };
         let each = |block: swath::Block<'_>| -> Result<()> {
             let mut block = Block { block, records: block.records() };
             match callback(&raw mut block, user_data.get()) {

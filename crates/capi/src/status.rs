@@ -50,6 +50,8 @@ pub enum Status {
     /// A fault in the library, which has been caught, after a line on stderr. Please report it, with
     /// its message.
     Panic = 15,
+    /// There is such a file, and it must not be replaced.
+    AlreadyExists = 16,
 }
 
 impl Status {
@@ -74,6 +76,7 @@ impl Status {
     pub(crate) fn of_kind(kind: io::ErrorKind) -> Self {
         match kind {
             io::ErrorKind::NotFound => Self::NotFound,
+            io::ErrorKind::AlreadyExists => Self::AlreadyExists,
             io::ErrorKind::PermissionDenied => Self::PermissionDenied,
             io::ErrorKind::OutOfMemory => Self::OutOfMemory,
             // No number of the kernel's: what was read is wrong.
@@ -100,6 +103,7 @@ impl Status {
             Self::Stopped => c"stopped by a callback",
             Self::TimedOut => c"not there in time",
             Self::Panic => c"a fault in the library",
+            Self::AlreadyExists => c"there already",
         }
     }
 }

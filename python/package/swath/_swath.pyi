@@ -335,7 +335,7 @@ def append(
     path: _Path,
     *,
     mode: Literal["ordered", "plain", "segments"] = "ordered",
-    sync: Literal["full", "none"] = "full",
+    durability: Literal["full", "none"] = "full",
     replace: bool = True,
     window: int = 0,
     direct: bool = False,

@@ -4,7 +4,7 @@ use std::ffi::{c_char, c_void};
 use std::io::Write;
 use std::mem::MaybeUninit;
 
-use crate::append::options::AppendOptions;
+use crate::append::ordered_options::OrderedOptions;
 use crate::append::owned::{Exclusive, Shared};
 use crate::guard::{guard, quietly};
 use crate::pointer::{self, given, handle};
@@ -28,18 +28,18 @@ pub struct Ticket {
 /// Begins a file that is written in the order of tickets. To be freed by `swath_ordered_free`, also
 /// after the commit.
 ///
-/// As `swath_append_create`; SWATH_STATUS_INVALID_ARGUMENT in a mode other than SWATH_MODE_PLAIN.
+/// As `swath_append_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn swath_ordered_create(
     path: *const c_char,
-    options: Option<&AppendOptions>,
+    options: Option<&OrderedOptions>,
     ordered: Option<&mut MaybeUninit<Option<Box<Ordered>>>>,
 ) -> Status {
     guard(|| {
         let ordered = handle(ordered, "ordered")?;
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") }?;
-        let output = AppendOptions::ordered(options)?.ordered(path)?;
+        let output = OrderedOptions::of(options).ordered(path)?;
         *ordered = Some(Box::new(Ordered { output: Shared::new(output, "output") }));
         Ok(())
     })

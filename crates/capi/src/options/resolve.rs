@@ -40,7 +40,7 @@ pub(crate) fn resolve(options: Option<&ReadOptions>, path: &Path) -> Result<Call
         })?),
         false => None,
     };
-    Ok(Call { options: set.tuned(path, profiles.as_ref()), source, frozen })
+    Ok(Call { options: set.tuned(Some(path), profiles.as_ref()), source, frozen })
 }
 
 /// The same for several files, of which none may have mirrors.
@@ -51,14 +51,14 @@ pub(crate) fn resolve_several(
     if let ([path], Some(set)) = (paths, options) {
         let profiles = set.profiles();
         let source = set.source(path, profiles.as_ref());
-        return Ok((set.tuned(path, profiles.as_ref()), vec![source]));
+        return Ok((set.tuned(Some(path), profiles.as_ref()), vec![source]));
     }
     if options.is_some_and(ReadOptions::has_copies) {
         return Err(Failure::invalid("mirrors and checks are for calls that read one file"));
     }
     let resolved = options.zip(paths.first()).map(|(set, path)| {
         let profiles = set.profiles();
-        set.tuned(path, profiles.as_ref())
+        set.tuned(Some(path), profiles.as_ref())
     });
     Ok((resolved.unwrap_or_default(), paths.iter().map(|&path| Source::from(path)).collect()))
 }
@@ -104,8 +104,24 @@ impl ReadOptions {
         wanted.then(Profiles::of_user)
     }
 
+    /// A copy for many files, which have no mirrors.
+    pub(crate) fn of_many_files(&self) -> Result<Self> {
+        if self.has_copies() {
+            return Err(Failure::invalid(
+                "mirrors and checks are for calls that read one file",
+            ));
+        }
+        Ok(self.clone())
+    }
+
+    /// What is set for files of which `first` is named first.
+    pub(crate) fn of_first(&self, first: Option<&Path>) -> swath::ReadOptions {
+        let profiles = self.profiles();
+        self.tuned(first, profiles.as_ref())
+    }
+
     /// All that was set, but for the source.
-    fn tuned(&self, path: &Path, profiles: Option<&Profiles>) -> swath::ReadOptions {
+    fn tuned(&self, path: Option<&Path>, profiles: Option<&Profiles>) -> swath::ReadOptions {
         let mut options = self.options.clone();
         if let Some(len) = self.len {
             options = options.with_len(len);
@@ -116,8 +132,8 @@ impl ReadOptions {
         if let Some(token) = &self.hooks.cancel {
             options = options.with_cancel(token.clone());
         }
-        match profiles {
-            Some(profiles) => profiles.of(path).apply(options),
+        match profiles.zip(path) {
+            Some((profiles, path)) => profiles.of(path).apply(options),
             None => options,
         }
     }

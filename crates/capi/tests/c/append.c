@@ -6,11 +6,20 @@
 
 #define WRITE(function, handle, text) OK(function((handle), (text), strlen(text)))
 
+static swath_output_options *quick(void) {
+    swath_output_options *output = NULL;
+    OK(swath_output_options_new(&output));
+    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+    return output;
+}
+
 static swath_append_options *unsynced(swath_mode mode) {
     swath_append_options *options = NULL;
+    swath_output_options *output = quick();
     OK(swath_append_options_new(&options));
     OK(swath_append_options_set_mode(options, mode));
-    OK(swath_append_options_set_sync(options, SWATH_SYNC_NONE));
+    OK(swath_append_options_set_output(options, output));
+    swath_output_options_free(output);
     return options;
 }
 
@@ -209,7 +218,7 @@ static void existing_and_checkpoints(void) {
     check_text("log", "one two three");
     swath_append_free(append);
     FAILS(swath_append_checkpoint(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_write("whole", options, "bytes", 5));
+    OK(swath_write("whole", NULL, "bytes", 5));
     check_text("whole", "bytes");
     OK(swath_write("whole", NULL, NULL, 0));
     check_text("whole", "");
@@ -243,17 +252,17 @@ static void *take_tickets(void *data) {
 }
 
 static void tickets(void) {
-    swath_append_options *options = unsynced(SWATH_MODE_PLAIN);
+    swath_ordered_options *options = NULL;
+    swath_output_options *output = quick();
     struct work work = {.last = 500};
     pthread_t threads[3];
     uint64_t bytes = 0;
-    OK(swath_append_options_set_window(options, 4));
-    OK(swath_append_options_set_direct(options, SWATH_DIRECT_WRITES_NO));
-    OK(swath_append_options_set_cancel(options, NULL));
-    OK(swath_append_options_set_mode(options, SWATH_MODE_SEGMENTS));
-    FAILS(swath_ordered_create("ordered", options, &work.ordered),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    OK(swath_append_options_set_mode(options, SWATH_MODE_PLAIN));
+    OK(swath_ordered_options_new(&options));
+    OK(swath_ordered_options_set_window(options, 4));
+    OK(swath_ordered_options_set_chunk_size(options, 64));
+    OK(swath_ordered_options_set_direct(options, SWATH_DIRECT_WRITES_NO));
+    OK(swath_ordered_options_set_output(options, output));
+    swath_output_options_free(output);
     OK(swath_ordered_create("ordered", options, &work.ordered));
     for (size_t index = 0; index < 3; index++) {
         CHECK(pthread_create(&threads[index], NULL, take_tickets, &work) == 0);
@@ -291,7 +300,73 @@ static void tickets(void) {
     OK(swath_ordered_abort(work.ordered));
     swath_ordered_free(work.ordered);
     CHECK(access("open", F_OK) != 0);
-    swath_append_options_free(options);
+    swath_ordered_options_free(options);
+}
+
+static void written(uint64_t bytes, uint64_t total, void *user_data) {
+    (void)total;
+    *(uint64_t *)user_data = bytes;
+}
+
+/* What is said of an output holds for every call that leaves one. */
+static void outputs(void) {
+    swath_output_options *output = quick();
+    swath_append_options *appending = NULL;
+    swath_ordered_options *ordering = NULL;
+    swath_cancel_token *token = NULL;
+    swath_append *append = NULL;
+    swath_ordered *ordered = NULL;
+    uint64_t told = 0;
+    make_text("there", "old");
+    OK(swath_output_options_set_replace(output, SWATH_REPLACE_REFUSED));
+    OK(swath_output_options_set_progress(output, written, &told));
+    OK(swath_output_options_set_workers(output, 2));
+    OK(swath_append_options_new(&appending));
+    OK(swath_append_options_set_output(appending, output));
+    OK(swath_ordered_options_new(&ordering));
+    OK(swath_ordered_options_set_output(ordering, output));
+    FAILS(swath_write("there", output, "new", 3), SWATH_STATUS_ALREADY_EXISTS);
+    FAILS(swath_append_create("there", appending, &append), SWATH_STATUS_ALREADY_EXISTS);
+    FAILS(swath_ordered_create("there", ordering, &ordered), SWATH_STATUS_ALREADY_EXISTS);
+    check_text("there", "old");
+    OK(swath_write("not there", output, "new", 3));
+    CHECK(told == 3);
+    /* Further names, and a token that is cancelled. */
+    CHECK(link("there", "also there") == 0);
+    OK(swath_output_options_set_replace(output, SWATH_REPLACE_ALLOWED));
+    FAILS(swath_write("there", output, "new", 3), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_output_options_set_hard_links(output, SWATH_HARD_LINKS_BROKEN));
+    OK(swath_write("there", output, "new", 3));
+    check_text("there", "new");
+    check_text("also there", "old");
+    OK(swath_cancel_token_new(&token));
+    OK(swath_cancel_token_cancel(token));
+    OK(swath_output_options_set_cancel(output, token));
+    OK(swath_append_options_set_output(appending, output));
+    FAILS(swath_write("there", output, "newer", 5), SWATH_STATUS_CANCELLED);
+    OK(swath_append_create("there", appending, &append));
+    FAILS(swath_append_commit(append, NULL), SWATH_STATUS_CANCELLED);
+    swath_append_free(append);
+    check_text("there", "new");
+    OK(swath_append_options_set_output(appending, NULL));
+    FAILS(swath_output_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_output_options_set_durability(output, (swath_durability)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_output_options_set_replace(output, (swath_replace)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_output_options_set_hard_links(output, (swath_hard_links)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_output_options_set_workers(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_options_set_direct(ordering, (swath_direct_writes)2),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ordered_options_set_window(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_cancel_token_free(token);
+    swath_append_options_free(appending);
+    swath_ordered_options_free(ordering);
+    swath_ordered_options_free(NULL);
+    swath_output_options_free(output);
+    swath_output_options_free(NULL);
 }
 
 static void errors(void) {
@@ -328,10 +403,7 @@ static void errors(void) {
     FAILS(swath_append_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
     OK(swath_append_options_new(&options));
     FAILS(swath_append_options_set_mode(options, (swath_mode)3), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_append_options_set_sync(options, (swath_sync)2), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_append_options_set_checksums(options, (swath_checksums)2),
-          SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_append_options_set_direct(options, (swath_direct_writes)2),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_append_options_set_mode(NULL, SWATH_MODE_PLAIN), SWATH_STATUS_INVALID_ARGUMENT);
     swath_append_options_free(options);
@@ -354,6 +426,7 @@ int main(void) {
     a_file_that_changed_is_not_replaced();
     existing_and_checkpoints();
     tickets();
+    outputs();
     errors();
     return 0;
 }

@@ -120,18 +120,21 @@ static void one_after_the_other(void) {
     struct seen seen = {0};
     swath_files *files = NULL;
     swath_ingest_options *options = NULL;
+    swath_read_options *read = NULL;
     swath_cancel_token *token = NULL;
     swath_ingested *ingested = NULL;
     OK(swath_files_new(&files));
     OK(swath_files_add_folder(files, "folder"));
     OK(swath_ingest_options_new(&options));
-    OK(swath_ingest_options_set_workers(options, 2));
-    OK(swath_ingest_options_set_queue_depth(options, 4));
+    OK(swath_read_options_new(&read));
+    OK(swath_read_options_set_workers(read, 2));
+    OK(swath_read_options_set_queue_depth(read, 4));
+    OK(swath_read_options_set_profile(read, SWATH_PROFILE_OF_USER));
+    OK(swath_read_options_set_progress(read, told, &seen));
+    OK(swath_ingest_options_set_read(options, read));
     OK(swath_ingest_options_set_memory_limit(options, 1 << 20));
     OK(swath_ingest_options_set_part_size(options, 64 << 10));
     OK(swath_ingest_options_set_symlinks(options, SWATH_SYMLINKS_SKIP));
-    OK(swath_ingest_options_set_profile(options, SWATH_PROFILE_OF_USER));
-    OK(swath_ingest_options_set_progress(options, told, &seen));
     OK(swath_ingest_each(files, options, part_came, &seen));
     CHECK(seen.files == COUNT + 1 && seen.parts > COUNT + 2);
     CHECK(seen.bytes == 100 * (COUNT * (COUNT - 1) / 2) + (3 << 20));
@@ -141,9 +144,14 @@ static void one_after_the_other(void) {
     CHECK(stopped.files == 5);
     OK(swath_cancel_token_new(&token));
     OK(swath_cancel_token_cancel(token));
-    OK(swath_ingest_options_set_cancel(options, token));
+    OK(swath_read_options_set_cancel(read, token));
+    OK(swath_ingest_options_set_read(options, read));
     FAILS(swath_ingest(files, options, &ingested), SWATH_STATUS_CANCELLED);
+    OK(swath_read_options_add_mirror(read, "folder/001"));
+    FAILS(swath_ingest_options_set_read(options, read), SWATH_STATUS_INVALID_ARGUMENT);
+    OK(swath_ingest_options_set_read(options, NULL));
     swath_cancel_token_free(token);
+    swath_read_options_free(read);
     swath_ingest_options_free(options);
     swath_files_free(files);
 }
@@ -187,7 +195,7 @@ static void null_is_told(void) {
     FAILS(swath_ingest_each(files, NULL, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingest_each(NULL, NULL, part_came, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingest_options_new(NULL), SWATH_STATUS_INVALID_ARGUMENT);
-    FAILS(swath_ingest_options_set_workers(NULL, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_ingest_options_set_read(NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingest_options_set_symlinks(NULL, SWATH_SYMLINKS_SKIP),
           SWATH_STATUS_INVALID_ARGUMENT);
     FAILS(swath_ingested_error(NULL, 0), SWATH_STATUS_INVALID_ARGUMENT);

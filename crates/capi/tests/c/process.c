@@ -16,11 +16,15 @@ static int32_t look(const swath_chunk *chunk, void *user_data) {
 /* Forks in reverse order, so that the commit has much to move. */
 static void append(const char *path) {
     swath_append_options *options = NULL;
+    swath_output_options *output = NULL;
     swath_append *append = NULL;
     swath_fork *forks[4];
     const size_t share = len / 4;
     OK(swath_append_options_new(&options));
-    OK(swath_append_options_set_sync(options, SWATH_SYNC_NONE));
+    OK(swath_output_options_new(&output));
+    OK(swath_output_options_set_durability(output, SWATH_DURABILITY_NONE));
+    OK(swath_append_options_set_output(options, output));
+    swath_output_options_free(output);
     OK(swath_append_create(path, options, &append));
     for (size_t index = 0; index < 4; index++) {
         OK(swath_append_fork(append, &forks[index]));

@@ -37,11 +37,15 @@ static void one_file(swath_profile profile, int told) {
 static void many_files(swath_profile profile, size_t told) {
     swath_files *files = NULL;
     swath_ingest_options *options = NULL;
+    swath_read_options *read = NULL;
     swath_ingested *ingested = NULL;
     OK(swath_files_new(&files));
     OK(swath_files_add_path(files, "file"));
     OK(swath_ingest_options_new(&options));
-    OK(swath_ingest_options_set_profile(options, profile));
+    OK(swath_read_options_new(&read));
+    OK(swath_read_options_set_profile(read, profile));
+    OK(swath_ingest_options_set_read(options, read));
+    swath_read_options_free(read);
     OK(swath_ingest(files, options, &ingested));
     CHECK(swath_ingested_count(ingested) == 1);
     CHECK(swath_ingested_file(ingested, 0)->len == LEN);

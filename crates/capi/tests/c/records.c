@@ -122,6 +122,25 @@ static void ends(void) {
     swath_record_options_free(records);
 }
 
+/* However a file is cut into extents, each record begins in one. */
+static void extents(void) {
+    swath_record_options *records = NULL;
+    OK(swath_record_options_new(&records));
+    OK(swath_record_options_set_block_size(records, 4096));
+    const uint64_t cuts[] = {0, 1, 2, 77777, 500001, 1000000};
+    struct seen seen = {0};
+    for (size_t index = 0; index < 6; index++) {
+        const uint64_t len = index < 5 ? cuts[index + 1] - cuts[index] : SWATH_TO_END;
+        OK(swath_record_options_set_starting_in(records, cuts[index], len));
+        OK(swath_records("lines", NULL, records, count, &seen, NULL));
+    }
+    CHECK(seen.records == 200000 && seen.sum == UINT64_C(200000) * 199999 / 2);
+    FAILS(swath_record_options_set_starting_in(records, 2, UINT64_MAX - 1),
+          SWATH_STATUS_INVALID_ARGUMENT);
+    FAILS(swath_record_options_set_starting_in(NULL, 0, 1), SWATH_STATUS_INVALID_ARGUMENT);
+    swath_record_options_free(records);
+}
+
 static void null_is_told(void) {
     swath_record_options *records = NULL;
     FAILS(swath_records(NULL, NULL, NULL, stop, NULL, NULL), SWATH_STATUS_INVALID_ARGUMENT);
@@ -145,6 +164,7 @@ static void null_is_told(void) {
 
 int main(void) {
     lines();
+    extents();
     ends();
     null_is_told();
     return 0;

@@ -15,7 +15,7 @@ use crate::input::Input;
 #[command(after_help = "\
 Examples:
   swath cp data.bin backup/
-  swath cp --sync none --workers 4 data.bin copy.bin
+  swath cp --durability none --workers 4 data.bin copy.bin
   swath cp --reflink always vm.img snapshot.img
   swath cp out.segments/ out.bin           a folder of segments as one plain file
   curl -s https://example.org/data | swath cp - data.bin")]

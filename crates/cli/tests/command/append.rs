@@ -13,7 +13,7 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn fib(path: &Path, more: &[&str]) -> std::process::Output {
-    let words = ["fib", "12", "--bytes", "100", "--sync", "none", "-o", word(path)];
+    let words = ["fib", "12", "--bytes", "100", "--durability", "none", "-o", word(path)];
     run(words.iter().chain(more).copied())
 }
 

@@ -23,7 +23,7 @@ fn a_file_is_copied_with_every_flag() {
         &[][..],
         &["--reflink", "never"],
         &["--workers", "3", "--chunk-size", "64KiB"],
-        &["--sync", "none", "--hard-links", "break"],
+        &["--durability", "none", "--hard-links", "break"],
     ] {
         let _ = std::fs::remove_file(&copy);
         let words = ["cp"].iter().chain(flags).copied().chain([word(&path), word(&copy)]);
@@ -126,10 +126,10 @@ fn what_cannot_be_copied_is_2_and_says_why_and_leaves_the_old_file() {
     let missing = folder.path().join("missing");
     for (words, says) in [
         (["cp", "--no-clobber", word(&path), word(&copy)], "File exists"),
-        (["cp", "--sync=full", word(&copy), word(&copy)], "is the same file as"),
-        (["cp", "--sync=full", word(folder.path()), word(&missing)], "Is a directory"),
-        (["cp", "--sync=full", word(&missing), word(&copy)], "No such file"),
-        (["cp", "--sync=full", "/etc/hostname/x", word(&copy)], "Not a directory"),
+        (["cp", "--durability=full", word(&copy), word(&copy)], "is the same file as"),
+        (["cp", "--durability=full", word(folder.path()), word(&missing)], "Is a directory"),
+        (["cp", "--durability=full", word(&missing), word(&copy)], "No such file"),
+        (["cp", "--durability=full", "/etc/hostname/x", word(&copy)], "Not a directory"),
     ] {
         let output = run(words);
         assert_eq!((code(&output), stdout(&output).as_str()), (2, ""), "{words:?}");

@@ -32,7 +32,8 @@ fn every_way_leaves_the_same_prices() {
         &["--workers", "7", "--block-size", "4KiB"],
         &["--runs", "3"],
     ] {
-        let words = ["price", word(&path), "-o", word(&prices), "--force", "--sync", "none"];
+        let words =
+            ["price", word(&path), "-o", word(&prices), "--force", "--durability", "none"];
         let output = run(words.into_iter().chain(way.iter().copied()));
         assert_eq!((code(&output), stderr(&output).as_str()), (0, ""), "{way:?}");
         assert!(stdout(&output).contains(": 10001 prices from "), "{output:?}");
@@ -50,7 +51,7 @@ fn prices_go_from_standard_input_to_standard_output() {
     let text = contracts(3);
     let (_folder, path, prices) = setting(&text);
     assert_eq!(code(&run(["price", word(&path), "-o", word(&prices)])), 0);
-    for way in ["--sync=none", "--serial-io", "--study-io"] {
+    for way in ["--durability=none", "--serial-io", "--study-io"] {
         let piped = run_with_input(&["price", "-", "-o", "-", way], text.as_bytes());
         assert_eq!((code(&piped), stderr(&piped).as_str()), (0, ""));
         assert_eq!(piped.stdout, std::fs::read(&prices).expect("it is there"));
