@@ -3,7 +3,8 @@
 //! ```text
 //! Facts (len, residency, storage, cores, memory) ┐
 //! Wishes (engine, page cache, workers, sizes)    ├→ decide → Decision (runs, workers, reason)
-//! Tuning (what was measured to be faster here)   ┘
+//! Tuning (what was measured to be faster here)   │
+//! Hints (what a source that is no file says)     ┘
 //! ```
 //!
 //! The rules and the measurements behind them are in `docs/design/auto.md`. A wish that cannot be
@@ -15,10 +16,12 @@ use alloc::{format, vec};
 use core::num::NonZeroU64;
 
 use crate::chunk::ChunkPlan;
+use crate::crew::Bounds;
 use crate::extent::Extent;
 use crate::schedule::{Cut, Run, Way};
 use crate::window::{self, Residency};
 
+mod foreign;
 mod ordered;
 mod reason;
 mod tuning;
@@ -27,6 +30,7 @@ mod wishes;
 use reason::{Share, reason};
 use tuning::Taken;
 
+pub use foreign::{Hints, ParallelRequests, SourceKind, block_size};
 pub use ordered::in_order;
 pub use reason::small_reason;
 pub use tuning::Tuning;
@@ -96,6 +100,8 @@ pub struct Facts {
     pub copies: u64,
     /// What was measured to be faster than the defaults where the file lives.
     pub tuning: Tuning,
+    /// What the source says of itself, if it is no file.
+    pub hints: Hints,
 }
 
 /// How to read.
@@ -107,8 +113,10 @@ pub struct Decision {
     pub page_cache: PageCache,
     /// The runs, a list for each queue of the scheduler.
     pub queues: Vec<Vec<Run>>,
-    /// The queues each blocking worker serves.
+    /// The queues each blocking worker serves: of all those there may be.
     pub workers: Vec<Vec<usize>>,
+    /// If only some of them begin, and how many there are is found out.
+    pub crew: Option<Bounds>,
     /// Entries of the ring; 0: there is no ring.
     pub ring_depth: u64,
     /// The queues that the ring serves.
@@ -123,9 +131,19 @@ pub struct Decision {
     pub fallbacks: Vec<String>,
 }
 
+impl Decision {
+    /// Workers that begin.
+    #[must_use]
+    pub fn first_workers(&self) -> usize {
+        self.crew.map_or(self.workers.len(), |bounds| bounds.first)
+    }
+}
+
 /// Decides how to read.
 pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
     let mut fallbacks = Vec::new();
+    let hinted = foreign::bounded(facts, &mut fallbacks);
+    let facts = hinted.as_ref().unwrap_or(facts);
     let wishes = &bounded(wishes, &mut fallbacks);
     // An engine that was asked for is as it was asked for.
     let tuning = match wishes.engine {
@@ -168,6 +186,13 @@ fn choose_page_cache(
             PageCache::Keep
         }
         PageCache::Auto if facts.storage == Storage::Foreign => PageCache::Keep,
+        PageCache::Drop | PageCache::Bypass if foreign::is_foreign(facts) => {
+            fallbacks.push(format!(
+                "page cache `{}`: the source is no file and has none",
+                wishes.page_cache
+            ));
+            PageCache::Keep
+        }
         PageCache::Auto if (wishes.reuse == Reuse::Once || large) && can_bypass => {
             PageCache::Bypass
         }
@@ -203,11 +228,13 @@ fn fixed(
     mut fallbacks: Vec<String>,
 ) -> Decision {
     let way = if page_cache == PageCache::Bypass { Way::Direct } else { Way::Buffered };
-    let chunk_size = chunk_size(facts, wishes.chunk_size, way, &mut fallbacks);
+    let wish = [wishes.chunk_size, facts.hints.request_size].into_iter().find(|&size| size > 0);
+    let chunk_size = chunk_size(facts, wish.unwrap_or(0), way, &mut fallbacks);
     let count = match engine {
         Engine::Serial => 1,
         Engine::Ring => 0,
         _ if wishes.workers > 0 => wishes.workers,
+        _ if facts.hints.queue_depth > 0 => facts.hints.queue_depth,
         _ if way == Way::Direct => depth(facts, wishes.queue_depth),
         _ => facts.cores.max(1).saturating_mul(facts.copies.max(1)),
     };
@@ -234,6 +261,7 @@ fn fixed(
         page_cache,
         queues,
         workers,
+        crew: None,
         ring_depth,
         ring_queues: if ring_depth > 0 { vec![0] } else { Vec::new() },
         cut: cut(facts, chunk_size, way),
@@ -256,6 +284,9 @@ fn auto(
     if facts.extent.len() <= tuning.small_bytes() && !bypass {
         let chunk_size = chunk_size(facts, wishes.chunk_size, way, &mut fallbacks);
         return one_read(facts, page_cache, (chunk_size, tuning), fallbacks);
+    }
+    if foreign::is_foreign(facts) {
+        return foreign::auto(facts, wishes, page_cache, fallbacks);
     }
     if page_cache == PageCache::Drop && !tuning.bypasses() && wishes.page_cache != page_cache {
         taken.note("no O_DIRECT");
@@ -297,6 +328,7 @@ fn auto(
         page_cache,
         queues: vec![buffered, direct],
         workers: slots,
+        crew: None,
         ring_depth: if ring { depth } else { 0 },
         ring_queues: if ring { vec![1] } else { Vec::new() },
         cut: cut(facts, chunk_size, way),
@@ -337,6 +369,7 @@ fn one_read(
         page_cache,
         queues: vec![vec![Run { extent: facts.extent, way: Way::Buffered }]],
         workers: vec![vec![0]],
+        crew: None,
         ring_depth: 0,
         ring_queues: Vec::new(),
         cut: cut(facts, chunk_size, Way::Buffered),

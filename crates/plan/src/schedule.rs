@@ -197,6 +197,11 @@ impl Scheduler {
         self.released = self.released.max(offset);
     }
 
+    /// Cuts what has not been given out every `size` bytes from now on.
+    pub fn cut_by(&mut self, size: NonZeroU64) {
+        self.setup.cut.size = size;
+    }
+
     /// No slot gets anything from now on.
     pub fn stop(&mut self) {
         self.terms.stop();

@@ -8,6 +8,7 @@
 //! the ring ask it for leases; a [`Visit`] says where the bytes of a lease go. Nothing is decided
 //! here: not what comes next, not whether to try again.
 
+pub(crate) mod crew;
 pub(crate) mod fill;
 pub(crate) mod ring;
 pub(crate) mod stream;
@@ -24,10 +25,11 @@ use swath_plan::extent::Extent;
 use swath_plan::schedule::{Action, Lease, Outcome, Scheduler, Verdict};
 use swath_plan::window::{Residency, WINDOW_SIZE};
 
+use crate::engine::crew::Watch;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::{Failures, Payload};
 use crate::observe::Observer;
-use crate::report::Tally;
+use crate::report::{Report, Tally};
 use crate::source::Opened;
 
 /// Where the bytes of a lease go. One implementation for each thing a verb does with them.
@@ -106,6 +108,8 @@ pub(crate) struct Manner<'m> {
     pub(crate) map: Option<&'m Map<'m>>,
     /// The offset in the file at which the map begins.
     pub(crate) map_offset: u64,
+    /// Who finds out how many workers it takes, where that is not known.
+    pub(crate) watch: Option<Watch>,
 }
 
 /// One running read.
@@ -175,9 +179,25 @@ impl<'m> Job<'m> {
         self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))
     }
 
-    /// The next lease of `slot`, waited for; `None` when there is none left.
+    /// The next lease of `slot`, waited for; `None` when there is none left for it.
     pub(crate) fn next(&self, slot: usize) -> Option<Lease> {
+        let watch = self.manner.watch.as_ref();
+        if watch.is_some_and(|watch| watch.sends_away(slot)) {
+            return None;
+        }
+        let lease = self.wait_for_lease(slot);
+        if let (None, Some(watch)) = (&lease, watch) {
+            watch.over();
+        }
+        lease
+    }
+
+    fn wait_for_lease(&self, slot: usize) -> Option<Lease> {
+        let size = self.manner.watch.as_ref().and_then(Watch::request_size);
         let mut state = self.state();
+        if let Some(size) = size {
+            state.scheduler.cut_by(size);
+        }
         loop {
             match self.turn_locked(&mut state, slot) {
                 Some(Turn::Read(lease)) => return Some(lease),
@@ -312,10 +332,20 @@ impl<'m> Job<'m> {
         self.state().failure.take()
     }
 
-    /// The counters and fall-backs so far.
-    pub(crate) fn summary(&self) -> (Tally, Vec<String>) {
-        let state = self.state();
-        (state.tally, state.fallbacks.clone())
+    /// Says in a report what has been counted so far, and what was done instead of what was meant.
+    pub(crate) fn tell(&self, report: &mut Report) {
+        let tally = self.state().tally;
+        if let Some(watch) = &self.manner.watch {
+            watch.tell(report);
+        }
+        report.fill_in(tally, self.fallbacks());
+        self.source.tell(report);
+    }
+
+    /// What was done instead of what was meant, so far.
+    pub(crate) fn fallbacks(&self) -> Vec<String> {
+        let refused = self.manner.watch.as_ref().and_then(Watch::refused);
+        self.state().fallbacks.iter().cloned().chain(refused).collect()
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -98,7 +98,9 @@ pub use swath_os::priority::IoPriority;
 pub use swath_os::streams::stdout_was_closed;
 pub use swath_plan::checksums::{Checksums, ChecksumsError};
 pub use swath_plan::extent::Extent;
-pub use swath_plan::policy::{Engine, PageCache, Reuse, Schedule};
+pub use swath_plan::policy::{
+    Engine, PageCache, ParallelRequests, Reuse, Schedule, SourceKind,
+};
 pub use swath_plan::segment::index::Index as ExtentIndex;
 pub use timeline::{Activity, Lane, Recorder, Span, Timeline};
 pub use transform::{Output, Transformed, transform};

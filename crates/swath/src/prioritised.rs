@@ -255,7 +255,7 @@ fn finish(
     clock: Clock,
     pool: BufferPool,
 ) -> Option<Result<LoadedPlan>> {
-    let Shared { state, memory, layout, inputs, .. } = shared;
+    let Shared { state, memory, layout, inputs, watch, .. } = shared;
     let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
     let Summary { failure, announced, max_skew, tally, fallbacks } = Summary::from(state);
     if let Some(failure) = failure {
@@ -270,6 +270,10 @@ fn finish(
     let mut read = clock.stop(report);
     read.fill_in(tally, fallbacks);
     inputs.iter().for_each(|input| input.source.tell(&mut read));
+    if let Some(watch) = watch {
+        watch.tell(&mut read);
+        read.fallbacks.extend(watch.refused());
+    }
     read.elapsed = classes.iter().map(|time| time.elapsed).max().unwrap_or(read.elapsed);
     let (window, pieces) = (arranged.window(), arranged.pieces().len());
     let len = usize::try_from(arranged.len()).ok()?;
@@ -299,7 +303,8 @@ impl Threads {
     /// Whether this is one of them: a callback.
     fn is_one_of_them(&self) -> bool {
         let here = std::thread::current().id();
-        self.handles.iter().any(|handle| handle.thread().id() == here)
+        let is_first = self.handles.iter().any(|handle| handle.thread().id() == here);
+        is_first || self.shared.helpers.are_here()
     }
 
     /// Waits for all of them; the first panic, if any.

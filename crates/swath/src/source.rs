@@ -15,6 +15,8 @@ use std::io::{self, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use swath_plan::policy::{Hints, ParallelRequests, SourceKind};
+
 pub(crate) use file::Identity;
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
@@ -70,17 +72,32 @@ pub trait ReadAt: Send + Sync {
     }
 }
 
-/// What a [`ReadAt`] says about itself.
+/// What a [`ReadAt`] says about itself: how long it is, and hints of how it is read best.
+///
+/// Hints are taken as they are. Without them a read begins with few workers, and starts more as long
+/// as the source is waited for. What the [`ReadOptions`](crate::ReadOptions) ask for comes first; the
+/// report says in its reason what was taken.
+///
+/// ```
+/// use swath::{SourceFacts, SourceKind};
+///
+/// let facts = SourceFacts::new(Some(1 << 40))
+///     .with_kind(SourceKind::Remote)
+///     .with_request_size(8 << 20)
+///     .with_queue_depth(128);
+/// assert_eq!(facts.len(), Some(1 << 40));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SourceFacts {
     len: Option<u64>,
     validator: [u64; 4],
+    hints: Hints,
 }
 
 impl SourceFacts {
     /// `len` bytes, or `None` for a source that is read in order until it ends.
     pub fn new(len: Option<u64>) -> Self {
-        Self { len, validator: [0; 4] }
+        Self { len, validator: [0; 4], hints: Hints::default() }
     }
 
     /// Numbers that change when the content does: a version, a time, a hash.
@@ -88,6 +105,41 @@ impl SourceFacts {
     pub fn with_validator(mut self, validator: [u64; 4]) -> Self {
         self.validator = validator;
         self
+    }
+
+    /// What is behind it. Default: not known.
+    #[must_use]
+    pub fn with_kind(mut self, kind: SourceKind) -> Self {
+        self.hints.kind = kind;
+        self
+    }
+
+    /// Bytes of one request that it answers best, from 4 KiB to 64 MiB. Default 0: not known, 1 to
+    /// 4 MiB, by its length.
+    #[must_use]
+    pub fn with_request_size(mut self, request_size: u64) -> Self {
+        self.hints.request_size = request_size;
+        self
+    }
+
+    /// Requests in flight that pay, at most 1,024: so many there are. Default 0: not known, found out
+    /// while it is read, at most 64.
+    #[must_use]
+    pub fn with_queue_depth(mut self, queue_depth: usize) -> Self {
+        self.hints.queue_depth = queue_depth as u64;
+        self
+    }
+
+    /// Whether more than one request at a time pays at all. Default: not known.
+    #[must_use]
+    pub fn with_parallel(mut self, parallel: ParallelRequests) -> Self {
+        self.hints.parallel = parallel;
+        self
+    }
+
+    /// Whether `other` is of the same bytes, as far as both say.
+    pub(crate) fn is_same_content(&self, other: &Self) -> bool {
+        (self.len, self.validator) == (other.len, other.validator)
     }
 
     /// Bytes long.

@@ -14,6 +14,7 @@ use swath_plan::policy::{Decision, Engine, Facts, PageCache, Reuse, SMALL, Stora
 use swath_plan::schedule::{Scheduler, Setup};
 use swath_plan::window::{self, Residency};
 
+use crate::engine::crew::Watch;
 use crate::engine::stream::Stream;
 use crate::engine::{DropBehind, Job, Manner};
 use crate::error::{Error, Operation, Reason, Result};
@@ -66,6 +67,7 @@ pub(crate) fn facts(
         memory,
         copies: source.copies(),
         tuning: options.tuning(),
+        hints: source.hints(),
     };
     // What is in the page cache comes from there, wherever it lives: no need to find out.
     let small = extent.len() <= SMALL && wishes.engine == Engine::Auto;
@@ -144,12 +146,16 @@ pub(crate) fn manner(
         first_window: facts.extent.offset() / window::WINDOW_SIZE,
         residency: facts.residency.clone(),
     });
+    // Larger where it is waited for, unless somebody said how large.
+    let grown = decision.crew.filter(|bounds| bounds.waited_size > bounds.request_size);
+    let grown = grown.and_then(|bounds| NonZeroU64::new(bounds.waited_size));
     Manner {
-        chunk_size: Some(decision.chunk_size),
+        chunk_size: grown.or(Some(decision.chunk_size)),
         drop_behind,
         io_priority: options.io_priority,
         map: None,
         map_offset: 0,
+        watch: decision.crew.map(Watch::new),
     }
 }
 
@@ -175,8 +181,8 @@ pub(crate) fn report(decision: &Decision, options: &ReadOptions) -> Report {
         profile: options.profile_name(),
         engine: decision.engine,
         page_cache: decision.page_cache,
-        workers: (decision.workers.len() as u64).max(1),
-        queue_depth: decision.workers.len() as u64 + decision.ring_depth,
+        workers: (decision.first_workers() as u64).max(1),
+        queue_depth: decision.first_workers() as u64 + decision.ring_depth,
         fallbacks: decision.fallbacks.clone(),
         ..Report::serial(&decision.reason, decision.chunk_size.get())
     }
@@ -264,8 +270,6 @@ pub(crate) fn finish(
         return Err(error);
     }
     source.check_unchanged(extent, options.growth)?;
-    let (tally, fallbacks) = job.summary();
-    report.fill_in(tally, fallbacks);
-    source.tell(&mut report);
+    job.tell(&mut report);
     Ok(report)
 }

@@ -3,6 +3,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
+use super::foreign::MOST_IN_HAND;
 use super::{Decision, to_usize};
 use crate::extent::Extent;
 use crate::schedule::{Cut, Run};
@@ -30,10 +31,18 @@ pub fn in_order(decision: Decision, extent: Extent) -> Decision {
         }
         at = end;
     }
-    let slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
+    let mut slots = to_usize(decision.ring_depth).max(decision.workers.len()).max(1);
+    let mut crew = decision.crew;
+    if let Some(bounds) = &mut crew {
+        // Each has a lease in hand, and those are kept apart.
+        bounds.most = to_usize(MOST_IN_HAND / cut.size).clamp(bounds.first, bounds.most);
+        (bounds.request_size, bounds.waited_size) = (cut.size.get(), cut.size.get());
+        slots = bounds.most;
+    }
     Decision {
         queues: vec![runs],
         workers: vec![vec![0]; slots],
+        crew: crew.filter(|bounds| bounds.most > bounds.first),
         ring_depth: 0,
         ring_queues: Vec::new(),
         cut,

@@ -15,6 +15,7 @@ fn facts(len: u64) -> Facts {
         memory: 1 << 40,
         copies: 0,
         tuning: Tuning::default(),
+        hints: Hints::default(),
     }
 }
 

@@ -8,9 +8,9 @@ use super::wishes::{Engine, PageCache};
 use super::{COLD_WORKERS, MOST_IN_FLIGHT, READ_SIZE, SMALL};
 
 /// Bytes of one read, at least: a page.
-const LEAST_CHUNK: u64 = 4096;
+pub(super) const LEAST_CHUNK: u64 = 4096;
 /// And at most: more is memory without gain.
-const MOST_CHUNK: u64 = 64 << 20;
+pub(super) const MOST_CHUNK: u64 = 64 << 20;
 
 /// Numbers that [`decide`](super::decide) takes in place of its own; 0 and `Auto` stand for
 /// "nothing was measured", so that the default of this type changes no decision.

@@ -56,6 +56,20 @@ fn leases_are_cut_at_the_base_wherever_the_run_starts() {
 }
 
 #[test]
+fn what_has_not_been_given_out_may_be_cut_anew() {
+    let mut scheduler = one_queue(20, 2);
+    let ends: Vec<_> = core::iter::from_fn(|| match scheduler.next(0, 0) {
+        Action::Read(lease) => {
+            scheduler.cut_by(NonZeroU64::new(8).expect("positive"));
+            Some(lease.extent.end())
+        }
+        _ => None,
+    })
+    .collect();
+    assert_eq!(ends, [2, 8, 16, 20]);
+}
+
+#[test]
 fn a_passing_failure_is_tried_again_before_anything_else_and_only_so_often() {
     let mut scheduler = one_queue(8, 4);
     let lease = expect_read(scheduler.next(0, 0));

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use swath_os::map::{Map, MapAdvice};
 use swath_plan::extent::Extent;
@@ -30,6 +30,8 @@ pub(crate) struct FileRun<'m> {
     first_piece: u64,
     lease_size: NonZeroU64,
     slots: usize,
+    /// Whether one of the workers stands beside those that are started while it is read.
+    is_led: AtomicBool,
     report: Report,
     plan: Arc<Plan>,
     map: Option<Shared<'m>>,
@@ -92,7 +94,8 @@ impl<'m> FileRun<'m> {
             cutter,
             first_piece: start.piece,
             lease_size: decision.cut.size,
-            slots: decision.workers.len().max(1),
+            slots: decision.first_workers().max(1),
+            is_led: AtomicBool::new(false),
             report,
             plan: Arc::clone(plan),
             map: map.map(|(map, _)| Shared { map, ended: AtomicUsize::new(0) }),
@@ -118,7 +121,12 @@ impl<'m> FileRun<'m> {
     /// Does what is left, as worker `slot`.
     pub(crate) fn work<C: Consume>(&self, slot: usize, consumer: &C) {
         let visit = Cutting { run: self, consumer };
-        worker::work(&self.job, &visit, slot % self.slots);
+        let work = || worker::work(&self.job, &visit, slot % self.slots);
+        // Relaxed: whoever is the first, nothing else.
+        match self.is_led.swap(true, Ordering::Relaxed) {
+            false => worker::with_crew(&self.job, &visit, work),
+            true => work(),
+        }
         if let Some((offset, panic)) = self.job.panic() {
             let number = self.first_piece + self.number(offset);
             consumer.failures().panicked(number, panic);
@@ -146,9 +154,7 @@ impl<'m> FileRun<'m> {
             }
         }
         let mut report = self.report;
-        let (tally, fallbacks) = self.job.summary();
-        report.fill_in(tally, fallbacks);
-        source.tell(&mut report);
+        self.job.tell(&mut report);
         report
     }
 

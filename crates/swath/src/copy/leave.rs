@@ -9,6 +9,7 @@ use swath_plan::schedule::{Lease, Way};
 use super::holes::only_data;
 use super::{Copied, CopyOptions};
 use crate::buffer::Buffer;
+use crate::engine::crew::Watch;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::Result;
@@ -61,12 +62,13 @@ impl CopyOptions {
             by_lease,
         };
         worker::run(&job, &visit, workers, None);
-        copied.workers = workers as u64;
+        let watch = job.manner.watch.as_ref();
+        copied.workers = watch.map_or(workers, Watch::peak) as u64;
         copied.fallbacks.append(&mut decision.fallbacks);
         if let Some(error) = job.failure() {
             return Err(error);
         }
-        copied.fallbacks.extend(job.summary().1);
+        copied.fallbacks.extend(job.fallbacks());
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use swath_os::memory::Pages;
 use swath_plan::extent::Extent;
 use swath_plan::schedule::{Outcome, Way};
 
+use super::crew::{Teller, Watch};
 use super::{Job, Trouble};
 use crate::error::{Error, Operation};
 use crate::report::Tally;
@@ -23,6 +24,7 @@ pub(crate) struct Hands<'j> {
     /// A map to copy from, and the offset in the file at which it begins.
     map: Option<(&'j Map<'j>, u64)>,
     bounce: Option<Pages>,
+    teller: Teller<'j>,
     pub(crate) tally: Tally,
     /// What this worker does, and when.
     pub(crate) recorder: Recorder,
@@ -32,7 +34,8 @@ impl<'j> Hands<'j> {
     pub(crate) fn new(job: &'j Job<'j>) -> Self {
         let map = job.manner.map.map(|map| (map, job.manner.map_offset));
         let recorder = job.observer.recorder(job.source.name());
-        Self { map, ..Self::of(&job.source, job.manner.chunk_size, recorder) }
+        let hands = Self::of(&job.source, job.manner.chunk_size, recorder);
+        Self { map, ..hands.watched_by(job.manner.watch.as_ref()) }
     }
 
     /// Hands that read `source`, a call for each chunk.
@@ -43,8 +46,13 @@ impl<'j> Hands<'j> {
     ) -> Self {
         let chunk_size = chunk_size.and_then(|size| usize::try_from(size.get()).ok());
         let chunk_size = chunk_size.unwrap_or(usize::MAX);
-        let tally = Tally::default();
-        Self { source, chunk_size, map: None, bounce: None, tally, recorder }
+        let (tally, teller) = (Tally::default(), Teller::new(None));
+        Self { source, chunk_size, map: None, bounce: None, teller, tally, recorder }
+    }
+
+    /// The same hands, which tell `watch` what their requests take.
+    pub(crate) fn watched_by(self, watch: Option<&'j Watch>) -> Self {
+        Self { teller: Teller::new(watch), ..self }
     }
 
     /// Goes on with another source.
@@ -122,9 +130,10 @@ impl<'j> Hands<'j> {
             Way::Direct => self.fill_direct(offset, target)?,
         };
         let source = self.source;
-        let rest = &mut target[filled..];
-        fill_buffered(source, offset + filled as u64, rest, &mut self.tally)
-            .map_err(|trouble| trouble.into_trouble(source, offset, target.len()))
+        let (rest, tally) = (&mut target[filled..], &mut self.tally);
+        self.teller
+            .request(|| fill_buffered(source, offset + filled as u64, rest, tally))
+            .map_err(|failure| failure.into_trouble(source, offset, target.len()))
     }
 
     /// Reads past the page cache; less than all where the file ends inside a unit.

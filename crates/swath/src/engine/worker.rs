@@ -21,6 +21,8 @@ pub(crate) fn run<V: Visit>(
     workers: usize,
     beside: Option<&mut (dyn FnMut() + '_)>,
 ) {
+    let watch = job.manner.watch.as_ref();
+    let workers = watch.map_or(workers, |watch| watch.first().min(workers));
     let here = usize::from(beside.is_none()).min(workers);
     // This thread comes first, also in a timeline.
     let _lane = job.observer.recorder(job.source.name());
@@ -41,11 +43,30 @@ pub(crate) fn run<V: Visit>(
                     job.panicked(u64::MAX, panic);
                 }
             }
-            None => (0..here).for_each(|slot| work(job, visit, slot)),
+            None => (0..here).for_each(|slot| with_crew(job, visit, || work(job, visit, slot))),
         }
         (started..workers).for_each(|slot| work(job, visit, slot));
     });
     job.resume_panic();
+}
+
+/// Does `work`, and beside it has as many workers more as the crew of `job` comes to want.
+pub(crate) fn with_crew<V: Visit>(job: &Job<'_>, visit: &V, work_here: impl FnOnce()) {
+    let Some(watch) = &job.manner.watch else { return work_here() };
+    std::thread::scope(|scope| {
+        let _ends = watch.ends();
+        let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
+        let led = foreman.spawn_scoped(scope, move || {
+            watch.lead(|slot| {
+                let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
+                thread.spawn_scoped(scope, move || work(job, visit, slot)).map(drop)
+            });
+        });
+        if let Err(error) = led {
+            job.fell_back(format!("no more workers than at first ({error})"));
+        }
+        work_here();
+    });
 }
 
 /// Runs one slot of `job` on several threads at once: what a ring would have had in flight.

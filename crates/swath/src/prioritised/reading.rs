@@ -1,6 +1,7 @@
 //! One worker of a read by classes: pieces from a file into memory.
 
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use swath_os::memory::{Pages, WriteLease};
 use swath_os::priority::set_thread_io_priority;
@@ -13,14 +14,43 @@ use crate::error::{Error, Operation, Reason};
 use crate::prioritised::shared::{Ended, Shared, Turn};
 use crate::timeline::Activity;
 
-/// Does what the state machine says until nothing is left.
-pub(super) fn work(shared: &Shared, is_first: bool) {
+/// Does the work of the first worker, and beside it has as many more as the source is worth.
+pub(super) fn lead(shared: &Shared) {
+    let Some(watch) = &shared.watch else { return work(shared, 0) };
+    std::thread::scope(|scope| {
+        let _ends = watch.ends();
+        let start = |slot: usize| {
+            let thread = std::thread::Builder::new().name(format!("swath-class-{slot}"));
+            shared.join(1);
+            let started = thread.spawn_scoped(scope, move || help(shared, slot)).map(drop);
+            started.inspect_err(|_| shared.leave())
+        };
+        let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
+        if let Err(error) = foreman.spawn_scoped(scope, move || watch.lead(start)) {
+            shared.fell_back(format!("no more workers than at first ({error})"));
+        }
+        work(shared, 0);
+    });
+    shared.helpers.panics.resume();
+}
+
+/// Works beside the first worker, which goes on with a panic of a callback.
+fn help(shared: &Shared, slot: usize) {
+    shared.helpers.add(std::thread::current().id());
+    let worked = catch_unwind(AssertUnwindSafe(|| work(shared, slot)));
+    if let Err(panic) = worked {
+        shared.helpers.panics.panicked(slot as u64, panic);
+    }
+}
+
+/// Does what the state machine says until nothing is left for `slot`.
+pub(super) fn work(shared: &Shared, slot: usize) {
     let _leave = Leave(shared);
     let mut guard = None;
     if let Some(priority) = shared.io_priority {
         match set_thread_io_priority(priority) {
             Ok(set) => guard = Some(set),
-            Err(error) if is_first => {
+            Err(error) if slot == 0 => {
                 shared.fell_back(format!("I/O priority not set: {error}"))
             }
             Err(_) => {}
@@ -29,10 +59,11 @@ pub(super) fn work(shared: &Shared, is_first: bool) {
     let Some(first) = shared.inputs.first() else { return };
     let recorder = shared.observer.recorder(first.source.name());
     let hands = Hands::of(&first.source, Some(shared.chunk_size), recorder);
+    let hands = hands.watched_by(shared.watch.as_ref());
     let mut reader = Reader { shared, hands, wide: None, lines: Vec::new() };
     let mut ended = None;
     loop {
-        let turn = shared.turn(ended.take());
+        let turn = shared.turn(slot, ended.take());
         reader.hands.recorder.waited();
         match turn {
             Turn::Read(lease) => ended = Some(reader.read(lease)),

@@ -1,8 +1,10 @@
 //! What workers and callers of one read by classes share: the state machine behind one mutex.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::num::NonZeroU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use swath_os::memory::Leases;
@@ -11,8 +13,10 @@ use swath_plan::classes::{Chunks, Classes, Lease};
 use swath_plan::extent::Extent;
 use swath_plan::schedule::{Action, Outcome, Verdict};
 
+use crate::engine::crew::Watch;
 use crate::engine::{DropBehind, Trouble};
 use crate::error::{Error, Operation, Reason, Result};
+use crate::failures::Failures;
 use crate::observe::Observer;
 use crate::prioritised::plan::{OnChunk, OnClass};
 use crate::prioritised::views::{ClassBytes, Layout, Memory};
@@ -42,6 +46,28 @@ pub(super) struct Shared {
     pub(super) room: Condvar,
     /// Callers that wait for a class.
     pub(super) news: Condvar,
+    /// Who finds out how many workers it takes, where that is not known.
+    pub(super) watch: Option<Watch>,
+    pub(super) helpers: Helpers,
+}
+
+/// Workers that were started later, by another one.
+#[derive(Default)]
+pub(super) struct Helpers {
+    ids: Mutex<Vec<ThreadId>>,
+    pub(super) panics: Failures<Infallible>,
+}
+
+impl Helpers {
+    pub(super) fn add(&self, id: ThreadId) {
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+    }
+
+    /// Whether this thread is one of them.
+    pub(super) fn are_here(&self) -> bool {
+        let here = std::thread::current().id();
+        self.ids.lock().unwrap_or_else(PoisonError::into_inner).contains(&here)
+    }
 }
 
 pub(super) struct State {
@@ -102,7 +128,7 @@ impl Shared {
     }
 
     /// Takes back what a worker had, and says what it does now; waits until there is something.
-    pub(super) fn turn(&self, ended: Option<Ended>) -> Turn {
+    pub(super) fn turn(&self, slot: usize, ended: Option<Ended>) -> Turn {
         let mut state = self.state();
         if let Some(ended) = ended {
             self.take_back(&mut state, ended);
@@ -112,6 +138,10 @@ impl Shared {
                 // The class may have opened the window for others.
                 self.wake_one(&mut state);
                 return Turn::Announce;
+            }
+            if self.watch.as_ref().is_some_and(|watch| watch.sends_away(slot)) {
+                self.wake_one(&mut state);
+                return Turn::Over;
             }
             self.look_for_cancel(&mut state);
             let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
@@ -136,6 +166,7 @@ impl Shared {
                 }
                 Action::Done | Action::Stop => {
                     self.room.notify_all();
+                    self.watch.as_ref().inspect(|watch| watch.over());
                     return Turn::Over;
                 }
             }

@@ -9,17 +9,19 @@ use std::time::Instant;
 use swath_os::memory::{Leases, Pages};
 use swath_os::{machine, numa};
 use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape, by_position};
+use swath_plan::crew::Bounds;
 use swath_plan::extent::Extent;
 use swath_plan::policy::{self, Decision, Engine, READ_SIZE, Schedule};
 use swath_plan::schedule::Way;
 
 use crate::engine::DropBehind;
+use crate::engine::crew::Watch;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::{Numa, ReadOptions};
 use crate::prioritised::plan::ClassPlan;
-use crate::prioritised::reading::work;
-use crate::prioritised::shared::{Input, Shared, State};
+use crate::prioritised::reading::{lead, work};
+use crate::prioritised::shared::{Helpers, Input, Shared, State};
 use crate::prioritised::views::Layout;
 use crate::read::check_memory;
 use crate::report::Report;
@@ -43,6 +45,8 @@ struct Chosen {
     ways: Vec<Way>,
     drop_behind: Vec<Option<DropBehind>>,
     slots: usize,
+    /// If only some of them begin: of the one file there is.
+    crew: Option<Bounds>,
     /// Everything is in the page cache: reads beyond the processors wait for each other.
     resident: bool,
     chunk_size: NonZeroU64,
@@ -81,6 +85,9 @@ pub(super) fn start(
     let on_chunk =
         plan.on_chunk.map(|called| (called, Mutex::new(Chunks::new(&plan.items, &arranged))));
     let workers = chosen.slots.min(arranged.pieces().len());
+    let crew = chosen.crew.map(|bounds| Bounds { most: bounds.most.min(workers), ..bounds });
+    let crew = crew.filter(|bounds| bounds.most > bounds.first);
+    let workers = crew.map_or(workers, |bounds| bounds.first);
     for source in &opened {
         if let Kind::Sized(len) = source.kind() {
             source.expect(Extent::between(0, len), workers as u64);
@@ -102,6 +109,8 @@ pub(super) fn start(
         layout: Layout::new(plan.items, arranged),
         room: Condvar::new(),
         news: Condvar::new(),
+        watch: crew.map(Watch::new),
+        helpers: Helpers::default(),
     });
     let threads = spawn(&shared, workers);
     let report =
@@ -206,6 +215,7 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
         ways: Vec::new(),
         drop_behind: Vec::new(),
         slots: 0,
+        crew: None,
         resident: true,
         chunk_size: NonZeroU64::new(READ_SIZE).unwrap_or(NonZeroU64::MIN),
         report: Report::serial("nothing to read", READ_SIZE),
@@ -225,11 +235,16 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
         chosen.ways.push(if is_direct { Way::Direct } else { Way::Buffered });
         chosen.drop_behind.push(survey::manner(&decision, &facts, options).drop_behind);
         fallbacks.extend(survey::advise(source, extent, options.advice));
-        chosen.slots += decision.workers.len();
-        most = most.max(decision.workers.len());
+        let workers = match opened.len() {
+            1 => decision.workers.len(),
+            _ => decision.first_workers(),
+        };
+        chosen.slots += workers;
+        most = most.max(workers);
         first.get_or_insert(decision);
     }
     if let Some(first) = first {
+        chosen.crew = first.crew.filter(|_| opened.len() == 1);
         chosen.chunk_size = first.chunk_size;
         chosen.report = survey::report(&first, options);
     }
@@ -278,13 +293,14 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
     for slot in 0..workers {
         let own = Arc::clone(shared);
         let thread = std::thread::Builder::new().name(format!("swath-class-{slot}"));
-        match thread.spawn(move || work(&own, slot == 0)) {
+        let work_on = move || if slot == 0 { lead(&own) } else { work(&own, slot) };
+        match thread.spawn(work_on) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
                 shared.fell_back(format!("worker {slot} not started ({error})"));
                 (slot + 1..workers).for_each(|_| shared.leave());
                 match threads.is_empty() {
-                    true => work(shared, true),
+                    true => work(shared, 0),
                     false => shared.leave(),
                 }
                 break;

@@ -63,9 +63,7 @@ pub(super) fn fill_memory(
         return Err(error.detail("not every byte was delivered"));
     }
     source.check_unchanged(extent, options.growth)?;
-    let (tally, fallbacks) = job.summary();
-    report.fill_in(tally, fallbacks);
-    source.tell(&mut report);
+    job.tell(&mut report);
     Ok(report)
 }
 

@@ -6,7 +6,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, Facts, Wishes, decide, in_order};
+use swath_plan::policy::{Decision, Engine, Facts, Wishes, block_size, decide, in_order};
 use swath_plan::schedule::{Lease, Way};
 
 use super::BLOCK_SIZE;
@@ -60,8 +60,10 @@ impl Ahead {
         let _ = survey::advise(source, rest, options.advice);
         let decision = decision(&facts, options);
         let size = decision.cut.size.get();
-        let workers = decision.workers.len();
-        let ahead = NonZeroU64::new(size.saturating_mul(workers as u64 * AHEAD));
+        let workers = decision.first_workers();
+        // Those that come later have a block each in hand, no more.
+        let blocks = workers as u64 * (AHEAD - 1) + decision.workers.len() as u64;
+        let ahead = NonZeroU64::new(size.saturating_mul(blocks));
         let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
         let room = size.min(rest.len()) + if direct { 128 << 10 } else { 0 };
         let job = Job::new(
@@ -84,7 +86,11 @@ impl Ahead {
             let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
             match thread.spawn(move || {
                 let _ended = Ended(&worker);
-                worker::work(&worker.job, &*worker, slot);
+                let work = || worker::work(&worker.job, &*worker, slot);
+                match slot {
+                    0 => worker::with_crew(&worker.job, &*worker, work),
+                    _ => work(),
+                }
             }) {
                 Ok(thread) => threads.push(thread),
                 Err(_) if threads.is_empty() => return None,
@@ -190,7 +196,7 @@ impl Visit for Shared {
 fn decision(facts: &Facts, options: &ReadOptions) -> Decision {
     let mut wishes = Wishes { ..options.wishes };
     if wishes.chunk_size == 0 {
-        wishes.chunk_size = BLOCK_SIZE;
+        wishes.chunk_size = block_size(facts, BLOCK_SIZE);
     }
     if matches!(wishes.engine, Engine::Ring | Engine::Map) {
         wishes.engine = Engine::Pool;

@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::fs::OFlags;
 use swath_plan::extent::Extent;
+use swath_plan::policy::Hints;
 
 use super::file::{self, Direct, Identity, Place};
 use super::mirrored::Group;
@@ -213,6 +214,14 @@ impl Opened {
         }
     }
 
+    /// What it says of itself, if it is neither a file nor copies.
+    pub(crate) fn hints(&self) -> Hints {
+        match &self.input {
+            Input::Custom { before, .. } => before.hints,
+            Input::File { .. } | Input::Mirrored(_) => Hints::default(),
+        }
+    }
+
     /// A descriptor past the page cache, opened when first asked for.
     pub(crate) fn direct(&self) -> Option<&Direct> {
         match &self.input {
@@ -266,7 +275,7 @@ impl Opened {
             }
             Input::Custom { source, before } => {
                 let after = source.facts().map_err(inspect)?;
-                (after == *before, (before.len(), after.len()))
+                (after.is_same_content(before), (before.len(), after.len()))
             }
             // Each chunk has been looked at, with the copy that it came from.
             Input::Mirrored(_) => return Ok(()),

@@ -1,0 +1,364 @@
+//! Sources that only answer `read_at`: what they say of themselves, and what follows.
+//!
+//! Nobody knows what is behind one, so a request is larger than what the kernel would be asked for,
+//! and a [`Crew`](crate::crew::Crew) finds out how many pay, unless the caller or the source says.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::num::NonZeroU64;
+
+use super::tuning::{LEAST_CHUNK, MOST_CHUNK};
+use super::{
+    DIRECT_DEPTH, Decision, Engine, Facts, LEASE_SIZE, MOST_IN_FLIGHT, ORDERED, PageCache,
+    READ_SIZE, Storage, WORKER_SHARE, Wishes, to_usize,
+};
+use crate::chunk::ChunkPlan;
+use crate::crew::Bounds;
+use crate::schedule::{Cut, Run, Way};
+
+/// Workers at most that nobody asked for.
+const MOST_WORKERS: u64 = 64;
+/// Those that begin where requests are known to be waited for.
+const FIRST_REMOTE: u64 = 16;
+/// Bytes of one request, where there are enough of them for all workers. What a request waits for is
+/// paid once for so many bytes; more of them at one time cost those that wait for the last.
+const REQUEST_SIZE: u64 = 4 << 20;
+/// Bytes in flight and in hand of a consumer that keeps them apart, all workers together.
+pub(super) const MOST_IN_HAND: u64 = 128 << 20;
+
+/// What is behind a source that is no file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// Not known.
+    #[default]
+    Unknown,
+    /// Memory: nothing is waited for.
+    Memory,
+    /// A local device without moving parts.
+    Device,
+    /// A local disk that turns.
+    Disk,
+    /// Another machine: each request is waited for.
+    Remote,
+}
+
+/// Whether several requests at one time are faster than one after the other.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ParallelRequests {
+    /// Not known: found out while it is read.
+    #[default]
+    Unknown,
+    /// They are.
+    Pay,
+    /// They are not: one at a time.
+    DoNotPay,
+}
+
+/// What a source says of itself; 0 and `Unknown` stand for "not known".
+///
+/// What the caller asks for comes first, then what was measured, then these, then the defaults.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// What is behind it.
+    pub kind: SourceKind,
+    /// Bytes of one request that it answers best.
+    pub request_size: u64,
+    /// Requests in flight that pay.
+    pub queue_depth: u64,
+    /// Whether more than one pays at all.
+    pub parallel: ParallelRequests,
+}
+
+impl Hints {
+    /// Numbers that nobody can mean are an accident; what was used instead is said.
+    fn bounded(&self, fallbacks: &mut Vec<String>) -> Self {
+        let mut hints = *self;
+        for (name, (least, most), number) in [
+            ("request size", (LEAST_CHUNK, MOST_CHUNK), &mut hints.request_size),
+            ("queue depth", (1, MOST_IN_FLIGHT), &mut hints.queue_depth),
+        ] {
+            let kept = if *number == 0 { 0 } else { (*number).clamp(least, most) };
+            if kept != *number {
+                fallbacks.push(format!("source: {name} {number} is out of range, used {kept}"));
+                *number = kept;
+            }
+        }
+        hints
+    }
+}
+
+/// Facts with hints that can be meant, if there are any.
+pub(super) fn bounded(facts: &Facts, fallbacks: &mut Vec<String>) -> Option<Facts> {
+    if facts.hints == Hints::default() {
+        return None;
+    }
+    Some(Facts { hints: facts.hints.bounded(fallbacks), ..facts.clone() })
+}
+
+/// Whether `facts` are of a source that answers for itself: no file, and no copies of one.
+pub(super) fn is_foreign(facts: &Facts) -> bool {
+    facts.storage == Storage::Foreign && facts.copies == 0
+}
+
+/// Decides how a source that answers for itself is read.
+pub(super) fn auto(
+    facts: &Facts,
+    wishes: &Wishes,
+    page_cache: PageCache,
+    fallbacks: Vec<String>,
+) -> Decision {
+    let cut = cut(facts, wishes);
+    let (first, crew) = workers(facts, wishes, cut.size);
+    let count = crew.map_or(to_usize(first), |bounds| bounds.most);
+    let chunk_size = match wishes.chunk_size {
+        0 => cut.size,
+        size => NonZeroU64::new(size).unwrap_or(cut.size),
+    };
+    Decision {
+        engine: if count > 1 { Engine::Pool } else { Engine::Serial },
+        page_cache,
+        queues: vec![vec![Run { extent: facts.extent, way: Way::Buffered }]],
+        workers: vec![vec![0]; count],
+        crew,
+        ring_depth: 0,
+        ring_queues: Vec::new(),
+        cut,
+        chunk_size,
+        reason: reason(facts, wishes, first, crew),
+        fallbacks,
+    }
+}
+
+/// Bytes of one request, or of the smaller chunks that are wished for, as many as go together.
+fn cut(facts: &Facts, wishes: &Wishes) -> Cut {
+    let size = match wishes.chunk_size {
+        0 => request_size(facts),
+        chunk => chunk.saturating_mul((lease_size(facts) / chunk).max(1)),
+    };
+    let size = NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN);
+    Cut { base: facts.extent.offset(), size }
+}
+
+/// Bytes of one request; if it is waited for, see [`waited_size`].
+fn request_size(facts: &Facts) -> u64 {
+    match (facts.hints.request_size, facts.hints.kind) {
+        (0, SourceKind::Memory | SourceKind::Device | SourceKind::Unknown) => READ_SIZE,
+        (0, SourceKind::Disk) => ORDERED.1,
+        (0, SourceKind::Remote) => waited_size(facts),
+        (size, _) => size,
+    }
+}
+
+/// Bytes of one request that is waited for.
+fn waited_size(facts: &Facts) -> u64 {
+    let share = facts.extent.len() / MOST_WORKERS;
+    let share = share.checked_ilog2().map_or(0, |bits| 1 << bits);
+    share.clamp(READ_SIZE, REQUEST_SIZE)
+}
+
+/// Bytes of a block for a consumer of blocks that nobody asked a size of: `usual`, or what the source
+/// answers best.
+#[must_use]
+pub fn block_size(facts: &Facts, usual: u64) -> u64 {
+    let hinted = facts.hints.request_size.min(MOST_CHUNK);
+    if is_foreign(facts) { usual.max(hinted) } else { usual }
+}
+
+/// Bytes that are given out at one time where chunks are smaller.
+fn lease_size(facts: &Facts) -> u64 {
+    match facts.hints.request_size {
+        0 => request_size(facts).max(waited_size(facts)).min(LEASE_SIZE),
+        hinted => hinted,
+    }
+}
+
+/// Workers that begin, and those there may be if that is to be found out.
+fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bounds>) {
+    let requests = ChunkPlan::new(facts.extent, size).count().max(1);
+    let shares = facts.extent.len().div_ceil(WORKER_SHARE).max(1);
+    let hints = &facts.hints;
+    let by_kind = match hints.kind {
+        _ if wishes.workers > 0 => return (wishes.workers, None),
+        _ if hints.parallel == ParallelRequests::DoNotPay => return (1, None),
+        _ if hints.queue_depth > 0 => return (hints.queue_depth.min(requests), None),
+        SourceKind::Memory => return (facts.cores.clamp(1, shares), None),
+        SourceKind::Disk => return (ORDERED.0.min(requests), None),
+        SourceKind::Device => DIRECT_DEPTH,
+        SourceKind::Remote => FIRST_REMOTE,
+        SourceKind::Unknown if hints.parallel == ParallelRequests::Pay => FIRST_REMOTE,
+        SourceKind::Unknown => facts.cores.clamp(1, shares),
+    };
+    let first = by_kind.min(requests);
+    let is_free = wishes.chunk_size == 0 && hints.request_size == 0;
+    let most = MOST_WORKERS.max(first).min(requests);
+    let bounds = Bounds {
+        first: to_usize(first),
+        most: to_usize(most),
+        request_size: size.get(),
+        waited_size: if is_free { waited_size(facts).max(size.get()) } else { size.get() },
+    };
+    (first, (most > first).then_some(bounds))
+}
+
+/// Why, in one sentence.
+fn reason(facts: &Facts, wishes: &Wishes, first: u64, crew: Option<Bounds>) -> String {
+    let hints = &facts.hints;
+    let place = match hints.kind {
+        SourceKind::Unknown => "not a file",
+        SourceKind::Memory => "not a file: memory, it says",
+        SourceKind::Device => "not a file: a local device, it says",
+        SourceKind::Disk => "not a file: a disk that turns, it says",
+        SourceKind::Remote => "not a file: another machine, it says",
+    };
+    let mut words = String::from(place);
+    if hints.request_size > 0 && wishes.chunk_size == 0 {
+        words += &format!("; requests of {} bytes, as it hints", hints.request_size);
+    }
+    match crew {
+        Some(bounds) => {
+            words +=
+                &format!("; from {first} workers on, {} at most, as it answers", bounds.most);
+        }
+        None if wishes.workers > 0 => {}
+        None if hints.parallel == ParallelRequests::DoNotPay => {
+            words += "; one request at a time, as it hints";
+        }
+        None if hints.queue_depth > 0 => {
+            words += &format!("; {first} requests in flight, as it hints");
+        }
+        None => {}
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Reuse, Tuning, decide, in_order};
+    use super::*;
+    use crate::extent::Extent;
+
+    const MIB: u64 = 1 << 20;
+
+    fn foreign(len: u64, hints: Hints) -> Facts {
+        Facts {
+            extent: Extent::between(0, len),
+            storage: Storage::Foreign,
+            residency: Vec::new(),
+            direct: None,
+            ring: false,
+            readahead: 0,
+            cores: 2,
+            memory: u64::MAX,
+            copies: 0,
+            tuning: Tuning::default(),
+            hints,
+        }
+    }
+
+    fn decided(len: u64, hints: Hints, wishes: &Wishes) -> Decision {
+        decide(&foreign(len, hints), wishes)
+    }
+
+    #[test]
+    fn a_source_of_which_nothing_is_known_begins_with_few_workers_and_may_get_many() {
+        for (len, chunk, first, most) in [
+            (1024 * MIB, 4 * MIB, 2, 64),
+            (255 * MIB, 2 * MIB, 2, 64),
+            (64 * MIB, MIB, 2, 64),
+            (8 * MIB, MIB, 2, 8),
+            (2 * MIB, MIB, 1, 2),
+        ] {
+            let decision = decided(len, Hints::default(), &Wishes::default());
+            let bounds = decision.crew.expect("found out");
+            assert_eq!((bounds.request_size, bounds.waited_size), (MIB, chunk), "{len}");
+            assert_eq!((bounds.first, bounds.most), (first, most), "{len}");
+            assert_eq!((decision.workers.len(), decision.first_workers()), (most, first));
+            assert!(decision.reason.contains("as it answers"), "{}", decision.reason);
+        }
+        let one = decided(MIB, Hints::default(), &Wishes::default());
+        assert_eq!((one.engine, one.crew), (Engine::Serial, None), "one request");
+    }
+
+    #[test]
+    fn what_the_source_says_comes_before_the_defaults() {
+        let kind = |kind| Hints { kind, ..Hints::default() };
+        let with = |hints| decided(1024 * MIB, hints, &Wishes::default());
+        for (hinted, workers, most, chunk) in [
+            (SourceKind::Memory, 2, 2, MIB),
+            (SourceKind::Disk, 2, 2, 4 * MIB),
+            (SourceKind::Device, 16, 64, MIB),
+            (SourceKind::Remote, 16, 64, 4 * MIB),
+        ] {
+            let decision = with(kind(hinted));
+            assert_eq!(decision.first_workers(), workers, "{hinted:?}");
+            assert_eq!((decision.workers.len(), decision.chunk_size.get()), (most, chunk));
+            assert!(decision.reason.contains("it says"), "{}", decision.reason);
+        }
+        let depth = with(Hints { queue_depth: 100, ..Hints::default() });
+        assert_eq!((depth.workers.len(), depth.crew), (100, None));
+        assert!(depth.reason.contains("100 requests in flight, as it hints"));
+        let large = with(Hints { request_size: 16 * MIB, ..Hints::default() });
+        assert_eq!((large.chunk_size.get(), large.workers.len()), (16 * MIB, 64));
+        assert_eq!(large.crew.map(|bounds| bounds.waited_size), Some(16 * MIB));
+        assert!(large.reason.contains("requests of 16777216 bytes, as it hints"));
+        let parallel = ParallelRequests::DoNotPay;
+        let alone = with(Hints { parallel, queue_depth: 9, ..Hints::default() });
+        assert_eq!((alone.workers.len(), alone.engine), (1, Engine::Serial));
+        assert!(alone.reason.contains("one request at a time, as it hints"));
+        let pay = with(Hints { parallel: ParallelRequests::Pay, ..Hints::default() });
+        assert_eq!((pay.first_workers(), pay.workers.len()), (16, 64));
+    }
+
+    #[test]
+    fn what_the_caller_asks_for_comes_before_what_the_source_says() {
+        let hints = Hints { request_size: 8 * MIB, queue_depth: 7, ..Hints::default() };
+        let wishes = Wishes { workers: 3, chunk_size: 2 * MIB, ..Wishes::default() };
+        let decision = decided(1024 * MIB, hints, &wishes);
+        assert_eq!((decision.workers.len(), decision.crew), (3, None));
+        assert_eq!(decision.chunk_size.get(), 2 * MIB);
+        assert!(!decision.reason.contains("hints"), "{}", decision.reason);
+        let pool = Wishes { engine: Engine::Pool, ..Wishes::default() };
+        let decision = decided(1024 * MIB, hints, &pool);
+        assert_eq!((decision.workers.len(), decision.chunk_size.get()), (7, 8 * MIB));
+    }
+
+    #[test]
+    fn hints_that_nobody_can_mean_are_bounded_and_said() {
+        let hints = Hints { request_size: 1, queue_depth: u64::MAX, ..Hints::default() };
+        let decision = decided(1024 * MIB, hints, &Wishes::default());
+        assert_eq!((decision.workers.len(), decision.chunk_size.get()), (1024, 4096));
+        assert_eq!(decision.fallbacks.len(), 2, "{:?}", decision.fallbacks);
+        assert!(decision.fallbacks[0].starts_with("source: request size 1 is out of range"));
+    }
+
+    #[test]
+    fn consumers_of_blocks_hold_a_bounded_number_of_them() {
+        let hints = Hints { request_size: 16 * MIB, ..Hints::default() };
+        let wishes = Wishes { chunk_size: MIB / 2, ..Wishes::default() };
+        let extent = Extent::between(0, 4096 * MIB);
+        let decision = in_order(decided(4096 * MIB, hints, &wishes), extent);
+        assert_eq!((decision.cut.size.get(), decision.chunk_size.get()), (16 * MIB, MIB / 2));
+        assert_eq!((decision.workers.len(), decision.first_workers()), (8, 2));
+        let plain = in_order(decided(4096 * MIB, Hints::default(), &wishes), extent);
+        assert_eq!((plain.cut.size.get(), plain.workers.len()), (2 * MIB, 64));
+        assert_eq!(block_size(&foreign(9, hints), MIB), 16 * MIB);
+        assert_eq!(block_size(&foreign(9, Hints::default()), MIB), MIB);
+    }
+
+    #[test]
+    fn there_is_no_word_of_files_in_what_is_said_of_a_source() {
+        for page_cache in [PageCache::Bypass, PageCache::Drop, PageCache::Auto] {
+            for reuse in [Reuse::Once, Reuse::Unknown] {
+                let wishes = Wishes { page_cache, reuse, ..Wishes::default() };
+                let decision = decided(1024 * MIB, Hints::default(), &wishes);
+                let said = decision.fallbacks.concat() + &decision.reason;
+                assert!(!said.contains("O_DIRECT") && !said.contains("cached"), "{said}");
+                assert_eq!(decision.page_cache, PageCache::Keep, "there is none to spare");
+            }
+        }
+    }
+}

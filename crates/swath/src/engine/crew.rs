@@ -1,0 +1,186 @@
+//! As many workers as a source is worth, found out while it is read.
+//!
+//! [`swath_plan::crew`] decides; here a clock is read, and threads are started:
+//!
+//! ```text
+//! Hands → asked, landed → Watch (Crew behind a mutex) → foreman: starts a worker → work
+//! ```
+//!
+//! The foreman is a thread that only waits. It ends with the worker that it stands beside.
+
+use std::num::NonZeroU64;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use swath_plan::crew::{Answers, Bounds, Crew, Step};
+
+use crate::report::Report;
+
+/// What takes less is told of together with others: two looks at a lock would show.
+const SHORT: Duration = Duration::from_micros(100);
+/// So many at most.
+const TOGETHER: u64 = 64;
+
+/// The crew of one read.
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    /// The foreman is to look again.
+    news: Condvar,
+    started: Instant,
+}
+
+struct State {
+    crew: Crew,
+    over: bool,
+    refused: Option<String>,
+}
+
+impl Watch {
+    pub(crate) fn new(bounds: Bounds) -> Self {
+        let state = State { crew: Crew::new(bounds), over: false, refused: None };
+        Self { state: Mutex::new(state), news: Condvar::new(), started: Instant::now() }
+    }
+
+    /// Workers that begin.
+    pub(crate) fn first(&self) -> usize {
+        self.state().crew.first()
+    }
+
+    /// Whether the worker of `slot`, which has nothing in hand, is one too many.
+    pub(crate) fn sends_away(&self, slot: usize) -> bool {
+        let mut state = self.state();
+        slot >= state.crew.first() && state.crew.leaves()
+    }
+
+    /// Bytes of the next request.
+    pub(crate) fn request_size(&self) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.state().crew.request_size())
+    }
+
+    /// Nothing is left to be read: nobody is started any more.
+    pub(crate) fn over(&self) {
+        self.state().over = true;
+        self.news.notify_all();
+    }
+
+    /// Nobody is started any more from when this is dropped on.
+    pub(crate) fn ends(&self) -> Ends<'_> {
+        Ends(self)
+    }
+
+    /// Says in a report how many there were, and why.
+    pub(crate) fn tell(&self, report: &mut Report) {
+        let state = self.state();
+        let peak = state.crew.peak() as u64;
+        (report.workers, report.queue_depth) = (peak, peak);
+        if let Some(shortest) =
+            state.crew.shortest().filter(|_| peak > state.crew.first() as u64)
+        {
+            let shortest = Duration::from_nanos(shortest);
+            report.reason += &format!(": {peak}, where the shortest took {shortest:.1?}");
+        }
+    }
+
+    /// The most workers that there were at one time.
+    pub(crate) fn peak(&self) -> usize {
+        self.state().crew.peak()
+    }
+
+    /// Why there were not as many as there should have been.
+    pub(crate) fn refused(&self) -> Option<String> {
+        self.state().refused.clone()
+    }
+
+    /// Starts workers with `start` as the answers ask for them, until the read is over.
+    pub(crate) fn lead(&self, mut start: impl FnMut(usize) -> std::io::Result<()>) {
+        let mut state = self.state();
+        while !state.over {
+            let now = nanos(self.started.elapsed());
+            let wait = match state.crew.step(now) {
+                Step::Start(slot) => {
+                    drop(state);
+                    let started = start(slot);
+                    state = self.state();
+                    if let Err(error) = started {
+                        state.crew.refused();
+                        state.refused = Some(format!("worker {slot} not started ({error})"));
+                    }
+                    continue;
+                }
+                Step::WaitUntil(at) => Duration::from_nanos(at.saturating_sub(now)),
+                Step::Wait => Duration::MAX,
+            };
+            let woken = self.news.wait_timeout(state, wait.min(Duration::from_secs(3600)));
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        // Changes under the lock are complete before anything can panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// See [`Watch::ends`]: also if what stands beside the foreman panics.
+pub(crate) struct Ends<'w>(&'w Watch);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.over();
+    }
+}
+
+/// What one worker has to tell of its requests.
+pub(crate) struct Teller<'w> {
+    watch: Option<&'w Watch>,
+    has_asked: bool,
+    answers: Answers,
+}
+
+const NONE: Answers = Answers { count: 0, shortest: u64::MAX, waited: 0 };
+
+impl<'w> Teller<'w> {
+    pub(crate) fn new(watch: Option<&'w Watch>) -> Self {
+        Self { watch, has_asked: false, answers: NONE }
+    }
+
+    /// Makes one request, and tells what it took if anybody wants to know.
+    pub(crate) fn request<T, E>(
+        &mut self,
+        request: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let Some(watch) = self.watch else { return request() };
+        let began = Instant::now();
+        if !self.has_asked {
+            self.has_asked = true;
+            if watch.state().crew.asked(nanos(began - watch.started)) {
+                watch.news.notify_one();
+            }
+        }
+        let answer = request();
+        match &answer {
+            Ok(_) => self.landed(watch, began.elapsed()),
+            Err(_) => watch.state().crew.failed(),
+        }
+        answer
+    }
+
+    fn landed(&mut self, watch: &Watch, took: Duration) {
+        let Answers { count, shortest, waited } = &mut self.answers;
+        *count += 1;
+        *shortest = nanos(took).min(*shortest);
+        *waited += nanos(took);
+        if took < SHORT && *count < TOGETHER {
+            return;
+        }
+        let answers = std::mem::replace(&mut self.answers, NONE);
+        let now = nanos(watch.started.elapsed());
+        if watch.state().crew.landed(now, answers) {
+            watch.news.notify_one();
+        }
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
