@@ -22,6 +22,7 @@ pub(crate) mod table;
 mod texts;
 mod timeline;
 mod tuned;
+mod waits;
 mod warm;
 
 use crate::args::Args;
@@ -29,6 +30,7 @@ use crate::bench::{Bench, Input, Size};
 use crate::case::{Case, Outcome};
 use crate::contestants::compress::Packing;
 use crate::contestants::text::Text;
+use crate::contestants::waits::Answering;
 use crate::trees::{Files, Shape};
 use anyhow::{Result, ensure};
 use texts::Recipes;
@@ -58,6 +60,7 @@ enum What {
     Archive(Packing),
     Text(Recipes, BuildOfText),
     Files(Shape, BuildOfFiles),
+    Waits(Answering),
 }
 
 /// One case: a group's name and what it measures.
@@ -93,6 +96,10 @@ const fn text(group: &'static str, recipe: Recipes, build: BuildOfText) -> Entry
 
 const fn files(group: &'static str, shape: Shape, build: BuildOfFiles) -> Entry {
     Entry { group, what: What::Files(shape, build) }
+}
+
+const fn waits(answering: Answering) -> Entry {
+    Entry { group: "waits", what: What::Waits(answering) }
 }
 
 /// How many items are kept in order, and how people call that.
@@ -147,6 +154,11 @@ const ALL: &[Entry] = &[
     files("tuned-files", Shape::COLD, tuned::build_files),
     files("tuned-files-cold", Shape::COLD, tuned::build_files_cold),
     files("timeline-files", Shape::WARM, timeline::build_files),
+    waits(Answering::FAR),
+    waits(Answering::FAR_AND_NARROW),
+    waits(Answering::AT_ONCE),
+    waits(Answering::ONE_LANE),
+    waits(Answering::BUSY),
     archive(Packing::Zstd),
     archive(Packing::Gzip),
     archive(Packing::Bzip2),
@@ -194,6 +206,7 @@ impl Entry {
             What::Archive(packing) => packing.word(),
             What::Text(recipe, _) => recipe.word(),
             What::Files(shape, _) => shape.label(),
+            What::Waits(answering) => answering.word,
             What::Forks(_, threads) => {
                 let noun = if threads == 1 { "thread" } else { "threads" };
                 return format!("{}-{threads}-{noun}", self.group);
@@ -224,6 +237,7 @@ impl Entry {
                 let input = compress::input(bench, packing)?;
                 return compress::build(bench, &input, packing)?.run(bench.rounds);
             }
+            What::Waits(answering) => return waits::build(bench, answering)?.run(bench.rounds),
             What::Items(build) => {
                 return build(bench, item_count(bench.quick).0)?.run(bench.rounds);
             }

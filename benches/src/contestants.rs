@@ -19,4 +19,5 @@ pub(crate) mod program;
 pub(crate) mod swath;
 pub(crate) mod text;
 pub(crate) mod timing;
+pub(crate) mod waits;
 pub(crate) mod write;

@@ -1,0 +1,116 @@
+//! Sources that take their time, and how they are read.
+
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::bench::Bench;
+use anyhow::{Context, ensure};
+use swath::{ReadAt, ReadOptions, Source, SourceFacts};
+use swath_study::cache;
+use swath_study::harness::{Contestant, Expected, Work, timed};
+use swath_study::limits;
+
+/// What all bytes are.
+const BYTE: u8 = 7;
+
+/// How a source answers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answering {
+    pub(crate) word: &'static str,
+    /// For each request.
+    latency: Duration,
+    per_mib: Duration,
+    lanes: Lanes,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Lanes {
+    /// All requests at one time.
+    Many,
+    /// One after the other.
+    One,
+    /// By a processor, which does not wait.
+    Busy,
+}
+
+impl Answering {
+    pub(crate) const FAR: Self = Self::waiting("20ms", 20_000, 0);
+    pub(crate) const FAR_AND_NARROW: Self = Self::waiting("20ms-and-1ms-a-MiB", 20_000, 1000);
+    pub(crate) const AT_ONCE: Self = Self::waiting("0ms", 0, 0);
+    pub(crate) const ONE_LANE: Self =
+        Self { lanes: Lanes::One, ..Self::waiting("one-lane", 2000, 1000) };
+    pub(crate) const BUSY: Self =
+        Self { lanes: Lanes::Busy, ..Self::waiting("busy", 100, 1000) };
+
+    const fn waiting(word: &'static str, latency_us: u64, per_mib_us: u64) -> Self {
+        let latency = Duration::from_micros(latency_us);
+        let per_mib = Duration::from_micros(per_mib_us);
+        Self { word, latency, per_mib, lanes: Lanes::Many }
+    }
+
+    /// Whether a few requests at a time may be as good as many.
+    pub(crate) fn is_worth_few(&self) -> bool {
+        self.lanes != Lanes::Many || self.latency.is_zero()
+    }
+
+    fn time(&self, len: usize) -> Duration {
+        let len = u32::try_from(len).unwrap_or(u32::MAX);
+        self.latency + self.per_mib * (len >> 10) / 1024
+    }
+}
+
+struct Waiting {
+    answering: Answering,
+    len: u64,
+    lane: Mutex<()>,
+}
+
+impl ReadAt for Waiting {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.len)))
+    }
+
+    fn read_at(&self, target: &mut [u8], _: u64) -> io::Result<usize> {
+        let time = self.answering.time(target.len());
+        match self.answering.lanes {
+            _ if time.is_zero() => {}
+            Lanes::Many => sleep(time),
+            Lanes::One => {
+                let _lane = self.lane.lock().unwrap_or_else(PoisonError::into_inner);
+                sleep(time);
+            }
+            Lanes::Busy => {
+                let began = Instant::now();
+                while began.elapsed() < time {
+                    std::hint::spin_loop();
+                }
+            }
+        }
+        target.fill(BYTE);
+        Ok(target.len())
+    }
+}
+
+/// Reads `len` bytes into fresh memory.
+pub(crate) fn read<'b>(
+    bench: &'b Bench,
+    name: &str,
+    answering: Answering,
+    len: u64,
+    options: ReadOptions,
+) -> Contestant<'b> {
+    let source = Arc::new(Waiting { answering, len, lane: Mutex::new(()) });
+    let expected = Expected { bytes: len, checksum: len * u64::from(BYTE) };
+    let room = usize::try_from(len).unwrap_or(usize::MAX);
+    Contestant::new(name, expected, move || {
+        let source = Source::custom(Arc::clone(&source) as Arc<dyn ReadAt>);
+        let (loaded, timing) = timed(|| options.read(source))?;
+        let loaded = loaded?;
+        ensure!(loaded.report.bytes == len, "not all of it");
+        let sum = limits::memory_sum(&loaded.buffer, bench.workers);
+        Ok(Work::new(loaded.report.bytes, sum).with_timing(timing))
+    })
+    .with_before(move || cache::touch_memory(room).context("cannot touch memory"))
+}
