@@ -8,12 +8,12 @@ use crate::contestants::text::{Parsed, Text};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::Path;
-use swath::append::OrderedOptions;
+use swath::append::{OrderedOptions, ordered};
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
-use swath_formats::options::{PriceOptions, Way};
 use swath_study::harness::timed;
 use swath_study::peers::PythonParse;
+use swath_study::pricing::{Form, Pricing};
 
 const FUSED: &str = "swath price";
 const STUDY: &str = "study C's optimised form";
@@ -27,24 +27,22 @@ const POLARS: PythonParse =
 pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
     let priced = bench.output("prices");
     let sum = {
-        let options = PriceOptions::new()
-            .with_way(Way::Serial)
-            .with_read(ReadOptions::new().with_workers(1));
+        let pricing = Pricing::new(Form::Lines).with_workers(1);
         let output = OrderedOptions::new()
             .with_output(OutputOptions::new().with_durability(Durability::None))
             .ordered(&priced)?;
-        options.price(text.input.path.as_path(), output)?;
+        pricing.price(&text.input.path, output)?;
         byte_sum(&priced)?
     };
-    let of = |name, way, workers| {
+    let of = |name, form, workers| {
         let priced = priced.clone();
-        text.contestant(bench, name, sum, move |path| run(path, &priced, (way, workers)))
+        text.contestant(bench, name, sum, move |path| run(path, &priced, (form, workers)))
     };
     let mut contestants = vec![
-        of(FUSED, Way::Fused, bench.workers),
-        of(ONE, Way::Fused, 1),
-        of(STUDY, Way::Study, bench.workers),
-        of(SERIAL, Way::Serial, bench.workers),
+        of(FUSED, Form::Swath, bench.workers),
+        of(ONE, Form::Swath, 1),
+        of(STUDY, Form::Bulk, bench.workers),
+        of(SERIAL, Form::Lines, bench.workers),
     ];
     let absent = peers(bench, text, &mut contestants, &[POLARS]);
     contestants.push(control::memory(bench));
@@ -56,18 +54,17 @@ pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
     Ok(Case { contestants, absent, goals })
 }
 
-/// Prices by the fused way; counted, and the bytes of the output added up.
+/// Prices as the library does; counted, and the bytes of the output added up.
 pub(super) fn priced(from: &Path, to: &Path, workers: usize) -> Result<Parsed> {
-    run(from, to, (Way::Fused, workers))
+    run(from, to, (Form::Swath, workers))
 }
 
-fn run(from: &Path, to: &Path, (way, workers): (Way, usize)) -> Result<Parsed> {
-    let options =
-        PriceOptions::new().with_way(way).with_read(ReadOptions::new().with_workers(workers));
+fn run(from: &Path, to: &Path, (form, workers): (Form, usize)) -> Result<Parsed> {
+    let pricing = Pricing::new(form).with_workers(workers);
     let output = OrderedOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None))
         .ordered(to)?;
-    let (done, timing) = timed(|| options.price(from, output))?;
+    let (done, timing) = timed(|| pricing.price(from, output))?;
     let done = done?;
     ensure!(done.off == 0, "{} prices are not the reference's", done.off);
     let sum = byte_sum(to)?;

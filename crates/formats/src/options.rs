@@ -12,7 +12,7 @@
 //! continuous dividend yield; the dividends behind the kind must be 0, as the formula has none. The
 //! last field is the right price, to compare with.
 //!
-//! Whichever [`Way`] is taken, with however many workers, the bytes that come out are the same.
+//! With however many workers, in blocks however large, the bytes that come out are the same.
 //!
 //! ```
 //! use swath_formats::options;
@@ -33,8 +33,6 @@ mod header;
 mod line;
 mod pricing;
 mod read;
-mod serial;
-mod study;
 mod supply;
 
 use std::time::{Duration, Instant};
@@ -47,7 +45,7 @@ use crate::share::workers;
 
 pub use contracts::{Contract, Contracts, Kind};
 pub use generate::{BASE, generate};
-pub use pricing::TOLERANCE;
+pub use pricing::{TOLERANCE, format_prices};
 pub use read::{ContractOptions, read};
 
 /// Prices the contracts of `source` into `output`.
@@ -59,37 +57,9 @@ pub fn price(source: impl Into<Source>, output: impl Into<Output>) -> Result<Pri
     PriceOptions::new().price(source, output)
 }
 
-/// How contracts become prices. What comes out does not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Way {
-    /// Block by block: read, parsed, priced and formatted by the worker that has it, written in
-    /// order. Nothing but a few blocks is in memory, so input and output may be pipes.
-    #[default]
-    Fused,
-    /// Study C's own optimised form: one bulk read, tokens found by one thread, parsed and priced
-    /// by all, formatted by all into one common buffer, one bulk write.
-    Study,
-    /// The program that study C began with: one thread reads line by line and writes line by line,
-    /// between them all compute.
-    Serial,
-}
-
-impl Way {
-    /// All of them, with the words of reports.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("fused", Self::Fused), ("study", Self::Study), ("serial", Self::Serial)];
-
-    /// What reports call it.
-    pub fn word(self) -> &'static str {
-        Self::WORDS.iter().find(|&&(_, way)| way == self).map_or("", |&(word, _)| word)
-    }
-}
-
 /// How to price. Every setter returns the options, none can fail; 0 means "choose for me".
 #[derive(Clone, Debug, Default)]
 pub struct PriceOptions {
-    way: Way,
-    runs: u64,
     block_size: u64,
     read: ReadOptions,
     output: OutputOptions,
@@ -101,10 +71,6 @@ pub struct PriceOptions {
 pub struct Priced {
     /// Contracts, and prices.
     pub contracts: u64,
-    /// How often each was priced.
-    pub runs: u64,
-    /// Which way.
-    pub way: Way,
     /// Threads that priced.
     pub workers: usize,
     /// Bytes of contracts.
@@ -146,28 +112,13 @@ impl Phases {
 }
 
 impl PriceOptions {
-    /// The fused way, one worker for each core, each contract priced once.
+    /// One worker for each core.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Default: [`Way::Fused`].
-    #[must_use]
-    pub fn with_way(mut self, way: Way) -> Self {
-        self.way = way;
-        self
-    }
-
-    /// How often each contract is priced, as PARSEC does to have something to measure. Default 0:
-    /// once.
-    #[must_use]
-    pub fn with_runs(mut self, runs: u64) -> Self {
-        self.runs = runs;
-        self
-    }
-
-    /// Bytes of contracts that the fused way hands to a worker at a time. Default 0: 256 KiB, which
-    /// stay in the second-level cache with what becomes of them.
+    /// Bytes of contracts that a worker takes at a time. Default 0: 256 KiB, which stay in the
+    /// second-level cache with what becomes of them.
     #[must_use]
     pub fn with_block_size(mut self, block_size: u64) -> Self {
         self.block_size = block_size;
@@ -188,7 +139,8 @@ impl PriceOptions {
         self
     }
 
-    /// Prices the contracts of `source` into `output`, and commits that.
+    /// Prices the contracts of `source` into `output`, and commits that. Nothing but a few blocks is
+    /// in memory, so both may be pipes.
     ///
     /// # Errors
     ///
@@ -207,29 +159,20 @@ impl PriceOptions {
         let output = output.into().open(&writing)?;
         let job = Job {
             workers: workers(self.read.workers()),
-            runs: self.runs.max(1),
             block_size: match usize::try_from(self.block_size).unwrap_or(usize::MAX) {
                 0 => BLOCK_SIZE,
                 size => size,
             },
             read: &self.read,
         };
-        let source = source.into();
-        let done = match self.way {
-            Way::Fused => fused::run(&job, source, &output)?,
-            Way::Study => study::run(&job, source, &output)?,
-            Way::Serial => serial::run(&job, source, &output)?,
-        };
+        let done = fused::run(&job, source.into(), &output)?;
         let written = output.commit()?;
         let elapsed = start.elapsed();
-        let threads = if self.way == Way::Fused { job.workers } else { 1 };
-        let total = elapsed * u32::try_from(threads).unwrap_or(u32::MAX);
+        let total = elapsed * u32::try_from(job.workers).unwrap_or(u32::MAX);
         let (read, compute) = (done.read, done.compute);
         let write = total.saturating_sub(read + compute);
         Ok(Priced {
             contracts: done.contracts,
-            runs: job.runs,
-            way: self.way,
             workers: job.workers,
             bytes_in: done.bytes_in,
             bytes_out: written.bytes,
@@ -245,15 +188,14 @@ impl PriceOptions {
 /// Of contracts; a third of it is what they become.
 const BLOCK_SIZE: usize = 256 << 10;
 
-/// What every way is told.
+/// What is to be done.
 struct Job<'j> {
     workers: usize,
-    runs: u64,
     block_size: usize,
     read: &'j ReadOptions,
 }
 
-/// What every way tells.
+/// What was done.
 #[derive(Debug, Default)]
 struct Done {
     contracts: u64,

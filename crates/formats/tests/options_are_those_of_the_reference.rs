@@ -1,5 +1,5 @@
-//! Contracts are parsed, refused and priced as the slow reference does, by every way, at every block
-//! size and worker count, from files and from pipes.
+//! Contracts are parsed, refused and priced as the slow reference does, at every block size and worker
+//! count, from files and from pipes.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions, Source};
 use swath_formats::Reason;
 use swath_formats::options::{
-    Contract, ContractOptions, Kind, PriceOptions, Priced, Way, generate, read,
+    Contract, ContractOptions, Kind, PriceOptions, Priced, generate, read,
 };
 use swath_reference::options as reference;
 
@@ -74,7 +74,6 @@ fn pipe_of(bytes: Vec<u8>) -> Source {
 }
 
 struct Run {
-    way: Way,
     workers: usize,
     block_size: u64,
 }
@@ -84,7 +83,6 @@ impl Run {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("prices");
         let options = PriceOptions::new()
-            .with_way(self.way)
             .with_read(ReadOptions::new().with_workers(self.workers))
             .with_block_size(self.block_size);
         let output = OrderedOptions::new()
@@ -96,15 +94,12 @@ impl Run {
     }
 }
 
-/// Every way, many block sizes and worker counts.
+/// Many block sizes and worker counts.
 fn runs() -> Vec<Run> {
     let mut runs = Vec::new();
     for workers in [1, 2, 3, 4, 5, 6, 7, 8, 64] {
-        for way in [Way::Study, Way::Serial] {
-            runs.push(Run { way, workers, block_size: 0 });
-        }
         let sizes = [0, 1 << 20, 5000].into_iter().chain((1..=64).skip(workers).step_by(9));
-        runs.extend(sizes.map(|block_size| Run { way: Way::Fused, workers, block_size }));
+        runs.extend(sizes.map(|block_size| Run { workers, block_size }));
     }
     runs
 }
@@ -161,7 +156,7 @@ fn columns_are_those_of_the_reference() {
 }
 
 #[test]
-fn every_way_leaves_the_same_bytes() {
+fn every_run_leaves_the_same_bytes() {
     let mut bits = swath_reference::splitmix(4);
     let mut text = String::from("700\r\n");
     for index in 0..700 {
@@ -174,7 +169,7 @@ fn every_way_leaves_the_same_bytes() {
     let mut first = None;
     for run in runs() {
         let (priced, bytes) = run.price(file.path()).expect("all lines are fine");
-        let name = format!("{:?} {} {}", run.way, run.workers, run.block_size);
+        let name = format!("{} {}", run.workers, run.block_size);
         assert_eq!((priced.contracts, priced.bytes_in), (700, text.len() as u64), "{name}");
         assert_eq!(priced.bytes_out, bytes.len() as u64, "{name}");
         let (off, largest, all) =
@@ -212,7 +207,7 @@ fn generated_contracts_have_the_right_prices() {
         for (contract, price) in contracts.iter().take(1000) {
             assert!((contract.right_price() - price).abs() < 1e-12, "{contract:?} {price}");
         }
-        let run = Run { way: Way::Fused, workers: 2, block_size: 0 };
+        let run = Run { workers: 2, block_size: 0 };
         let (priced, _) =
             run.price(folder.path().join("a").as_path()).expect("it can be priced");
         assert_eq!((priced.contracts, priced.off), (count, 0));
@@ -282,13 +277,13 @@ fn what_is_wrong_is_said_with_its_line_and_byte() {
                 };
                 let error = run.price(source).expect_err("it is faulty");
                 let place = (error.line(), error.offset());
-                assert_eq!(place, (Some(line), offset), "{text:?} {:?} {error}", run.way);
+                assert_eq!(place, (Some(line), offset), "{text:?} {error}");
                 assert_eq!(error.reason(), reason, "{text:?}");
                 let text = error.to_string();
                 assert!(text.contains(words), "{text}");
-                // All ways say the same, apart from the name of the stream.
+                // All runs say the same, apart from the name of the stream.
                 let (_, text) = text.split_once(" on line ").expect("it names the line");
-                assert_eq!(text, said.get_or_insert_with(|| text.to_owned()), "{:?}", run.way);
+                assert_eq!(text, said.get_or_insert_with(|| text.to_owned()));
             }
         }
         let error = read(file.path()).expect_err("it is faulty");
@@ -307,7 +302,7 @@ fn of_two_faults_the_first_one_is_told() {
         let file = file_of(text.as_bytes());
         for run in runs().into_iter().filter(|run| run.workers < 4) {
             let error = run.price(file.path()).expect_err("it is faulty");
-            assert_eq!(error.line(), Some(3), "{text} {:?} {error}", run.way);
+            assert_eq!(error.line(), Some(3), "{text} {error}");
         }
         let error = read(file.path()).expect_err("it is faulty");
         assert_eq!(error.line(), Some(3), "{text} {error}");
@@ -333,17 +328,15 @@ fn damaged_text_is_refused_where_the_reference_refuses_it() {
             }
             let right = reference::parse(&damaged).map(|contracts| contracts.len() as u64);
             let file = file_of(&damaged);
-            for way in [Way::Fused, Way::Study, Way::Serial] {
-                let run = Run { way, workers: 2, block_size: 100 };
-                let ours = match run.price(file.path()) {
-                    Ok((priced, _)) => Ok(priced.contracts),
-                    // What has no price the reference does not know.
-                    Err(error) if error.to_string().contains("its price") => continue,
-                    Err(error) => Err(error.line().expect("every error has its line")),
-                };
-                let text = damaged.escape_ascii();
-                assert_eq!(ours, right, "seed {seed} {way:?}: {text}");
-            }
+            let run = Run { workers: 2, block_size: 100 };
+            let ours = match run.price(file.path()) {
+                Ok((priced, _)) => Ok(priced.contracts),
+                // What has no price the reference does not know.
+                Err(error) if error.to_string().contains("its price") => continue,
+                Err(error) => Err(error.line().expect("every error has its line")),
+            };
+            let text = damaged.escape_ascii();
+            assert_eq!(ours, right, "seed {seed}: {text}");
         }
     }
 }
@@ -356,7 +349,7 @@ fn prices_go_through_pipes() {
         text.push('\n');
     }
     let file = file_of(text.as_bytes());
-    let run = Run { way: Way::Fused, workers: 2, block_size: 0 };
+    let run = Run { workers: 2, block_size: 0 };
     let (_, right) = run.price(file.path()).expect("it can be priced");
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
     let reading = std::thread::spawn(move || {
@@ -365,7 +358,7 @@ fn prices_go_through_pipes() {
     });
     let output = ordered_to(writer, Path::new("<pipe>"));
     let source = pipe_of(text.into_bytes());
-    PriceOptions::new().with_runs(3).price(source, output).expect("it can be priced");
+    PriceOptions::new().price(source, output).expect("it can be priced");
     assert!(reading.join().expect("no panic").expect("it can be read") == right);
 }
 
@@ -374,7 +367,7 @@ fn a_line_that_does_not_end_is_refused_before_it_fills_the_memory() {
     let mut text = b"1\n".to_vec();
     text.resize(5 << 20, b'1');
     let file = file_of(&text);
-    let run = Run { way: Way::Fused, workers: 2, block_size: 4096 };
+    let run = Run { workers: 2, block_size: 4096 };
     let error = run.price(file.path()).expect_err("it does not end");
     assert_eq!((error.line(), error.reason()), (Some(2), Reason::Malformed), "{error}");
     assert!(error.to_string().len() < 400, "{error}");
@@ -387,12 +380,9 @@ fn a_cancelled_pricing_leaves_nothing() {
     let file = file_of(format!("1\n{GOOD}\n").as_bytes());
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("prices");
-    for &(_, way) in Way::WORDS {
-        let read = ReadOptions::new().with_cancel(token.clone());
-        let options = PriceOptions::new().with_way(way).with_read(read);
-        let error = options.price(file.path(), &path).expect_err("it was cancelled");
-        let library = error.library().map(swath::Error::reason);
-        assert_eq!(library, Some(swath::Reason::Cancelled), "{way:?} {error}");
-        assert!(!path.exists());
-    }
+    let options = PriceOptions::new().with_read(ReadOptions::new().with_cancel(token));
+    let error = options.price(file.path(), &path).expect_err("it was cancelled");
+    let library = error.library().map(swath::Error::reason);
+    assert_eq!(library, Some(swath::Reason::Cancelled), "{error}");
+    assert!(!path.exists());
 }

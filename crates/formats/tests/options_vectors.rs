@@ -1,4 +1,4 @@
-//! The files of `vectors/options` have the answers that lie beside them, by every way.
+//! The files of `vectors/options` have the answers that lie beside them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use swath::OutputOptions;
 
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
-use swath_formats::options::{PriceOptions, Way};
+use swath_formats::options::PriceOptions;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/options")
@@ -16,13 +16,13 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn price(path: &Path, way: Way) -> swath_formats::Result<String> {
+fn price(path: &Path) -> swath_formats::Result<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let out = folder.path().join("prices");
     let output = OrderedOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None))
         .ordered(&out);
-    PriceOptions::new().with_way(way).price(path, output.expect("a new file"))?;
+    PriceOptions::new().price(path, output.expect("a new file"))?;
     Ok(read(&out))
 }
 
@@ -37,11 +37,9 @@ fn what_is_valid_has_its_prices() {
     let paths = [inputs("valid"), inputs("permissive")].concat();
     assert!(paths.len() >= 9, "some are missing");
     for path in paths {
-        for &(word, way) in Way::WORDS {
-            let name = format!("{} {word}", path.display());
-            let priced = price(&path, way).expect(&name);
-            assert_eq!(priced, read(&path.with_extension("prices")), "{name}");
-        }
+        let name = path.display().to_string();
+        let priced = price(&path).expect(&name);
+        assert_eq!(priced, read(&path.with_extension("prices")), "{name}");
     }
 }
 
@@ -52,40 +50,36 @@ fn what_is_invalid_is_refused_at_its_place() {
     for path in paths {
         let right = read(&path.with_extension("error"));
         let (right_place, words) = right.trim_end().split_once(": ").expect("a place");
-        for &(word, way) in Way::WORDS {
-            let name = format!("{} {word}", path.display());
-            let error = price(&path, way).expect_err(&name);
-            let place = error.line().zip(error.offset());
-            let place = place.map(|(line, byte)| format!("line {line}, byte {byte}"));
-            assert_eq!(place.as_deref(), Some(right_place), "{name}: {error}");
-            assert!(error.to_string().contains(words), "{name}: {error}");
-        }
+        let name = path.display().to_string();
+        let error = price(&path).expect_err(&name);
+        let place = error.line().zip(error.offset());
+        let place = place.map(|(line, byte)| format!("line {line}, byte {byte}"));
+        assert_eq!(place.as_deref(), Some(right_place), "{name}: {error}");
+        assert!(error.to_string().contains(words), "{name}: {error}");
     }
 }
 
-/// The error of each way and block size, which is the same.
+/// The error of each block size, which is the same.
 fn told_by_all(name: &str, text: &[u8]) -> Option<String> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("o.txt");
     fs::write(&path, text).expect("room");
     let mut all = Vec::new();
-    for &(word, way) in Way::WORDS {
-        for block_size in [0, 1, 4096, 4 << 20] {
-            let options = PriceOptions::new().with_way(way).with_block_size(block_size);
-            let two = swath::ReadOptions::new().with_workers(2);
-            let priced = options.with_read(two).price(&*path, folder.path().join("p"));
-            all.push((word, block_size, priced.err().map(|error| error.to_string())));
-        }
+    for block_size in [0, 1, 4096, 4 << 20] {
+        let two = swath::ReadOptions::new().with_workers(2);
+        let options = PriceOptions::new().with_block_size(block_size).with_read(two);
+        let priced = options.price(&*path, folder.path().join("p"));
+        all.push((block_size, priced.err().map(|error| error.to_string())));
     }
-    let (_, _, first) = all[0].clone();
-    for (word, block_size, error) in all {
-        assert_eq!(error, first, "{name}: {word} {block_size}");
+    let (_, first) = all[0].clone();
+    for (block_size, error) in all {
+        assert_eq!(error, first, "{name}: {block_size}");
     }
     first
 }
 
 #[test]
-fn a_line_is_as_long_as_a_line_may_be_whichever_way_it_is_read() {
+fn a_line_is_as_long_as_a_line_may_be_however_it_is_read() {
     const MOST: usize = 1 << 20;
     let line = "42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532";
     let blanks = |len: usize| " ".repeat(len);

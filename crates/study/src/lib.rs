@@ -31,6 +31,7 @@ pub mod mirror;
 pub mod order;
 pub mod page;
 pub mod peers;
+pub mod pricing;
 pub mod random;
 pub mod results;
 pub mod session;

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueHint};
 use swath::ReadOptions;
-use swath_formats::options::{PriceOptions, Way};
+use swath_formats::options::PriceOptions;
 
 use super::compress::OutputArgs;
 use super::read::ProfileArgs;
@@ -16,13 +16,13 @@ use crate::input::Input;
 Examples:
   swath price options.txt -o prices.txt
   swath price options.txt -o prices.txt --check     exit 1 if a price is off
-  swath price options.txt -o prices.txt --serial-io --force --json
+  swath price options.txt -o prices.txt --workers 4 --force --json
   zcat options.txt.gz | swath price - -o - | head
 
 The input is that of PARSEC's Blackscholes: a line with the count, then a line for each contract:
   S K r q volatility T C|P dividends reference
 The output is the count, and a line for each price, with 18 decimals. It is the same for every
-number of workers, and with --serial-io and --study-io.")]
+number of workers.")]
 pub struct Price {
     /// The contracts; `-` is standard input
     #[arg(value_name = "OPTIONS", value_parser = input(), value_hint = ValueHint::FilePath)]
@@ -34,21 +34,9 @@ pub struct Price {
     #[arg(short = 'o', long = "output", value_name = "PRICES", value_parser = input(), value_hint = ValueHint::AnyPath)]
     pub to: Input,
 
-    /// Compute each price so many times, as PARSEC does, to have something to measure
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
-    pub runs: u64,
-
     /// Compare with the last field of each line: exit 1 if a price is 0.0001 or more away from it
     #[arg(long)]
     pub check: bool,
-
-    /// As the original program: read and write line by line, with one thread
-    #[arg(long, conflicts_with = "study_io")]
-    pub serial_io: bool,
-
-    /// As study C optimised it: one bulk read, one thread that finds the fields, one bulk write
-    #[arg(long)]
-    pub study_io: bool,
 
     /// Threads; 0 is one for each core
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -70,14 +58,7 @@ pub struct Price {
 impl Price {
     /// Returns the library's options for these words.
     pub fn options(&self, read: ReadOptions) -> PriceOptions {
-        let way = match (self.serial_io, self.study_io) {
-            (true, _) => Way::Serial,
-            (_, true) => Way::Study,
-            _ => Way::Fused,
-        };
         PriceOptions::new()
-            .with_way(way)
-            .with_runs(self.runs)
             .with_block_size(self.block_size)
             .with_read(read.with_workers(self.workers))
     }
@@ -102,26 +83,16 @@ mod tests {
     #[test]
     fn nothing_said_leaves_every_choice_to_the_library() {
         let ours = parsed(&[]).expect("known words").options(ReadOptions::new());
-        assert_eq!(format!("{ours:?}"), format!("{:?}", PriceOptions::new().with_runs(1)));
+        assert_eq!(format!("{ours:?}"), format!("{:?}", PriceOptions::new()));
     }
 
     #[test]
     fn every_word_is_an_option_of_the_library() {
-        for (word, way) in [("--serial-io", Way::Serial), ("--study-io", Way::Study)] {
-            let words = [word, "--runs", "7", "--workers", "5", "--block-size", "4KiB"];
-            let ours = parsed(&words).expect("known words").options(ReadOptions::new());
-            let library = PriceOptions::new()
-                .with_way(way)
-                .with_runs(7)
-                .with_read(ReadOptions::new().with_workers(5))
-                .with_block_size(4096);
-            assert_eq!(format!("{ours:?}"), format!("{library:?}"));
-        }
-    }
-
-    #[test]
-    fn one_way_at_a_time_and_one_run_at_least() {
-        assert!(parsed(&["--serial-io", "--study-io"]).is_err());
-        assert!(parsed(&["--runs", "0"]).is_err());
+        let words = ["--workers", "5", "--block-size", "4KiB"];
+        let ours = parsed(&words).expect("known words").options(ReadOptions::new());
+        let library = PriceOptions::new()
+            .with_read(ReadOptions::new().with_workers(5))
+            .with_block_size(4096);
+        assert_eq!(format!("{ours:?}"), format!("{library:?}"));
     }
 }

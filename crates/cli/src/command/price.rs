@@ -19,9 +19,7 @@ struct Json {
     #[serde(flatten)]
     path: PathJson,
     source: PathJson,
-    way: &'static str,
     contracts: u64,
-    runs: u64,
     workers: usize,
     bytes_in: u64,
     bytes_out: u64,
@@ -73,9 +71,7 @@ fn json(target: &Target, args: &Price, priced: &Priced) -> Json {
     Json {
         path: target.label().as_os_str().into(),
         source: args.from.label().into(),
-        way: priced.way.word(),
         contracts: priced.contracts,
-        runs: priced.runs,
         workers: priced.workers,
         bytes_in: priced.bytes_in,
         bytes_out: priced.bytes_out,
@@ -98,16 +94,14 @@ fn text(target: &Target, priced: &Priced) -> String {
     let [read, compute, write] = priced.phases.shares().map(|share| share * 100.0);
     format!(
         "{}: {} from {}, in {}, {:.2} M contracts/s\n  \
-         {} way, {}, {}: read {read:.0} %, compute {compute:.0} %, write {write:.0} %\n  \
+         {}: read {read:.0} %, compute {compute:.0} %, write {write:.0} %\n  \
          largest difference from the file's own prices {:.1e}, {} off by {TOLERANCE} or more\n",
         Path::new(&target.label()).display(),
         counted(priced.contracts, "price"),
         size_text(priced.bytes_in),
         time_text(priced.elapsed),
         speed(priced) / 1e6,
-        priced.way.word(),
         counted(priced.workers as u64, "worker"),
-        counted(priced.runs, "run"),
         priced.largest_difference,
         priced.off,
     )

@@ -6,17 +6,19 @@ use std::time::Instant;
 use swath::OutputOptions;
 
 use anyhow::Result;
+use swath::OutputOptions;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
-use swath_formats::options::{self, PriceOptions, Way};
+use swath_formats::options;
+use swath_study::pricing::{Form, Pricing};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
 
-const WAYS: [(&str, &str, Way); 3] = [
-    ("serial", "line by line, as PARSEC does", Way::Serial),
-    ("study", "study C's bulk read and write", Way::Study),
-    ("fused", "block by block, all workers", Way::Fused),
+const FORMS: [(&str, &str, Form); 3] = [
+    ("serial", "line by line, as PARSEC does", Form::Lines),
+    ("study", "study C's bulk read and write", Form::Bulk),
+    ("fused", "block by block, all workers", Form::Swath),
 ];
 
 /// The text is so many times shorter than the input.
@@ -28,26 +30,26 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     let contracts = stage.path.with_file_name("contracts");
     let count = (stage.made.bytes / SHARE / LINE).max(1);
     let made = options::generate(count, 1, stage.workers, unsynced(&contracts)?)?;
-    let row = |(engine, way, how): (&'static str, &'static str, Way)| Row {
+    let row = |(engine, way, how): (&'static str, &'static str, Form)| Row {
         capability: "price",
         engine,
         way,
         state: State::New,
         memory: Memory::None,
         limit: Limit::Computing,
-        is_peer: how == Way::Serial,
+        is_peer: how == Form::Lines,
         bytes: Some(made.bytes),
         run: Box::new(move |stage| run(stage, how, count)),
     };
-    Ok(WAYS.into_iter().map(row).collect())
+    Ok(FORMS.into_iter().map(row).collect())
 }
 
-fn run(stage: &Stage, way: Way, count: u64) -> Result<Run> {
+fn run(stage: &Stage, form: Form, count: u64) -> Result<Run> {
     let beside = |name: &str| stage.path.with_file_name(name);
     let (contracts, prices) = (beside("contracts"), beside("prices"));
     let output = unsynced(&prices)?;
     let start = Instant::now();
-    let priced = PriceOptions::new().with_way(way).price(contracts.as_path(), output)?;
+    let priced = Pricing::new(form).price(&contracts, output)?;
     let elapsed = start.elapsed();
     let text = fs::read(&prices)?;
     let lines = text.iter().map(|&byte| u64::from(byte == b'\n')).sum::<u64>();

@@ -244,12 +244,8 @@ fn what_is_compressed_priced_and_converted_is_in_the_spans() {
     let [options, prices] = ["options", "prices"].map(|name| stage.path(name));
     let bytes = stage.bytes_of(&["gen", "options", "20000", "-o", &options]);
     assert_eq!(bytes["write"], len_of(&options));
-    for way in [&[][..], &["--serial-io"], &["--study-io"]] {
-        let words = [&["price", &options, "-o", &prices, "--force"][..], way].concat();
-        let bytes = stage.bytes_of(&words);
-        assert_eq!(bytes["write"], len_of(&prices), "{way:?}");
-        assert_eq!(bytes["read"], len_of(&options), "{way:?}");
-    }
+    let bytes = stage.bytes_of(&["price", &options, "-o", &prices]);
+    assert_eq!((bytes["read"], bytes["write"]), (len_of(&options), len_of(&prices)));
 
     let [csv, npy, arrow, back] =
         ["t.csv", "t.npy", "t.arrow", "back.csv"].map(|name| stage.path(name));

@@ -113,16 +113,16 @@ impl Contracts {
         &self.reference
     }
 
-    /// Those from `from` on, as many as `prices`, for the kernel.
-    pub(super) fn columns(&self, from: usize) -> swath_simd::Contracts<'_> {
+    /// All of them, for the kernel.
+    pub(super) fn columns(&self) -> swath_simd::Contracts<'_> {
         swath_simd::Contracts {
-            spot: &self.spot[from..],
-            strike: &self.strike[from..],
-            rate: &self.rate[from..],
-            dividend_yield: &self.dividend_yield[from..],
-            volatility: &self.volatility[from..],
-            years: &self.years[from..],
-            is_put: &self.is_put[from..],
+            spot: &self.spot,
+            strike: &self.strike,
+            rate: &self.rate,
+            dividend_yield: &self.dividend_yield,
+            volatility: &self.volatility,
+            years: &self.years,
+            is_put: &self.is_put,
         }
     }
 

@@ -17,7 +17,7 @@ use swath::append::{Ordered, Ticket};
 
 use super::contracts::Contracts;
 use super::line::{self, Wrong};
-use super::pricing::{Difference, format, price};
+use super::pricing::{Difference, format_prices, price};
 use super::supply::{Block, Supply};
 use super::{Done, Job};
 use crate::error::Result;
@@ -30,7 +30,6 @@ const BATCH: usize = 256;
 /// What workers share.
 struct Shared {
     path: PathBuf,
-    runs: u64,
     texts: Spare<Vec<u8>>,
     desks: Spare<Desk>,
     done: Mutex<Done>,
@@ -53,7 +52,6 @@ pub(super) fn run(job: &Job<'_>, source: Source, output: &Ordered) -> Result<Don
     let reader = job.read.reader(source)?;
     let shared = Shared {
         path: reader.path().to_owned(),
-        runs: job.runs,
         texts: Spare::new(),
         desks: Spare::new(),
         done: Mutex::default(),
@@ -125,9 +123,9 @@ impl Shared {
         let len = line::parse(text, &mut desk.contracts.part_mut().take(count))?;
         let parsed = Instant::now();
         let prices = &mut desk.prices[..count];
-        let apart = price(&desk.contracts, 0, self.runs, prices);
+        let apart = price(&desk.contracts, prices);
         let priced = Instant::now();
-        format(prices, out);
+        format_prices(prices, out);
         times.read += parsed - start;
         times.compute += priced - parsed;
         Ok((len, apart))

@@ -110,13 +110,13 @@ fn quick(text: &[u8], at: usize) -> Option<(Row, usize)> {
 }
 
 /// Parses any line, without its newline.
-pub(super) fn full(line: &[u8]) -> Result<Row, Wrong> {
+fn full(line: &[u8]) -> Result<Row, Wrong> {
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     row(Fields { line, at: 0 }, line.len())
 }
 
 /// The row of a line's fields, each with its place; `len` is that of the line.
-pub(super) fn row<'l>(
+fn row<'l>(
     mut fields: impl Iterator<Item = (usize, &'l [u8])>,
     len: usize,
 ) -> Result<Row, Wrong> {

@@ -6,9 +6,9 @@ use std::rc::Rc;
 use swath::{OutputOptions, ReadOptions};
 
 use anyhow::{Context, Result, ensure};
-use swath::append::OrderedOptions;
+use swath::append::{OrderedOptions, ordered};
 use swath::sink::Durability;
-use swath_formats::options::{PriceOptions, Priced, Way, generate};
+use swath_formats::options::generate;
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, fastest, metric, powers_of_two, read, states};
@@ -16,6 +16,7 @@ use crate::cache;
 use crate::experiment::{
     Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
 };
+use crate::pricing::{Form, Priced, Pricing};
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::{Bound, Interval};
 use crate::workload::Generated;
@@ -24,8 +25,8 @@ const BEFORE: &str = "line by line";
 const AFTER: &str = "study C's form";
 const SWATH: &str = "swath";
 
-const WAYS: [(&str, Way); 3] =
-    [(BEFORE, Way::Serial), (AFTER, Way::Study), (SWATH, Way::Fused)];
+const FORMS: [(&str, Form); 3] =
+    [(BEFORE, Form::Lines), (AFTER, Form::Bulk), (SWATH, Form::Swath)];
 
 /// By threads.
 pub(super) const SCALING: Experiment = Experiment {
@@ -88,7 +89,7 @@ fn counted(threads: f64) -> String {
 }
 
 /// Contracts, and what their prices are.
-struct Pricing {
+struct Contracts {
     input: Rc<Input>,
     contracts: u64,
     /// Bytes of all prices and their sum.
@@ -96,7 +97,7 @@ struct Pricing {
     output: PathBuf,
 }
 
-impl Pricing {
+impl Contracts {
     fn new(stage: &Stage) -> Result<Rc<Self>> {
         let contracts: u64 = stage.pick(2_000, 300_000, 4_000_000);
         let input = stage.made(&format!("contracts-{contracts}"), |path| {
@@ -109,13 +110,13 @@ impl Pricing {
         })?;
         let output = stage.output("prices");
         // The slow, obvious way says what is right.
-        let (right, _) = price(&input, &output, (Way::Serial, 1), &mut Meter::default())?;
+        let (right, _) = price(&input, &output, (Form::Lines, 1), &mut Meter::default())?;
         Ok(Rc::new(Self { input, contracts, right, output }))
     }
 
     fn entrant(
         self: &Rc<Self>,
-        (series, way): (&str, Way),
+        (series, form): (&str, Form),
         threads: usize,
         state: State,
     ) -> Entrant {
@@ -123,11 +124,11 @@ impl Pricing {
         let place = (series, threads as f64, state);
         let expected = Outcome { bytes: self.input.made.bytes, ..self.right };
         let work = move |meter: &mut Meter| {
-            let (outcome, priced) = price(&here.input, &here.output, (way, threads), meter)?;
+            let (outcome, priced) = price(&here.input, &here.output, (form, threads), meter)?;
             ensure!(priced.contracts == here.contracts, "{} contracts", priced.contracts);
             ensure!(priced.off == 0, "{} prices are wrong", priced.off);
             ensure!(outcome == here.right, "{outcome:?} is not what one thread writes");
-            let [read, compute, write] = priced.phases.shares();
+            let [read, compute, write] = priced.shares;
             meter.note("read_share", read);
             meter.note("compute_share", compute);
             meter.note("write_share", write);
@@ -145,32 +146,31 @@ impl Pricing {
 fn price(
     input: &Input,
     output: &PathBuf,
-    (way, threads): (Way, usize),
+    (form, threads): (Form, usize),
     meter: &mut Meter,
 ) -> Result<(Outcome, Priced)> {
-    let options =
-        PriceOptions::new().with_way(way).with_read(ReadOptions::new().with_workers(threads));
+    let pricing = Pricing::new(form).with_workers(threads);
     let to = OrderedOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None))
         .ordered(output)?;
-    let priced = meter.watch(|| options.price(input.path.as_path(), to))??;
+    let priced = meter.watch(|| pricing.price(&input.path, to))??;
     let checksum = swath::ReadOptions::new().sum(output.as_path())?.value;
     fs::remove_file(output)?;
     Ok((Outcome { bytes: priced.bytes_out, checksum }, priced))
 }
 
 fn by_threads(stage: &Stage) -> Result<Entrants> {
-    let pricing = Pricing::new(stage)?;
+    let contracts = Contracts::new(stage)?;
     let most = stage.pick(2, 2 * stage.workers().min(8), 4 * stage.workers().min(8));
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for threads in powers_of_two(most) {
-            for way in WAYS {
-                entrants.here.push(pricing.entrant(way, threads, state));
+            for form in FORMS {
+                entrants.here.push(contracts.entrant(form, threads, state));
             }
         }
     }
-    entrants.here.push(memory(stage, &pricing.input, (stage.workers() as f64, State::None))?);
+    entrants.here.push(memory(stage, &contracts.input, (stage.workers() as f64, State::None))?);
     Ok(entrants)
 }
 

@@ -1,0 +1,168 @@
+//! Study C's program before and after: contracts line by line, and in bulk; and as Swath prices them.
+//!
+//! ```text
+//! lines    one thread reads line by line | all price | one thread writes line by line
+//! bulk     one read; one thread finds the fields, all parse | all price | all format; one write
+//! swath    block by block: read, parsed, priced and formatted by the worker that has it
+//! ```
+//!
+//! All leave the same bytes. What is wrong with a text is said by the library, whoever finds it.
+//!
+//! ```
+//! use swath::append::{OrderedOptions, ordered};
+//! use swath_study::pricing::{Form, Pricing};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let (path, to) = (folder.path().join("options"), folder.path().join("prices"));
+//! std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532\n")?;
+//! let output = ordered(&to)?;
+//! let priced = Pricing::new(Form::Bulk).with_workers(2).price(&path, output)?;
+//! assert_eq!((priced.contracts, priced.off), (1, 0));
+//! # anyhow::Ok(())
+//! ```
+
+mod bulk;
+mod columns;
+mod lines;
+mod row;
+
+use std::num::NonZero;
+use std::path::Path;
+use std::thread::available_parallelism;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, anyhow};
+use swath::ReadOptions;
+use swath::append::Ordered;
+use swath_formats::options::{self, ContractOptions, PriceOptions};
+
+use self::columns::Difference;
+
+/// How contracts become prices. What comes out does not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// The program that study C began with.
+    Lines,
+    /// Study C's own optimised form.
+    Bulk,
+    /// The library's.
+    Swath,
+}
+
+/// One form and how many threads it has.
+#[derive(Clone, Debug)]
+pub struct Pricing {
+    form: Form,
+    workers: usize,
+    read: ReadOptions,
+}
+
+/// How a pricing went.
+#[derive(Clone, Debug)]
+pub struct Priced {
+    /// Contracts, and prices.
+    pub contracts: u64,
+    /// Bytes of contracts.
+    pub bytes_in: u64,
+    /// Bytes of prices.
+    pub bytes_out: u64,
+    /// Reading and parsing, computing, formatting and writing: shares of 1.
+    pub shares: [f64; 3],
+    /// Prices that differ from the last field of their lines by the tolerance or more.
+    pub off: u64,
+    /// The largest difference from the last field.
+    pub largest_difference: f64,
+    /// Wishes about the output that could not be granted, and what was done instead.
+    pub fallbacks: Vec<String>,
+}
+
+/// What the study's forms tell.
+struct Done {
+    contracts: u64,
+    bytes_in: u64,
+    read: Duration,
+    compute: Duration,
+    difference: Difference,
+}
+
+impl Pricing {
+    /// A form, with a thread for each core.
+    #[must_use]
+    pub fn new(form: Form) -> Self {
+        Self { form, workers: 0, read: ReadOptions::new() }
+    }
+
+    /// Threads, the caller's among them. Default 0: one for each core.
+    #[must_use]
+    pub fn with_workers(mut self, workers: usize) -> Self {
+        self.workers = workers;
+        self
+    }
+
+    /// How the contracts are read.
+    #[must_use]
+    pub fn with_read(mut self, read: ReadOptions) -> Self {
+        self.read = read;
+        self
+    }
+
+    /// Prices the contracts of the file `from` into `output`, and commits that.
+    ///
+    /// # Errors
+    ///
+    /// The first thing that is wrong in the order of the file, as the library says it; what reading
+    /// and writing say; if a thread cannot be started. Then there is no output.
+    pub fn price(&self, from: &Path, output: Ordered) -> Result<Priced> {
+        let start = Instant::now();
+        let done = match self.form {
+            Form::Lines => lines::run(self, from, &output)?,
+            Form::Bulk => bulk::run(self, from, &output)?,
+            Form::Swath => return self.by_library(from, output),
+        };
+        let Some(done) = done else { return Err(self.refused(from)) };
+        let written = output.commit()?;
+        let parts = [done.read, done.compute, start.elapsed() - done.read - done.compute];
+        let total = start.elapsed().as_secs_f64().max(f64::MIN_POSITIVE);
+        Ok(Priced {
+            contracts: done.contracts,
+            bytes_in: done.bytes_in,
+            bytes_out: written.bytes,
+            shares: parts.map(|part| part.as_secs_f64() / total),
+            off: done.difference.off,
+            largest_difference: done.difference.largest,
+            fallbacks: written.fallbacks,
+        })
+    }
+
+    fn by_library(&self, from: &Path, output: Ordered) -> Result<Priced> {
+        let read = self.read.clone().with_workers(self.workers);
+        let priced = PriceOptions::new().with_read(read).price(from, output)?;
+        Ok(Priced {
+            contracts: priced.contracts,
+            bytes_in: priced.bytes_in,
+            bytes_out: priced.bytes_out,
+            shares: priced.phases.shares(),
+            off: priced.off,
+            largest_difference: priced.largest_difference,
+            fallbacks: priced.fallbacks,
+        })
+    }
+
+    /// What the library says of a text that a form did not take.
+    fn refused(&self, from: &Path) -> anyhow::Error {
+        let read = self.read.clone().with_workers(1);
+        match ContractOptions::new().with_read(read).read(from) {
+            Err(error) => error.into(),
+            Ok(_) => {
+                anyhow!("{}: the library takes what {:?} refused", from.display(), self.form)
+            }
+        }
+    }
+
+    fn workers(&self) -> usize {
+        match self.workers {
+            0 => available_parallelism().map_or(1, NonZero::get),
+            workers => workers,
+        }
+    }
+}
