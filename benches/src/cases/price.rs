@@ -8,7 +8,7 @@ use crate::contestants::text::{Parsed, Text};
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::Path;
-use swath::append::{OrderedOptions, ordered};
+use swath::append::OrderedOptions;
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
 use swath_study::harness::timed;

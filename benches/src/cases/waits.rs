@@ -26,7 +26,8 @@ pub(super) fn build(bench: &Bench, answering: Answering) -> Result<Case<'_>> {
                 continue;
             }
             let name = format!("{workers} workers × {mib} MiB");
-            let options = ReadOptions::new().with_workers(workers).with_chunk_size(mib << 20);
+            let options =
+                ReadOptions::new().with_workers(workers).with_chunk_size((mib as u64) << 20);
             contestants.push(waits::read(bench, &name, answering, len, options));
             fixed.push(name);
         }

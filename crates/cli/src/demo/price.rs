@@ -6,7 +6,6 @@ use std::time::Instant;
 use swath::OutputOptions;
 
 use anyhow::Result;
-use swath::OutputOptions;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
 use swath_formats::options;

@@ -3,10 +3,10 @@
 use std::fs;
 use std::path::PathBuf;
 use std::rc::Rc;
-use swath::{OutputOptions, ReadOptions};
+use swath::OutputOptions;
 
 use anyhow::{Context, Result, ensure};
-use swath::append::{OrderedOptions, ordered};
+use swath::append::OrderedOptions;
 use swath::sink::Durability;
 use swath_formats::options::generate;
 
