@@ -5,7 +5,8 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use swath::{Arena, IngestOptions, ReadOptions};
+use swath::ReadOptions;
+use swath::ingest::{Arena, IngestOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let made = tempfile::tempdir()?;
@@ -22,14 +23,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     println!("workers  files/s");
     let options = IngestOptions::new().with_arena(Arena::new());
-    let plain = options.collect(&folder)?.report().bytes;
+    let plain = options.ingest(&folder)?.report().bytes;
     for workers in [1, 2, 4, 8, 64] {
         let read = ReadOptions::new().with_workers(workers);
-        let ingested = options.clone().with_read(read).collect(&folder)?;
+        let ingested = options.clone().with_read(read).ingest(&folder)?;
         assert_eq!(ingested.report().bytes, plain, "every byte, whoever reads");
         println!("{workers:7}  {:7.0}", ingested.report().files_per_s());
     }
-    let chosen = options.collect(&folder)?;
+    let chosen = options.ingest(&folder)?;
     println!("   auto  {:7.0}: {}", chosen.report().files_per_s(), chosen.report().reason);
     drop(chosen);
 

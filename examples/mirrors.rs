@@ -5,7 +5,9 @@
 use std::error::Error;
 use std::sync::Arc;
 
-use swath::{HealOptions, MirrorOptions, Mirrored, ReadOptions, Verify};
+use swath::ReadOptions;
+use swath::heal::HealOptions;
+use swath::mirror::{MirrorOptions, Mirrored, Verify};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

@@ -4,7 +4,7 @@
 
 use std::error::Error;
 
-use swath::{ClassPlan, RowLayout};
+use swath::classes::{ClassPlan, RowLayout};
 
 const HEADER: u64 = 64;
 const ROWS: u64 = 2048;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         );
     });
 
-    let reading = swath::read_prioritised(&path, plan)?;
+    let reading = swath::classes::read_prioritised(&path, plan)?;
     let middle = reading.wait(0)?;
     println!("{} chunks can be shown", middle.chunks().count());
     // Somebody scrolls to the edge: it comes next, if it has not begun.

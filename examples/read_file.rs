@@ -5,7 +5,8 @@
 use std::error::Error;
 use std::path::PathBuf;
 
-use swath::{Engine, ReadOptions, Schedule};
+use swath::reading::Schedule;
+use swath::{Engine, ReadOptions};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let folder = tempfile::tempdir()?;

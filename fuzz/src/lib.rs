@@ -16,16 +16,17 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use swath::append::ordered_to;
+use swath::ingest::{Failures, Files, IngestOptions};
 use swath::sink::Durability;
-use swath::{Cut, Failures, Files, IngestOptions, OutputOptions, ReadOptions};
-use swath_formats::Reason;
+use swath::{Cut, OutputOptions, ReadOptions};
+use swath_formats::FormatReason;
 use swath_formats::compressed::{DecompressOptions, Seekable};
+use swath_formats::contracts::{ContractOptions, PriceOptions};
 use swath_formats::matrix::{
     self, AnyCsr, Csr, Duplicates, Id, MatrixFormat, MatrixOptions, Strictness, Values,
 };
-use swath_formats::options::{ContractOptions, PriceOptions};
 use swath_formats::safetensors::{TensorOptions, TensorOrder};
-use swath_formats::table::{self, Delimiter, Header, TableOptions};
+use swath_formats::table::{self, Delimiter, HeaderLine, TableOptions};
 use swath_plan::checksums::Checksums;
 use swath_plan::segment::manifest::Manifest;
 use swath_profile::Kept;
@@ -84,7 +85,7 @@ pub fn checksums(bytes: &[u8]) {
         let last = sums.len().checked_sub(1);
         let covers = last.is_none_or(|last| sums.chunk_at(last).is_some());
         assert!(covers && sums.chunk_at(sums.len()).is_none(), "{} bytes", sums.len());
-        with_file(b"other bytes", |path| drop(swath::manifest::check(&sums, path)));
+        with_file(b"other bytes", |path| drop(swath::manifest::check(path, &sums)));
     }
 }
 
@@ -107,7 +108,7 @@ pub fn names(bytes: &[u8]) {
             .flat_map(|name| [b"/dev/null/", name, &[separator]].concat())
             .collect();
         let count = names.iter().filter(|&&byte| byte == separator).count();
-        let ingested = options.collect(Files::list(names, separator)).expect("collected");
+        let ingested = options.ingest(Files::list(names, separator)).expect("collected");
         assert_eq!(ingested.len(), count);
         for entry in ingested.iter() {
             let error = entry.error.expect("there is nothing below a device");
@@ -116,7 +117,7 @@ pub fn names(bytes: &[u8]) {
     }
     let pattern = String::from_utf8_lossy(bytes);
     let pattern = format!("/dev/null/{pattern}");
-    match options.collect(Files::glob(pattern.as_str())) {
+    match options.ingest(Files::glob(pattern.as_str())) {
         Ok(none) => assert!(none.iter().all(|entry| entry.error.is_some()), "a file"),
         Err(error) => assert!(!error.path().as_os_str().is_empty(), "{error}"),
     }
@@ -203,7 +204,7 @@ pub fn table(bytes: &[u8]) {
         for options in [
             options.clone(),
             options.clone().with_columns([0]),
-            options.clone().with_delimiter(Delimiter::Blanks).with_header(Header::Absent),
+            options.clone().with_delimiter(Delimiter::Blanks).with_header(HeaderLine::Absent),
         ] {
             let small = options.clone().with_block_size(7);
             let arrays = [&options, &small].map(|it| text(it.read::<f64>(path)));
@@ -311,7 +312,7 @@ pub fn arrow(bytes: &[u8]) {
                         assert!(again == *columns, "other columns came back");
                     }
                     // Columns without rows may be out of proportion.
-                    Err(error) => assert_eq!(error.reason(), Reason::TooLarge, "{error}"),
+                    Err(error) => assert_eq!(error.reason(), FormatReason::TooLarge, "{error}"),
                 }
             });
         }
@@ -437,7 +438,7 @@ pub fn profiles(bytes: &[u8]) {
         assert!(loaded.buffer.len() == LEN && loaded.buffer.iter().all(|&byte| byte == 7));
         let ingested = IngestOptions::new()
             .with_read(ReadOptions::new().with_profile(profile))
-            .collect(Files::from(path));
+            .ingest(Files::from(path));
         assert_eq!(ingested.expect("it is there").report().bytes, LEN as u64);
     });
 }

@@ -86,7 +86,7 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     seeds.push(fs::read(segments.join("MANIFEST")).expect("it is there"));
     let sums = swath::manifest::of(text.as_path()).expect("checksums");
     let saved = folder.join("checksums");
-    swath::manifest::save(&sums, &saved).expect("saved");
+    swath::manifest::save(&saved, &sums).expect("saved");
     seeds.push(fs::read(&saved).expect("it is there"));
     seeds.push(b"a\nb c\n**/[a-c]*.{txt,md}\nd".to_vec());
     seeds.push(PROFILE.as_bytes().to_vec());

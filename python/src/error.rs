@@ -80,7 +80,7 @@ pub(crate) fn of_kernel(py: Python<'_>, name: &str, error: &std::io::Error) -> P
 fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
     let hint = error.what_to_try();
-    let text = swath::in_one_line(error, hint);
+    let text = swath::machine::in_one_line(error, hint);
     let words = Words { reason: &reason, text: &text, hint };
     build(py, words, error.raw_os_error(), error.path(), error.extent())
 }
@@ -88,7 +88,7 @@ fn of_library(py: Python<'_>, error: &swath::Error) -> PyResult<PyErr> {
 fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     let reason = format!("{:?}", error.reason());
     let hint = error.what_to_try();
-    let text = swath::in_one_line(error, hint);
+    let text = swath::machine::in_one_line(error, hint);
     let words = Words { reason: &reason, text: &text, hint };
     build(py, words, None, error.path(), error.offset().map(|offset| (offset, 0)))
 }

@@ -7,9 +7,8 @@ use std::thread::JoinHandle;
 use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PySlice, PyString, PyTuple};
-use swath::{
-    CancelToken, Delivery, Failures, FileOrder, IngestOptions, Ingested, ReadOptions, Symlinks,
-};
+use swath::ingest::{Delivery, Failures, FileOrder, IngestOptions, Ingested, Symlinks};
+use swath::{CancelToken, ReadOptions};
 
 use crate::callback::attached;
 use crate::error::{Failure, exception, file_name};
@@ -54,14 +53,14 @@ impl Named {
         self.paths
     }
 
-    fn files(self) -> swath::Files {
+    fn files(self) -> swath::ingest::Files {
         // Each may be a folder: as the words of the command.
         match self.is_one {
-            true => swath::Files::each(self.paths),
+            true => swath::ingest::Files::each(self.paths),
             false if self.paths.iter().any(|path| path.is_dir()) => {
-                swath::Files::each(self.paths)
+                swath::ingest::Files::each(self.paths)
             }
-            false => swath::Files::paths(self.paths),
+            false => swath::ingest::Files::paths(self.paths),
         }
     }
 }
@@ -228,7 +227,7 @@ pub(crate) fn ingest(
     let options = how.options(py, &paths_or_folder, &watch)?;
     let options = options.with_order(word("order", order, FileOrder::WORDS)?);
     let ingested =
-        watch.run(py, Takes::Time, move || options.collect(paths_or_folder.files()))?;
+        watch.run(py, Takes::Time, move || options.ingest(paths_or_folder.files()))?;
     Ok(Files(Arc::new(ingested)))
 }
 

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
-use swath::{Mirrored, Source, Verify};
+use swath::Source;
+use swath::mirror::{Mirrored, Verify};
 
 use crate::error::of_kernel;
 use crate::work::{Takes, detached};

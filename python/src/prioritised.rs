@@ -7,7 +7,8 @@ use std::time::Duration;
 use pyo3::exceptions::{PyOverflowError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use swath::{ClassPlan, ReadOptions, Reason, Source};
+use swath::classes::ClassPlan;
+use swath::{ReadOptions, Reason, Source};
 
 use crate::error::Failure;
 use crate::how::{How, Watch};
@@ -17,7 +18,7 @@ use crate::own::Own;
 use crate::work::{PATIENCE, Unlocked, detached};
 
 /// What reads. Views keep it, and whoever drops it last waits for its workers.
-type Reading = Own<Unlocked<swath::Prioritised>>;
+type Reading = Own<Unlocked<swath::classes::Prioritised>>;
 
 /// A read by classes that goes on. Complete classes stay readable whatever happens.
 ///
@@ -189,7 +190,7 @@ pub(crate) fn read_prioritised(
 }
 
 /// How many classes there are of `most`: as many as the file has bytes for, the first so many.
-fn how_many(reading: &swath::Prioritised, most: u32) -> u32 {
+fn how_many(reading: &swath::classes::Prioritised, most: u32) -> u32 {
     let is_there = |class: u32| {
         let looked = reading.wait_for(class, Duration::ZERO);
         !looked.is_err_and(|error| error.reason() == Reason::Invalid)
@@ -207,7 +208,7 @@ fn start(
     options: &ReadOptions,
     source: Source,
     plan: ClassPlan,
-) -> PyResult<swath::Prioritised> {
+) -> PyResult<swath::classes::Prioritised> {
     detached(py, || options.read_prioritised(source, plan))
 }
 

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
 use swath::{Array, ReadOptions};
 use swath_formats::table::{
-    Column, ColumnKey, Columns, Delimiter, Header, Missing, TableOptions, Value, Values,
+    Column, ColumnKey, Columns, Delimiter, HeaderLine, Missing, TableOptions, Value, Values,
 };
 
 use crate::how::Watch;
@@ -26,8 +26,11 @@ pub(crate) use write::{make_column, write_columns, write_table};
 /// Names that a message lists.
 const MOST_NAMES: usize = 20;
 
-const HEADERS: &[(&str, Header)] =
-    &[("auto", Header::Auto), ("present", Header::Present), ("absent", Header::Absent)];
+const HEADERS: &[(&str, HeaderLine)] = &[
+    ("auto", HeaderLine::Auto),
+    ("present", HeaderLine::Present),
+    ("absent", HeaderLine::Absent),
+];
 
 /// A column by its name or by its index.
 #[derive(FromPyObject)]

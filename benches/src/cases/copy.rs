@@ -8,8 +8,9 @@ use anyhow::{Context, Result, ensure};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use swath::OutputOptions;
+use swath::copy::{CopyOptions, Reflink};
 use swath::sink::Durability;
-use swath::{CopyOptions, OutputOptions, Reflink};
 use swath_study::harness::{Contestant, Work, timed};
 use swath_study::peers::Absent;
 

@@ -9,7 +9,7 @@ use crate::contestants::control;
 use crate::contestants::order::{Offsets, REPORTED, Searches, look, look_for_rank, seek};
 use anyhow::{Context, Result};
 use std::rc::Rc;
-use swath::ExtentIndex;
+use swath::append::ExtentIndex;
 use swath_study::harness::Contestant;
 use swath_study::order::Order;
 use swath_study::order::flat::Flat;

@@ -8,7 +8,7 @@ use crate::contestants::text::{Parsed, Text};
 use anyhow::Result;
 use std::path::Path;
 use swath::ReadOptions;
-use swath_formats::table::{Header, TableOptions};
+use swath_formats::table::{HeaderLine, TableOptions};
 use swath_study::harness::timed;
 use swath_study::peers::PythonParse;
 
@@ -60,7 +60,7 @@ fn beside<'b>(bench: &'b Bench, text: &'b Text, all: &[PythonParse]) -> Case<'b>
 /// Values, and their sum.
 pub(crate) fn read(path: &Path, workers: usize) -> Result<Parsed> {
     let options = TableOptions::new()
-        .with_header(Header::Absent)
+        .with_header(HeaderLine::Absent)
         .with_read(ReadOptions::new().with_workers(workers));
     let (table, timing) = timed(|| options.read::<f64>(path))?;
     let values = table?.values;

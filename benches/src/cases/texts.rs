@@ -8,8 +8,8 @@ use std::path::Path;
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
 use swath::{Array, OutputOptions};
+use swath_formats::contracts;
 use swath_formats::matrix::{Coo, MatrixWriteOptions, Rmat, Symmetry, Values};
-use swath_formats::options;
 use swath_study::workload::{self, Generated, Kind, Recipe, Style, Table};
 
 use super::table::rounded;
@@ -95,7 +95,7 @@ impl Recipes {
             Self::Fixed => Ok(table(500_000_000, 8, Style::Fixed(6))?),
             Self::Contracts => {
                 let count = if quick { 10_000 } else { 2_500_000 };
-                options::generate(count, seed, 0, ordered(path)?)?;
+                contracts::generate(count, seed, 0, ordered(path)?)?;
                 Ok(())
             }
         }

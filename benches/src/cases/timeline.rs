@@ -5,7 +5,8 @@ use crate::case::{Case, Goal};
 use crate::contestants::timing::Setting;
 use crate::contestants::{control, files, ingest, swath};
 use crate::trees::Files;
-use ::swath::{Arena, IngestOptions, ReadOptions, Timeline};
+use ::swath::ingest::{Arena, IngestOptions};
+use ::swath::{ReadOptions, Timeline};
 use anyhow::Result;
 
 const OFF: &str = "without a timeline";

@@ -12,7 +12,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
-use swath::OpenedBy;
+use swath::ingest::OpenedBy;
 use swath_study::harness::{Contestant, Work};
 use swath_study::limits;
 use swath_study::many::plain;

@@ -3,13 +3,14 @@
 use crate::contestants::files::Setting;
 use anyhow::Result;
 use std::path::Path;
-use swath::{Arena, Error, Files, IngestOptions, Ingested, OpenedBy, ReadOptions};
+use swath::ingest::{Arena, Files, IngestOptions, Ingested, OpenedBy};
+use swath::{Error, ReadOptions};
 use swath_study::harness::Contestant;
 use swath_study::many::Glance;
 
 /// All files below a folder, as anybody would.
 pub(crate) fn whole_folder(folder: &Path, opened_by: OpenedBy) -> Result<Ingested> {
-    Ok(IngestOptions::new().with_opened_by(opened_by).collect(Files::folder(folder))?)
+    Ok(IngestOptions::new().with_opened_by(opened_by).ingest(Files::folder(folder))?)
 }
 
 /// All files through memory for a few of them.
@@ -46,7 +47,7 @@ pub(crate) fn with<'b>(
     name: &str,
     options: IngestOptions,
 ) -> Contestant<'b> {
-    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
+    let read = move || Ok(options.ingest(Files::paths(&setting.files.paths))?);
     setting
         .kept(name, read, sum)
         .with_before(move || setting.files.prepare(setting.bench, setting.residency, 0))
@@ -54,7 +55,7 @@ pub(crate) fn with<'b>(
 
 /// See [`FRESH`].
 pub(crate) fn fresh(setting: Setting<'_>) -> Contestant<'_> {
-    let read = move || Ok(IngestOptions::new().collect(Files::paths(&setting.files.paths))?);
+    let read = move || Ok(IngestOptions::new().ingest(Files::paths(&setting.files.paths))?);
     setting.kept(FRESH, read, sum)
 }
 
@@ -68,7 +69,7 @@ pub(crate) fn at_depth(setting: Setting<'_>, depth: u32) -> Contestant<'_> {
     let options = IngestOptions::new()
         .with_read(ReadOptions::new().with_workers(2).with_queue_depth(depth as usize))
         .with_arena(Arena::new());
-    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
+    let read = move || Ok(options.ingest(Files::paths(&setting.files.paths))?);
     setting.kept(&depth_name(depth), read, sum)
 }
 
@@ -81,7 +82,7 @@ pub(crate) fn by_ring(setting: Setting<'_>) -> Contestant<'_> {
         .with_read(ReadOptions::new().with_workers(2))
         .with_opened_by(OpenedBy::Ring)
         .with_arena(Arena::new());
-    let read = move || Ok(options.collect(Files::paths(&setting.files.paths))?);
+    let read = move || Ok(options.ingest(Files::paths(&setting.files.paths))?);
     setting.kept(BY_RING, read, sum)
 }
 

@@ -39,7 +39,7 @@ impl Failure {
     pub(crate) fn of(error: &swath::Error) -> Self {
         Self {
             status: Status::of(error.reason(), error.io_kind()),
-            message: swath::in_one_line(error, error.what_to_try()),
+            message: swath::machine::in_one_line(error, error.what_to_try()),
             errno: error.raw_os_error().unwrap_or(0),
             path: bytes_of(error.path()),
             extent: error.extent(),
@@ -85,18 +85,19 @@ impl From<swath::Error> for Failure {
 
 impl From<swath_formats::Error> for Failure {
     fn from(error: swath_formats::Error) -> Self {
-        use swath_formats::Reason;
+        use swath_formats::FormatReason;
         if let Some(error) = error.library() {
             return Self::of(error);
         }
         let status = match error.reason() {
-            Reason::Truncated => Status::Truncated,
-            Reason::Invalid => Status::InvalidArgument,
-            Reason::TooLarge => Status::OutOfMemory,
-            Reason::Library => Status::Io,
+            FormatReason::Truncated => Status::Truncated,
+            FormatReason::Invalid => Status::InvalidArgument,
+            FormatReason::TooLarge => Status::OutOfMemory,
+            FormatReason::Library => Status::Io,
             _ => Status::Corrupt,
         };
-        Self::new(status, swath::in_one_line(&error, error.what_to_try())).at_path(error.path())
+        Self::new(status, swath::machine::in_one_line(&error, error.what_to_try()))
+            .at_path(error.path())
     }
 }
 
@@ -138,7 +139,7 @@ pub(crate) fn forget() {
 /// Keeps `failure` for the calling thread and returns its status.
 pub(crate) fn keep(failure: Failure) -> Status {
     let Failure { status, message, errno, path, extent, .. } = failure;
-    let message = c_string(swath::escaped(&message).into_bytes());
+    let message = c_string(swath::machine::escaped(&message).into_bytes());
     let kept = Kept { message, path: c_string(path), errno, extent };
     let _ = LAST.try_with(|last| last.try_borrow_mut().map(|mut last| last.replace(kept)));
     status

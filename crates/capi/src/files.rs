@@ -13,7 +13,7 @@ use crate::status::Status;
 /// looked at before a call uses it. One thread adds at a time.
 #[derive(Debug, Default)]
 pub struct Files {
-    pub(crate) files: swath::Files,
+    pub(crate) files: swath::ingest::Files,
     /// Whose profile is looked for.
     pub(crate) first: Option<PathBuf>,
 }
@@ -36,7 +36,7 @@ pub extern "C" fn swath_files_free(files: Option<Box<Files>>) {
 }
 
 impl Files {
-    fn add(&mut self, more: swath::Files, first: Option<&Path>) {
+    fn add(&mut self, more: swath::ingest::Files, first: Option<&Path>) {
         self.files = mem::take(&mut self.files).and(more);
         self.begin_with(first);
     }
@@ -60,7 +60,7 @@ impl Files {
 fn add(
     files: Option<&mut Files>,
     path: Result<&Path>,
-    more: impl FnOnce(&Path) -> swath::Files,
+    more: impl FnOnce(&Path) -> swath::ingest::Files,
 ) -> Status {
     guard(|| {
         let (files, path) = (given(files, "files")?, path?);
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn swath_files_add_folder(
 ) -> Status {
     // SAFETY: the contract of the header.
     let path = unsafe { pointer::path(path, "path") };
-    add(files, path, |path| swath::Files::folder(path))
+    add(files, path, |path| swath::ingest::Files::folder(path))
 }
 
 /// Adds the files that a pattern matches: `*`, `?`, `[a-c]`, `{jpg,png}`, `**` for any number of
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn swath_files_add_glob(
         let pattern = unsafe { pointer::text(pattern, "pattern") }?;
         let pattern = str::from_utf8(pattern)
             .map_err(|error| Failure::invalid(format!("`pattern` is no UTF-8: {error}")))?;
-        files.add(swath::Files::glob(pattern), None);
+        files.add(swath::ingest::Files::glob(pattern), None);
         Ok(())
     })
 }

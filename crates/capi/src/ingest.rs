@@ -45,7 +45,7 @@ numbers!(Symlinks, "swath_symlinks", [Files, Skip, Follow]);
 /// it is wanted, NULL stands for defaults.
 #[derive(Debug, Default)]
 pub struct IngestOptions {
-    options: swath::IngestOptions,
+    options: swath::ingest::IngestOptions,
     read: Option<ReadOptions>,
 }
 
@@ -68,7 +68,7 @@ pub extern "C" fn swath_ingest_options_free(options: Option<Box<IngestOptions>>)
 
 fn set(
     options: Option<&mut IngestOptions>,
-    setter: impl FnOnce(swath::IngestOptions) -> Result<swath::IngestOptions>,
+    setter: impl FnOnce(swath::ingest::IngestOptions) -> Result<swath::ingest::IngestOptions>,
 ) -> Status {
     guard(|| {
         let options = given(options, "options")?;
@@ -106,9 +106,9 @@ pub extern "C" fn swath_ingest_options_set_failures(
 ) -> Status {
     set(options, |options| {
         Ok(options.with_failures(match value(failures)? {
-            Failures::Fail => swath::Failures::Fail,
-            Failures::Skip => swath::Failures::Skip,
-            Failures::Collect => swath::Failures::Collect,
+            Failures::Fail => swath::ingest::Failures::Fail,
+            Failures::Skip => swath::ingest::Failures::Skip,
+            Failures::Collect => swath::ingest::Failures::Collect,
         }))
     })
 }
@@ -121,9 +121,9 @@ pub extern "C" fn swath_ingest_options_set_symlinks(
 ) -> Status {
     set(options, |options| {
         Ok(options.with_symlinks(match value(symlinks)? {
-            Symlinks::Files => swath::Symlinks::Files,
-            Symlinks::Skip => swath::Symlinks::Skip,
-            Symlinks::Follow => swath::Symlinks::Follow,
+            Symlinks::Files => swath::ingest::Symlinks::Files,
+            Symlinks::Skip => swath::ingest::Symlinks::Skip,
+            Symlinks::Follow => swath::ingest::Symlinks::Follow,
         }))
     })
 }
@@ -149,8 +149,8 @@ pub extern "C" fn swath_ingest_options_set_part_size(
 }
 
 /// What a call goes by.
-fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::IngestOptions {
-    let Some(set) = options else { return swath::IngestOptions::new() };
+fn resolve(options: Option<&IngestOptions>, files: &Files) -> swath::ingest::IngestOptions {
+    let Some(set) = options else { return swath::ingest::IngestOptions::new() };
     let options = set.options.clone();
     match &set.read {
         Some(read) => options.with_read(read.of_first(files.first.as_deref())),
@@ -172,7 +172,7 @@ pub extern "C" fn swath_ingest(
     guard(|| {
         let ingested = handle(ingested, "ingested")?;
         let files = given(files, "files")?;
-        let read = resolve(options, files).collect(files.files.clone())?;
+        let read = resolve(options, files).ingest(files.files.clone())?;
         *ingested = Some(Box::new(Ingested::new(read)));
         Ok(())
     })

@@ -8,7 +8,7 @@ mod resolve;
 use std::mem::{self, MaybeUninit};
 use std::path::PathBuf;
 
-use swath::Verify;
+use swath::mirror::Verify;
 
 use crate::failure::Result;
 use crate::guard::{guard, quietly};

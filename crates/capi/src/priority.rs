@@ -7,7 +7,7 @@ use std::ffi::{c_char, c_void};
 use std::mem::{self, MaybeUninit};
 use std::time::Duration;
 
-use swath::LoadedPlan;
+use swath::classes::LoadedPlan;
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
@@ -32,13 +32,13 @@ pub struct Prioritised {
 
 #[derive(Debug)]
 enum State {
-    Reading(swath::Prioritised),
+    Reading(swath::classes::Prioritised),
     Loaded(LoadedPlan),
     Failed,
 }
 
 impl Prioritised {
-    fn reading(&self) -> Result<&swath::Prioritised> {
+    fn reading(&self) -> Result<&swath::classes::Prioritised> {
         match &self.state {
             State::Reading(reading) => Ok(reading),
             State::Loaded(_) => Err(Failure::invalid("the read is finished")),

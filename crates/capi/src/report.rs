@@ -93,12 +93,12 @@ impl Report {
             names.push(text);
             first
         };
-        let mirror = |it: &swath::MirrorReport| MirrorReport {
+        let mirror = |it: &swath::mirror::MirrorReport| MirrorReport {
             path: kept(it.path.as_os_str().as_bytes()),
             state: match it.state {
-                swath::MirrorState::Read => MirrorState::Read,
-                swath::MirrorState::Spare => MirrorState::Spare,
-                swath::MirrorState::GivenUp => MirrorState::GivenUp,
+                swath::mirror::MirrorState::Read => MirrorState::Read,
+                swath::mirror::MirrorState::Spare => MirrorState::Spare,
+                swath::mirror::MirrorState::GivenUp => MirrorState::GivenUp,
                 // It may grow.
                 _ => MirrorState::Unusable,
             },

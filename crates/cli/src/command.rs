@@ -78,7 +78,7 @@ pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
     };
     // Standard output may be a file, and the limit of file sizes is an error like others. If it
     // cannot be ignored, it ends the program: no worse than without this.
-    let _ = swath::ignore_file_size_signal();
+    let _ = swath::machine::ignore_file_size_signal();
     let ended = recorded(&cli.verb);
     let_it_end();
     match ended {

@@ -5,7 +5,7 @@ use std::fs::Metadata;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-use swath::sink::{Fs, Kind, LocalFs};
+use swath::sink::{FileKind, Fs, LocalFs};
 
 /// Returns what a writer to `path` would find; `None` if nothing.
 ///
@@ -13,7 +13,7 @@ use swath::sink::{Fs, Kind, LocalFs};
 ///
 /// Those of [`Fs::locate`], `PermissionDenied` among them for a stranger's link in a folder as
 /// `/tmp`.
-pub(crate) fn stands(path: &Path) -> io::Result<Option<Kind>> {
+pub(crate) fn stands(path: &Path) -> io::Result<Option<FileKind>> {
     let found = LocalFs.locate(path).and_then(|at| at.folder.facts(&at.name));
     match found {
         Err(error)
@@ -28,13 +28,13 @@ pub(crate) fn stands(path: &Path) -> io::Result<Option<Kind>> {
 /// Whether a folder stands there. What cannot be told, the writer is told.
 pub(crate) fn is_folder(path: &Path) -> bool {
     // One call for most paths, which lead to a file or to nothing by any way.
-    path.is_dir() && matches!(stands(path), Ok(Some(Kind::Folder)))
+    path.is_dir() && matches!(stands(path), Ok(Some(FileKind::Folder)))
 }
 
 /// Whether a pipe or a device stands there, which is written as it is: nothing is replaced.
 pub(crate) fn is_special(path: &Path) -> bool {
     let is_odd = |facts: Metadata| !facts.is_file() && !facts.is_dir();
-    path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(Kind::Special)))
+    path.metadata().is_ok_and(is_odd) && matches!(stands(path), Ok(Some(FileKind::Special)))
 }
 
 /// The folder that a name is in.
@@ -57,11 +57,11 @@ mod tests {
             std::os::unix::fs::symlink(text, path(link)).expect("linked");
         }
         for (name, kind) in [
-            ("", Some(Kind::Folder)),
-            (".", Some(Kind::Folder)),
-            ("to-folder/", Some(Kind::Folder)),
-            ("to-file", Some(Kind::File)),
-            ("to-null", Some(Kind::Special)),
+            ("", Some(FileKind::Folder)),
+            (".", Some(FileKind::Folder)),
+            ("to-folder/", Some(FileKind::Folder)),
+            ("to-file", Some(FileKind::File)),
+            ("to-null", Some(FileKind::Special)),
             ("missing", None),
             ("missing/file", None),
             ("file/file", None),

@@ -45,7 +45,7 @@ pub(crate) fn describe(error: &anyhow::Error) -> String {
 pub(crate) fn describe_error(error: &(dyn Error + 'static)) -> String {
     // The deepest cause knows best what to do about it.
     let hint = Chain::new(error).map(hint_of).filter(|hint| !hint.is_empty()).last();
-    swath::in_one_line(error, hint.unwrap_or_default())
+    swath::machine::in_one_line(error, hint.unwrap_or_default())
 }
 
 fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {

@@ -33,7 +33,7 @@ const NOT_OPEN: i32 = 9;
 /// Fails if standard output was closed from the start: what is written to it then goes nowhere, and
 /// the standard library does not say so.
 fn check_open() -> Result<(), OutputError> {
-    match swath::stdout_was_closed() {
+    match swath::machine::stdout_was_closed() {
         true => Err(OutputError(io::Error::from_raw_os_error(NOT_OPEN))),
         false => Ok(()),
     }

@@ -8,7 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use serde::Serialize;
-use swath::{MirrorReport, Report, Usage};
+use swath::Report;
+use swath::mirror::MirrorReport;
+use swath::reading::Usage;
 
 /// A [`Report`] with the units in its keys.
 #[derive(Clone, Debug, Serialize)]

@@ -15,7 +15,8 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use serde::{Serialize, Serializer};
-use swath::{Activity, Lane, Span, Timeline};
+use swath::Timeline;
+use swath::timeline::{Activity, Lane, Span};
 
 use counters::{Rates, in_flight};
 

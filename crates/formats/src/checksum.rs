@@ -20,7 +20,8 @@ use std::fmt::Write;
 use std::io::BufRead;
 use std::time::{Duration, Instant};
 
-use swath::{Activity, ReadOptions, Recorder, Report, Source};
+use swath::timeline::{Activity, Recorder};
+use swath::{ReadOptions, Report, Source};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};

@@ -10,7 +10,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// Why, as far as a program may want to know.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Reason {
+pub enum FormatReason {
     /// Reading or writing failed; [`Error::library`] says how.
     Library,
     /// The bytes are damaged, or were made to harm.
@@ -47,7 +47,7 @@ enum Inner {
 #[derive(Debug, thiserror::Error)]
 struct Stream {
     doing: &'static str,
-    reason: Reason,
+    reason: FormatReason,
     path: PathBuf,
     offset: Option<u64>,
     line: Option<u64>,
@@ -73,29 +73,41 @@ impl fmt::Display for Stream {
 }
 
 impl Error {
-    pub(crate) fn compressing(path: &Path, reason: Reason, detail: impl Into<String>) -> Self {
+    pub(crate) fn compressing(
+        path: &Path,
+        reason: FormatReason,
+        detail: impl Into<String>,
+    ) -> Self {
         Self::stream("compress", path, reason, detail.into())
     }
 
     pub(crate) fn decompressing(
         path: &Path,
-        reason: Reason,
+        reason: FormatReason,
         detail: impl Into<String>,
     ) -> Self {
         Self::stream("decompress", path, reason, detail.into())
     }
 
     /// Text that is read: numbers, lines, headers.
-    pub(crate) fn reading(path: &Path, reason: Reason, detail: impl Into<String>) -> Self {
+    pub(crate) fn reading(
+        path: &Path,
+        reason: FormatReason,
+        detail: impl Into<String>,
+    ) -> Self {
         Self::stream("read", path, reason, detail.into())
     }
 
     /// Text that is written.
-    pub(crate) fn writing(path: &Path, reason: Reason, detail: impl Into<String>) -> Self {
+    pub(crate) fn writing(
+        path: &Path,
+        reason: FormatReason,
+        detail: impl Into<String>,
+    ) -> Self {
         Self::stream("write", path, reason, detail.into())
     }
 
-    fn stream(doing: &'static str, path: &Path, reason: Reason, detail: String) -> Self {
+    fn stream(doing: &'static str, path: &Path, reason: FormatReason, detail: String) -> Self {
         let (path, offset, line, hint) = (path.to_owned(), None, None, hint_for(doing, reason));
         let stream = Stream { doing, reason, path, offset, line, detail, hint };
         Self(Inner::Stream(Box::new(stream)))
@@ -141,7 +153,7 @@ impl Error {
         match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
             Some(Ok(error)) => Self::from(*error),
             // Nothing but a `swath::Reader` is read here, whose errors are the library's.
-            Some(Err(_)) | None => Self::decompressing(path, Reason::Library, text),
+            Some(Err(_)) | None => Self::decompressing(path, FormatReason::Library, text),
         }
     }
 
@@ -150,14 +162,14 @@ impl Error {
         let text = error.to_string();
         match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
             Some(Ok(error)) => Self::from(*error),
-            Some(Err(_)) | None => Self::writing(path, Reason::Library, text),
+            Some(Err(_)) | None => Self::writing(path, FormatReason::Library, text),
         }
     }
 
     /// Why it was not done.
-    pub fn reason(&self) -> Reason {
+    pub fn reason(&self) -> FormatReason {
         match &self.0 {
-            Inner::Library(_) => Reason::Library,
+            Inner::Library(_) => FormatReason::Library,
             Inner::Stream(stream) => stream.reason,
         }
     }
@@ -242,13 +254,14 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
 impl From<Error> for io::Error {
     fn from(error: Error) -> Self {
         let kind = match error.reason() {
-            Reason::Corrupt | Reason::UnknownFormat | Reason::Malformed | Reason::TooLarge => {
-                io::ErrorKind::InvalidData
-            }
-            Reason::Truncated => io::ErrorKind::UnexpectedEof,
-            Reason::Unsupported | Reason::NoIndex => io::ErrorKind::Unsupported,
-            Reason::Invalid => io::ErrorKind::InvalidInput,
-            Reason::Library => {
+            FormatReason::Corrupt
+            | FormatReason::UnknownFormat
+            | FormatReason::Malformed
+            | FormatReason::TooLarge => io::ErrorKind::InvalidData,
+            FormatReason::Truncated => io::ErrorKind::UnexpectedEof,
+            FormatReason::Unsupported | FormatReason::NoIndex => io::ErrorKind::Unsupported,
+            FormatReason::Invalid => io::ErrorKind::InvalidInput,
+            FormatReason::Library => {
                 error.library().map_or(io::ErrorKind::Other, swath::Error::io_kind)
             }
         };
@@ -256,18 +269,18 @@ impl From<Error> for io::Error {
     }
 }
 
-fn hint_for(doing: &str, reason: Reason) -> &'static str {
+fn hint_for(doing: &str, reason: FormatReason) -> &'static str {
     match reason {
-        Reason::UnknownFormat if doing != "decompress" => "look at it with `swath info`",
-        Reason::Corrupt => "fetch it again, or take it from a backup",
-        Reason::Truncated => "fetch the rest of it",
-        Reason::UnknownFormat => "name a zstd, gzip or bzip2 file",
-        Reason::NoIndex => "decompress all of it, or compress it with `swath compress`",
-        Reason::Library
-        | Reason::Unsupported
-        | Reason::Invalid
-        | Reason::Malformed
-        | Reason::TooLarge => "",
+        FormatReason::UnknownFormat if doing != "decompress" => "look at it with `swath info`",
+        FormatReason::Corrupt => "fetch it again, or take it from a backup",
+        FormatReason::Truncated => "fetch the rest of it",
+        FormatReason::UnknownFormat => "name a zstd, gzip or bzip2 file",
+        FormatReason::NoIndex => "decompress all of it, or compress it with `swath compress`",
+        FormatReason::Library
+        | FormatReason::Unsupported
+        | FormatReason::Invalid
+        | FormatReason::Malformed
+        | FormatReason::TooLarge => "",
     }
 }
 
@@ -277,7 +290,8 @@ mod tests {
 
     #[test]
     fn the_text_says_what_to_what_at_which_byte_and_what_to_try() {
-        let error = Error::decompressing(Path::new("a.zst"), Reason::Corrupt, "wrong checksum");
+        let error =
+            Error::decompressing(Path::new("a.zst"), FormatReason::Corrupt, "wrong checksum");
         let error = error.at(4096);
         assert_eq!(
             error.to_string(),
@@ -310,7 +324,7 @@ mod tests {
     fn the_library_s_error_is_found_again() {
         let error = swath::read("/nonexistent/file").expect_err("it is not there");
         let wrapped = Error::from_io(io::Error::from(error), Path::new("x"));
-        assert_eq!(wrapped.reason(), Reason::Library);
+        assert_eq!(wrapped.reason(), FormatReason::Library);
         assert_eq!(wrapped.library().and_then(swath::Error::raw_os_error), Some(2));
         assert_eq!(wrapped.path(), Path::new("/nonexistent/file"));
         assert_eq!(wrapped.what_to_try(), "check the path");

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, FormatReason};
 
 /// How they begin, what they are, and what to try.
 const SIGNS: [(&[u8], &str, &str); 6] = [
@@ -28,7 +28,7 @@ const UTF_32: &str = "write it as UTF-8 first: iconv -f UTF-32 -t UTF-8 <OLD >NE
 /// The error for a file that begins like this, if it is known to be none that is read.
 pub(crate) fn refused(path: &Path, head: &[u8]) -> Option<Error> {
     let (_, detail, hint) = SIGNS.iter().find(|(sign, ..)| head.starts_with(sign))?;
-    Some(Error::reading(path, Reason::UnknownFormat, *detail).at(0).hint(hint))
+    Some(Error::reading(path, FormatReason::UnknownFormat, *detail).at(0).hint(hint))
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swath::{Buffer, Input, Output, ReadAt, ReadOptions, Source, SourceFacts};
 
 use crate::compressed::{DecompressOptions, Format};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::foreign;
 
 /// First bytes that tell what a file is.
@@ -31,7 +31,7 @@ pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Open
         Some(len) => Ok(Opened { input, len }),
         None if input.is_device() => {
             let detail = "it is a device, which may never end";
-            let error = Error::reading(input.name(), Reason::Unsupported, detail);
+            let error = Error::reading(input.name(), FormatReason::Unsupported, detail);
             Err(error.hint("write what you want of it to a file first"))
         }
         None => {
@@ -47,7 +47,7 @@ pub(crate) fn check_whole(input: &Input, read: &ReadOptions) -> Result<()> {
         return Ok(());
     }
     let detail = "the options ask for a part of it, and all of it is read";
-    let error = Error::reading(input.name(), Reason::Invalid, detail);
+    let error = Error::reading(input.name(), FormatReason::Invalid, detail);
     Err(error.hint("leave out offset and length; `starting_in` takes the records of a part"))
 }
 
@@ -179,7 +179,7 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
         let detail = format!(
             "there is no memory for the {wanted} bytes that it decompresses to at least"
         );
-        let error = Error::reading(path, Reason::TooLarge, detail);
+        let error = Error::reading(path, FormatReason::TooLarge, detail);
         return Err(error.hint("decompress it to a file first, with `swath decompress`"));
     }
     let done = done?;
@@ -188,11 +188,11 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
             let follow =
                 if rest.end - rest.start == 1 { "byte follows" } else { "bytes follow" };
             let detail = format!("{} {follow} the compressed stream", rest.end - rest.start);
-            Error::reading(path, Reason::Corrupt, detail).at(rest.start)
+            Error::reading(path, FormatReason::Corrupt, detail).at(rest.start)
         }
         (None, true) => {
             let detail = "the block that ends BGZF is missing: the file may have been cut off";
-            Error::reading(path, Reason::Truncated, detail).at(done.bytes_in)
+            Error::reading(path, FormatReason::Truncated, detail).at(done.bytes_in)
         }
         (None, false) => {
             let bytes = std::mem::take(&mut text.bytes);
@@ -210,7 +210,7 @@ fn decompressed(packed: &Opened, read: &ReadOptions) -> Result<Vec<u8>> {
 
 fn compressed_twice(path: &Path) -> Error {
     let detail = "what it decompresses to is compressed again";
-    let error = Error::reading(path, Reason::UnknownFormat, detail);
+    let error = Error::reading(path, FormatReason::UnknownFormat, detail);
     error.hint("decompress it to a file first, with `swath decompress`")
 }
 
@@ -239,7 +239,7 @@ impl Grown {
         if usual < LARGE {
             return self.bytes.try_reserve_exact(usual).ok();
         }
-        let left = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let left = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
         let left = usize::try_from(left).unwrap_or(usize::MAX);
         if more > left {
             return None;

@@ -13,13 +13,14 @@
 
 pub mod checksum;
 pub mod compressed;
+pub mod contracts;
 mod error;
 mod foreign;
 mod input;
 pub mod matrix;
 mod memory;
 mod number;
-pub mod options;
+
 mod random;
 pub mod safetensors;
 mod share;
@@ -27,4 +28,4 @@ mod spare;
 pub mod table;
 mod text;
 
-pub use error::{Error, Reason, Result};
+pub use error::{Error, FormatReason, Result};

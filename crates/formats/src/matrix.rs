@@ -49,13 +49,13 @@ mod sparse;
 mod value;
 mod write;
 
-use swath::append::Written;
+use swath::append::OrderedReport;
 use swath::{Output, Source};
 
 use crate::error::Result;
 use job::Job;
 
-pub use header::{Field, Header, Layout, Symmetry, has_banner};
+pub use header::{Field, Layout, MatrixHeader, Symmetry, has_banner};
 pub use id::Id;
 pub use options::{
     Base, Duplicates, EntryOrder, Ids, MatrixFormat, MatrixOptions, Strictness, SymmetricHalf,
@@ -71,7 +71,7 @@ pub use write::{Matrix, MatrixWriteOptions};
 /// # Errors
 ///
 /// If it cannot be read, or its beginning is not what its format asks for.
-pub fn header(source: impl Into<Source>) -> Result<Header> {
+pub fn header(source: impl Into<Source>) -> Result<MatrixHeader> {
     MatrixOptions::new().header(source)
 }
 
@@ -113,9 +113,9 @@ pub fn read_columns(source: impl Into<Source>) -> Result<AnyCsc> {
 ///
 /// # Errors
 ///
-/// [`Reason::Unsupported`](crate::Reason::Unsupported) or [`Reason::Invalid`](crate::Reason::Invalid)
+/// [`FormatReason::Unsupported`](crate::FormatReason::Unsupported) or [`FormatReason::Invalid`](crate::FormatReason::Invalid)
 /// for what the format cannot say; those of writing.
-pub fn write<M: Matrix>(output: impl Into<Output>, matrix: &M) -> Result<Written> {
+pub fn write<M: Matrix>(output: impl Into<Output>, matrix: &M) -> Result<OrderedReport> {
     MatrixWriteOptions::new().write(output, matrix)
 }
 
@@ -125,7 +125,7 @@ impl MatrixOptions {
     /// # Errors
     ///
     /// As [`header()`].
-    pub fn header(&self, source: impl Into<Source>) -> Result<Header> {
+    pub fn header(&self, source: impl Into<Source>) -> Result<MatrixHeader> {
         Ok(Job::begin(source.into(), self)?.header)
     }
 

@@ -40,7 +40,7 @@ use std::path::Path;
 use swath::{Source, Written};
 
 pub use dtype::Dtype;
-pub use header::{Header, TensorInfo};
+pub use header::{TensorHeader, TensorInfo};
 pub use load::{Entry, Tensor, TensorParts, TensorReport, Tensors};
 pub use options::{TensorOptions, TensorOrder, TensorWriteOptions};
 pub use shard::Shard;
@@ -56,8 +56,8 @@ use crate::error::Result;
 ///
 /// # Errors
 ///
-/// As [`Header::parse`], of any of the files; if one changes meanwhile; if a tensor is in two of
-/// them, or one that is asked for in none; [`Reason::Malformed`](crate::Reason::Malformed) if an
+/// As [`TensorHeader::parse`], of any of the files; if one changes meanwhile; if a tensor is in two of
+/// them, or one that is asked for in none; [`FormatReason::Malformed`](crate::FormatReason::Malformed) if an
 /// index lists what is not there; if there is not enough memory.
 pub fn read<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<Tensors> {
     TensorOptions::new().read(sources)
@@ -87,7 +87,7 @@ pub fn shards<S: Into<Source>>(sources: impl IntoIterator<Item = S>) -> Result<V
 /// Starts to read the tensors of one or more files, those that are needed first before the others,
 /// and returns at once: each is handed over as soon as all its bytes are there.
 ///
-/// All shards are read by the same workers. Tensors are what [`Prioritised`](swath::Prioritised)
+/// All shards are read by the same workers. Tensors are what [`Prioritised`](swath::classes::Prioritised)
 /// calls classes; small ones that come one after the other share one.
 ///
 /// ```
@@ -127,8 +127,8 @@ pub fn stream<S: Into<Source>>(
 ///
 /// # Errors
 ///
-/// [`Reason::Invalid`](crate::Reason::Invalid) if two have one name, one is called `__metadata__`,
-/// or one has another number of bytes than its shape says; [`Reason::TooLarge`](crate::Reason::TooLarge)
+/// [`FormatReason::Invalid`](crate::FormatReason::Invalid) if two have one name, one is called `__metadata__`,
+/// or one has another number of bytes than its shape says; [`FormatReason::TooLarge`](crate::FormatReason::TooLarge)
 /// if the header would exceed 100 MB; what writing says. The file is then what it was.
 pub fn write<'t>(
     path: impl AsRef<Path>,

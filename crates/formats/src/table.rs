@@ -49,9 +49,9 @@ mod value;
 mod write;
 
 pub use array::{Table, TableShape, read, shape};
-pub use columns::{Column, Columns, Kind, Values};
+pub use columns::{Column, ColumnKind, Columns, Values};
 pub use infer::read_columns;
-pub use options::{Delimiter, Header, Missing, TableOptions};
+pub use options::{Delimiter, HeaderLine, Missing, TableOptions};
 pub use select::ColumnKey;
 pub use value::Value;
 pub use write::{Decimals, TableWriteOptions, write, write_columns};

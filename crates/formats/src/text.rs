@@ -2,7 +2,7 @@
 
 use swath::ReadOptions;
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, FormatReason};
 use crate::input::Text;
 
 /// What is told of a carriage return that does not end a line.
@@ -15,17 +15,17 @@ const NEWLINES: &str = "end lines with newlines: tr '\\r' '\\n' <OLD >NEW";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
     pub(crate) offset: u64,
-    pub(crate) reason: Reason,
+    pub(crate) reason: FormatReason,
     pub(crate) detail: String,
 }
 
 impl Fault {
     pub(crate) fn malformed(offset: u64, detail: impl Into<String>) -> Self {
-        Self { offset, reason: Reason::Malformed, detail: detail.into() }
+        Self { offset, reason: FormatReason::Malformed, detail: detail.into() }
     }
 
     pub(crate) fn too_large(offset: u64, detail: impl Into<String>) -> Self {
-        Self { offset, reason: Reason::TooLarge, detail: detail.into() }
+        Self { offset, reason: FormatReason::TooLarge, detail: detail.into() }
     }
 
     /// The same in a text that begins so many bytes earlier.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use swath::append::ordered_to;
 use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 use swath_formats::compressed::{DecompressOptions, Decompressed};
-use swath_formats::{Reason, Result};
+use swath_formats::{FormatReason, Result};
 
 /// A head, and then the same bytes again and again; nothing of it is ever in memory.
 struct Endless {
@@ -92,7 +92,7 @@ fn bombs_and_endless_streams_take_no_more_memory_than_was_promised() {
     let block = Endless { head, again: vec![b'y'; 1 << 16], times: 65_536, tail: Vec::new() };
     let (report, took) = unpacked(block);
     let error = report.expect_err("no block is so long");
-    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(4)), "{error}");
+    assert_eq!((error.reason(), error.offset()), (FormatReason::Corrupt, Some(4)), "{error}");
     assert!(took < 96, "a block without an end took {took} MiB");
 
     // A gzip member of 1 GiB of zeros, as stored blocks, through the decoder that goes in steps.
@@ -100,6 +100,6 @@ fn bombs_and_endless_streams_take_no_more_memory_than_was_promised() {
     let stored = [b"\x00\xff\xff\x00\x00".to_vec(), vec![0; 65_535]].concat();
     let member = Endless { head, again: stored, times: 16_384, tail: Vec::new() };
     let (report, took) = unpacked(member);
-    assert_eq!(report.expect_err("it does not end").reason(), Reason::Truncated);
+    assert_eq!(report.expect_err("it does not end").reason(), FormatReason::Truncated);
     assert!(took < 64, "a long member took {took} MiB");
 }

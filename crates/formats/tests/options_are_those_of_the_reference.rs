@@ -7,9 +7,9 @@ use std::path::Path;
 use swath::append::{OrderedOptions, ordered, ordered_to};
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions, Source};
-use swath_formats::Reason;
-use swath_formats::options::{
-    Contract, ContractOptions, Kind, PriceOptions, Priced, generate, read,
+use swath_formats::FormatReason;
+use swath_formats::contracts::{
+    Contract, ContractKind, ContractOptions, PriceOptions, Priced, generate, read,
 };
 use swath_reference::options as reference;
 
@@ -114,7 +114,7 @@ fn same(ours: &Contract, theirs: &(reference::Contract, f64)) -> bool {
         ours.volatility,
         ours.years,
         ours.reference,
-        if ours.kind == Kind::Put { 1.0 } else { 0.0 },
+        if ours.kind == ContractKind::Put { 1.0 } else { 0.0 },
     ];
     let theirs = [
         contract.spot,
@@ -218,8 +218,8 @@ fn generated_contracts_have_the_right_prices() {
 const GOOD: &str = "42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599372900096";
 
 /// A faulty text, the line and byte of its fault, and some words of what is said about it.
-fn faulty() -> Vec<(String, u64, Option<u64>, Reason, &'static str)> {
-    use Reason::{Malformed, TooLarge, Truncated, Unsupported};
+fn faulty() -> Vec<(String, u64, Option<u64>, FormatReason, &'static str)> {
+    use FormatReason::{Malformed, TooLarge, Truncated, Unsupported};
     let second = |line: &str| format!("3\n{GOOD}\n{line}\n{GOOD}\n");
     let at = 2 + GOOD.len() as u64 + 1;
     let field = |from: &str, to: &str| second(&GOOD.replacen(from, to, 1));
@@ -264,7 +264,7 @@ fn faulty() -> Vec<(String, u64, Option<u64>, Reason, &'static str)> {
 fn what_is_wrong_is_said_with_its_line_and_byte() {
     for (text, line, offset, reason, words) in faulty() {
         let bytes = text.as_bytes();
-        if reason != Reason::TooLarge || !words.contains("price") {
+        if reason != FormatReason::TooLarge || !words.contains("price") {
             assert_eq!(reference::parse(bytes).err(), Some(line), "{text:?}");
         }
         let file = file_of(bytes);
@@ -369,7 +369,7 @@ fn a_line_that_does_not_end_is_refused_before_it_fills_the_memory() {
     let file = file_of(&text);
     let run = Run { workers: 2, block_size: 4096 };
     let error = run.price(file.path()).expect_err("it does not end");
-    assert_eq!((error.line(), error.reason()), (Some(2), Reason::Malformed), "{error}");
+    assert_eq!((error.line(), error.reason()), (Some(2), FormatReason::Malformed), "{error}");
     assert!(error.to_string().len() < 400, "{error}");
 }
 

@@ -6,7 +6,7 @@ use swath::OutputOptions;
 
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
-use swath_formats::options::PriceOptions;
+use swath_formats::contracts::PriceOptions;
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/options")

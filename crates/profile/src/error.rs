@@ -54,6 +54,6 @@ impl Error {
 
     /// All of it in one line, with what is behind it and what to try.
     pub fn in_one_line(&self) -> String {
-        swath::in_one_line(self, self.hint)
+        swath::machine::in_one_line(self, self.hint)
     }
 }

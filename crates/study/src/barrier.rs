@@ -1,6 +1,6 @@
 //! Study A's priorities as they were: batch after batch, with a barrier between them.
 //!
-//! A baseline, not a way to read: what [`swath::read_prioritised`] is compared with. The chunks of
+//! A baseline, not a way to read: what [`swath::classes::read_prioritised`] is compared with. The chunks of
 //! a batch are shared out evenly among the threads, each reads its own one by one, and all of
 //! them wait for the slowest before anybody begins the next batch.
 //!

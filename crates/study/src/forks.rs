@@ -25,7 +25,7 @@ use swath::OutputOptions;
 
 use anyhow::{Context, Result, ensure};
 use rayon::{ThreadPool, ThreadPoolBuilder};
-use swath::append::{self, AppendOptions, Checksums, Committed, Mode, Writer};
+use swath::append::{self, AppendOptions, Committed, ExtentChecksums, Mode, Writer};
 use swath::sink::Durability;
 
 use crate::fib::{Call, Fib, fill};
@@ -206,7 +206,7 @@ impl Trees {
                 let options = AppendOptions::new().with_mode(Mode::Segments);
                 let options = match checksums {
                     true => options,
-                    false => options.with_checksums(Checksums::None),
+                    false => options.with_checksums(ExtentChecksums::None),
                 };
                 return self.append(folder, options).map(|it| Some(it.into()));
             }

@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, anyhow};
 use swath::ReadOptions;
 use swath::append::Ordered;
-use swath_formats::options::{ContractOptions, PriceOptions};
+use swath_formats::contracts::{ContractOptions, PriceOptions};
 
 use self::columns::Difference;
 

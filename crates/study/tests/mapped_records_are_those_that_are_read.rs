@@ -2,7 +2,8 @@
 
 use std::fs::File;
 
-use swath::{Block, Cut, Engine, Frozen, ReadOptions, Reason};
+use swath::maps::Frozen;
+use swath::{Block, Cut, Engine, ReadOptions, Reason};
 use swath_reference::{bytes, records as plain};
 
 fn owned(block: Block<'_>) -> swath::Result<plain::Block> {
@@ -63,7 +64,7 @@ fn a_map_is_used_where_it_may_be_and_what_cannot_be_is_reported() {
     let mapped = options.records_mapped(frozen, path.path()).collect_blocks(owned);
     let mapped = mapped.expect("whole");
     assert_eq!(mapped.report.engine, Engine::Map);
-    let guard = swath::Guard::install(&file, path.path()).expect("a guard");
+    let guard = swath::maps::Guard::install(&file, path.path()).expect("a guard");
     let guarded = options.records_mapped(guard, path.path()).collect_blocks(owned);
     let guarded = guarded.expect("whole");
     assert_ne!(guarded.report.engine, Engine::Map);

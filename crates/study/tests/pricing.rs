@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use swath::append::{OrderedOptions, ordered};
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_reference::options as reference;
 use swath_study::pricing::{Form, Priced, Pricing};
 
@@ -108,8 +108,8 @@ fn every_form_leaves_the_same_bytes() {
 const GOOD: &str = "42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599372900096";
 
 /// A faulty text, the line and byte of its fault, and some words of what is said about it.
-fn faulty() -> Vec<(String, u64, Option<u64>, Reason, &'static str)> {
-    use Reason::{Malformed, TooLarge, Truncated, Unsupported};
+fn faulty() -> Vec<(String, u64, Option<u64>, FormatReason, &'static str)> {
+    use FormatReason::{Malformed, TooLarge, Truncated, Unsupported};
     let second = |line: &str| format!("3\n{GOOD}\n{line}\n{GOOD}\n");
     let at = 2 + GOOD.len() as u64 + 1;
     let field = |from: &str, to: &str| second(&GOOD.replacen(from, to, 1));

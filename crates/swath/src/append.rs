@@ -54,16 +54,19 @@ use std::path::Path;
 pub use commit::Committed;
 pub use iter::{AppendTo, Out};
 pub use opened::Opened;
-pub use options::{AppendOptions, Checksums, Mode};
-pub use ordered::{Direct, Ordered, OrderedOptions, Ticket, Written, ordered, ordered_to};
+pub use options::{AppendOptions, ExtentChecksums, Mode};
+pub use ordered::{
+    Direct, Ordered, OrderedOptions, OrderedReport, Ticket, ordered, ordered_to,
+};
 pub use output::{Append, Fork};
 pub use scope::Scope;
+pub use swath_plan::segment::index::Index as ExtentIndex;
 pub use writer::Writer;
 
 use crate::append::manifest::Entries;
 use crate::append::shared::Target;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::sink::{Draft, Folder, Kind, move_range};
+use crate::sink::{Draft, FileKind, Folder, move_range};
 
 /// Begins an output that replaces what is at `path`, if anything, when it is committed.
 ///
@@ -123,7 +126,7 @@ impl AppendOptions {
                 None => (0, Entries::default()),
             },
             Target::File(draft) => match draft.existing() {
-                Some(facts) if facts.kind == Kind::File => {
+                Some(facts) if facts.kind == FileKind::File => {
                     (take_over(path, draft)?, Entries::default())
                 }
                 _ => (0, Entries::default()),

@@ -94,7 +94,7 @@ impl ReadOptions {
     }
 
     /// As [`records`], and without a copy where that is faster: through a map, if `permit` is a
-    /// promise ([`Frozen`](crate::Frozen)) and the file is in the page cache, or the engine is
+    /// promise ([`Frozen`](crate::maps::Frozen)) and the file is in the page cache, or the engine is
     /// [`Engine::Map`](crate::Engine::Map). Under a guard it is read: its bytes may change while
     /// they are looked at, which no slice of them may. `name` is for messages.
     pub fn records_mapped<'f>(

@@ -27,12 +27,15 @@ use crate::sink::OutputOptions;
 use crate::source::{Mirrored, Source, Verify};
 
 use examine::{Copy, Examination};
-use rewrite::{Rewrite, Rewritten};
+use rewrite::Rewrite;
+
+pub use rewrite::Rewritten;
 
 /// How to heal. Every setter returns the options, none can fail; 0 means "choose for me".
 ///
 /// ```
-/// use swath::{HealOptions, Verify};
+/// use swath::heal::HealOptions;
+/// use swath::mirror::Verify;
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let paths = ["a", "b", "c"].map(|name| folder.path().join(name));

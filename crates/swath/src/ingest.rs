@@ -40,7 +40,7 @@ use std::time::{Duration, Instant, SystemTime};
 pub use arena::Arena;
 pub use collect::{Entry, Ingested};
 pub use files::Files;
-pub use options::{Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Shape, Symlinks};
+pub use options::{Content, Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Symlinks};
 pub use report::{IngestReport, OrderGain, SystemCalls};
 pub use stream::Part;
 
@@ -72,7 +72,20 @@ use crate::error::{Error, Result};
 /// or read, that is no regular file, or that changes while it is read; if there is no memory for
 /// all of them. [`IngestOptions::with_failures`] goes on instead.
 pub fn ingest(files: impl Into<Files>) -> Result<Ingested> {
-    IngestOptions::new().collect(files)
+    IngestOptions::new().ingest(files)
+}
+
+/// Reads all of `files` in bounded memory, and calls `each` on this thread for every file or part of a
+/// large one, in input order.
+///
+/// # Errors
+///
+/// As [`IngestOptions::stream`].
+pub fn stream<E: From<Error> + Send>(
+    files: impl Into<Files>,
+    each: impl FnMut(Part<'_>) -> std::result::Result<(), E>,
+) -> std::result::Result<IngestReport, E> {
+    IngestOptions::new().stream(files, each)
 }
 
 /// When a call began.
@@ -99,7 +112,7 @@ impl IngestOptions {
     /// # Errors
     ///
     /// As [`ingest`]; with [`Failures::Skip`] and [`Failures::Collect`] only if it is cancelled.
-    pub fn collect(&self, files: impl Into<Files>) -> Result<Ingested> {
+    pub fn ingest(&self, files: impl Into<Files>) -> Result<Ingested> {
         let began = Began::now();
         let listing = files.into().listing(self.symlinks, self.hooks().cancel.as_ref())?;
         let listing = Arc::new(listing);
@@ -157,8 +170,8 @@ impl IngestOptions {
     ///
     /// ```
     /// let mut bytes = 0;
-    /// let report = swath::IngestOptions::new().stream(
-    ///     swath::Files::paths(["/etc/passwd", "/etc/group"]),
+    /// let report = swath::ingest::IngestOptions::new().stream(
+    ///     swath::ingest::Files::paths(["/etc/passwd", "/etc/group"]),
     ///     |part| {
     ///         bytes += part.bytes.len() as u64;
     ///         Ok::<(), swath::Error>(())
@@ -174,7 +187,7 @@ impl IngestOptions {
     /// # Errors
     ///
     /// The first one of `each`, after which nothing is handed over any more, and those of
-    /// [`collect`](Self::collect): in input order when all files before it have been handed over.
+    /// [`collect`](Self::ingest): in input order when all files before it have been handed over.
     pub fn stream<E: From<Error> + Send>(
         &self,
         files: impl Into<Files>,

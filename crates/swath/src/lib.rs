@@ -39,14 +39,14 @@ pub mod append;
 mod array;
 mod blocks;
 mod buffer;
-mod copy;
+pub mod copy;
 mod engine;
 mod error;
 mod failures;
-mod heal;
-mod ingest;
+pub mod heal;
+pub mod ingest;
 pub mod manifest;
-mod mirror;
+pub mod mirror;
 mod observe;
 mod options;
 mod prioritised;
@@ -59,49 +59,64 @@ mod scan;
 pub mod sink;
 mod source;
 mod survey;
-mod timeline;
+pub mod timeline;
 mod together;
 mod transform;
 mod write;
 
+/// Priority classes: which chunks of a file are needed first.
+pub mod classes {
+    pub use crate::prioritised::{
+        ChunkBytes, ClassBytes, ClassPlan, ClassReport, ClassTime, LoadedPlan, Prioritised,
+        RowLayout, read_prioritised, read_prioritised_files,
+    };
+}
+
+/// Maps of files, and what must hold for them to be safe.
+pub mod maps {
+    pub use swath_os::guard::Guard;
+    pub use swath_os::map::{Frozen, Permit};
+}
+
+/// What can be chosen about reading beside engine, workers and page cache, and what it cost.
+pub mod reading {
+    pub use swath_os::priority::IoPriority;
+    pub use swath_plan::policy::{ParallelRequests, Reuse, Schedule, SourceKind};
+
+    pub use crate::options::{Advice, Numa};
+    pub use crate::report::Usage;
+    pub use crate::source::Growth;
+}
+
+/// What a program asks of its process and machine: memory at hand, limits, streams, messages.
+pub mod machine {
+    pub use swath_os::limits::ignore_file_size_signal;
+    pub use swath_os::machine::memory_at_hand;
+    pub use swath_os::streams::stdout_was_closed;
+
+    pub use crate::error::{escaped, in_one_line};
+}
+
 pub use array::Array;
 pub use blocks::{Records, records, records_of};
 pub use buffer::{Buffer, BufferPool};
-pub use copy::{Copied, CopyOptions, How, Reflink, copy};
-pub use error::{Error, Operation, Reason, Result, escaped, in_one_line};
-pub use heal::rewrite::Rewritten;
-pub use heal::{HealOptions, Healed, HealedCopy, heal};
-pub use ingest::{
-    Arena, Delivery, Entry, Failures, FileOrder, Files, IngestOptions, IngestReport, Ingested,
-    OpenedBy, OrderGain, Part, Shape, Symlinks, SystemCalls, ingest,
-};
-pub use mirror::{Made, MirrorOptions, mirror};
+pub use copy::copy;
+pub use error::{Error, Operation, Reason, Result};
+pub use heal::heal;
+pub use ingest::ingest;
+pub use mirror::mirror;
 pub use observe::{CancelToken, Progress};
-pub use options::{Advice, Numa, ReadOptions};
-pub use prioritised::{
-    ChunkBytes, ClassBytes, ClassPlan, ClassReport, ClassTime, LoadedPlan, Prioritised,
-    RowLayout, read_prioritised, read_prioritised_files,
-};
+pub use options::ReadOptions;
 pub use profile::Profile;
 pub use read::{Loaded, read};
 pub use reader::{Reader, reader};
 pub use records::{Block, BlockRecords, Cut};
-pub use report::{MirrorReport, MirrorState, Report, Usage};
+pub use report::Report;
 pub use scan::{Chunk, Scanned, scan};
 pub use sink::OutputOptions;
-pub use source::{Growth, Hedging, Input, Mirrored, ReadAt, Source, SourceFacts, Verify};
-pub use swath_os::guard::Guard;
-pub use swath_os::limits::ignore_file_size_signal;
-pub use swath_os::machine::memory_at_hand;
-pub use swath_os::map::{Frozen, Permit};
-pub use swath_os::priority::IoPriority;
-pub use swath_os::streams::stdout_was_closed;
-pub use swath_plan::checksums::{Checksums, ChecksumsError};
+pub use source::{Input, ReadAt, Source, SourceFacts};
 pub use swath_plan::extent::Extent;
-pub use swath_plan::policy::{
-    Engine, PageCache, ParallelRequests, Reuse, Schedule, SourceKind,
-};
-pub use swath_plan::segment::index::Index as ExtentIndex;
-pub use timeline::{Activity, Lane, Recorder, Span, Timeline};
+pub use swath_plan::policy::{Engine, PageCache};
+pub use timeline::Timeline;
 pub use transform::{Output, Transformed, transform};
 pub use write::{Positional, WriteOptions, Written, write};

@@ -6,9 +6,9 @@
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let (data, sums) = (folder.path().join("data"), folder.path().join("data.manifest"));
 //! # std::fs::write(&data, vec![7; 3 << 20]).unwrap();
-//! manifest::save(&manifest::of(&data)?, &sums)?;
+//! manifest::save(&sums, &manifest::of(&data)?)?;
 //! // Later, or of another copy:
-//! let found = manifest::check(&manifest::load(&sums)?, &data)?;
+//! let found = manifest::check(&data, &manifest::load(&sums)?)?;
 //! assert!(found.is_right());
 //! # Ok::<(), swath::Error>(())
 //! ```
@@ -20,8 +20,7 @@ use std::io;
 use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
-pub use swath_plan::checksums::CHUNK_SIZE;
-use swath_plan::checksums::{Checksums, ChecksumsError};
+pub use swath_plan::checksums::{CHUNK_SIZE, Checksums, ChecksumsError};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -64,7 +63,7 @@ pub fn of(source: impl Into<Source>) -> Result<Checksums> {
 /// # Errors
 ///
 /// As [`write`](fn@crate::write).
-pub fn save(sums: &Checksums, path: impl AsRef<Path>) -> Result<()> {
+pub fn save(path: impl AsRef<Path>, sums: &Checksums) -> Result<()> {
     write(path, sums.encode(xxh3_64))?;
     Ok(())
 }
@@ -109,8 +108,8 @@ fn never_ends(path: &Path) -> Option<&'static str> {
 /// # Errors
 ///
 /// If the file cannot be opened, or not be read by position.
-pub fn check(sums: &Checksums, source: impl Into<Source>) -> Result<Checked> {
-    ReadOptions::new().check(sums, source)
+pub fn check(source: impl Into<Source>, sums: &Checksums) -> Result<Checked> {
+    ReadOptions::new().check(source, sums)
 }
 
 impl ReadOptions {
@@ -120,7 +119,7 @@ impl ReadOptions {
     /// # Errors
     ///
     /// As [`check`]; and if it was cancelled.
-    pub fn check(&self, sums: &Checksums, source: impl Into<Source>) -> Result<Checked> {
+    pub fn check(&self, source: impl Into<Source>, sums: &Checksums) -> Result<Checked> {
         let copy = Copy::open(source.into());
         if let Some(error) = copy.error() {
             return Err(error);

@@ -19,15 +19,18 @@ use crate::manifest::CHUNK_SIZE;
 use crate::options::ReadOptions;
 use crate::report::Report;
 use crate::sink::OutputOptions;
-use crate::source::{Mirrored, Opened, Source, Verify};
+use crate::source::{Opened, Source};
+
+pub use crate::report::{MirrorReport, MirrorState};
+pub use crate::source::{Hedging, Mirrored, Verify};
 
 /// How to make copies. Every setter returns the options, none can fail; 0 means "choose for me".
 ///
 /// ```
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let copy = folder.path().join("copy");
-/// let made = swath::MirrorOptions::new().mirror("/etc/passwd", &[&copy])?;
-/// assert!(swath::manifest::check(&made.checksums, &copy)?.is_right());
+/// let made = swath::mirror::MirrorOptions::new().mirror("/etc/passwd", &[&copy])?;
+/// assert!(swath::manifest::check(&copy, &made.checksums)?.is_right());
 /// # Ok::<(), swath::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]

@@ -46,10 +46,10 @@ pub use views::{ChunkBytes, ClassBytes};
 /// Source: study A (priorities), whose barriers between batches this does without.
 ///
 /// ```
-/// use swath::ClassPlan;
+/// use swath::classes::ClassPlan;
 ///
 /// let len = std::fs::metadata("/etc/passwd")?.len();
-/// let reading = swath::read_prioritised("/etc/passwd", ClassPlan::by_position(len, 8, 4))?;
+/// let reading = swath::classes::read_prioritised("/etc/passwd", ClassPlan::by_position(len, 8, 4))?;
 /// let first = reading.wait(0)?;                          // others are still being read
 /// assert!(first.chunks().next().unwrap().bytes.starts_with(b"root"));
 /// let loaded = reading.finish()?;

@@ -100,8 +100,8 @@ impl Profile {
         /// Files that wait for the device at one time, of many small ones; at most 1,024.
         files_depth with_files_depth files_depth: u32;
         /// Whether copies that share one device are worth reading side by side. Whoever makes a
-        /// [`Mirrored`](crate::Mirrored) of such copies hands it on with
-        /// [`with_side_by_side`](crate::Mirrored::with_side_by_side).
+        /// [`Mirrored`](crate::mirror::Mirrored) of such copies hands it on with
+        /// [`with_side_by_side`](crate::mirror::Mirrored::with_side_by_side).
         side_by_side with_side_by_side side_by_side: bool;
     }
 

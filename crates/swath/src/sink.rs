@@ -35,7 +35,7 @@ pub(crate) mod writeback;
 pub(crate) use draft::Draft;
 pub use draft::{Durability, HardLinks, Replace};
 pub(crate) use folder::Folder;
-pub use fs::{Facts, Fs, FsFile, FsFolder, Kind, Located, Lock};
+pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 pub use local::LocalFs;
 pub use options::OutputOptions;
 pub(crate) use place::{

@@ -79,7 +79,8 @@ pub trait ReadAt: Send + Sync {
 /// report says in its reason what was taken.
 ///
 /// ```
-/// use swath::{SourceFacts, SourceKind};
+/// use swath::SourceFacts;
+/// use swath::reading::SourceKind;
 ///
 /// let facts = SourceFacts::new(Some(1 << 40))
 ///     .with_kind(SourceKind::Remote)

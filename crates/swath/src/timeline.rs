@@ -141,7 +141,8 @@ impl Span {
 /// small file. What stands on a lane is one thing at a time, and one thing in another: what is written while records are parsed.
 ///
 /// ```
-/// use swath::{Activity, ReadOptions, Timeline};
+/// use swath::{ReadOptions, Timeline};
+/// use swath::timeline::Activity;
 ///
 /// let timeline = Timeline::new();
 /// ReadOptions::new().with_timeline(timeline.clone()).sum("/etc/passwd")?;
@@ -209,7 +210,7 @@ impl Timeline {
     ///
     /// Whoever records hands spans over in batches and when it ends, so they are complete once the
     /// call has returned, or the [`Reader`](crate::Reader) or the
-    /// [`Prioritised`](crate::Prioritised) is gone.
+    /// [`Prioritised`](crate::classes::Prioritised) is gone.
     pub fn spans(&self) -> Vec<Span> {
         sorted(self.kept().batches.concat())
     }

@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 
 use swath_os::machine;
 
-use crate::append::{Ordered, OrderedOptions, Ticket, Written};
+use crate::append::{Ordered, OrderedOptions, OrderedReport, Ticket};
 use crate::blocks::consume::Consume;
 use crate::blocks::{Records, runs};
 use crate::error::Error;
@@ -59,7 +59,7 @@ pub struct Transformed {
     /// How the input was read, and taken apart.
     pub read: Report,
     /// What was written.
-    pub written: Written,
+    pub written: OrderedReport,
     /// From the call until the output is complete under its name, or flushed.
     pub elapsed: Duration,
 }

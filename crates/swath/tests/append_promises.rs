@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use rayon::iter::IntoParallelIterator;
-use swath::append::{self, AppendOptions, AppendTo, Checksums, Mode, Writer};
+use swath::append::{self, AppendOptions, AppendTo, ExtentChecksums, Mode, Writer};
 use swath::sink::{Durability, Replace};
 use swath::{Operation, OutputOptions, Reason};
 
@@ -386,7 +386,7 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
             .find(|path| !path.ends_with("MANIFEST"))
             .expect("one segment")
     };
-    let segment = write(Checksums::Extents);
+    let segment = write(ExtentChecksums::Extents);
     let mut bytes = fs::read(&segment).expect("readable");
     bytes[77] ^= 1;
     fs::write(&segment, &bytes).expect("writable");
@@ -406,7 +406,7 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
     let error = append::open(place.path()).expect_err("it is gone");
     assert_eq!((error.io_kind(), error.path()), (io::ErrorKind::NotFound, segment.as_path()));
 
-    let segment = write(Checksums::None);
+    let segment = write(ExtentChecksums::None);
     fs::write(&segment, bytes).expect("writable");
     append::open(place.path()).expect("whole").verify().expect("nothing to compare with");
     let manifest = place.path().join("MANIFEST");
@@ -443,7 +443,7 @@ fn empty_outputs_and_empty_strands_cost_nothing() {
 
 #[test]
 fn a_copied_folder_is_the_plain_file_and_damage_is_not_copied() {
-    for checksums in [Checksums::Extents, Checksums::None] {
+    for checksums in [ExtentChecksums::Extents, ExtentChecksums::None] {
         let place = Place::new();
         let options =
             quick().with_mode(Mode::Segments).with_buffer_size(100).with_checksums(checksums);
@@ -468,7 +468,7 @@ fn a_copied_folder_is_the_plain_file_and_damage_is_not_copied() {
         fs::write(&longest, bytes).expect("writable");
         let other = place.folder.path().join("other");
         let copied = copied(&place.path(), &other);
-        if checksums == Checksums::Extents {
+        if checksums == ExtentChecksums::Extents {
             assert_eq!(copied.expect_err("one bit is wrong").reason(), Reason::Corrupt);
             assert!(!other.exists());
         }
@@ -480,7 +480,7 @@ fn copied(folder: &Path, to: &Path) -> swath::Result<u64> {
     let opened = append::open(folder)?;
     opened.verify()?;
     let source = swath::Source::custom(std::sync::Arc::new(opened));
-    Ok(swath::CopyOptions::new()
+    Ok(swath::copy::CopyOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None))
         .copy(source, to)?
         .bytes)

@@ -6,7 +6,9 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
-use swath::{ClassPlan, Engine, PageCache, ReadOptions, Reason, RowLayout, Schedule};
+use swath::classes::{ClassPlan, RowLayout};
+use swath::reading::Schedule;
+use swath::{Engine, PageCache, ReadOptions, Reason};
 use swath_reference::classes::{self, Chunk};
 
 struct Files {
@@ -176,7 +178,7 @@ fn strict_classes_are_called_back_in_order_and_none_is_missing() {
 fn a_plan_for_whole_files_takes_their_lengths_and_what_the_options_say() {
     let files = files(&[5000, 10_001]);
     let plan = || ClassPlan::of_whole(10, 5);
-    let loaded = swath::read_prioritised_files(&files.paths, plan()).expect("started");
+    let loaded = swath::classes::read_prioritised_files(&files.paths, plan()).expect("started");
     let loaded = loaded.finish().expect("read");
     assert!(loaded.file(0) == &files.bytes[0][..] && loaded.file(1) == &files.bytes[1][..]);
     let last: Vec<_> = loaded.class(4).expect("listed").chunks().collect();
@@ -193,7 +195,7 @@ fn a_plan_of_more_chunks_than_fit_into_memory_is_refused() {
     let file = tempfile::tempfile_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary file");
     file.set_len(1 << 42).expect("a hole");
     let plan = ClassPlan::of_whole(u64::MAX, u32::MAX);
-    let error = swath::read_prioritised(file, plan).expect_err("trillions of chunks");
+    let error = swath::classes::read_prioritised(file, plan).expect_err("trillions of chunks");
     assert_eq!(error.reason(), Reason::OutOfMemory);
     assert!(error.to_string().contains("fewer chunks"), "{error}");
 }
@@ -204,7 +206,7 @@ fn rows_and_named_ranges_are_plans_too() {
     let layout = RowLayout { offset: 100, len: 60, stride: 64, count: 100 };
     // Every fourth row first, then the rest.
     let plan = ClassPlan::rows(layout, |row| u32::from(row % 4 != 0));
-    let reading = swath::read_prioritised(&files.paths[0], plan).expect("started");
+    let reading = swath::classes::read_prioritised(&files.paths[0], plan).expect("started");
     let rows: Vec<_> = reading.wait(0).expect("read").chunks().collect();
     assert_eq!((rows.len(), rows[1].index), (25, 4));
     assert!(rows[1].bytes == &files.bytes[0][100 + 4 * 64..][..60]);
@@ -212,7 +214,7 @@ fn rows_and_named_ranges_are_plans_too() {
     let plan = ClassPlan::named([("index", 9000..10_000), ("head", 0..16)]);
     let head = plan.class_named("head").expect("listed");
     assert_eq!((plan.class_named("index"), plan.class_named("tail")), (Some(0), None));
-    let reading = swath::read_prioritised(&files.paths[0], plan).expect("started");
+    let reading = swath::classes::read_prioritised(&files.paths[0], plan).expect("started");
     let class = reading.wait(head).expect("read");
     assert!(class.chunks().next().expect("one").bytes == &files.bytes[0][..16]);
     assert!(reading.bytes(0, 16..17).is_none(), "in a hole");
@@ -227,15 +229,16 @@ fn rows_and_named_ranges_are_plans_too() {
 fn empty_plans_and_empty_files_are_read_at_once() {
     let files = files(&[0, 5]);
     let none: [PathBuf; 0] = [];
-    let loaded = swath::read_prioritised_files(none, ClassPlan::new()).expect("started");
+    let loaded =
+        swath::classes::read_prioritised_files(none, ClassPlan::new()).expect("started");
     assert!(loaded.finish().expect("nothing to read").buffer().is_empty());
     let plan = ClassPlan::by_position(0, 100, 10);
-    let reading = swath::read_prioritised(&files.paths[0], plan).expect("started");
+    let reading = swath::classes::read_prioritised(&files.paths[0], plan).expect("started");
     assert!(reading.wait(0).expect("nothing").is_empty());
     assert!(reading.finish().expect("nothing").report.classes.len() == 1);
     let mut plan = ClassPlan::new();
     plan.push_in(1, 3..3, 9).push_in(1, 1..2, 4);
-    let reading = swath::read_prioritised_files(&files.paths, plan).expect("started");
+    let reading = swath::classes::read_prioritised_files(&files.paths, plan).expect("started");
     assert_eq!(reading.wait(9).expect("empty").chunks().count(), 1);
     assert!(reading.wait(4).expect("one byte").chunks().next().expect("it").bytes.len() == 1);
 }
@@ -246,20 +249,20 @@ fn what_cannot_be_is_refused_with_what_to_try() {
     let path = &files.paths[0];
     let mut beyond = ClassPlan::new();
     beyond.push(0..50, 0).push(90..101, 1);
-    let error = swath::read_prioritised(path, beyond.clone()).expect_err("too long");
+    let error = swath::classes::read_prioritised(path, beyond.clone()).expect_err("too long");
     assert_eq!((error.reason(), error.extent()), (Reason::Truncated, Some((90, 11))));
     let mut other = ClassPlan::new();
     other.push_in(1, 0..1, 0);
-    let error = swath::read_prioritised(path, other).expect_err("no such file");
+    let error = swath::classes::read_prioritised(path, other).expect_err("no such file");
     assert!(error.to_string().contains("file 1, there are 1"), "{error}");
     let plan = || ClassPlan::by_position(100, 4, 2);
     let error = ReadOptions::new().with_offset(1).read_prioritised(path, plan());
     assert_eq!(error.expect_err("an offset").reason(), Reason::Invalid);
     let error = ReadOptions::new().with_engine(Engine::Map).read_prioritised(path, plan());
     assert_eq!(error.expect_err("a map").reason(), Reason::Invalid);
-    let error = swath::read_prioritised("/dev/null", plan()).expect_err("a stream");
+    let error = swath::classes::read_prioritised("/dev/null", plan()).expect_err("a stream");
     assert!(error.to_string().contains("by position"), "{error}");
-    let reading = swath::read_prioritised(path, plan()).expect("started");
+    let reading = swath::classes::read_prioritised(path, plan()).expect("started");
     let error = reading.wait(2).expect_err("no such class");
     assert!(error.to_string().contains("no class 2"), "{error}");
 }

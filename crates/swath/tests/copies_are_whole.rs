@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use swath::copy::{CopyOptions, How, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
-    CancelToken, CopyOptions, Error, How, Operation, OutputOptions, ReadAt, ReadOptions,
-    Reason, Reflink, Source, SourceFacts, copy,
+    CancelToken, Error, Operation, OutputOptions, ReadAt, ReadOptions, Reason, Source,
+    SourceFacts, copy,
 };
 use swath_reference::{bytes, skip};
 
@@ -46,7 +47,7 @@ fn mode(path: &Path) -> u32 {
 }
 
 /// A source that fails differently has a mistake in it.
-fn refused(ended: Result<swath::Copied, Error>) -> Error {
+fn refused(ended: Result<swath::copy::Copied, Error>) -> Error {
     ended.expect_err("refused")
 }
 

@@ -6,7 +6,9 @@ use std::io::{Read, Seek, SeekFrom, Write};
 use std::num::NonZeroUsize;
 use std::path::Path;
 
-use swath::{BufferPool, Engine, Guard, PageCache, ReadOptions, Schedule};
+use swath::maps::Guard;
+use swath::reading::Schedule;
+use swath::{BufferPool, Engine, PageCache, ReadOptions};
 
 const MIB: usize = 1 << 20;
 const CHUNK_SIZES: [usize; 8] = [0, 1, 511, 512, 4095, 4096, 4097, MIB];

@@ -213,7 +213,7 @@ fn the_map_engine_is_refused_without_a_promise_and_says_what_a_map_cannot() {
         assert_eq!((error.operation(), error.reason()), (Operation::Map, Reason::Invalid));
     }
     let file = File::open(&path).expect("it is there");
-    let guard = swath::Guard::install(&file, &path).expect("a handler");
+    let guard = swath::maps::Guard::install(&file, &path).expect("a handler");
     let mapped = options.read_mapped(guard.clone(), &path).expect("read").report;
     let summed = options.sum_mapped(guard, &path).expect("sum").report;
     for report in [mapped, summed] {
@@ -233,8 +233,8 @@ fn a_named_pipe_that_must_be_refused_is_not_waited_for() {
     let (told, heard) = std::sync::mpsc::channel();
     let other = path.clone();
     std::thread::spawn(move || {
-        let plan = swath::ClassPlan::of_whole(4, 2);
-        let _ = told.send(swath::read_prioritised(&other, plan).expect_err("a pipe"));
+        let plan = swath::classes::ClassPlan::of_whole(4, 2);
+        let _ = told.send(swath::classes::read_prioritised(&other, plan).expect_err("a pipe"));
         let _ = told.send(swath::manifest::load(&other).expect_err("a pipe"));
     });
     let next = || heard.recv_timeout(std::time::Duration::from_secs(20)).expect("at once");

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use swath::OutputOptions;
 
-use swath::append::{Direct, Ordered, OrderedOptions, Written, ordered_to};
+use swath::append::{Direct, Ordered, OrderedOptions, OrderedReport, ordered_to};
 use swath_reference::{bytes, splitmix};
 
 const MIB: usize = 1 << 20;
@@ -91,7 +91,7 @@ impl Target {
         }
     }
 
-    fn check(&self, written: &Written, chunks: &[Vec<u8>]) {
+    fn check(&self, written: &OrderedReport, chunks: &[Vec<u8>]) {
         let serial = chunks.concat();
         let found = match self {
             Self::File(folder, _) => {

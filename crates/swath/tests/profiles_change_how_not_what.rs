@@ -6,9 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use swath::{
-    Engine, Guard, IngestOptions, Mirrored, PageCache, Profile, ReadOptions, Report, Reuse,
-};
+use swath::ingest::IngestOptions;
+use swath::maps::Guard;
+use swath::mirror::Mirrored;
+use swath::reading::Reuse;
+use swath::{Engine, PageCache, Profile, ReadOptions, Report};
 
 const MIB: usize = 1 << 20;
 
@@ -89,8 +91,8 @@ proptest! {
         std::io::Read::read_to_end(&mut reader, &mut streamed).expect("streamed");
         prop_assert!(streamed == serial);
         state();
-        let files = swath::Files::paths([path, path]);
-        let ingested = IngestOptions::new().with_read(ReadOptions::new().with_profile(profile)).collect(files);
+        let files = swath::ingest::Files::paths([path, path]);
+        let ingested = IngestOptions::new().with_read(ReadOptions::new().with_profile(profile)).ingest(files);
         let ingested = ingested.expect("ingested");
         prop_assert!(ingested.iter().all(|entry| entry.bytes == &serial[..]));
         prop_assert_eq!(ingested.report().profile.as_deref(), Some("any"));
@@ -142,7 +144,7 @@ fn numbers_that_nobody_can_mean_are_bounded_and_said() {
     assert_eq!(said, 2, "{:?}", report.fallbacks);
     let wild = wild.with_files_workers(usize::MAX).with_files_depth(u32::MAX);
     let options = IngestOptions::new().with_read(ReadOptions::new().with_profile(wild));
-    let report = options.collect(file.path()).expect("ingested").report().clone();
+    let report = options.ingest(file.path()).expect("ingested").report().clone();
     assert_eq!(report.fallbacks.len(), 2, "{:?}", report.fallbacks);
     assert!(report.workers <= 1024);
 }

@@ -8,11 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::append::{AppendOptions, Mode, Ordered, OrderedOptions};
+use swath::classes::ClassPlan;
+use swath::copy::{CopyOptions, Reflink};
+use swath::heal::HealOptions;
+use swath::ingest::{Files, IngestOptions};
+use swath::mirror::{MirrorOptions, Verify};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
-    CancelToken, ClassPlan, CopyOptions, Error, Files, HealOptions, IngestOptions,
-    MirrorOptions, OutputOptions, ReadOptions, Reason, Reflink, Result, Timeline, Verify,
-    WriteOptions, manifest,
+    CancelToken, Error, OutputOptions, ReadOptions, Reason, Result, Timeline, WriteOptions,
+    manifest,
 };
 
 const LEN: usize = 4 << 20;
@@ -156,7 +160,7 @@ const VERBS: &[Verb] = &[
         records.transform(p.out(), dot).map(drop)
     }),
     ("checksums", |p, h| reading(h).checksums(&*p.input, 1 << 20).map(drop)),
-    ("check", |p, h| reading(h).check(&manifest::of(&*p.input)?, &*p.input).map(drop)),
+    ("check", |p, h| reading(h).check(&*p.input, &manifest::of(&*p.input)?).map(drop)),
     ("write", |p, h| write(h).write(p.out(), [7; 3000]).map(drop)),
     ("write_parts", |p, h| write(h).write_parts(p.out(), &[b"head", b"body"]).map(drop)),
     ("create", |p, h| {
@@ -201,7 +205,7 @@ const VERBS: &[Verb] = &[
     ("ordered_to", |_, h| fill(ordered(h).ordered_to(io::sink(), Path::new("<nowhere>")))),
     ("append", |p, h| appended(p, h, Mode::Plain)),
     ("append, segments", |p, h| appended(p, h, Mode::Segments)),
-    ("ingest", |p, h| ingest(h).collect(Files::paths(p.copies())).map(drop)),
+    ("ingest", |p, h| ingest(h).ingest(Files::paths(p.copies())).map(drop)),
     ("ingest, streaming", |p, h| {
         ingest(h).stream(Files::paths(p.copies()), |_| Ok::<_, Error>(())).map(drop)
     }),

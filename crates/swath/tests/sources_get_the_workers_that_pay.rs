@@ -5,10 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use swath::{
-    Block, ClassPlan, Cut, Error, ParallelRequests, Prioritised, ReadAt, ReadOptions, Source,
-    SourceFacts, SourceKind, records_of,
-};
+use swath::classes::{ClassPlan, Prioritised};
+use swath::reading::{ParallelRequests, SourceKind};
+use swath::{Block, Cut, Error, ReadAt, ReadOptions, Source, SourceFacts, records_of};
 
 const MIB: u64 = 1 << 20;
 /// Longer than any machine takes to start the threads that are waited for.

@@ -6,10 +6,15 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use swath::append::{AppendOptions, OrderedOptions};
+use swath::classes::ClassPlan;
+use swath::copy::{CopyOptions, Reflink};
+use swath::ingest::{Files, IngestOptions};
+use swath::maps::Guard;
+use swath::mirror::MirrorOptions;
+use swath::timeline::{Activity, Span};
 use swath::{
-    Activity, CancelToken, ClassPlan, CopyOptions, Engine, Files, Guard, IngestOptions,
-    MirrorOptions, OutputOptions, PageCache, ReadAt, ReadOptions, Reflink, Source, SourceFacts,
-    Span, Timeline, WriteOptions,
+    CancelToken, Engine, OutputOptions, PageCache, ReadAt, ReadOptions, Source, SourceFacts,
+    Timeline, WriteOptions,
 };
 
 const MIB: usize = 1 << 20;
@@ -299,7 +304,7 @@ fn many_files_are_a_span_each_with_their_names() {
         let options = IngestOptions::new().with_read(
             ReadOptions::new().with_workers(workers).with_timeline(timeline.clone()),
         );
-        let ingested = options.collect(Files::paths(&paths)).expect("they can be read");
+        let ingested = options.ingest(Files::paths(&paths)).expect("they can be read");
         drop(ingested);
         check_files(&timeline, &paths, total, "collected");
         options
@@ -325,7 +330,7 @@ fn many_files_from_the_device_are_in_flight_beside_each_other() {
     let timeline = Timeline::new();
     let options = IngestOptions::new()
         .with_read(ReadOptions::new().with_queue_depth(16).with_timeline(timeline.clone()));
-    let ingested = options.collect(Files::paths(&paths)).expect("they can be read");
+    let ingested = options.ingest(Files::paths(&paths)).expect("they can be read");
     let is_by_ring = ingested.report().calls.ring > 0;
     // Young files are looked at twice, by their worker: then those in flight had no bytes.
     let spans = check_files(&timeline, &paths, 2_000_000, "from the device");
@@ -409,7 +414,7 @@ fn copies_and_mirrors_are_told() {
     let copied = options.copy(&*from, folder.path().join("copy")).expect("room on disk");
     let spans = timeline.take();
     check(&timeline, &spans, "copy");
-    if copied.how == swath::How::ReadWrite {
+    if copied.how == swath::copy::How::ReadWrite {
         check_tiles(&spans, Activity::Read, len, "copy");
         check_tiles(&spans, Activity::Write, len, "copy");
     }
@@ -427,7 +432,7 @@ fn copies_and_mirrors_are_told() {
 
     let sums = swath::manifest::of(&*from).expect("it can be read");
     let options = ReadOptions::new().with_timeline(timeline.clone());
-    let checked = options.check(&sums, &*copy).expect("it can be read");
+    let checked = options.check(&*copy, &sums).expect("it can be read");
     assert!(checked.is_right());
     let spans = timeline.take();
     check(&timeline, &spans, "check");

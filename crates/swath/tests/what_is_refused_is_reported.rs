@@ -110,7 +110,7 @@ fn threads_that_cannot_be_started_are_done_without() {
     let file = file();
     let clone3 = 435; // everywhere
     let options = ReadOptions::new().with_engine(Engine::Pool).with_workers(4);
-    let fixed = options.clone().with_schedule(swath::Schedule::Static);
+    let fixed = options.clone().with_schedule(swath::reading::Schedule::Static);
     for options in [options, fixed] {
         // EAGAIN: too many processes.
         let loaded = refusing(clone3, None, 11, || options.read(file.path()));

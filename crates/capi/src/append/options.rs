@@ -130,8 +130,8 @@ pub extern "C" fn swath_append_options_set_checksums(
 ) -> Status {
     set(options, |options| {
         Ok(options.with_checksums(match value(checksums)? {
-            Checksums::Extents => append::Checksums::Extents,
-            Checksums::None => append::Checksums::None,
+            Checksums::Extents => append::ExtentChecksums::Extents,
+            Checksums::None => append::ExtentChecksums::None,
         }))
     })
 }

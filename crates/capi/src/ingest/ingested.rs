@@ -15,7 +15,7 @@ use crate::status::Status;
 /// Many files, read into one memory. Used by any number of threads at one time.
 #[derive(Debug)]
 pub struct Ingested {
-    ingested: swath::Ingested,
+    ingested: swath::ingest::Ingested,
     fallbacks: Vec<CString>,
     /// Made when C first asks for a file.
     table: OnceLock<Table>,
@@ -61,11 +61,11 @@ fn status_of(error: Option<&swath::Error>) -> Status {
 }
 
 impl Table {
-    fn new(ingested: &swath::Ingested) -> Self {
+    fn new(ingested: &swath::ingest::Ingested) -> Self {
         let mut names = Vec::new();
         ingested.iter().for_each(|entry| push_name(&mut names, entry.path));
         let mut place = 0;
-        let file = |entry: swath::Entry<'_>| {
+        let file = |entry: swath::ingest::Entry<'_>| {
             let path = names[place..].as_ptr().cast();
             place += entry.path.as_os_str().len() + 1;
             let (data, len) = (entry.bytes.as_ptr(), entry.bytes.len());
@@ -76,7 +76,7 @@ impl Table {
 }
 
 impl Ingested {
-    pub(super) fn new(ingested: swath::Ingested) -> Self {
+    pub(super) fn new(ingested: swath::ingest::Ingested) -> Self {
         let fallbacks = c_strings(&ingested.report().fallbacks);
         Self { ingested, fallbacks, table: OnceLock::new() }
     }
@@ -191,7 +191,7 @@ pub type FilePartFn =
 
 impl FilePart {
     /// Its name is kept in `name`.
-    pub(super) fn new(part: &swath::Part<'_>, name: &mut Vec<u8>) -> Self {
+    pub(super) fn new(part: &swath::ingest::Part<'_>, name: &mut Vec<u8>) -> Self {
         name.clear();
         push_name(name, part.path);
         Self {

@@ -91,7 +91,7 @@ pub enum Reuse {
 }
 numbers!(Reuse, "swath_reuse", [Unknown, Once]);
 
-impl From<Reuse> for swath::Reuse {
+impl From<Reuse> for swath::reading::Reuse {
     fn from(reuse: Reuse) -> Self {
         match reuse {
             Reuse::Unknown => Self::Unknown,
@@ -111,7 +111,7 @@ pub enum Growth {
 }
 numbers!(Growth, "swath_growth", [Refused, Ignored]);
 
-impl From<Growth> for swath::Growth {
+impl From<Growth> for swath::reading::Growth {
     fn from(growth: Growth) -> Self {
         match growth {
             Growth::Refused => Self::Refused,

@@ -5,7 +5,8 @@ use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::Arc;
 
-use swath::{Hedging, Mirrored, Source, Verify};
+use swath::Source;
+use swath::mirror::{Hedging, Mirrored, Verify};
 use swath_profile::Profiles;
 
 use crate::failure::Failure;

@@ -3,7 +3,8 @@
 use std::fs::File;
 use std::path::Path;
 
-use swath::{Frozen, Source};
+use swath::Source;
+use swath::maps::Frozen;
 use swath_profile::Profiles;
 
 use crate::failure::{Failure, Result};

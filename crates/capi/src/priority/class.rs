@@ -2,7 +2,7 @@
 
 use std::ptr;
 
-use swath::{ChunkBytes, ClassBytes};
+use swath::classes::{ChunkBytes, ClassBytes};
 
 use crate::guard::quietly;
 

@@ -16,14 +16,17 @@ use crate::user::UserData;
 /// it at a time.
 #[derive(Debug)]
 pub struct ClassPlan {
-    pub(super) plan: swath::ClassPlan,
+    pub(super) plan: swath::classes::ClassPlan,
 }
 
 /// Is told that a chunk is complete, before its class is: by threads of the library, several at a
 /// time. `chunk` is valid until it returns. It must not throw or `longjmp`.
 pub type ClassChunkFn = Option<extern "C" fn(chunk: *const ClassChunk, user_data: *mut c_void)>;
 
-fn make(place: Place<'_, Option<Box<ClassPlan>>>, plan: swath::ClassPlan) -> Result<()> {
+fn make(
+    place: Place<'_, Option<Box<ClassPlan>>>,
+    plan: swath::classes::ClassPlan,
+) -> Result<()> {
     *handle(place, "plan")? = Some(Box::new(ClassPlan { plan }));
     Ok(())
 }
@@ -40,7 +43,7 @@ pub(super) fn end(offset: u64, len: u64) -> Result<u64> {
 pub extern "C" fn swath_class_plan_new(
     plan: Option<&mut MaybeUninit<Option<Box<ClassPlan>>>>,
 ) -> Status {
-    guard(|| make(plan, swath::ClassPlan::new()))
+    guard(|| make(plan, swath::classes::ClassPlan::new()))
 }
 
 /// Makes a plan for each file that is read, by the length that it is found to have: `chunks` chunks
@@ -54,7 +57,7 @@ pub extern "C" fn swath_class_plan_of_whole(
     classes: u32,
     plan: Option<&mut MaybeUninit<Option<Box<ClassPlan>>>>,
 ) -> Status {
-    guard(|| make(plan, swath::ClassPlan::of_whole(chunks, classes)))
+    guard(|| make(plan, swath::classes::ClassPlan::of_whole(chunks, classes)))
 }
 
 /// Adds `len` bytes from `offset` on of the file with this index among those that are read.
@@ -89,7 +92,7 @@ pub extern "C" fn swath_class_plan_len(plan: Option<&ClassPlan>) -> usize {
 
 fn change(
     plan: Option<&mut ClassPlan>,
-    setter: impl FnOnce(swath::ClassPlan) -> swath::ClassPlan,
+    setter: impl FnOnce(swath::classes::ClassPlan) -> swath::classes::ClassPlan,
 ) -> Status {
     guard(|| {
         let plan = given(plan, "plan")?;

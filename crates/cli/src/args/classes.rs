@@ -1,7 +1,7 @@
 //! Reading by priority: study A's classes, from the front of a file to its back.
 
 use clap::{Args, value_parser};
-use swath::ClassPlan;
+use swath::classes::ClassPlan;
 
 /// What is needed first.
 #[derive(Clone, Copy, Debug, Default, Args)]

@@ -12,7 +12,7 @@ use swath_formats::matrix::{
     SymmetricHalf, ValueKind,
 };
 use swath_formats::table::{
-    ColumnKey, Decimals, Delimiter, Header, TableOptions, TableWriteOptions,
+    ColumnKey, Decimals, Delimiter, HeaderLine, TableOptions, TableWriteOptions,
 };
 
 use super::compress::OutputArgs;
@@ -108,7 +108,7 @@ pub struct MatrixArgs {
 pub struct TableArgs {
     /// Whether the first line of a table has names
     #[arg(long, value_name = "WHEN", value_parser = words(HEADER), default_value = "auto")]
-    pub header: Header,
+    pub header: HeaderLine,
 
     /// What stands between the numbers of a table that is read: one ASCII character, or `blanks` for
     /// spaces and tabs, of which many count as one [default: a tab in a .tsv, else the first of tab , ;
@@ -210,8 +210,8 @@ const MIRROR: &[(&str, SymmetricHalf)] =
 const DUPLICATES: &[(&str, Duplicates)] =
     &[("keep", Duplicates::Kept), ("sum", Duplicates::Summed)];
 const BASE: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
-const HEADER: &[(&str, Header)] =
-    &[("auto", Header::Auto), ("yes", Header::Present), ("no", Header::Absent)];
+const HEADER: &[(&str, HeaderLine)] =
+    &[("auto", HeaderLine::Auto), ("yes", HeaderLine::Present), ("no", HeaderLine::Absent)];
 const VALUES: &[(&str, ValueKind)] = &[
     ("auto", ValueKind::Auto),
     ("none", ValueKind::None),
@@ -292,7 +292,7 @@ impl Convert {
                 "edges and tables that become matrices",
             ),
             ("--base", matrix.base != Base::Auto && !has_edges, "edges"),
-            ("--header", table.header != Header::Auto && !is_table, TABLES),
+            ("--header", table.header != HeaderLine::Auto && !is_table, TABLES),
             ("--delimiter", table.delimiter.is_some() && !is_table, TABLES),
             ("--columns", table.columns.is_some() && !is_table, TABLES),
             ("--missing-words", table.missing_words.is_some() && !is_table, TABLES),

@@ -1,8 +1,9 @@
 //! What `swath cp` takes.
 
 use clap::{Args, ValueHint};
+use swath::copy::{CopyOptions, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
-use swath::{CopyOptions, OutputOptions, ReadOptions, Reflink};
+use swath::{OutputOptions, ReadOptions};
 
 use super::size::parse_memory_size;
 use super::timeline::TimelineArgs;

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use swath::{
-    Delivery, Failures, FileOrder, IngestOptions, OpenedBy, ReadOptions, Shape, Symlinks,
+use swath::ReadOptions;
+use swath::ingest::{
+    Content, Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Symlinks,
 };
 
 use super::read::ProfileArgs;
@@ -144,7 +145,7 @@ impl Ingest {
             .with_delivery(delivery)
             .with_failures(self.which.on_error)
             .with_symlinks(self.which.symlinks)
-            .with_shape(if self.text { Shape::Text } else { Shape::Bytes })
+            .with_content(if self.text { Content::Text } else { Content::Bytes })
     }
 }
 

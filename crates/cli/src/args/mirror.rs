@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
+use swath::heal::HealOptions;
+use swath::mirror::{Hedging, MirrorOptions, Mirrored, Verify};
 use swath::sink::{Durability, HardLinks, Replace};
-use swath::{
-    HealOptions, Hedging, MirrorOptions, Mirrored, OutputOptions, ReadOptions, Source, Verify,
-    manifest,
-};
+use swath::{OutputOptions, ReadOptions, Source, manifest};
 
 use super::copy::{DURABILITY, HARD_LINKS};
 use super::read::ProfileArgs;

@@ -2,7 +2,7 @@
 
 use clap::{Args, ValueHint};
 use swath::ReadOptions;
-use swath_formats::options::PriceOptions;
+use swath_formats::contracts::PriceOptions;
 
 use super::compress::OutputArgs;
 use super::read::ProfileArgs;

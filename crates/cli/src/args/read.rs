@@ -1,7 +1,8 @@
 //! How to read: the flags that several commands share, and the options they stand for.
 
 use clap::Args;
-use swath::{Advice, Engine, Growth, IoPriority, PageCache, ReadOptions, Reuse, Schedule};
+use swath::reading::{Advice, Growth, IoPriority, Reuse, Schedule};
+use swath::{Engine, PageCache, ReadOptions};
 
 use super::size::{parse_memory_size, parse_rate, parse_size};
 use super::timeline::TimelineArgs;

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use clap::{Args, ValueHint};
-use swath::{Recorder, Timeline};
+use swath::Timeline;
+use swath::timeline::Recorder;
 
 use super::generate::What;
 use super::mirror::Against;
@@ -220,7 +221,7 @@ mod tests {
             assert_eq!(files, expected[..files.len()], "{line}");
             assert!(files.len() > 1 || line.ends_with("-o a"), "{line}: {files:?}");
             let args = verb.timeline().expect(line);
-            args.handle().expect(line).recorder("a").lap(swath::Activity::Read, 0, 1);
+            args.handle().expect(line).recorder("a").lap(swath::timeline::Activity::Read, 0, 1);
             assert_eq!(args.clone().handle().map(|it| it.spans().len()), Some(1), "{line}");
         }
     }

@@ -3,8 +3,9 @@
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use anyhow::Result;
+use swath::ReadOptions;
 use swath::append::Opened;
-use swath::{Activity, ReadOptions, Recorder};
+use swath::timeline::{Activity, Recorder};
 
 use super::{Outcome, decompress};
 use crate::args::verbs;

@@ -1,7 +1,8 @@
 //! Runs a single-pass kernel over an input, through a map where that is faster.
 
 use anyhow::Result;
-use swath::{Engine, Guard, ReadOptions, Scanned, Source};
+use swath::maps::Guard;
+use swath::{Engine, ReadOptions, Scanned, Source};
 
 use crate::input::Input;
 

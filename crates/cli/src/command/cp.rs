@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::Copied;
+use swath::copy::Copied;
 
 use super::Outcome;
 use crate::args::copy::Cp;

@@ -11,8 +11,8 @@ use anyhow::Result;
 use serde::Serialize;
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
+use swath_formats::contracts;
 use swath_formats::matrix::{MatrixFormat, MatrixWriteOptions, Rmat};
-use swath_formats::options;
 use swath_study::workload::{Kind, Recipe, Style, Table, generate_synced};
 
 use super::Outcome;
@@ -94,7 +94,7 @@ fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
     let start = Instant::now();
     let output = output_to(&args.output).with_timeline(contracts.timeline.handle());
     let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
-    let written = options::generate(contracts.count, args.seed, args.workers, output)?;
+    let written = contracts::generate(contracts.count, args.seed, args.workers, output)?;
     report(args, (start.elapsed(), written.bytes, contracts.count + 1), None)
 }
 

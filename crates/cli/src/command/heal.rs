@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::{Healed, HealedCopy};
+use swath::heal::{Healed, HealedCopy};
 
 use super::Outcome;
 use super::manifest::{ExtentJson, bad_text};

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use swath::{ReadOptions, append};
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
 use swath_formats::table::{TableOptions, arrow, npy};
@@ -127,7 +127,7 @@ fn edges(path: &Path) -> Result<Known> {
     as_format(path, Format::Edges).map_err(|error| {
         let is_text = error
             .downcast_ref::<swath_formats::Error>()
-            .is_some_and(|error| error.reason() == swath_formats::Reason::Malformed);
+            .is_some_and(|error| error.reason() == swath_formats::FormatReason::Malformed);
         if !is_text || path.extension().is_none_or(|end| !end.eq_ignore_ascii_case("txt")) {
             return error;
         }
@@ -210,9 +210,11 @@ fn packed(path: &Path, packing: Packing) -> Result<Known> {
         Ok(index) => known.with("length", index.len()).with("frames", index.frames() as u64),
         Err(error) => match error.reason() {
             // To be read from its beginning.
-            Reason::NoIndex => known.with("index", "none"),
+            FormatReason::NoIndex => known.with("index", "none"),
             // What it is an index of may be whole: two files, one after the other, are.
-            Reason::Corrupt | Reason::Unsupported => known.with("index", error.to_string()),
+            FormatReason::Corrupt | FormatReason::Unsupported => {
+                known.with("index", error.to_string())
+            }
             _ => return Err(error.into()),
         },
     })

@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
-use swath::{Files, IngestOptions, IngestReport};
+use swath::ingest::{Files, IngestOptions, IngestReport};
 
 use self::checksums::checksums;
 use self::totals::{Json, text, trouble};
@@ -55,7 +55,7 @@ fn files(args: &Ingest) -> Result<Files> {
 
 /// Has all files in memory at one time.
 fn load(files: Files, options: &IngestOptions) -> Result<IngestReport> {
-    let ingested = options.collect(files)?;
+    let ingested = options.ingest(files)?;
     for entry in ingested.iter() {
         if let Some(error) = entry.error {
             complain(describe_error(error));

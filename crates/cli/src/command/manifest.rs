@@ -66,7 +66,7 @@ fn make(args: &Manifest) -> Result<Outcome> {
     let (options, bar) = Bar::attach(options, !args.json);
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
-    manifest::save(&scanned.value, &target)?;
+    manifest::save(&target, &scanned.value)?;
     if args.json {
         let json = Json {
             path: args.path.label().into(),
@@ -129,7 +129,7 @@ fn target(args: &Manifest) -> Result<PathBuf> {
 }
 
 fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
-    let checked = options(args).check(&manifest::load(manifest)?, args.path.source()?)?;
+    let checked = options(args).check(args.path.source()?, &manifest::load(manifest)?)?;
     if args.json {
         print_json(&CheckJson {
             path: args.path.label().into(),

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Result, ensure};
 use serde::Serialize;
 use swath::manifest;
-use swath::sink::Kind;
+use swath::sink::FileKind;
 
 use super::Outcome;
 use crate::args::mirror::Mirror;
@@ -46,7 +46,7 @@ pub(super) fn run(args: &Mirror) -> Result<Outcome> {
     let made = options.mirror(&args.path, &targets)?;
     drop(bar);
     if let Some(path) = &args.manifest {
-        manifest::save(&made.checksums, path)?;
+        manifest::save(path, &made.checksums)?;
     }
     if args.json {
         let json = Json {
@@ -89,7 +89,7 @@ fn targets(args: &Mirror) -> Result<Vec<PathBuf>> {
             Refused::new(what(), hint).with_source(error)
         })?;
         ensure!(
-            kind == Some(Kind::Folder),
+            kind == Some(FileKind::Folder),
             Refused::new(what() + ": it is no folder", "make it first, or name another one")
         );
     }

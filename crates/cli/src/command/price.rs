@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath_formats::options::{Priced, TOLERANCE};
+use swath_formats::contracts::{Priced, TOLERANCE};
 
 use super::Outcome;
 use super::target::{Target, note_all};

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::{Engine, Guard, Loaded, ReadOptions, Report};
+use swath::maps::Guard;
+use swath::{Engine, Loaded, ReadOptions, Report};
 use swath_study::stats;
 
 use super::{Outcome, classes};

@@ -4,7 +4,8 @@ use std::fs::File;
 use std::time::Instant;
 
 use anyhow::Result;
-use swath::{Guard, ReadOptions, Scanned};
+use swath::maps::Guard;
+use swath::{ReadOptions, Scanned};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::time::Instant;
 
 use anyhow::Result;
-use swath::{BufferPool, Engine, Guard, Loaded, PageCache, ReadOptions, Schedule, Timeline};
+use swath::maps::Guard;
+use swath::reading::Schedule;
+use swath::{BufferPool, Engine, Loaded, PageCache, ReadOptions, Timeline};
 use swath_study::limits;
 
 use super::stage::Stage;

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
-use swath::{Files, IngestOptions};
+use swath::ingest::{Files, IngestOptions};
 use swath_study::many::manager::manage;
 use swath_study::many::tree::{Spread, Tree, make};
 use swath_study::threads::available;
@@ -94,7 +94,7 @@ fn by_threads(small: &Small) -> Result<Run> {
 fn by_ingest(small: &Small) -> Result<Run> {
     let files = Files::paths(small.paths.iter().cloned());
     let start = Instant::now();
-    let ingested = IngestOptions::new().collect(files)?;
+    let ingested = IngestOptions::new().ingest(files)?;
     let elapsed = start.elapsed();
     let mut at = 0;
     let is_right = ingested.iter().all(|entry| {

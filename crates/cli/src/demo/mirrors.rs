@@ -7,7 +7,9 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use swath::{Checksums, Mirrored, ReadOptions, Source, Verify, manifest};
+use swath::manifest::Checksums;
+use swath::mirror::{Mirrored, Verify};
+use swath::{ReadOptions, Source, manifest};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};

@@ -8,7 +8,7 @@ use swath::OutputOptions;
 use anyhow::Result;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
-use swath_formats::options;
+use swath_formats::contracts;
 use swath_study::pricing::{Form, Pricing};
 
 use super::stage::Stage;
@@ -28,7 +28,7 @@ const LINE: u64 = 63;
 pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     let contracts = stage.path.with_file_name("contracts");
     let count = (stage.made.bytes / SHARE / LINE).max(1);
-    let made = options::generate(count, 1, stage.workers, unsynced(&contracts)?)?;
+    let made = contracts::generate(count, 1, stage.workers, unsynced(&contracts)?)?;
     let row = |(engine, way, how): (&'static str, &'static str, Form)| Row {
         capability: "price",
         engine,

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use swath::{BufferPool, ClassPlan, ReadOptions};
+use swath::classes::ClassPlan;
+use swath::{BufferPool, ReadOptions};
 use swath_study::barrier::{self, Batches};
 
 use super::stage::Stage;
@@ -60,7 +61,7 @@ fn run_classes(stage: &Stage, classes: u32, until: Until) -> Result<Run> {
     let reading = options.read_prioritised(&stage.path, plan)?;
     let first = reading.wait(0)?;
     let mut elapsed = start.elapsed();
-    let is_expected = |chunk: swath::ChunkBytes<'_>| {
+    let is_expected = |chunk: swath::classes::ChunkBytes<'_>| {
         let range =
             usize::try_from(chunk.range.start).ok()?..usize::try_from(chunk.range.end).ok()?;
         Some(chunk.bytes == stage.bytes.get(range)?)

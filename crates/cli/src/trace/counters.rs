@@ -2,7 +2,7 @@
 
 use std::io;
 
-use swath::{Activity, Span};
+use swath::timeline::{Activity, Span};
 
 /// Values of a counter, at most: more than a screen has columns.
 const STEPS: u64 = 20_000;

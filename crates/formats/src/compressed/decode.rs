@@ -25,7 +25,7 @@ use super::trim::Trim;
 use super::turns::{Done, Mark, Turns};
 use super::work::{Decode, Split, Work, decode_into, decoder};
 use super::{Format, gzip, room, zstd};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::share::workers;
 use crate::spare::Spare;
 
@@ -150,8 +150,8 @@ impl DecompressOptions {
     ///
     /// # Errors
     ///
-    /// With the offset in the compressed stream: [`Reason::UnknownFormat`], [`Reason::Corrupt`],
-    /// [`Reason::Truncated`], [`Reason::Unsupported`]; else what reading and writing say. Then
+    /// With the offset in the compressed stream: [`FormatReason::UnknownFormat`], [`FormatReason::Corrupt`],
+    /// [`FormatReason::Truncated`], [`FormatReason::Unsupported`]; else what reading and writing say. Then
     /// there is no output.
     pub fn decompress(
         &self,
@@ -162,7 +162,7 @@ impl DecompressOptions {
         let mut supply = Supply::new(self.read.reader(source)?);
         let format = format_of(&mut supply)?;
         let item = first_frame(&mut supply, format)?;
-        let at_hand = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
         let (workers, fewer) =
             room::to_decode(format, item, workers(self.read.workers()), at_hand);
         let mut fallbacks: Vec<String> = fewer.into_iter().collect();
@@ -275,7 +275,7 @@ pub(super) fn format_of(supply: &mut Supply) -> Result<Format> {
         [] => "it is empty",
         _ => "its first bytes are those of no format that is known here",
     };
-    Err(Error::decompressing(supply.path(), Reason::UnknownFormat, what).at(0))
+    Err(Error::decompressing(supply.path(), FormatReason::UnknownFormat, what).at(0))
 }
 
 /// Hands out the work, each with its place in the order.
@@ -345,7 +345,7 @@ impl Job<'_> {
             let is_believed = matches!(work, Ok(Work::Encoded(_)));
             let done = match work.and_then(|work| self.decode(work, out)) {
                 Ok(()) => Done::Decoded { end },
-                Err(error) if is_believed && error.reason() == Reason::Corrupt => {
+                Err(error) if is_believed && error.reason() == FormatReason::Corrupt => {
                     Done::Doubtful
                 }
                 Err(error) => Done::Failed(error),

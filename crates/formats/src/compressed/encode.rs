@@ -12,7 +12,7 @@ use super::Format;
 use super::codec::{Encode, Frame, Shape};
 use super::room::{Fitted, fit};
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::share::workers;
 use crate::spare::Spare;
 
@@ -123,7 +123,7 @@ impl CompressOptions {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`], before anything is read, for a level or block size that the format does
+    /// [`FormatReason::Invalid`], before anything is read, for a level or block size that the format does
     /// not have; else what reading and writing say. Then there is no output.
     pub fn compress(
         &self,
@@ -134,7 +134,7 @@ impl CompressOptions {
         let format = self.format.or_else(|| Format::of_name(output.name()));
         let reader = self.read.reader(source)?;
         let path = reader.path().to_owned();
-        let at_hand = swath::memory_at_hand().unwrap_or(u64::MAX);
+        let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
         let wished = workers(self.read.workers());
         let Fitted { shape, workers, mut fallbacks } =
             fit(self.shape(format.unwrap_or(Format::Zstd), &path)?, wished, at_hand);
@@ -154,7 +154,7 @@ impl CompressOptions {
             job.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let frames: Vec<Frame> = frames.into_iter().flatten().collect();
         let trailer = shape.trailer(&frames).map_err(|why| {
-            let error = Error::compressing(&job.path, Reason::Unsupported, why);
+            let error = Error::compressing(&job.path, FormatReason::Unsupported, why);
             error.hint("use larger blocks")
         })?;
         output.map_ordered([trailer], 1, |mut trailer, ticket| -> Result<()> {
@@ -178,7 +178,7 @@ impl CompressOptions {
 
     fn shape(&self, format: Format, path: &Path) -> Result<Shape> {
         let invalid = |what: String| {
-            Err(Error::compressing(path, Reason::Invalid, what).hint("leave it out"))
+            Err(Error::compressing(path, FormatReason::Invalid, what).hint("leave it out"))
         };
         let level = self.level.unwrap_or(format.default_level());
         let levels = format.levels();
@@ -227,7 +227,7 @@ struct Item {
 
 impl Job {
     fn encode(&self, item: Item, ticket: &mut Ticket) -> Result<()> {
-        let failed = |why| Error::compressing(&self.path, Reason::Unsupported, why);
+        let failed = |why| Error::compressing(&self.path, FormatReason::Unsupported, why);
         let mut encoder = match self.encoders.take() {
             Some(encoder) => encoder,
             None => self.shape.encoder().map_err(failed)?,
@@ -277,7 +277,7 @@ impl Blocks<'_> {
                 // Small inputs do not touch what they do not need.
                 bytes.try_reserve_exact(size - bytes.len()).map_err(|_| {
                     let what = format!("no memory for a block of {size} bytes");
-                    Error::compressing(&self.job.path, Reason::Unsupported, what)
+                    Error::compressing(&self.job.path, FormatReason::Unsupported, what)
                         .hint("use smaller blocks or fewer workers")
                 })?;
             }

@@ -13,7 +13,7 @@ use super::Format;
 use super::decode::format_of;
 use super::supply::{Supply, no_memory};
 use super::work::{Decode, decode_into, decoder};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
 /// A compressed file with an index, read by position in what it decompresses to.
@@ -62,8 +62,8 @@ impl Seekable {
     ///
     /// # Errors
     ///
-    /// [`Reason::NoIndex`] if it has none, as BGZF and bzip2 never have; [`Reason::Corrupt`] if it
-    /// contradicts the file; [`Reason::UnknownFormat`]; what reading says.
+    /// [`FormatReason::NoIndex`] if it has none, as BGZF and bzip2 never have; [`FormatReason::Corrupt`] if it
+    /// contradicts the file; [`FormatReason::UnknownFormat`]; what reading says.
     pub fn open(source: impl Into<Source>) -> Result<Self> {
         let input = Input::open(source)?;
         let mut supply = Supply::new(ReadOptions::new().reader(&input)?);
@@ -71,7 +71,7 @@ impl Seekable {
         let format = format_of(&mut supply)?;
         let index = Index::load(&mut supply, format)?.ok_or_else(|| {
             let what = format!("this {format} file has no index to find a position with");
-            Error::decompressing(&path, Reason::NoIndex, what)
+            Error::decompressing(&path, FormatReason::NoIndex, what)
         })?;
         Ok(Self { input, path, format, index, decoders: Spare::new(), last: Mutex::new(None) })
     }
@@ -101,8 +101,8 @@ impl Seekable {
     ///
     /// # Errors
     ///
-    /// [`Reason::Corrupt`] if a frame is damaged or is not what the index says;
-    /// [`Reason::Unsupported`] if one is longer than 32 MiB; what reading says.
+    /// [`FormatReason::Corrupt`] if a frame is damaged or is not what the index says;
+    /// [`FormatReason::Unsupported`] if one is longer than 32 MiB; what reading says.
     pub fn read_at(&self, target: &mut [u8], offset: u64) -> Result<usize> {
         let there = self.len().saturating_sub(offset).min(target.len() as u64);
         let (frames, wanted) =
@@ -126,8 +126,11 @@ impl Seekable {
         }
         let (offset, len) = self.index.packed(&(frame..frame + 1));
         if !self.index.are_short(&(frame..frame + 1)) {
-            let error =
-                Error::decompressing(&self.path, Reason::Unsupported, "the frame is too long");
+            let error = Error::decompressing(
+                &self.path,
+                FormatReason::Unsupported,
+                "the frame is too long",
+            );
             return Err(error.at(offset).hint("decompress all of it"));
         }
         let read = ReadOptions::new().with_offset(offset).with_len(len);

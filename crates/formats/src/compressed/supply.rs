@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::Reader;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// A reader that can be looked into before bytes are taken from it.
 ///
@@ -159,18 +159,19 @@ impl Supply {
 
     /// The error for bytes that are not what they should be, `offset` of them from the start.
     pub(super) fn corrupt(&self, offset: u64, what: impl Into<String>) -> Error {
-        Error::decompressing(&self.path, Reason::Corrupt, what).at(offset)
+        Error::decompressing(&self.path, FormatReason::Corrupt, what).at(offset)
     }
 
     /// The error for a frame at `offset` whose end is missing.
     pub(super) fn truncated(&self, offset: u64, what: &str) -> Error {
         let text = format!("the {what} that begins here is not complete");
-        Error::decompressing(&self.path, Reason::Truncated, text).at(offset)
+        Error::decompressing(&self.path, FormatReason::Truncated, text).at(offset)
     }
 }
 
 /// The error for memory that is not there.
 pub(super) fn no_memory(path: &Path) -> Error {
-    let error = Error::decompressing(path, Reason::Unsupported, "there is not enough memory");
+    let error =
+        Error::decompressing(path, FormatReason::Unsupported, "there is not enough memory");
     error.hint("use fewer workers")
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// Knows where each item lies once all before it are decoded; an item waits for that.
 ///
@@ -95,7 +95,7 @@ impl Trim {
 /// The error for a stream that decompresses to `len` bytes where more were asked for.
 pub(super) fn too_short(path: &Path, len: u64) -> Error {
     let what = format!("it decompresses to {len} bytes");
-    Error::decompressing(path, Reason::Truncated, what).hint("ask for less")
+    Error::decompressing(path, FormatReason::Truncated, what).hint("ask for less")
 }
 
 #[cfg(test)]
@@ -132,7 +132,7 @@ mod tests {
         let trim = Trim::new(11, None);
         assert_eq!(cut(&trim, 0, 10), 0);
         let error = trim.check_end(Path::new("x")).expect_err("there are only ten");
-        assert_eq!(error.reason(), Reason::Truncated);
+        assert_eq!(error.reason(), FormatReason::Truncated);
         let trim = Trim::new(10, None);
         assert_eq!(cut(&trim, 0, 10), 0);
         trim.check_end(Path::new("x")).expect("nothing was asked for");

@@ -8,7 +8,7 @@ use super::bzip2::scan::Segment;
 use super::seekable::index::has_checksum;
 use super::supply::no_memory;
 use super::{Format, MOST_BLOCK, gzip, zstd};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// The most that one item decodes to. What is longer is decoded while it is read, in steps.
 pub(super) const MOST_DECODED: usize = 32 << 20;
@@ -89,7 +89,7 @@ pub(super) trait Decode: Send {
 pub(super) struct Wrong {
     /// Of the frame that it is about, from the start of the bytes.
     pub(super) at: usize,
-    pub(super) reason: Reason,
+    pub(super) reason: FormatReason,
     pub(super) what: String,
     /// What to try; "" leaves that to the reason.
     pub(super) hint: &'static str,
@@ -97,12 +97,12 @@ pub(super) struct Wrong {
 
 impl Wrong {
     pub(super) fn corrupt(at: usize, what: impl Into<String>) -> Self {
-        Self { at, reason: Reason::Corrupt, what: what.into(), hint: "" }
+        Self { at, reason: FormatReason::Corrupt, what: what.into(), hint: "" }
     }
 
     pub(super) fn no_memory() -> Self {
         let what = String::from("there is not enough memory");
-        Self { at: 0, reason: Reason::Unsupported, what, hint: "use fewer workers" }
+        Self { at: 0, reason: FormatReason::Unsupported, what, hint: "use fewer workers" }
     }
 
     /// The error for bytes that begin at `offset` of a stream.

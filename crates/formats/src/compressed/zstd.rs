@@ -8,7 +8,7 @@ use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
 
 use super::codec::{Encode, Frame, size32};
 use super::work::{Decode, Encoded, Wrong};
-use crate::error::Reason;
+use crate::error::FormatReason;
 
 /// The level whose tables were measured, and the logarithms of its long and its short one.
 ///
@@ -156,7 +156,7 @@ pub(super) fn wrong(code: usize) -> Wrong {
     match get_error_name(code) {
         TOO_LARGE => Wrong {
             at: 0,
-            reason: Reason::Unsupported,
+            reason: FormatReason::Unsupported,
             what: String::from("the frame asks for a window of more than 128 MiB"),
             hint: "`zstd -d --long=31`",
         },

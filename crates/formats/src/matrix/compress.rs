@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use swath::{Array, Block};
 
-use crate::error::{Error, Reason};
+use crate::error::{Error, FormatReason};
 use crate::matrix::bucket::{Built, Part, Scratch};
 use crate::matrix::coo::{self, Counted, each_batch};
 use crate::matrix::entries::{Entries, Rules};
@@ -79,7 +79,11 @@ pub(super) fn read<I: Id, V: Value>(
     let (partitions, buckets) = Partitions::new(split, all)?;
     if partitions.lens.iter().any(|&len| u32::try_from(len).is_err()) {
         let detail = "neighbouring rows or columns have more than 2^32 entries";
-        return Err(Failure::Error(Error::reading(job.input.path(), Reason::TooLarge, detail)));
+        return Err(Failure::Error(Error::reading(
+            job.input.path(),
+            FormatReason::TooLarge,
+            detail,
+        )));
     }
     let rows = if by == By::Row { size.0 } else { size.1 };
     let job = Build { job, partitions: &partitions, rows };
@@ -251,6 +255,6 @@ impl Build<'_, '_> {
         let row = self.partitions.split.first_row(bucket) + row as u64 + base;
         let detail =
             format!("the sum of values in row or column {row} is beyond what its type holds");
-        Failure::Error(Error::reading(self.job.input.path(), Reason::TooLarge, detail))
+        Failure::Error(Error::reading(self.job.input.path(), FormatReason::TooLarge, detail))
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use swath::{Array, Block};
 
-use crate::error::Reason;
+use crate::error::FormatReason;
 use crate::matrix::entries::{Entries, Rules, Target};
 use crate::matrix::header::{Layout, Symmetry};
 use crate::matrix::id::Id;
@@ -157,7 +157,7 @@ pub(super) fn check_total<I: Id, V: Value>(
     if total < declared {
         wrong?;
         let detail = format!("the header declares {declared} entries, and there are {total}");
-        return Err(Fault { offset: job.len, reason: Reason::Truncated, detail }.into());
+        return Err(Fault { offset: job.len, reason: FormatReason::Truncated, detail }.into());
     }
     let block = counted.iter().find(|block| block.start + block.entries > declared);
     let block = block.ok_or(Failure::Changed)?;

@@ -1,6 +1,6 @@
 //! What a file says about itself before its entries.
 
-use crate::error::Reason;
+use crate::error::FormatReason;
 use crate::matrix::line::Cursor;
 use crate::matrix::options::{MatrixFormat, MatrixOptions, Strictness};
 use crate::matrix::shape::Shape;
@@ -49,7 +49,7 @@ pub enum Symmetry {
 /// What a file says about itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Header {
+pub struct MatrixHeader {
     /// How its entries stand.
     pub layout: Layout,
     /// What values they have.
@@ -124,7 +124,7 @@ pub(super) fn parse(
     is_whole: bool,
     format: MatrixFormat,
     options: &MatrixOptions,
-) -> Result<Header, Stop> {
+) -> Result<MatrixHeader, Stop> {
     if bytes.is_empty() && is_whole {
         return Err(Fault::malformed(0, "the file is empty").into());
     }
@@ -145,11 +145,11 @@ fn is_blank(line: &[u8]) -> bool {
     line.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\r'))
 }
 
-fn market(mut head: Head<'_>, strictness: Strictness) -> Result<Header, Stop> {
+fn market(mut head: Head<'_>, strictness: Strictness) -> Result<MatrixHeader, Stop> {
     let is_permissive = strictness == Strictness::Permissive;
     let end = |head: &Head<'_>, what: &str| Fault {
         offset: head.cursor.at as u64,
-        reason: Reason::Truncated,
+        reason: FormatReason::Truncated,
         detail: format!("the file ends before {what}"),
     };
     let (at, banner) = loop {
@@ -169,7 +169,7 @@ fn market(mut head: Head<'_>, strictness: Strictness) -> Result<Header, Stop> {
         }
     };
     let body_offset = head.cursor.at as u64;
-    let header = Header {
+    let header = MatrixHeader {
         layout,
         field,
         symmetry,
@@ -262,7 +262,7 @@ fn symmetry_of(word: &str) -> Option<Symmetry> {
 }
 
 /// Reads the line with rows, columns and, unless it is an array, entries.
-fn with_sizes(mut header: Header, at: u64, line: &[u8]) -> Result<Header, Fault> {
+fn with_sizes(mut header: MatrixHeader, at: u64, line: &[u8]) -> Result<MatrixHeader, Fault> {
     let mut cursor = Cursor { bytes: line, at: 0 };
     let expected = if header.layout == Layout::Array { 2 } else { 3 };
     let mut sizes = [0; 3];
@@ -322,7 +322,7 @@ pub(super) fn wrong_number(bytes: &[u8], start: usize, at: u64, what: &str) -> F
 }
 
 /// The comments before the first edge, and whether it has a weight.
-fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
+fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<MatrixHeader, Stop> {
     let is_permissive = options.strictness == Strictness::Permissive;
     if is_permissive && head.cursor.bytes.starts_with(b"\xef\xbb\xbf") {
         head.cursor.at = 3;
@@ -357,7 +357,7 @@ fn edges(mut head: Head<'_>, options: &MatrixOptions) -> Result<Header, Stop> {
     };
     let told = shape.map(|shape: Shape| (shape.rows, shape.columns));
     let size = options.shape.or(told).unzip();
-    Ok(Header {
+    Ok(MatrixHeader {
         layout: Layout::Edges,
         field: shape.map_or(field, |shape| shape.field),
         symmetry: Symmetry::General,

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use swath::{Block, ReadOptions, Records, Source};
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input::{Text, plain_name};
-use crate::matrix::header::{self, Field, Header, Layout, Stop, Symmetry};
+use crate::matrix::header::{self, Field, Layout, MatrixHeader, Stop, Symmetry};
 use crate::matrix::options::{
     Base, Ids, MatrixFormat, MatrixOptions, SymmetricHalf, ValueKind,
 };
@@ -49,7 +49,7 @@ pub(super) enum Pass {
 pub(super) struct Job<'p> {
     pub(super) input: Text,
     pub(super) options: &'p MatrixOptions,
-    pub(super) header: Header,
+    pub(super) header: MatrixHeader,
     /// Of the text, in bytes.
     pub(super) len: u64,
     /// Never [`ValueKind::Auto`].
@@ -68,7 +68,7 @@ impl<'p> Job<'p> {
             header.entry_count = None;
             if header.layout == Layout::Array {
                 let detail = "values of a dense matrix do not say where they belong";
-                return Err(Error::reading(input.path(), Reason::Unsupported, detail)
+                return Err(Error::reading(input.path(), FormatReason::Unsupported, detail)
                     .hint("read all of it"));
             }
         }
@@ -103,7 +103,7 @@ impl<'p> Job<'p> {
             "the header declares {entries} entries, and the file has room for {room} at most"
         );
         let at = self.header.body_offset.saturating_sub(1);
-        Err(Fault { offset: at, reason: Reason::Truncated, detail })
+        Err(Fault { offset: at, reason: FormatReason::Truncated, detail })
     }
 
     /// How many lines there are behind the header, if that can be told.
@@ -184,7 +184,7 @@ impl<'p> Job<'p> {
             && self.header.symmetry != Symmetry::SkewSymmetric;
         let Some(error) = first.as_ref().err().filter(|_| is_open) else { return first };
         // A sum that is too large stands nowhere.
-        if error.reason() != Reason::TooLarge || error.offset().is_none() {
+        if error.reason() != FormatReason::TooLarge || error.offset().is_none() {
             return first;
         }
         self.values = ValueKind::U64;
@@ -224,7 +224,8 @@ impl<'p> Job<'p> {
             Failure::Fault(fault) | Failure::Wide(fault) => fault.into_error(&self.input),
             Failure::Changed => {
                 let detail = "it changed while it was read";
-                Error::reading(self.input.path(), Reason::Invalid, detail).hint("read it again")
+                Error::reading(self.input.path(), FormatReason::Invalid, detail)
+                    .hint("read it again")
             }
             Failure::Error(error) => error,
         }
@@ -232,7 +233,7 @@ impl<'p> Job<'p> {
 }
 
 /// Reads as much of the beginning as has the header in it.
-fn header_of(input: &Text, options: &MatrixOptions) -> Result<Header> {
+fn header_of(input: &Text, options: &MatrixOptions) -> Result<MatrixHeader> {
     let len = input.len();
     let is_market = plain_name(input.path()).extension().is_some_and(|extension| {
         ["mtx", "mm"].iter().any(|name| extension.eq_ignore_ascii_case(name))
@@ -254,7 +255,11 @@ fn header_of(input: &Text, options: &MatrixOptions) -> Result<Header> {
 }
 
 /// The type of values: what was asked for, if it can be had.
-fn value_kind(path: &Path, header: &Header, options: &MatrixOptions) -> Result<ValueKind> {
+fn value_kind(
+    path: &Path,
+    header: &MatrixHeader,
+    options: &MatrixOptions,
+) -> Result<ValueKind> {
     match (options.values, header.field) {
         (ValueKind::Auto, Field::Pattern) => Ok(ValueKind::None),
         (ValueKind::Auto, Field::Integer) => Ok(ValueKind::I64),
@@ -267,7 +272,7 @@ fn value_kind(path: &Path, header: &Header, options: &MatrixOptions) -> Result<V
         (ValueKind::Auto, Field::Complex) => Ok(ValueKind::Complex),
         (ValueKind::I64 | ValueKind::U64 | ValueKind::F32 | ValueKind::F64, Field::Complex) => {
             let detail = "its values are complex, and real ones were asked for";
-            Err(Error::reading(path, Reason::Unsupported, detail))
+            Err(Error::reading(path, FormatReason::Unsupported, detail))
         }
         (values, _) => Ok(values),
     }

@@ -19,7 +19,7 @@ use zip::result::ZipError;
 use zip::write::{SimpleFileOptions, StreamWriter};
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
 use crate::matrix::header::Symmetry;
 use crate::matrix::id::Id;
@@ -38,8 +38,8 @@ const STEP: usize = 1 << 16;
 ///
 /// # Errors
 ///
-/// [`Reason::UnknownFormat`] for another archive, [`Reason::Unsupported`] for other layouts and
-/// types, [`Reason::Malformed`] for arrays that do not belong together, an id that is out of range,
+/// [`FormatReason::UnknownFormat`] for another archive, [`FormatReason::Unsupported`] for other layouts and
+/// types, [`FormatReason::Malformed`] for arrays that do not belong together, an id that is out of range,
 /// a row that ends before it begins; if the file cannot be read; if there is no memory.
 pub fn read(source: impl Into<Source>) -> Result<AnyCsr> {
     NpzOptions::new().read(source)
@@ -50,7 +50,7 @@ pub fn read(source: impl Into<Source>) -> Result<AnyCsr> {
 ///
 /// # Errors
 ///
-/// [`Reason::Unsupported`] if half of the matrix is left out: read it with
+/// [`FormatReason::Unsupported`] if half of the matrix is left out: read it with
 /// [`SymmetricHalf::Expanded`](super::SymmetricHalf::Expanded). Of writing.
 pub fn write(path: impl AsRef<Path>, matrix: &AnyCsr) -> Result<u64> {
     NpzOptions::new().write(path, matrix)
@@ -147,7 +147,7 @@ impl<W: Write> Write for Fused<W> {
 fn write_rows<I: Id>(matrix: &Csr<I>, path: &Path, output: &OutputOptions) -> Result<u64> {
     if matrix.symmetry != Symmetry::General {
         let detail = "it holds one half of a symmetric matrix, and .npz cannot say so";
-        return Err(Error::writing(path, Reason::Unsupported, detail)
+        return Err(Error::writing(path, FormatReason::Unsupported, detail)
             .hint("read it with the other half expanded"));
     }
     let mut out = AppendOptions::new().with_output(output.clone()).create(path)?;
@@ -247,12 +247,12 @@ fn rows_of(mut archive: Archive) -> Result<AnyCsr> {
     if *format.bytes != *b"csr" {
         let is = format.bytes.escape_ascii().to_string();
         return Err(archive
-            .refused(Reason::Unsupported, format!("the layout is `{is}`"))
+            .refused(FormatReason::Unsupported, format!("the layout is `{is}`"))
             .hint("save it as compressed rows: `tocsr()`"));
     }
     let shape = archive.numbers("shape")?;
     let &[row_count, column_count] = &shape[..] else {
-        return Err(archive.refused(Reason::Malformed, "a matrix has two dimensions"));
+        return Err(archive.refused(FormatReason::Malformed, "a matrix has two dimensions"));
     };
     let offsets = archive.numbers("indptr")?;
     let indices = archive.numbers("indices")?;
@@ -296,12 +296,16 @@ impl Archive {
         let path = opened.path();
         let file = options.clone().with_offset(0).reader(&opened.input)?;
         let zip = ZipArchive::new(file).map_err(|error| {
-            Error::reading(path, Reason::UnknownFormat, format!("it is no .npz file: {error}"))
+            Error::reading(
+                path,
+                FormatReason::UnknownFormat,
+                format!("it is no .npz file: {error}"),
+            )
         })?;
         Ok(Self { path: path.to_owned(), zip })
     }
 
-    fn refused(&self, reason: Reason, detail: impl Into<String>) -> Error {
+    fn refused(&self, reason: FormatReason, detail: impl Into<String>) -> Error {
         Error::reading(&self.path, reason, detail)
     }
 
@@ -311,14 +315,17 @@ impl Archive {
         let refused = |reason, detail: String| {
             Error::reading(path, reason, format!("{name}.npy: {detail}"))
         };
-        let damaged = |error: std::io::Error| refused(Reason::Corrupt, error.to_string());
+        let damaged = |error: std::io::Error| refused(FormatReason::Corrupt, error.to_string());
         let mut file = self.zip.by_name(&format!("{name}.npy")).map_err(|error| {
-            refused(Reason::UnknownFormat, format!("{error}: not a matrix that SciPy saved"))
+            refused(
+                FormatReason::UnknownFormat,
+                format!("{error}: not a matrix that SciPy saved"),
+            )
         })?;
         let (packed, plain) = (file.compressed_size(), file.size());
         if plain > packed.saturating_mul(MOST_EXPANSION).saturating_add(MOST_EXPANSION) {
             let detail = format!("{plain} bytes cannot come out of {packed}");
-            return Err(refused(Reason::Corrupt, detail));
+            return Err(refused(FormatReason::Corrupt, detail));
         }
         let mut head = vec![0; MOST_HEADER.min(usize::try_from(plain).unwrap_or(MOST_HEADER))];
         file.read_exact(&mut head).map_err(damaged)?;
@@ -332,11 +339,14 @@ impl Archive {
         file.read_exact(&mut bytes[there..]).map_err(damaged)?;
         // Only at the end is the checksum looked at.
         if file.read(&mut [0]).map_err(damaged)? != 0 {
-            return Err(refused(Reason::Corrupt, "it is longer than it says".into()));
+            return Err(refused(FormatReason::Corrupt, "it is longer than it says".into()));
         }
         let count = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
         let Some(count) = count.filter(|&count| (len == 0) == (count == 0)) else {
-            return Err(refused(Reason::Malformed, format!("the shape is {:?}", header.shape)));
+            return Err(refused(
+                FormatReason::Malformed,
+                format!("the shape is {:?}", header.shape),
+            ));
         };
         let dimensions = header.shape.len();
         Ok(Stored { descr: header.descr, dimensions, len: count, bytes })
@@ -349,7 +359,7 @@ impl Archive {
             return Ok(stored);
         }
         let detail = format!("{name}.npy: {} dimensions, not one", stored.dimensions);
-        Err(self.refused(Reason::Malformed, detail))
+        Err(self.refused(FormatReason::Malformed, detail))
     }
 
     /// One array of counts or ids.
@@ -362,13 +372,13 @@ impl Archive {
             "<u8" => wider::<u64, u64>(&stored, Some)?,
             other => {
                 let detail = format!("{name}.npy: ids of type `{other}`");
-                let error = self.refused(Reason::Unsupported, detail);
+                let error = self.refused(FormatReason::Unsupported, detail);
                 return Err(error.hint("make them `int32` or `int64`: `astype`"));
             }
         };
         numbers.ok_or_else(|| {
             let detail = format!("{name}.npy: a negative number, or not as many as it says");
-            self.refused(Reason::Malformed, detail)
+            self.refused(FormatReason::Malformed, detail)
         })
     }
 
@@ -376,7 +386,7 @@ impl Archive {
         let stored = self.row("data")?;
         if stored.len != entries {
             let detail = format!("{} values of {entries} entries", stored.len);
-            return Err(self.refused(Reason::Malformed, detail));
+            return Err(self.refused(FormatReason::Malformed, detail));
         }
         let values = match stored.descr.as_str() {
             "<f8" => same(&stored)?.map(Values::F64),
@@ -395,20 +405,21 @@ impl Archive {
             "|u1" | "|b1" => wider::<u8, i64>(&stored, |it| Some(it.into()))?.map(Values::I64),
             other => {
                 let error = self.refused(
-                    Reason::Unsupported,
+                    FormatReason::Unsupported,
                     format!("data.npy: values of type `{other}`"),
                 );
                 return Err(error
                     .hint("save other ones: `matrix.astype`, of a type that holds them all"));
             }
         };
-        values
-            .ok_or_else(|| self.refused(Reason::Malformed, "data.npy: not as long as it says"))
+        values.ok_or_else(|| {
+            self.refused(FormatReason::Malformed, "data.npy: not as long as it says")
+        })
     }
 
     /// Whether the arrays belong together.
     fn check(&self, rows: u64, offsets: &[u64], indices: &[u64], columns: u64) -> Result<()> {
-        let wrong = |detail: String| Err(self.refused(Reason::Malformed, detail));
+        let wrong = |detail: String| Err(self.refused(FormatReason::Malformed, detail));
         if offsets.len() as u64 != rows.saturating_add(1) {
             return wrong(format!("{} ends of {rows} rows", offsets.len()));
         }

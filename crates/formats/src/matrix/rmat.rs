@@ -15,9 +15,9 @@
 
 use std::ops::Range;
 use swath::Output;
-use swath::append::Written;
+use swath::append::OrderedReport;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::matrix::header::Symmetry;
 use crate::matrix::value::Values;
 use crate::matrix::write::{self, Listing, MatrixWriteOptions};
@@ -84,16 +84,16 @@ impl Rmat {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] if the scale is above 32; of writing.
+    /// [`FormatReason::Invalid`] if the scale is above 32; of writing.
     pub fn write(
         &self,
         path: impl Into<Output>,
         options: &MatrixWriteOptions,
-    ) -> Result<Written> {
+    ) -> Result<OrderedReport> {
         let output = path.into();
         if self.scale > MOST_LEVELS {
             let detail = format!("2^{} vertices are more than 2^{MOST_LEVELS}", self.scale);
-            return Err(Error::writing(output.name(), Reason::Invalid, detail));
+            return Err(Error::writing(output.name(), FormatReason::Invalid, detail));
         }
         write::write(self, output, options)
     }

@@ -8,12 +8,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath::append::{OrderedOptions, Written};
+use swath::append::{OrderedOptions, OrderedReport};
 use swath::{Output, OutputOptions};
 
 pub(super) use listing::Listing;
 
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::matrix::header::{Field, Symmetry};
 use crate::matrix::id::Id;
 use crate::matrix::options::{Base, MatrixFormat};
@@ -88,7 +88,11 @@ impl MatrixWriteOptions {
     /// # Errors
     ///
     /// As [`write()`](super::write()).
-    pub fn write<M: Matrix>(&self, output: impl Into<Output>, matrix: &M) -> Result<Written> {
+    pub fn write<M: Matrix>(
+        &self,
+        output: impl Into<Output>,
+        matrix: &M,
+    ) -> Result<OrderedReport> {
         matrix.write_to(output.into(), self)
     }
 }
@@ -204,13 +208,17 @@ impl<I: Id> Listing for Csc<I> {
 
 mod sealed {
     use swath::Output;
-    use swath::append::Written;
+    use swath::append::OrderedReport;
 
     use super::MatrixWriteOptions;
     use crate::error::Result;
 
     pub trait Write {
-        fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<Written>;
+        fn write_to(
+            &self,
+            output: Output,
+            options: &MatrixWriteOptions,
+        ) -> Result<OrderedReport>;
     }
 }
 
@@ -222,14 +230,14 @@ macro_rules! matrices {
     ($($matrix:ident, $any:ident);*) => {$(
         impl<I: Id> Matrix for $matrix<I> {}
         impl<I: Id> sealed::Write for $matrix<I> {
-            fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<Written> {
+            fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<OrderedReport> {
                 write(self, output, options)
             }
         }
 
         impl Matrix for $any {}
         impl sealed::Write for $any {
-            fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<Written> {
+            fn write_to(&self, output: Output, options: &MatrixWriteOptions) -> Result<OrderedReport> {
                 match self {
                     Self::U32(matrix) => write(matrix, output, options),
                     Self::U64(matrix) => write(matrix, output, options),
@@ -252,7 +260,7 @@ pub(super) fn write(
     matrix: &impl Listing,
     output: Output,
     options: &MatrixWriteOptions,
-) -> Result<Written> {
+) -> Result<OrderedReport> {
     let path = output.name().to_owned();
     let path = &*path;
     let is_market = match options.format {
@@ -269,7 +277,7 @@ pub(super) fn write(
     };
     if is_market && base == 0 {
         let detail = "rows of Matrix Market begin at 1";
-        return Err(Error::writing(path, Reason::Invalid, detail));
+        return Err(Error::writing(path, FormatReason::Invalid, detail));
     }
     let head = if is_market {
         market_head(matrix, path, &options.comment)?
@@ -302,7 +310,7 @@ fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<
     if matrix.symmetry() != Symmetry::General && rows != columns {
         let detail =
             format!("only square matrices can be symmetric: {rows} rows, {columns} columns");
-        return Err(Error::writing(path, Reason::Invalid, detail));
+        return Err(Error::writing(path, FormatReason::Invalid, detail));
     }
     let field = match matrix.values() {
         Values::None => "pattern",
@@ -331,7 +339,7 @@ fn edges_head(
     first: u64,
 ) -> Result<Vec<u8>> {
     let comment = &options.comment;
-    let refused = |detail| Err(Error::writing(path, Reason::Invalid, detail));
+    let refused = |detail| Err(Error::writing(path, FormatReason::Invalid, detail));
     if matrix.symmetry() != Symmetry::General {
         return refused("a list of edges cannot say that half of them are left out");
     }

@@ -12,7 +12,7 @@
 
 use swath_simd::{Decimal, append_digits, decimal};
 
-use crate::error::Reason;
+use crate::error::FormatReason;
 
 /// Digits that always fit 64 bits.
 const SAFE: usize = 19;
@@ -63,22 +63,22 @@ pub(crate) const NO_NUMBER: &str = "not a number";
 
 /// Says what is wrong with a token that [`double`] or, with a `type_name` to tell, an integer
 /// parser refused.
-pub(crate) fn refusal(token: &[u8], type_name: &str) -> (Reason, String) {
+pub(crate) fn refusal(token: &[u8], type_name: &str) -> (FormatReason, String) {
     let digits = token.strip_prefix(b"-").or(token.strip_prefix(b"+")).unwrap_or(token);
     let is_integer = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     let is_double = || std::str::from_utf8(token).is_ok_and(|text| text.parse::<f64>().is_ok());
     if token.is_empty() {
-        (Reason::Malformed, String::from("a number is missing"))
+        (FormatReason::Malformed, String::from("a number is missing"))
     } else if token.contains(&0) {
-        (Reason::Malformed, String::from("a NUL byte in the text"))
+        (FormatReason::Malformed, String::from("a NUL byte in the text"))
     } else if is_integer && !type_name.starts_with('f') && token[0] == b'-' {
-        (Reason::TooLarge, format!("a number below what {type_name} holds"))
+        (FormatReason::TooLarge, format!("a number below what {type_name} holds"))
     } else if is_integer || (type_name.starts_with('f') && is_double()) {
-        (Reason::TooLarge, format!("a number beyond what {type_name} holds"))
+        (FormatReason::TooLarge, format!("a number beyond what {type_name} holds"))
     } else if is_double() {
-        (Reason::Malformed, format!("not an integer, where {type_name} is wanted"))
+        (FormatReason::Malformed, format!("not an integer, where {type_name} is wanted"))
     } else {
-        (Reason::Malformed, String::from(NO_NUMBER))
+        (FormatReason::Malformed, String::from(NO_NUMBER))
     }
 }
 

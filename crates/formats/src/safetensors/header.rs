@@ -12,7 +12,7 @@ use std::path::Path;
 
 use super::dtype::Dtype;
 use super::json::{self, Said, Text};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// Bytes that a header may have at most, as the format says.
 pub(super) const MOST_HEADER: u64 = 100_000_000;
@@ -37,7 +37,7 @@ pub struct TensorInfo {
 
 /// A header that has been checked against the length of its file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Header {
+pub struct TensorHeader {
     data_offset: u64,
     metadata: BTreeMap<String, String>,
     tensors: Vec<TensorInfo>,
@@ -47,17 +47,17 @@ pub struct Header {
 pub(super) fn header_len(path: &Path, start: &[u8], file_len: u64) -> Result<u64> {
     let Some(prefix) = start.first_chunk::<8>() else {
         let detail = format!("it has {file_len} bytes, and begins with 8 for its header");
-        return Err(Error::reading(path, Reason::Truncated, detail).at(file_len));
+        return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
     };
     let len = u64::from_le_bytes(*prefix);
     if len > MOST_HEADER {
         let detail =
             format!("its header has {len} bytes, as it says, and at most {MOST_HEADER} may be");
-        return Err(Error::reading(path, Reason::TooLarge, detail).at(0).hint(IS_IT));
+        return Err(Error::reading(path, FormatReason::TooLarge, detail).at(0).hint(IS_IT));
     }
     if file_len - PREFIX < len {
         let detail = format!("its header ends at byte {}, it at {file_len}", PREFIX + len);
-        return Err(Error::reading(path, Reason::Truncated, detail).at(file_len));
+        return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
     }
     Ok(len)
 }
@@ -69,15 +69,15 @@ fn is_white(byte: u8) -> bool {
 
 const IS_IT: &str = "is it a safetensors file?";
 
-impl Header {
+impl TensorHeader {
     /// Takes the first bytes of a file apart: the length of the header and all of the header, or
     /// more. `path` is for messages; of the file, `file_len` is all that is asked.
     ///
     /// # Errors
     ///
-    /// [`Reason::Truncated`] if the file ends before the header or the data do;
-    /// [`Reason::UnknownFormat`] if there is no header; [`Reason::TooLarge`] if it is longer than
-    /// 100 MB, or a tensor has more elements than can be counted; [`Reason::Malformed`] for
+    /// [`FormatReason::Truncated`] if the file ends before the header or the data do;
+    /// [`FormatReason::UnknownFormat`] if there is no header; [`FormatReason::TooLarge`] if it is longer than
+    /// 100 MB, or a tensor has more elements than can be counted; [`FormatReason::Malformed`] for
     /// everything else that is wrong: UTF-8, JSON, a member that is missing or there twice, a
     /// dtype that nobody knows, holes, overlaps, lengths that contradict shapes, bytes behind the
     /// last tensor.
@@ -90,16 +90,18 @@ impl Header {
         let bytes = usize::try_from(len).ok().and_then(|len| bytes.get(..len));
         let Some(bytes) = bytes else {
             let detail = "these are not all bytes of the header";
-            return Err(Error::reading(path, Reason::Truncated, detail).at(start.len() as u64));
+            return Err(
+                Error::reading(path, FormatReason::Truncated, detail).at(start.len() as u64)
+            );
         };
         let malformed = |offset: usize, detail: String| {
-            let error = Error::reading(path, Reason::Malformed, detail);
+            let error = Error::reading(path, FormatReason::Malformed, detail);
             error.at(PREFIX + offset as u64).hint(FETCH)
         };
         // The format's description wants the brace first; its library lets white space stand there.
         if bytes.iter().find(|&&byte| !is_white(byte)) != Some(&b'{') {
             let detail = "its header does not begin with `{`";
-            let error = Error::reading(path, Reason::UnknownFormat, detail).at(PREFIX);
+            let error = Error::reading(path, FormatReason::UnknownFormat, detail).at(PREFIX);
             return Err(error.quoting(&bytes[..bytes.len().min(16)]).hint(IS_IT));
         }
         let text = std::str::from_utf8(bytes).map_err(|error| {
@@ -125,11 +127,11 @@ impl Header {
         if end > data_len {
             let needed = data_offset.saturating_add(end);
             let detail = format!("its tensors end at byte {needed}, it at {file_len}");
-            return Err(Error::reading(path, Reason::Truncated, detail).at(file_len));
+            return Err(Error::reading(path, FormatReason::Truncated, detail).at(file_len));
         }
         if end < data_len {
             let detail = format!("{} bytes behind the last tensor", data_len - end);
-            let error = Error::reading(path, Reason::Malformed, detail);
+            let error = Error::reading(path, FormatReason::Malformed, detail);
             return Err(error.at(data_offset + end).hint(FETCH));
         }
         let tensors = tensors.into_iter().map(|said| {
@@ -180,20 +182,23 @@ fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Res
             "has data_offsets [{start}, {end}], and the one before ends at {expected}: {}",
             if end < start { "it ends before it begins" } else { what }
         );
-        return fail(Reason::Malformed, detail);
+        return fail(FormatReason::Malformed, detail);
     }
     let Some(count) = shape.iter().try_fold(1_u64, |count, &len| count.checked_mul(len)) else {
         return fail(
-            Reason::TooLarge,
+            FormatReason::TooLarge,
             format!("of shape {} has too many elements", Shape(shape)),
         );
     };
     let Some(bits) = count.checked_mul(dtype.bits()) else {
-        return fail(Reason::TooLarge, format!("of shape {} has too many bits", Shape(shape)));
+        return fail(
+            FormatReason::TooLarge,
+            format!("of shape {} has too many bits", Shape(shape)),
+        );
     };
     if !bits.is_multiple_of(8) {
         let detail = format!("of {dtype} and shape {} fills no whole bytes", Shape(shape));
-        return fail(Reason::Malformed, detail);
+        return fail(FormatReason::Malformed, detail);
     }
     if bits / 8 != end - start {
         let detail = format!(
@@ -202,7 +207,7 @@ fn check_place(path: &Path, said: &Said, expected: u64, data_offset: u64) -> Res
             bits / 8,
             end - start
         );
-        return fail(Reason::Malformed, detail);
+        return fail(FormatReason::Malformed, detail);
     }
     Ok(())
 }
@@ -238,9 +243,12 @@ mod tests {
     #[test]
     fn bytes_that_are_there_count_more_than_what_is_said_of_them() {
         let (path, bytes) = (Path::new("x"), b"\x02\0\0\0\0\0\0\0{}");
-        assert_eq!(Header::parse(path, bytes, 0).expect("nothing is wrong").data_offset(), 10);
-        let error = Header::parse(path, &bytes[..9], 10).expect_err("a byte less");
-        assert_eq!((error.reason(), error.offset()), (Reason::Truncated, Some(9)));
+        assert_eq!(
+            TensorHeader::parse(path, bytes, 0).expect("nothing is wrong").data_offset(),
+            10
+        );
+        let error = TensorHeader::parse(path, &bytes[..9], 10).expect_err("a byte less");
+        assert_eq!((error.reason(), error.offset()), (FormatReason::Truncated, Some(9)));
     }
 
     #[test]
@@ -251,14 +259,15 @@ mod tests {
             [1; 100]
         );
         let bytes = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
-        let error = Header::parse(Path::new("x"), &bytes, bytes.len() as u64).expect_err("cut");
-        assert_eq!(error.reason(), Reason::Truncated);
-        let error = Header::parse(Path::new("x"), &bytes, bytes.len() as u64 + 2);
+        let error =
+            TensorHeader::parse(Path::new("x"), &bytes, bytes.len() as u64).expect_err("cut");
+        assert_eq!(error.reason(), FormatReason::Truncated);
+        let error = TensorHeader::parse(Path::new("x"), &bytes, bytes.len() as u64 + 2);
         let error = error.expect_err("a byte more").to_string();
         assert!(error.contains("1 bytes behind"), "{error}");
         let header = header.replace("[0,1]", "[1,2]");
         let wrong = [&(header.len() as u64).to_le_bytes(), header.as_bytes()].concat();
-        let error = Header::parse(Path::new("x"), &wrong, u64::MAX).expect_err("a hole");
+        let error = TensorHeader::parse(Path::new("x"), &wrong, u64::MAX).expect_err("a hole");
         assert!(
             error.to_string().len() < 700 && error.to_string().contains('\u{e9}'),
             "{error}"

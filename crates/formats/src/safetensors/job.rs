@@ -4,7 +4,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use swath::{Buffer, ClassPlan, Progress, ReadOptions, Report};
+use swath::classes::ClassPlan;
+use swath::{Buffer, Progress, ReadOptions, Report};
 
 use super::layout::Block;
 use super::shard::Opened;

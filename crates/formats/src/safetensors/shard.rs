@@ -5,10 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use swath::{Input, ReadOptions, Source};
 
-use super::header::{Header, PREFIX, header_len, shortened};
+use super::header::{PREFIX, TensorHeader, header_len, shortened};
 use super::json;
 use super::options::TensorOptions;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input;
 
 /// What is read of a file to begin with: nearly every header is shorter.
@@ -20,7 +20,7 @@ const MOST_INDEX: u64 = 100_000_000;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shard {
     path: PathBuf,
-    header: Header,
+    header: TensorHeader,
 }
 
 /// A shard whose data can be read: of the same file as its header, whatever becomes of its name.
@@ -35,7 +35,7 @@ impl Shard {
     ///
     /// # Errors
     ///
-    /// As [`Header::parse`]; and what opening and reading say.
+    /// As [`TensorHeader::parse`]; and what opening and reading say.
     pub fn of(source: impl Into<Source>) -> Result<Self> {
         let opened = Opened::open(source.into(), &ReadOptions::new())?;
         opened.check_unchanged()?;
@@ -48,7 +48,7 @@ impl Shard {
     }
 
     /// What is in it.
-    pub fn header(&self) -> &Header {
+    pub fn header(&self) -> &TensorHeader {
         &self.header
     }
 }
@@ -65,7 +65,7 @@ impl Opened {
         if needed > GUESS {
             start = part(needed)?.buffer;
         }
-        let header = Header::parse(path, &start, len)?;
+        let header = TensorHeader::parse(path, &start, len)?;
         Ok(Self { shard: Shard { path: path.to_owned(), header }, input })
     }
 
@@ -99,7 +99,7 @@ pub(super) fn open_all(sources: Vec<Source>, options: &TensorOptions) -> Result<
             if let Some(other) = owners.insert(tensor.name.as_str(), shard) {
                 let name = shortened(&tensor.name).into_owned();
                 let detail = format!("tensor {name:?} is in {} as well", other.path.display());
-                let error = Error::reading(&shard.path, Reason::Invalid, detail);
+                let error = Error::reading(&shard.path, FormatReason::Invalid, detail);
                 let offset = shard.header.extent(tensor).start;
                 return Err(error.at(offset).hint("read them one after the other"));
             }
@@ -123,7 +123,7 @@ pub(super) fn not_among(paths: &[PathBuf], name: &str) -> Error {
 fn missing(paths: &[PathBuf], name: &str, among: &str) -> Error {
     let path = paths.first().map_or(Path::new("<no file>"), PathBuf::as_path);
     let detail = format!("there is no tensor {:?}{among}", shortened(name));
-    Error::reading(path, Reason::Invalid, detail)
+    Error::reading(path, FormatReason::Invalid, detail)
 }
 
 /// Whether it is the list of a model's shards.
@@ -141,12 +141,12 @@ fn open_index(
     let input::Opened { input, len } = input::open(source, &ReadOptions::new())?;
     let path = input.name();
     let fail = |offset: usize, detail: String| {
-        let error = Error::reading(path, Reason::Malformed, shortened(&detail));
+        let error = Error::reading(path, FormatReason::Malformed, shortened(&detail));
         error.at(offset as u64).hint("an index has a `weight_map` of tensor names to files")
     };
     if len > MOST_INDEX {
         let detail = format!("an index of {len} bytes, and at most {MOST_INDEX} may be");
-        return Err(Error::reading(path, Reason::TooLarge, detail));
+        return Err(Error::reading(path, FormatReason::TooLarge, detail));
     }
     let bytes = ReadOptions::new().read(&input)?.buffer;
     let text = std::str::from_utf8(&bytes)

@@ -11,14 +11,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use swath::{ClassPlan, Prioritised, Source};
+use swath::Source;
+use swath::classes::{ClassPlan, Prioritised};
 
 use super::dtype::Dtype;
 use super::layout::{Member, blocks};
 use super::load::{Entry, Tensor, by_name, ordered, position, selected, wanted};
 use super::options::{TensorOptions, TensorOrder};
 use super::shard::{Opened, Shard, open_all};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// Bytes of small tensors that share a class.
 const TOGETHER: u64 = 256 << 10;
@@ -130,7 +131,8 @@ impl Shared {
             // A fault of ours; never hand over what is not there.
             let Entry { shard, extent, .. } = &self.entries[index];
             let path = self.shards[*shard].path();
-            let error = Error::reading(path, Reason::Invalid, "not every byte was delivered");
+            let error =
+                Error::reading(path, FormatReason::Invalid, "not every byte was delivered");
             return Err(error.at(extent.start));
         }
         Ok(StreamedTensor { shared: Arc::clone(self), index })

@@ -11,7 +11,7 @@ use super::header::{MOST_HEADER, shortened};
 use super::json::METADATA;
 use super::load::Tensor;
 use super::options::TensorWriteOptions;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// The header is filled up with spaces to a multiple of this, so that data are aligned.
 const UNIT: usize = 8;
@@ -28,13 +28,13 @@ pub(super) fn write(
     });
     check(path, &tensors)?;
     let header = header(&tensors, &options.metadata)
-        .map_err(|error| Error::writing(path, Reason::Invalid, error.to_string()))?;
+        .map_err(|error| Error::writing(path, FormatReason::Invalid, error.to_string()))?;
     if header.len() as u64 > MOST_HEADER {
         let detail = format!(
             "its header would have {} bytes, and at most {MOST_HEADER} may be",
             header.len()
         );
-        return Err(Error::writing(path, Reason::TooLarge, detail)
+        return Err(Error::writing(path, FormatReason::TooLarge, detail)
             .hint("write fewer tensors to a file, or less metadata"));
     }
     let prefix = (header.len() as u64).to_le_bytes();
@@ -49,7 +49,7 @@ fn check(path: &Path, tensors: &[Tensor<'_>]) -> Result<()> {
     let mut names = HashSet::new();
     for &Tensor { name, dtype, shape, bytes } in tensors {
         let shown = shortened(name);
-        let invalid = |detail: String| Error::writing(path, Reason::Invalid, detail);
+        let invalid = |detail: String| Error::writing(path, FormatReason::Invalid, detail);
         if name == METADATA {
             let detail = format!("a tensor cannot be called {METADATA:?}");
             return Err(invalid(detail).hint("choose another name"));

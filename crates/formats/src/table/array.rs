@@ -14,7 +14,7 @@ use super::lines;
 use super::options::{Missing, TableOptions};
 use super::select::Picking;
 use super::value::Value;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::number::parse::refusal;
 use crate::text::Fault;
@@ -68,9 +68,9 @@ impl TableOptions {
     ///
     /// # Errors
     ///
-    /// [`Reason::Malformed`] for text that is no table or no number, rows of different lengths, a
-    /// quote that does not end, a value that is missing and may not; [`Reason::TooLarge`] for a
-    /// number that `T` cannot hold: of all of these the first in the file. [`Reason::Invalid`] for
+    /// [`FormatReason::Malformed`] for text that is no table or no number, rows of different lengths, a
+    /// quote that does not end, a value that is missing and may not; [`FormatReason::TooLarge`] for a
+    /// number that `T` cannot hold: of all of these the first in the file. [`FormatReason::Invalid`] for
     /// options that contradict each other; and those of reading.
     pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Table<T>> {
         let plan = Plan::<T>::make(source.into(), self)?;
@@ -84,7 +84,7 @@ impl TableOptions {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read); [`Reason::Invalid`] unless `out` has as many values as the table,
+    /// As [`read`](Self::read); [`FormatReason::Invalid`] unless `out` has as many values as the table,
     /// which [`shape`](Self::shape) tells.
     pub fn read_into<T: Value>(
         &self,
@@ -98,7 +98,7 @@ impl TableOptions {
                 "{rows} rows of {columns} values are here; there is memory for {} values",
                 out.len()
             );
-            return Err(Error::reading(plan.input.path(), Reason::Invalid, detail));
+            return Err(Error::reading(plan.input.path(), FormatReason::Invalid, detail));
         }
         plan.fill(out)?;
         Ok(plan.shape())
@@ -174,7 +174,7 @@ pub(super) fn stand_in<T: Value>(path: &Path, missing: Missing) -> Result<Option
             Some(value) => Ok(Some(value)),
             None => {
                 let detail = format!("{value}, for missing values, is no {}", T::NAME);
-                Err(Error::reading(path, Reason::Invalid, detail))
+                Err(Error::reading(path, FormatReason::Invalid, detail))
             }
         },
     }
@@ -287,7 +287,7 @@ pub(super) fn check_field<T: Value>(
     has_stand_in: bool,
 ) -> std::result::Result<(), Refusal> {
     if dialect.is_missing(bare) {
-        let missing = || (Reason::Malformed, String::from("a value is missing"));
+        let missing = || (FormatReason::Malformed, String::from("a value is missing"));
         return has_stand_in.then_some(()).ok_or_else(missing);
     }
     match T::parse(bare) {

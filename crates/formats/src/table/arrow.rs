@@ -29,8 +29,8 @@ use arrow_schema::{ArrowError, DataType, Field, Schema};
 use swath::append::{self, AppendOptions};
 use swath::{Input, OutputOptions, ReadOptions, Source};
 
-use super::columns::{Column, Columns, Kind};
-use crate::error::{Error, Reason, Result};
+use super::columns::{Column, ColumnKind, Columns};
+use crate::error::{Error, FormatReason, Result};
 use crate::input;
 
 /// Bytes of values in one batch of a file.
@@ -53,9 +53,9 @@ impl Columns {
     /// None that columns of this crate give.
     pub fn to_record_batch(&self) -> std::result::Result<RecordBatch, ArrowError> {
         let field = |(name, column): (String, &Column)| match column.kind {
-            Kind::I64 => Field::new(name, DataType::Int64, true),
-            Kind::U64 => Field::new(name, DataType::UInt64, true),
-            Kind::F64 => Field::new(name, DataType::Float64, true),
+            ColumnKind::I64 => Field::new(name, DataType::Int64, true),
+            ColumnKind::U64 => Field::new(name, DataType::UInt64, true),
+            ColumnKind::F64 => Field::new(name, DataType::Float64, true),
         };
         let fields: Vec<Field> =
             self.labels().into_iter().zip(&self.columns).map(field).collect();
@@ -87,7 +87,7 @@ impl Columns {
              {MOST_COLUMNS} columns, as each takes a kilobyte",
             self.rows
         );
-        let error = Error::writing(path, Reason::TooLarge, detail);
+        let error = Error::writing(path, FormatReason::TooLarge, detail);
         Err(error.hint("write an .npy or a .csv file, or make rows of the columns"))
     }
 }
@@ -120,13 +120,13 @@ impl Column {
         let values =
             if rows == 0 { Buffer::default() } else { Buffer::from(self.values.clone()) };
         match self.kind {
-            Kind::I64 => {
+            ColumnKind::I64 => {
                 Arc::new(Int64Array::new(ScalarBuffer::new(values, 0, rows), validity))
             }
-            Kind::U64 => {
+            ColumnKind::U64 => {
                 Arc::new(UInt64Array::new(ScalarBuffer::new(values, 0, rows), validity))
             }
-            Kind::F64 => {
+            ColumnKind::F64 => {
                 Arc::new(Float64Array::new(ScalarBuffer::new(values, 0, rows), validity))
             }
         }
@@ -139,8 +139,8 @@ impl Column {
 ///
 /// # Errors
 ///
-/// [`Reason::UnknownFormat`] for a file that is no Arrow file, [`Reason::Malformed`] for one that
-/// is damaged, [`Reason::Unsupported`] for columns of other types, compressed and big-endian ones;
+/// [`FormatReason::UnknownFormat`] for a file that is no Arrow file, [`FormatReason::Malformed`] for one that
+/// is damaged, [`FormatReason::Unsupported`] for columns of other types, compressed and big-endian ones;
 /// and those of reading.
 pub fn read(source: impl Into<Source>) -> Result<Columns> {
     ArrowOptions::new().read(source)
@@ -169,7 +169,7 @@ pub fn info(source: impl Into<Source>) -> Result<ArrowInfo> {
 ///
 /// # Errors
 ///
-/// [`Reason::TooLarge`] for more than 65,536 columns with fewer than 8 rows, and those of writing.
+/// [`FormatReason::TooLarge`] for more than 65,536 columns with fewer than 8 rows, and those of writing.
 pub fn write(path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
     ArrowOptions::new().write(path, table)
 }
@@ -276,7 +276,7 @@ impl ArrowOptions {
         let heads = end.heads.iter().map(|&(_, len)| len).fold(0, u64::saturating_add);
         if heads > len {
             let detail = "the Arrow file is damaged: its batches overlap";
-            return Err(Error::reading(path, Reason::Malformed, detail));
+            return Err(Error::reading(path, FormatReason::Malformed, detail));
         }
         let mut rows = 0u64;
         for (start, len) in end.heads {
@@ -294,7 +294,7 @@ impl ArrowOptions {
     pub fn write(&self, path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
         let path = path.as_ref();
         let wrong =
-            |error: ArrowError| Error::writing(path, Reason::Library, error.to_string());
+            |error: ArrowError| Error::writing(path, FormatReason::Library, error.to_string());
         table.check_columns(path)?;
         let batch = table.to_record_batch().map_err(wrong)?;
         let pairs = self.metadata.iter().map(|(key, value)| (key.clone(), value.clone()));
@@ -333,7 +333,7 @@ fn check_start(path: &Path, file: &[u8]) -> Result<()> {
         let is_stream = file.starts_with(&[0xff; 4]);
         let detail =
             if is_stream { "it is an Arrow stream, not a file" } else { "it is no Arrow file" };
-        let error = Error::reading(path, Reason::UnknownFormat, detail);
+        let error = Error::reading(path, FormatReason::UnknownFormat, detail);
         let hint = "write it in Arrow's file format: `pyarrow.ipc.new_file`";
         return Err(if is_stream { error.hint(hint) } else { error });
     }
@@ -342,7 +342,11 @@ fn check_start(path: &Path, file: &[u8]) -> Result<()> {
 
 fn check_end(path: &Path, file: &[u8]) -> Result<()> {
     if !file.ends_with(MAGIC) {
-        return Err(Error::reading(path, Reason::Truncated, "an Arrow file without its end"));
+        return Err(Error::reading(
+            path,
+            FormatReason::Truncated,
+            "an Arrow file without its end",
+        ));
     }
     Ok(())
 }
@@ -351,7 +355,9 @@ fn check_end(path: &Path, file: &[u8]) -> Result<()> {
 fn unpanicked<T>(path: &Path, read: impl FnOnce() -> read::Checked<T>) -> Result<T> {
     match catch_unwind(AssertUnwindSafe(read)) {
         Ok(read) => read.map_err(|refused| refused.into_error(path)),
-        Err(_) => Err(Error::reading(path, Reason::Malformed, "the Arrow file is damaged")),
+        Err(_) => {
+            Err(Error::reading(path, FormatReason::Malformed, "the Arrow file is damaged"))
+        }
     }
 }
 
@@ -489,7 +495,7 @@ mod tests {
         }
         std::fs::write(&path, &file).expect("room");
         let error = super::info(&path).expect_err("40 halves of a file");
-        assert_eq!(error.reason(), Reason::Malformed, "{error}");
+        assert_eq!(error.reason(), FormatReason::Malformed, "{error}");
         assert!(error.to_string().contains("its batches overlap"), "{error}");
     }
 
@@ -545,10 +551,10 @@ mod tests {
             error.reason()
         };
         write(&path, vec![("nothing", Arc::new(NullArray::new(1 << 50)))]);
-        assert_eq!(refusal("column `nothing` is of type Null"), Reason::Unsupported);
+        assert_eq!(refusal("column `nothing` is of type Null"), FormatReason::Unsupported);
         let words: DictionaryArray<Int32Type> = ["a", "b", "a"].into_iter().collect();
         write(&path, vec![("word", Arc::new(words))]);
-        assert_eq!(refusal("column `word` is of type Dictionary"), Reason::Unsupported);
+        assert_eq!(refusal("column `word` is of type Dictionary"), FormatReason::Unsupported);
     }
 
     #[test]
@@ -595,7 +601,7 @@ mod tests {
         };
         let error = super::write(&path, &table(MOST_COLUMNS + 1, 7)).expect_err("too many");
         let told = error.to_string();
-        assert_eq!(error.reason(), Reason::TooLarge, "{told}");
+        assert_eq!(error.reason(), FormatReason::TooLarge, "{told}");
         assert!(told.contains("65537 columns of 7 rows") && told.contains("65536"), "{told}");
         assert!(!path.exists() && !error.what_to_try().is_empty());
         assert!(table(MOST_COLUMNS + 1, 8).check_columns(&path).is_ok());
@@ -614,7 +620,7 @@ mod tests {
         writer.finish().expect("room");
         std::fs::write(&path, &stream).expect("room");
         let error = super::read(&path).expect_err("a stream");
-        assert_eq!(error.reason(), Reason::UnknownFormat);
+        assert_eq!(error.reason(), FormatReason::UnknownFormat);
         assert!(
             error.to_string().contains("an Arrow stream, not a file; try: write it"),
             "{error}"

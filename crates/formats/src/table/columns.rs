@@ -19,7 +19,7 @@ use swath::Array;
 /// The type of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum ColumnKind {
     /// All fields that are not missing are integers.
     I64,
     /// Integers without a sign, which text never becomes.
@@ -32,18 +32,18 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Values<'c> {
-    /// Of [`Kind::I64`].
+    /// Of [`ColumnKind::I64`].
     I64(&'c [i64]),
-    /// Of [`Kind::U64`].
+    /// Of [`ColumnKind::U64`].
     U64(&'c [u64]),
-    /// Of [`Kind::F64`].
+    /// Of [`ColumnKind::F64`].
     F64(&'c [f64]),
 }
 
 /// One column of a table. Cheap to clone: the memory is shared.
 #[derive(Clone, Debug)]
 pub struct Column {
-    pub(super) kind: Kind,
+    pub(super) kind: ColumnKind,
     /// As many words as there are rows.
     pub(super) values: Bytes,
     /// One bit for each row, if any is missing.
@@ -55,22 +55,22 @@ impl Column {
     /// A column of integers, all there.
     #[must_use]
     pub fn of_i64(values: Array<i64>) -> Self {
-        Self::of(Kind::I64, values)
+        Self::of(ColumnKind::I64, values)
     }
 
     /// A column of integers without a sign, all there.
     #[must_use]
     pub fn of_u64(values: Array<u64>) -> Self {
-        Self::of(Kind::U64, values)
+        Self::of(ColumnKind::U64, values)
     }
 
     /// A column of doubles, all there.
     #[must_use]
     pub fn of_f64(values: Array<f64>) -> Self {
-        Self::of(Kind::F64, values)
+        Self::of(ColumnKind::F64, values)
     }
 
-    fn of<T: bytemuck::Pod + Send>(kind: Kind, values: Array<T>) -> Self
+    fn of<T: bytemuck::Pod + Send>(kind: ColumnKind, values: Array<T>) -> Self
     where
         Array<T>: Send,
     {
@@ -114,7 +114,7 @@ impl Column {
 
     /// Its type.
     #[must_use]
-    pub fn kind(&self) -> Kind {
+    pub fn kind(&self) -> ColumnKind {
         self.kind
     }
 
@@ -123,12 +123,12 @@ impl Column {
     pub fn values(&self) -> Values<'_> {
         // An empty slice of bytes need not be aligned as values are.
         match (self.kind, self.values.is_empty()) {
-            (Kind::I64, true) => Values::I64(&[]),
-            (Kind::U64, true) => Values::U64(&[]),
-            (Kind::F64, true) => Values::F64(&[]),
-            (Kind::I64, false) => Values::I64(cast_slice(&self.values)),
-            (Kind::U64, false) => Values::U64(cast_slice(&self.values)),
-            (Kind::F64, false) => Values::F64(cast_slice(&self.values)),
+            (ColumnKind::I64, true) => Values::I64(&[]),
+            (ColumnKind::U64, true) => Values::U64(&[]),
+            (ColumnKind::F64, true) => Values::F64(&[]),
+            (ColumnKind::I64, false) => Values::I64(cast_slice(&self.values)),
+            (ColumnKind::U64, false) => Values::U64(cast_slice(&self.values)),
+            (ColumnKind::F64, false) => Values::F64(cast_slice(&self.values)),
         }
     }
 

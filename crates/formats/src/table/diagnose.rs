@@ -6,13 +6,13 @@
 use super::dialect::{Dialect, Field, OpenQuote};
 use super::first_line::OddNumber;
 use super::head::Head;
-use crate::error::{Error, Reason};
+use crate::error::{Error, FormatReason};
 use crate::input::Text;
 use crate::number::parse::NO_NUMBER;
 use crate::text::{Fault, LONE_RETURN};
 
 /// What a field that is not as it should be is told as.
-pub(super) type Refusal = (Reason, String);
+pub(super) type Refusal = (FormatReason, String);
 
 /// A fault, and what to try.
 pub(super) struct Diagnosis {
@@ -91,7 +91,7 @@ impl Wrong {
 }
 
 fn malformed(at: usize, detail: impl Into<String>) -> Wrong {
-    Wrong { at, refusal: (Reason::Malformed, detail.into()), hint: "" }
+    Wrong { at, refusal: (FormatReason::Malformed, detail.into()), hint: "" }
 }
 
 fn check_line(

@@ -7,9 +7,9 @@ use swath_simd::decimal;
 
 use super::dialect::{Dialect, without_returns};
 use super::first_line::{self, OddNumber, begins_with_digit};
-use super::options::{Delimiter, Header, TableOptions};
+use super::options::{Delimiter, HeaderLine, TableOptions};
 use super::select::Picked;
-use crate::error::{Error, Reason, Result, shown};
+use crate::error::{Error, FormatReason, Result, shown};
 use crate::input::Text;
 use crate::memory::room_for;
 use crate::number::parse::double;
@@ -70,7 +70,8 @@ impl Head {
     fn pick(&mut self, path: &Path, options: &TableOptions) -> Result<()> {
         let Some(keys) = &options.columns else { return Ok(()) };
         let picked = Picked::new(keys, self.names.as_deref(), self.dialect.columns);
-        self.picked = Some(picked.map_err(|why| Error::reading(path, Reason::Invalid, why))?);
+        self.picked =
+            Some(picked.map_err(|why| Error::reading(path, FormatReason::Invalid, why))?);
         self.dialect.skips = true;
         Ok(())
     }
@@ -162,16 +163,16 @@ fn look(
         let fault = Fault::malformed(first as u64, "it is for Excel, and no line of a table");
         return Err(Stop { fault, hint: "leave it out: tail -n +2 <OLD >NEW" });
     }
-    if options.header == Header::Auto && seen.may_be_quoted_names() {
+    if options.header == HeaderLine::Auto && seen.may_be_quoted_names() {
         let Some(is_all_quoted) = has_quotes(text, first + behind, is_all, &dialect) else {
             return Ok(None);
         };
         seen.take_quotes(is_all_quoted, first);
     }
     let is_header = match options.header {
-        Header::Present => true,
-        Header::Absent => false,
-        Header::Auto => seen.word.is_some(),
+        HeaderLine::Present => true,
+        HeaderLine::Absent => false,
+        HeaderLine::Auto => seen.word.is_some(),
     };
     let (mut names, mut data) = (None, earlier);
     if is_header {
@@ -290,12 +291,12 @@ impl Seen {
     /// Whether these may be names; `line` has them all.
     fn check(
         &self,
-        header: Header,
+        header: HeaderLine,
         line: &[u8],
         dialect: &Dialect,
     ) -> std::result::Result<(), Stop> {
         match self.word {
-            Some(at) if self.digit && header == Header::Auto => {
+            Some(at) if self.digit && header == HeaderLine::Auto => {
                 Err(self.unclear(at, line, dialect))
             }
             _ => Ok(()),
@@ -467,17 +468,17 @@ fn check(path: &Path, options: &TableOptions) -> Result<()> {
         twice(marks[0], marks[1]) || twice(marks[1], marks[2]) || twice(marks[0], marks[2]);
     if let Some(sign) = delimiter.filter(|_| twice(delimiter, options.comment)) {
         let detail = format!("`{}` separates fields and begins comments", sign.escape_ascii());
-        let error = Error::reading(path, Reason::Invalid, detail);
+        let error = Error::reading(path, FormatReason::Invalid, detail);
         return Err(error.hint("choose another delimiter, or another `comment`, or none"));
     }
     if wrong || same {
         let detail =
             "delimiter, quote and comment differ, and are part of no number or line end";
-        return Err(Error::reading(path, Reason::Invalid, detail));
+        return Err(Error::reading(path, FormatReason::Invalid, detail));
     }
     if options.missing_words.iter().any(|word| decimal(word).is_some()) {
         let detail = "a number cannot stand for a missing value";
-        return Err(Error::reading(path, Reason::Invalid, detail));
+        return Err(Error::reading(path, FormatReason::Invalid, detail));
     }
     Ok(())
 }

@@ -12,7 +12,7 @@ use swath::{Array, Block, ReadOptions, Source};
 use swath_simd::{RowsMut, Tokens, split_rows};
 
 use super::array::{count_rows, first_fault, map_blocks};
-use super::columns::{Column, Columns, Kind, Shared};
+use super::columns::{Column, ColumnKind, Columns, Shared};
 use super::diagnose::{self, Refusal};
 use super::fields::{Fields, Wrong, bare};
 use super::head::{self, Head};
@@ -20,7 +20,7 @@ use super::lines;
 use super::options::{Missing, TableOptions};
 use super::select::Picking;
 use super::value::sealed::Value;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input::Text;
 use crate::memory::room_for;
 use crate::number::parse::{double, refusal, signed};
@@ -44,14 +44,14 @@ impl TableOptions {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read). [`Reason::TooLarge`] also for an integer beyond 63 bits and a sign
+    /// As [`read`](Self::read). [`FormatReason::TooLarge`] also for an integer beyond 63 bits and a sign
     /// in a column without fractions: as a double it would be another number.
-    /// [`Reason::Invalid`] for [`Missing::Value`]: a column needs no stand-in.
+    /// [`FormatReason::Invalid`] for [`Missing::Value`]: a column needs no stand-in.
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<Columns> {
         let (input, head) = head::open(source.into(), self)?;
         if matches!(self.missing, Missing::Value(_)) {
             let detail = "missing values of columns have a bit, not a value";
-            return Err(Error::reading(input.path(), Reason::Invalid, detail));
+            return Err(Error::reading(input.path(), FormatReason::Invalid, detail));
         }
         let columns = head.dialect.columns;
         room_for(columns.saturating_mul(COLUMN))
@@ -70,16 +70,17 @@ impl TableOptions {
             let mut again = false;
             for (kind, found) in kinds.iter_mut().zip(&found) {
                 let is_double = load(&found.double) || !load(&found.value);
-                if *kind == Kind::I64 && is_double {
+                if *kind == ColumnKind::I64 && is_double {
                     again |= load(&found.value);
-                    *kind = Kind::F64;
+                    *kind = ColumnKind::F64;
                 }
             }
             if again {
                 continue;
             }
-            let is_beyond =
-                |(kind, found): (&Kind, &Found)| *kind == Kind::I64 && load(&found.beyond);
+            let is_beyond = |(kind, found): (&ColumnKind, &Found)| {
+                *kind == ColumnKind::I64 && load(&found.beyond)
+            };
             if kinds.iter().zip(&found).any(is_beyond) {
                 return Err(inference.find_fault(&kinds, true)?);
             }
@@ -101,9 +102,9 @@ const SAMPLE: u64 = 64 << 10;
 const SAMPLE_OF_COLUMN: u64 = 64;
 
 /// The types of columns, as far as the first lines tell.
-fn likely(input: &Text, head: &Head) -> Result<Vec<Kind>> {
+fn likely(input: &Text, head: &Head) -> Result<Vec<ColumnKind>> {
     let dialect = &head.dialect;
-    let mut kinds = vec![Kind::I64; head.width()];
+    let mut kinds = vec![ColumnKind::I64; head.width()];
     let wanted = SAMPLE.max(dialect.columns as u64 * SAMPLE_OF_COLUMN);
     let len = wanted.min(head.len.saturating_sub(head.data));
     let sample = ReadOptions::new().with_offset(head.data).with_len(len);
@@ -121,7 +122,7 @@ fn likely(input: &Text, head: &Head) -> Result<Vec<Kind>> {
             let Some(place) = head.place(column) else { continue };
             let bare = dialect.bare(&line[field.place]);
             if !dialect.is_missing(bare) && !is_integer(bare) && double(bare).is_some() {
-                kinds[place] = Kind::F64;
+                kinds[place] = ColumnKind::F64;
             }
         }
     }
@@ -163,7 +164,11 @@ struct Inference<'p> {
 
 impl Inference<'_> {
     /// Parses everything as `kinds` says.
-    fn fill(&self, kinds: &[Kind], words: &mut [u64]) -> Result<(Vec<Found>, Vec<Masks>)> {
+    fn fill(
+        &self,
+        kinds: &[ColumnKind],
+        words: &mut [u64],
+    ) -> Result<(Vec<Found>, Vec<Masks>)> {
         let found: Vec<Found> = kinds.iter().map(|_| Found::default()).collect();
         let lens = self.counts.iter().map(|&(_, rows)| rows);
         let parts: Vec<_> = split_rows(words, self.rows, lens)
@@ -188,7 +193,7 @@ impl Inference<'_> {
         Ok((found, masks))
     }
 
-    fn find_fault(&self, kinds: &[Kind], is_final: bool) -> Result<Error> {
+    fn find_fault(&self, kinds: &[ColumnKind], is_final: bool) -> Result<Error> {
         first_fault(self.input, self.options, self.head, |column, bare| {
             self.check(kinds[column], bare, is_final)
         })
@@ -197,20 +202,20 @@ impl Inference<'_> {
     /// What is wrong with a field, if anything; before types are final, any number is right.
     fn check(
         &self,
-        kind: Kind,
+        kind: ColumnKind,
         bare: &[u8],
         is_final: bool,
     ) -> std::result::Result<(), Refusal> {
         if self.head.dialect.is_missing(bare) {
             return match self.options.missing {
                 Missing::Refused => {
-                    Err((Reason::Malformed, String::from("a value is missing")))
+                    Err((FormatReason::Malformed, String::from("a value is missing")))
                 }
                 _ => Ok(()),
             };
         }
         match kind {
-            Kind::I64 if is_final && signed(bare).is_none() => Err(refusal(bare, "i64")),
+            ColumnKind::I64 if is_final && signed(bare).is_none() => Err(refusal(bare, "i64")),
             _ if double(bare).is_none() => Err(refusal(bare, "f64")),
             _ => Ok(()),
         }
@@ -220,7 +225,7 @@ impl Inference<'_> {
 /// One block on its way into columns.
 struct Filling<'f, 'm> {
     inference: &'f Inference<'f>,
-    kinds: &'f [Kind],
+    kinds: &'f [ColumnKind],
     found: &'f [Found],
     rows: RowsMut<'m, u64>,
 }
@@ -278,8 +283,10 @@ impl Filling<'_, '_> {
             let slots = &mut slots[done..];
             let count = match kind {
                 // Text never becomes the other kind of integers.
-                Kind::I64 | Kind::U64 => i64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
-                Kind::F64 => f64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
+                ColumnKind::I64 | ColumnKind::U64 => {
+                    i64::parse_many(rest, bytemuck::cast_slice_mut(slots))
+                }
+                ColumnKind::F64 => f64::parse_many(rest, bytemuck::cast_slice_mut(slots)),
             };
             if count > 0 {
                 // Relaxed: read when all workers have been joined.
@@ -307,7 +314,7 @@ impl Filling<'_, '_> {
 
 impl Inference<'_> {
     /// Parses a field that is not plain; `None` if it is missing.
-    fn parse_one(&self, bare: &[u8], kind: Kind, found: &Found) -> Checked<Option<u64>> {
+    fn parse_one(&self, bare: &[u8], kind: ColumnKind, found: &Found) -> Checked<Option<u64>> {
         if self.head.dialect.is_missing(bare) {
             let refused = self.options.missing == Missing::Refused;
             return if refused { Err(Wrong) } else { Ok(None) };
@@ -315,7 +322,7 @@ impl Inference<'_> {
         found.value.store(true, Ordering::Relaxed);
         let value = double(bare).ok_or(Wrong)?;
         match (kind, signed(bare)) {
-            (Kind::F64, _) => return Ok(Some(value.to_bits())),
+            (ColumnKind::F64, _) => return Ok(Some(value.to_bits())),
             (_, Some(integer)) => return Ok(Some(integer.cast_unsigned())),
             (_, None) => {}
         }
@@ -361,12 +368,12 @@ impl Tokenised {
 /// Puts columns together from their words, and the missing bits of all blocks.
 fn assemble(
     words: Array<u64>,
-    kinds: &[Kind],
+    kinds: &[ColumnKind],
     (rows, counts): (usize, &[(u64, usize)]),
     masks: Vec<Masks>,
 ) -> Vec<Column> {
     let words = Bytes::from_owner(Shared(words));
-    let column = |(index, &kind): (usize, &Kind)| {
+    let column = |(index, &kind): (usize, &ColumnKind)| {
         let values = words.slice(index * rows * 8..(index + 1) * rows * 8);
         let (validity, nulls) = validity(rows, counts, masks.iter().map(|it| it.get(index)));
         Column { kind, values, validity, nulls }

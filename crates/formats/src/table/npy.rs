@@ -13,7 +13,7 @@ use swath::{Array, OutputOptions, ReadOptions, Source, WriteOptions};
 
 use super::value::Value;
 use crate::compressed::Format as Packed;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
 
 const MAGIC: &[u8] = b"\x93NUMPY";
@@ -59,9 +59,9 @@ impl<T: Value> Dense<T> {
 ///
 /// # Errors
 ///
-/// [`Reason::UnknownFormat`] for a file that is no `.npy`; [`Reason::Malformed`] for a header that
-/// is damaged; [`Reason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
-/// [`Reason::Truncated`] unless the file ends where its values do; [`Reason::TooLarge`] for more than
+/// [`FormatReason::UnknownFormat`] for a file that is no `.npy`; [`FormatReason::Malformed`] for a header that
+/// is damaged; [`FormatReason::Unsupported`] for other numbers, big-endian ones and Fortran's order;
+/// [`FormatReason::Truncated`] unless the file ends where its values do; [`FormatReason::TooLarge`] for more than
 /// 65,536 rows or columns of nothing; and those of reading.
 pub fn read<T: Value>(source: impl Into<Source>) -> Result<Dense<T>> {
     NpyOptions::new().read(source)
@@ -81,7 +81,7 @@ pub fn info(source: impl Into<Source>) -> Result<NpyInfo> {
 ///
 /// # Errors
 ///
-/// [`Reason::Invalid`] unless there are as many values as the shape says; those of writing.
+/// [`FormatReason::Invalid`] unless there are as many values as the shape says; those of writing.
 pub fn write<T: Value>(path: impl AsRef<Path>, shape: &[usize], values: &[T]) -> Result<u64> {
     NpyOptions::new().write(path, shape, values)
 }
@@ -139,12 +139,12 @@ impl NpyOptions {
         if bytes.is_none_or(|bytes| bytes as u64 != there) {
             let shape = &header.shape;
             let detail = format!("{there} bytes are here of values with the shape {shape:?}");
-            return Err(Error::reading(path, Reason::Truncated, detail).at(header.data));
+            return Err(Error::reading(path, FormatReason::Truncated, detail).at(header.data));
         }
         // Whoever reads it may need something for each row or column.
         if there == 0 && header.shape.iter().any(|&size| size > MOST_EMPTY) {
             let detail = format!("an array without values has the shape {:?}", header.shape);
-            return Err(Error::reading(path, Reason::TooLarge, detail).at(0));
+            return Err(Error::reading(path, FormatReason::TooLarge, detail).at(0));
         }
         let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
         let options = self.read.clone().with_offset(header.data).with_len(there);
@@ -177,7 +177,7 @@ impl NpyOptions {
         let count = shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
         if count != Some(values.len()) {
             let detail = format!("{} values do not have the shape {shape:?}", values.len());
-            return Err(Error::writing(path, Reason::Invalid, detail));
+            return Err(Error::writing(path, FormatReason::Invalid, detail));
         }
         let header = header::<T>(shape);
         let values: &[u8] = bytemuck::cast_slice(values);
@@ -252,9 +252,11 @@ impl Header {
         Ok(header)
     }
 
-    pub(crate) fn parse(bytes: &[u8]) -> std::result::Result<Self, (Reason, &'static str)> {
-        let no_npy = (Reason::UnknownFormat, "it is no .npy file");
-        let damaged = (Reason::Malformed, "the header of the .npy file is damaged");
+    pub(crate) fn parse(
+        bytes: &[u8],
+    ) -> std::result::Result<Self, (FormatReason, &'static str)> {
+        let no_npy = (FormatReason::UnknownFormat, "it is no .npy file");
+        let damaged = (FormatReason::Malformed, "the header of the .npy file is damaged");
         let rest = bytes.strip_prefix(MAGIC).ok_or(no_npy)?;
         let (before, len) = match rest {
             [1, 0, a, b, ..] => (10, usize::from(u16::from_le_bytes([*a, *b]))),
@@ -267,7 +269,7 @@ impl Header {
         let text = bytes.get(before..).and_then(|rest| rest.get(..len)).ok_or(damaged)?;
         let text = std::str::from_utf8(text).map_err(|_| damaged)?;
         if is_structured(text) {
-            return Err((Reason::Unsupported, "its values have fields of their own"));
+            return Err((FormatReason::Unsupported, "its values have fields of their own"));
         }
         let header = dictionary(text).ok_or(damaged)?;
         Ok(Self { data: (before + len) as u64, ..header })
@@ -275,8 +277,9 @@ impl Header {
 
     /// Fails unless the values are as a slice of `T` has them.
     fn check<T: Value>(&self, path: &Path) -> Result<()> {
-        let unsupported =
-            |detail, hint| Err(Error::reading(path, Reason::Unsupported, detail).hint(hint));
+        let unsupported = |detail, hint| {
+            Err(Error::reading(path, FormatReason::Unsupported, detail).hint(hint))
+        };
         let is_row = self.shape.iter().filter(|&&size| size > 1).count() <= 1;
         if self.is_fortran && !is_row {
             let hint = "save it row by row: `np.save(…, np.ascontiguousarray(a))`";
@@ -388,14 +391,14 @@ mod tests {
             let shape = vec![1];
             let header = Header { descr: descr.into(), is_fortran: false, shape, data: 128 };
             let error = header.check::<f64>(Path::new("a.npy")).expect_err("other numbers");
-            assert_eq!(error.reason(), Reason::Unsupported);
+            assert_eq!(error.reason(), FormatReason::Unsupported);
             assert!(error.what_to_try().contains(hint), "{descr}: {}", error.what_to_try());
         }
         let text = b"{'descr': [('a', '<i4')], 'fortran_order': False, 'shape': (1,), }\n";
         let len = u16::try_from(text.len()).expect("short").to_le_bytes();
         let bytes = [MAGIC, &[1, 0], &len, text].concat();
         let (reason, detail) = Header::parse(&bytes).expect_err("fields");
-        assert_eq!(reason, Reason::Unsupported, "{detail}");
+        assert_eq!(reason, FormatReason::Unsupported, "{detail}");
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a.npy.gz");
         std::fs::write(&path, b"\x1f\x8b\x08\0\0\0\0\0\0\x03").expect("room");
@@ -442,7 +445,7 @@ mod tests {
         for shape in [[0, 65_537], [100_000_000_000, 0], [0, usize::MAX]] {
             std::fs::write(&path, header::<f64>(&shape)).expect("room");
             let error = read::<f64>(&path).expect_err("out of proportion");
-            assert_eq!(error.reason(), Reason::TooLarge, "{error}");
+            assert_eq!(error.reason(), FormatReason::TooLarge, "{error}");
         }
     }
 

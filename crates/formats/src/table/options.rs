@@ -7,7 +7,7 @@ use super::select::ColumnKey;
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Header {
+pub enum HeaderLine {
     /// If one of its fields is neither a number nor missing.
     #[default]
     Auto,
@@ -50,7 +50,7 @@ pub enum Missing {
 #[derive(Clone, Debug)]
 pub struct TableOptions {
     pub(super) delimiter: Option<Delimiter>,
-    pub(super) header: Header,
+    pub(super) header: HeaderLine,
     pub(super) comment: Option<u8>,
     pub(super) quote: Option<u8>,
     pub(super) columns: Option<Vec<ColumnKey>>,
@@ -73,7 +73,7 @@ impl TableOptions {
         let words = ["", "NA", "N/A", "null"];
         Self {
             delimiter: None,
-            header: Header::Auto,
+            header: HeaderLine::Auto,
             comment: Some(b'#'),
             quote: Some(b'"'),
             columns: None,
@@ -93,9 +93,9 @@ impl TableOptions {
         self
     }
 
-    /// Whether the first line names the columns. Default: [`Header::Auto`].
+    /// Whether the first line names the columns. Default: [`HeaderLine::Auto`].
     #[must_use]
-    pub fn with_header(mut self, header: Header) -> Self {
+    pub fn with_header(mut self, header: HeaderLine) -> Self {
         self.header = header;
         self
     }

@@ -9,7 +9,7 @@ use super::first_line;
 use super::head::looks_like_data;
 use super::options::{Delimiter, TableOptions};
 use super::value::Value;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
 
 /// Values whose text a worker makes at one time: some hundred kilobytes.
@@ -128,7 +128,7 @@ impl TableWriteOptions {
     ///
     /// # Errors
     ///
-    /// [`Reason::Invalid`] unless the values are whole rows, there is a name for each column, and
+    /// [`FormatReason::Invalid`] unless the values are whole rows, there is a name for each column, and
     /// the number of digits is possible; and those of writing.
     pub fn write<T: Value>(
         &self,
@@ -140,7 +140,7 @@ impl TableWriteOptions {
         let path = output.name();
         if columns == 0 || !values.len().is_multiple_of(columns) {
             let detail = format!("{} values are no rows of {columns}", values.len());
-            return Err(Error::writing(path, Reason::Invalid, detail));
+            return Err(Error::writing(path, FormatReason::Invalid, detail));
         }
         let numbered = values.is_empty().then(|| numbered(columns));
         let out = self.begin(output, columns, self.names.as_deref().or(numbered.as_deref()))?;
@@ -170,7 +170,7 @@ impl TableWriteOptions {
         let path = output.name();
         let columns = &table.columns;
         if columns.is_empty() {
-            return Err(Error::writing(path, Reason::Invalid, "there are no columns"));
+            return Err(Error::writing(path, FormatReason::Invalid, "there are no columns"));
         }
         let names = self.names.as_deref().or(table.names.as_deref());
         let numbered = (table.rows == 0).then(|| numbered(columns.len()));
@@ -250,7 +250,7 @@ impl TableWriteOptions {
         // How readers who are told nothing take it.
         let usual = Dialect::new(&TableOptions::new(), Delimiter::Byte(self.delimiter));
         self.check(columns, names, &usual).map_err(|(detail, hint)| {
-            Error::writing(output.name(), Reason::Invalid, detail).hint(hint)
+            Error::writing(output.name(), FormatReason::Invalid, detail).hint(hint)
         })?;
         let writing = OrderedOptions::new().with_output(self.output.clone());
         let out = output.open(&writing)?;

@@ -1,7 +1,7 @@
 //! Blocks are found by their marks at any bit; marks that are none do not mislead.
 
 use swath::ReadOptions;
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use crate::around::{packed, packed_by, packed_small, source, text, unpacked, unpacked_by};
@@ -133,7 +133,7 @@ fn a_mark_within_a_block_is_none() {
 #[test]
 fn more_false_marks_than_chance_makes_are_refused() {
     let (_, bytes) = spelled_well(&mark(BLOCK).repeat(80));
-    assert_eq!(unpacked(&bytes).expect_err("an attack").reason(), Reason::Corrupt);
+    assert_eq!(unpacked(&bytes).expect_err("an attack").reason(), FormatReason::Corrupt);
 }
 
 #[test]
@@ -147,7 +147,7 @@ fn a_block_within_a_block_is_refused() {
             DecompressOptions::new().with_read(ReadOptions::new().with_workers(workers));
         match unpacked_by(&options, source(&bytes)) {
             (Ok(_), there) => assert!(there == plain),
-            (Err(error), _) => assert_eq!(error.reason(), Reason::Corrupt),
+            (Err(error), _) => assert_eq!(error.reason(), FormatReason::Corrupt),
         }
     }
 }
@@ -167,7 +167,7 @@ fn a_wrong_checksum_of_the_whole_stream_is_corrupt() {
     let last = bytes.len() - 3;
     bytes[last] ^= 1;
     let error = unpacked(&bytes).expect_err("the sum of the blocks is another");
-    assert_eq!(error.reason(), Reason::Corrupt, "{error}");
+    assert_eq!(error.reason(), FormatReason::Corrupt, "{error}");
     assert!(error.to_string().contains("checksum"), "{error}");
 }
 
@@ -180,7 +180,7 @@ fn blocks_that_were_exchanged_are_corrupt() {
     let mut wrong = bytes.clone();
     let (left, right) = wrong.split_at_mut(marks[1]);
     left[10..14].swap_with_slice(&mut right[10..14]);
-    assert_eq!(unpacked(&wrong).expect_err("exchanged").reason(), Reason::Corrupt);
+    assert_eq!(unpacked(&wrong).expect_err("exchanged").reason(), FormatReason::Corrupt);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Bytes that were damaged or cut off: an error, or the right bytes; never a panic, never others.
 
 use swath::ReadOptions;
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
 use crate::around::{FORMATS, packed, packed_small, pipe, source, text, unpacked, unpacked_by};
@@ -46,7 +46,7 @@ fn flipped_bits_are_an_error_or_change_nothing() {
                 Err(error) => {
                     let offset = error.offset().expect("it is about bytes");
                     assert!(offset <= bytes.len() as u64, "{error}");
-                    assert_ne!(error.reason(), Reason::Library, "{error}");
+                    assert_ne!(error.reason(), FormatReason::Library, "{error}");
                 }
             }
             drop(said);
@@ -100,8 +100,8 @@ fn a_stream_that_is_cut_off_is_truncated_or_ends_with_a_whole_frame() {
                     assert!(plain.starts_with(&there), "wrong bytes");
                     assert!(there.len() % 4096 == 0 || there.len() == plain.len());
                 }
-                Err(error) if error.reason() == Reason::UnknownFormat => assert!(len < 4),
-                Err(error) => assert_eq!(error.reason(), Reason::Truncated, "{error}"),
+                Err(error) if error.reason() == FormatReason::UnknownFormat => assert!(len < 4),
+                Err(error) => assert_eq!(error.reason(), FormatReason::Truncated, "{error}"),
             }
             drop(said);
         }
@@ -185,7 +185,7 @@ fn a_damaged_stream_leaves_no_file() {
         let path = folder.path().join("plain");
         std::fs::write(&path, "old").expect("written");
         let error = DecompressOptions::new().decompress(source(&bytes), &path);
-        assert_eq!(error.expect_err("damaged").reason(), Reason::Corrupt, "{format}");
+        assert_eq!(error.expect_err("damaged").reason(), FormatReason::Corrupt, "{format}");
         assert_eq!(std::fs::read(&path).expect("it is there"), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
@@ -234,7 +234,7 @@ fn bgzf_that_was_cut_off_after_a_block_is_told() {
     let packed = packed_small(Format::Bgzf, table.as_bytes());
     std::fs::write(&path, &packed[..packed.len() - END]).expect("written");
     let error = swath_formats::table::read::<f64>(&path).expect_err("it may be half a table");
-    assert_eq!(error.reason(), Reason::Truncated, "{error}");
+    assert_eq!(error.reason(), FormatReason::Truncated, "{error}");
     std::fs::write(&path, &packed).expect("written");
     assert_eq!(swath_formats::table::read::<f64>(&path).expect("whole").rows, 4096);
 }

@@ -1,7 +1,7 @@
 //! Streams that were made to harm: sizes that lie, indexes that lie, bombs.
 
 use swath::ReadOptions;
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{DecompressOptions, Format, Seekable};
 
 use crate::around::{packed_small, pipe, source, text, unpacked, unpacked_by};
@@ -29,7 +29,7 @@ fn a_frame_that_claims_2_to_the_60_bytes_gets_no_memory_for_them() {
     let claim = (1_u64 << 60).to_le_bytes();
     let frame = zstd_frame(0xc0, &[&[WINDOW], &claim[..]].concat(), &[(RAW, 3, b"abc")]);
     let error = unpacked(&frame).expect_err("it holds three bytes");
-    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(0)), "{error}");
+    assert_eq!((error.reason(), error.offset()), (FormatReason::Corrupt, Some(0)), "{error}");
     // The same as one segment, whose window is as long.
     let frame = zstd_frame(0xe0, &claim, &[(RAW, 3, b"abc")]);
     unpacked(&frame).expect_err("it holds three bytes");
@@ -48,7 +48,7 @@ fn a_window_that_is_too_large_is_refused_where_it_would_be_needed() {
         zstd_frame(0, &[31 << 3], &short),
     ] {
         let error = unpacked(&frame).expect_err("too large");
-        assert_eq!(error.reason(), Reason::Unsupported, "{error}");
+        assert_eq!(error.reason(), FormatReason::Unsupported, "{error}");
         assert!(error.what_to_try().contains("--long=31"), "{error}");
     }
 }
@@ -59,14 +59,14 @@ fn a_skippable_frame_that_claims_4_gib_is_truncated() {
     let len = bytes.len() as u64;
     bytes.extend_from_slice(b"\x5a\x2a\x4d\x18\xff\xff\xff\xff and little more");
     let error = unpacked(&bytes).expect_err("it is not there");
-    assert_eq!((error.reason(), error.offset()), (Reason::Truncated, Some(len)));
+    assert_eq!((error.reason(), error.offset()), (FormatReason::Truncated, Some(len)));
 }
 
 #[test]
 fn a_frame_that_needs_a_dictionary_says_which() {
     let frame = zstd_frame(3, &[WINDOW, 7, 0, 0, 0], &[(RAW, 3, b"abc")]);
     let error = unpacked(&frame).expect_err("it is not here");
-    assert_eq!(error.reason(), Reason::Unsupported);
+    assert_eq!(error.reason(), FormatReason::Unsupported);
     assert!(error.to_string().contains("dictionary 7"), "{error}");
 }
 
@@ -75,7 +75,11 @@ fn a_block_of_no_kind_or_too_large_is_corrupt_where_it_is() {
     for block in [(3, 3, &b"abc"[..]), (RAW, (128 << 10) + 1, b"abc")] {
         let frame = zstd_frame(0, &[WINDOW], &[(RAW, 2, b"ab"), block]);
         let error = unpacked(&frame).expect_err("no such block");
-        assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(11)), "{error}");
+        assert_eq!(
+            (error.reason(), error.offset()),
+            (FormatReason::Corrupt, Some(11)),
+            "{error}"
+        );
     }
 }
 
@@ -126,7 +130,11 @@ fn a_member_whose_length_lies_gets_no_memory_for_it() {
         let mut bytes = bytes.clone();
         bytes[end - 4..end].copy_from_slice(&claim.to_le_bytes());
         let error = unpacked(&bytes).expect_err("it lies");
-        assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(0)), "{claim}");
+        assert_eq!(
+            (error.reason(), error.offset()),
+            (FormatReason::Corrupt, Some(0)),
+            "{claim}"
+        );
     }
 }
 
@@ -135,13 +143,13 @@ fn a_name_that_does_not_end_is_corrupt_and_not_read_for_ever() {
     let mut bytes = b"\x1f\x8b\x08\x08\0\0\0\0\0\x03".to_vec();
     bytes.resize(4 << 20, b'a');
     let error = unpacked(&bytes).expect_err("no end");
-    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(0)));
+    assert_eq!((error.reason(), error.offset()), (FormatReason::Corrupt, Some(0)));
     bytes.truncate(1000);
-    assert_eq!(unpacked(&bytes).expect_err("no end").reason(), Reason::Truncated);
+    assert_eq!(unpacked(&bytes).expect_err("no end").reason(), FormatReason::Truncated);
 }
 
 /// What the two ways to read the middle say of a file.
-fn reasons(bytes: &[u8]) -> [Result<usize, Reason>; 2] {
+fn reasons(bytes: &[u8]) -> [Result<usize, FormatReason>; 2] {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("packed");
     std::fs::write(&path, bytes).expect("written");
@@ -185,7 +193,7 @@ fn a_seek_table_that_lies_is_corrupt() {
             let refused = matches!(
                 reason,
                 // A shorter one may be that of the last of several files.
-                Err(Reason::Corrupt | Reason::Unsupported | Reason::NoIndex)
+                Err(FormatReason::Corrupt | FormatReason::Unsupported | FormatReason::NoIndex)
             );
             // Without an index that can be used, everything is decoded.
             assert!(refused || reason == Ok(100), "{what}: {reason:?}");
@@ -195,7 +203,7 @@ fn a_seek_table_that_lies_is_corrupt() {
     // Ours says what is in it, so even a frame before those that are read may not differ.
     let mut guarded = bytes.clone();
     guarded[table + 12] ^= 1;
-    assert_eq!(reasons(&guarded), [Err(Reason::Corrupt), Err(Reason::Corrupt)]);
+    assert_eq!(reasons(&guarded), [Err(FormatReason::Corrupt), Err(FormatReason::Corrupt)]);
 }
 
 #[test]
@@ -218,7 +226,11 @@ fn an_index_that_is_ours_and_lies_is_corrupt() {
     ] {
         let mut bytes = bytes.clone();
         bytes[at] ^= 1;
-        assert_eq!(reasons(&bytes), [Err(Reason::Corrupt), Err(Reason::Corrupt)], "{what}");
+        assert_eq!(
+            reasons(&bytes),
+            [Err(FormatReason::Corrupt), Err(FormatReason::Corrupt)],
+            "{what}"
+        );
     }
 }
 
@@ -339,6 +351,6 @@ fn a_damaged_member_is_told_where_it_begins_though_lengths_are_not_believed() {
         source(&bytes),
     );
     let error = report.expect_err("damaged");
-    assert_eq!((error.reason(), error.offset()), (Reason::Corrupt, Some(begins as u64)));
+    assert_eq!((error.reason(), error.offset()), (FormatReason::Corrupt, Some(begins as u64)));
     assert!(text(0, 3000).starts_with(&plain[..plain.len().min(3000)]));
 }

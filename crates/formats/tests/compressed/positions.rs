@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use swath::ReadOptions;
 
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format, Seekable};
 
 use crate::around::{FORMATS, packed_by, packed_small, pipe, source, text, unpacked_by};
@@ -92,7 +92,7 @@ fn an_extent_that_is_not_there_is_an_error_and_leaves_no_file() {
                 let folder = tempfile::tempdir().expect("a folder");
                 let path = folder.path().join("plain");
                 let error = options.decompress(input, &path).expect_err("too few bytes");
-                assert_eq!(error.reason(), Reason::Truncated, "{format} {error}");
+                assert_eq!(error.reason(), FormatReason::Truncated, "{format} {error}");
                 assert!(error.to_string().contains("to 20000 bytes"), "{error}");
                 assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
             }
@@ -114,13 +114,16 @@ fn a_file_without_an_index_says_so() {
         let frames = &bytes[..bytes.len() - index];
         let (_folder, path) = file(frames);
         let error = Seekable::open(&path).expect_err("it has none");
-        assert_eq!(error.reason(), Reason::NoIndex, "{format}");
+        assert_eq!(error.reason(), FormatReason::NoIndex, "{format}");
         assert!(error.what_to_try().contains("swath compress"), "{error}");
         let options = DecompressOptions::new().with_offset(100).with_len(10);
         let (report, there) = unpacked_by(&options, source(frames));
         assert!(there == plain[100..110], "{format} {report:?}");
     }
-    assert_eq!(Seekable::open("/nonexistent").expect_err("none").reason(), Reason::Library);
+    assert_eq!(
+        Seekable::open("/nonexistent").expect_err("none").reason(),
+        FormatReason::Library
+    );
 }
 
 #[test]
@@ -161,7 +164,7 @@ fn files_that_were_put_together_are_decoded_from_the_start() {
         let bytes = [packed_small(format, &one), packed_small(format, &two)].concat();
         let (_folder, path) = file(&bytes);
         let error = Seekable::open(&path).expect_err("its index is that of the second");
-        assert_eq!(error.reason(), Reason::NoIndex, "{format} {error}");
+        assert_eq!(error.reason(), FormatReason::NoIndex, "{format} {error}");
         let options = DecompressOptions::new().with_offset(29_000).with_len(3_000);
         let (report, there) = unpacked_by(&options, source(&bytes));
         report.expect("decoded");

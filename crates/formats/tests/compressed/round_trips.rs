@@ -1,7 +1,7 @@
 //! What was compressed is decompressed to the same bytes, whoever did it and however it came.
 
 use swath::ReadOptions;
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use crate::around::{
@@ -148,7 +148,7 @@ fn levels_and_sizes_that_a_format_does_not_have_are_refused_before_anything_is_r
             .with_level(level)
             .with_block_size(block_size);
         let error = options.compress("/dev/null", &path).expect_err("refused");
-        assert_eq!(error.reason(), Reason::Invalid);
+        assert_eq!(error.reason(), FormatReason::Invalid);
         assert!(error.to_string().contains(says), "{error}");
         assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
     }
@@ -163,7 +163,7 @@ fn what_cannot_be_read_is_the_library_s_error() {
     let error = error.expect_err("it is not there");
     assert_eq!(error.library().and_then(swath::Error::raw_os_error), Some(2));
     let error = DecompressOptions::new().decompress(folder.path(), &path);
-    assert_eq!(error.expect_err("a folder").reason(), Reason::Library);
+    assert_eq!(error.expect_err("a folder").reason(), FormatReason::Library);
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
@@ -171,7 +171,7 @@ fn what_cannot_be_read_is_the_library_s_error() {
 fn what_is_no_stream_is_told() {
     for bytes in [&b""[..], b"plain text", b"PK\x03\x04", b"BZh0", b"\x28\xb5\x2f"] {
         let error = unpacked(bytes).expect_err("not compressed");
-        assert_eq!((error.reason(), error.offset()), (Reason::UnknownFormat, Some(0)));
+        assert_eq!((error.reason(), error.offset()), (FormatReason::UnknownFormat, Some(0)));
     }
 }
 

@@ -181,7 +181,10 @@ fn more_rows_than_a_file_of_that_length_may_ask_for_are_refused() {
     let text = "%%MatrixMarket matrix coordinate pattern general\n1000000000000 5 1\n7 1\n";
     let file = Scratch::new("a.mtx", text.as_bytes());
     let error = matrix::read_rows(file.path()).expect_err("terabytes");
-    assert_eq!((error.reason(), error.line()), (swath_formats::Reason::TooLarge, Some(2)));
+    assert_eq!(
+        (error.reason(), error.line()),
+        (swath_formats::FormatReason::TooLarge, Some(2))
+    );
     let AnyCoo::U64(coo) = matrix::read(file.path()).expect("one entry") else {
         panic!("a trillion rows")
     };
@@ -190,7 +193,7 @@ fn more_rows_than_a_file_of_that_length_may_ask_for_are_refused() {
     same(columns(&got), expected(5, &[(0, 6, [1.0, 0.0])]), text);
     let edges = Scratch::new("a.el", b"0 4000000000\n");
     let error = matrix::read_rows(edges.path()).expect_err("gigabytes");
-    assert_eq!(error.reason(), swath_formats::Reason::TooLarge);
+    assert_eq!(error.reason(), swath_formats::FormatReason::TooLarge);
 }
 
 #[test]

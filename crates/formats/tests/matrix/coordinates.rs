@@ -88,7 +88,10 @@ fn edges_take_the_ids_they_need() {
     }
     let wide = Scratch::new("a.el", b"1 2\n1 4294967296\n");
     let error = options.with_ids(Ids::U32).read(wide.path()).expect_err("too wide");
-    assert_eq!((error.line(), error.reason()), (Some(2), swath_formats::Reason::TooLarge));
+    assert_eq!(
+        (error.line(), error.reason()),
+        (Some(2), swath_formats::FormatReason::TooLarge)
+    );
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::{CancelToken, ReadOptions};
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::matrix::{
     self, Field, Layout, MatrixFormat, MatrixOptions, Symmetry, ValueKind,
 };
@@ -89,7 +89,7 @@ fn complex_values_are_not_made_real() {
     for kind in [ValueKind::I64, ValueKind::F32, ValueKind::F64] {
         let options = MatrixOptions::new().with_values(kind);
         let error = options.read(file.path()).expect_err("complex");
-        assert_eq!(error.reason(), Reason::Unsupported);
+        assert_eq!(error.reason(), FormatReason::Unsupported);
     }
     let none = MatrixOptions::new().with_values(ValueKind::None);
     let got = none.read(file.path()).expect("left out");
@@ -117,7 +117,7 @@ fn every_type_of_values_can_be_asked_for() {
     let file = Scratch::new("a.mtx", text.as_bytes());
     let options = MatrixOptions::new().with_values(ValueKind::I64);
     let error = options.read(file.path()).expect_err("half of one");
-    assert_eq!((error.line(), error.reason()), (Some(3), Reason::Malformed));
+    assert_eq!((error.line(), error.reason()), (Some(3), FormatReason::Malformed));
 }
 
 #[test]

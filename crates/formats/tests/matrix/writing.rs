@@ -4,7 +4,7 @@ use std::path::Path;
 
 use swath::sink::Durability;
 use swath::{Array, OutputOptions};
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::matrix::{
     self, AnyCoo, AnyCsr, Base, Coo, Csr, Ids, MatrixFormat, MatrixOptions, MatrixWriteOptions,
     Rmat, SymmetricHalf, Symmetry, ValueKind, Values,
@@ -104,7 +104,7 @@ fn what_edges_cannot_say_is_refused() {
         let how = MatrixOptions::new().with_symmetric_half(SymmetricHalf::Stored);
         let matrix = how.read(file.path()).expect("a matrix");
         let error = options().write(file.path().with_file_name("b.el"), &matrix);
-        assert_eq!(error.expect_err("no edges").reason(), Reason::Invalid);
+        assert_eq!(error.expect_err("no edges").reason(), FormatReason::Invalid);
         assert!(!file.path().with_file_name("b.el").exists());
     }
 }
@@ -118,7 +118,7 @@ fn half_of_a_matrix_that_is_not_square_is_refused() {
         let AnyCoo::U32(mut coo) = read(&file.path()) else { panic!("two rows") };
         coo.symmetry = symmetry;
         let error = options().write(&target, &coo).expect_err("it could not be read");
-        assert_eq!(error.reason(), Reason::Invalid);
+        assert_eq!(error.reason(), FormatReason::Invalid);
         assert!(error.to_string().contains("3 rows, 2 columns"), "{error}");
         assert!(!target.exists());
     }
@@ -144,7 +144,7 @@ fn random_graphs_are_the_same_for_every_number_of_workers() {
         assert!(read.iter().map(|entry| (entry.0, entry.1)).eq(edges));
     }
     let error = Rmat::new(33, 1).write(&path, &options()).expect_err("too many vertices");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
 }
 
 /// A matrix with entries at these places, all worth something of this kind.
@@ -249,7 +249,7 @@ fn integers_are_unsigned_where_they_have_to_be() {
         assert_eq!(read(banner, ValueKind::None).expect("left out"), Values::None);
         let error = read(banner, ValueKind::I64).expect_err("one is beyond");
         assert!(error.to_string().contains("beyond what i64 holds"), "{error}");
-        assert_eq!((error.reason(), error.line()), (Reason::TooLarge, Some(4)));
+        assert_eq!((error.reason(), error.line()), (FormatReason::TooLarge, Some(4)));
     }
 }
 
@@ -309,7 +309,7 @@ fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
             (Ok(_), None) => drop(read(&path)),
             (Err(error), Some(says)) => {
                 assert!(error.to_string().contains(says), "{error}");
-                assert_eq!(error.reason(), Reason::Invalid);
+                assert_eq!(error.reason(), FormatReason::Invalid);
             }
             (written, says) => panic!("{matrix:?}: {written:?}, and not {says:?}"),
         }

@@ -1,6 +1,6 @@
 //! Headers that must be refused, and those that must not.
 
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::safetensors::{self, Shard};
 use swath_reference::safetensors as reference;
 
@@ -9,7 +9,7 @@ use super::{file, made};
 const T: &str = r#""dtype":"F32","shape":[1],"data_offsets":[0,4]"#;
 
 /// What the library says of a file: its tensors' names, or why not and at which byte.
-fn judged(bytes: &[u8]) -> Result<Vec<String>, (Reason, Option<u64>, String)> {
+fn judged(bytes: &[u8]) -> Result<Vec<String>, (FormatReason, Option<u64>, String)> {
     let made = made(bytes);
     let read = safetensors::read([&made.path]);
     let right = reference::read(&made.path).expect("read");
@@ -20,10 +20,10 @@ fn judged(bytes: &[u8]) -> Result<Vec<String>, (Reason, Option<u64>, String)> {
         }
         (Err(error), Err(fault)) => {
             let class = match error.reason() {
-                Reason::Truncated => reference::Fault::Truncated,
-                Reason::TooLarge => reference::Fault::TooLarge,
-                Reason::UnknownFormat => reference::Fault::Unknown,
-                Reason::Malformed => reference::Fault::Malformed,
+                FormatReason::Truncated => reference::Fault::Truncated,
+                FormatReason::TooLarge => reference::Fault::TooLarge,
+                FormatReason::UnknownFormat => reference::Fault::Unknown,
+                FormatReason::Malformed => reference::Fault::Malformed,
                 other => panic!("{other:?}: {error}"),
             };
             assert_eq!(class, *fault, "{error}");
@@ -46,7 +46,7 @@ fn judged(bytes: &[u8]) -> Result<Vec<String>, (Reason, Option<u64>, String)> {
 }
 
 #[track_caller]
-fn refused(header: &str, data: &[u8], reason: Reason, offset: u64, says: &str) {
+fn refused(header: &str, data: &[u8], reason: FormatReason, offset: u64, says: &str) {
     match judged(&file(header, data)) {
         Ok(names) => panic!("taken for valid: {names:?}"),
         Err((why, at, text)) => {
@@ -59,14 +59,14 @@ fn refused(header: &str, data: &[u8], reason: Reason, offset: u64, says: &str) {
 #[test]
 fn the_length_of_the_header_is_checked_against_the_file() {
     for (bytes, reason, offset) in [
-        (&b""[..], Reason::Truncated, 0),
-        (b"1234567", Reason::Truncated, 7),
-        (b"\x03\0\0\0\0\0\0\0{}", Reason::Truncated, 10),
-        (b"\xff\xff\xff\xff\xff\xff\xff\xff{}", Reason::TooLarge, 0),
-        (b"\x01\xe1\xf5\x05\0\0\0\0{}", Reason::TooLarge, 0),
-        (b"\0\xe1\xf5\x05\0\0\0\0{}", Reason::Truncated, 10),
-        (b"\0\0\0\0\0\0\0\0", Reason::UnknownFormat, 8),
-        (b"\x02\0\0\0\0\0\0\0[]", Reason::UnknownFormat, 8),
+        (&b""[..], FormatReason::Truncated, 0),
+        (b"1234567", FormatReason::Truncated, 7),
+        (b"\x03\0\0\0\0\0\0\0{}", FormatReason::Truncated, 10),
+        (b"\xff\xff\xff\xff\xff\xff\xff\xff{}", FormatReason::TooLarge, 0),
+        (b"\x01\xe1\xf5\x05\0\0\0\0{}", FormatReason::TooLarge, 0),
+        (b"\0\xe1\xf5\x05\0\0\0\0{}", FormatReason::Truncated, 10),
+        (b"\0\0\0\0\0\0\0\0", FormatReason::UnknownFormat, 8),
+        (b"\x02\0\0\0\0\0\0\0[]", FormatReason::UnknownFormat, 8),
     ] {
         let error = judged(bytes).expect_err("damaged");
         assert_eq!((error.0, error.1), (reason, Some(offset)), "{}", error.2);
@@ -75,9 +75,9 @@ fn the_length_of_the_header_is_checked_against_the_file() {
 
 #[test]
 fn a_header_is_json_and_nothing_else() {
-    let malformed = Reason::Malformed;
+    let malformed = FormatReason::Malformed;
     for other in ["\u{b}{}", "\u{c}{}", "\0{}", "\u{feff}{}", "\u{a0}{}", "  ", "\n[]"] {
-        refused(other, b"", Reason::UnknownFormat, 8, "does not begin with");
+        refused(other, b"", FormatReason::UnknownFormat, 8, "does not begin with");
     }
     refused("{}\0", b"", malformed, 10, "trailing characters");
     refused("{} {}", b"", malformed, 11, "trailing characters");
@@ -101,7 +101,7 @@ fn white_space_may_stand_before_a_header() {
         refused(
             &format!("{before}{{\"a\":}}"),
             b"",
-            Reason::Malformed,
+            FormatReason::Malformed,
             8 + before.len() as u64 + 5,
             "expected",
         );
@@ -110,7 +110,7 @@ fn white_space_may_stand_before_a_header() {
 
 #[test]
 fn members_are_there_once_and_of_their_kind() {
-    let mal = Reason::Malformed;
+    let mal = FormatReason::Malformed;
     let all = [
         (format!(r#"{{"a":{{{T}}},"a":{{{T}}}}}"#), r#""a" is there twice"#),
         (format!(r#"{{"a":{{{T}}},"\u0061":{{{T}}}}}"#), r#""a" is there twice"#),
@@ -165,7 +165,8 @@ fn offsets_cover_the_data_and_fit_the_shapes() {
     let refuse = |header: &str, bytes: &[u8], reason, place: u64, says: &str| {
         refused(header, bytes, reason, data(header) + place, says);
     };
-    let (mal, large, short) = (Reason::Malformed, Reason::TooLarge, Reason::Truncated);
+    let (mal, large, short) =
+        (FormatReason::Malformed, FormatReason::TooLarge, FormatReason::Truncated);
     refuse(&one("U8", "[1]", "[1,2]"), b"12", mal, 1, "a hole before it");
     refuse(&two("[0,2]", "[3,5]"), b"12345", mal, 3, "a hole before it");
     refuse(&two("[0,2]", "[1,3]"), b"123", mal, 1, "an overlap");
@@ -221,7 +222,7 @@ fn a_header_that_is_longer_than_the_first_read_is_read_whole() {
         format!(r#"{{"__metadata__":{{"k":"{}"}},"a":{{{T}}}}}"#, "x".repeat(200_000));
     assert_eq!(judged(&file(&metadata, b"1234")).expect("valid"), ["a"]);
     let long = format!("{{\"{}\":1}}", "x".repeat(200_000));
-    assert_eq!(judged(&file(&long, b"")).expect_err("no tensor").0, Reason::Malformed);
+    assert_eq!(judged(&file(&long, b"")).expect_err("no tensor").0, FormatReason::Malformed);
 }
 
 #[test]
@@ -235,7 +236,7 @@ fn what_is_no_file_is_refused_without_waiting() {
         Some(21),
         "{of_folder}"
     );
-    assert_eq!(read(std::path::Path::new("/dev/zero")).reason(), Reason::Unsupported);
+    assert_eq!(read(std::path::Path::new("/dev/zero")).reason(), FormatReason::Unsupported);
     let missing = read(&folder.path().join("missing"));
     assert_eq!(missing.library().and_then(swath::Error::raw_os_error), Some(2), "{missing}");
 }

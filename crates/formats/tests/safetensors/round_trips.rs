@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use swath::sink::Replace;
 use swath::{OutputOptions, ReadOptions};
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::safetensors::{self, Dtype, Tensor, TensorOptions, TensorWriteOptions};
 use swath_reference::safetensors as reference;
 
@@ -100,7 +100,7 @@ fn a_subset_is_read_without_the_rest() {
     }
     let missing = TensorOptions::new().with_names(["t1", "u"]);
     let error = missing.read([&made.path]).expect_err("there is no u");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
     assert!(error.to_string().contains("\"u\""), "{error}");
 }
 
@@ -131,14 +131,14 @@ fn what_cannot_be_read_again_is_not_written() {
         (vec![Tensor { dtype: Dtype::F4, shape: &[3], bytes: b"12", ..ok }], "whole bytes"),
     ] {
         let error = write(&tensors);
-        assert_eq!(error.reason(), Reason::Invalid);
+        assert_eq!(error.reason(), FormatReason::Invalid);
         assert!(error.to_string().contains(says), "{error}");
         assert_eq!(std::fs::read(&made.path).expect("there"), b"old");
     }
     let output = OutputOptions::new().with_replace(Replace::Refused);
     let options = TensorWriteOptions::new().with_output(output);
     let error = options.write(&made.path, [ok]).expect_err("there");
-    assert_eq!(error.reason(), Reason::Library);
+    assert_eq!(error.reason(), FormatReason::Library);
     assert_eq!(std::fs::read(&made.path).expect("there"), b"old");
 }
 

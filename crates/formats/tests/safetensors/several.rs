@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::safetensors::{self, Shard, TensorOptions, TensorOrder};
 
 use super::{in_order, tensor};
@@ -108,7 +108,7 @@ fn only_shards_that_are_needed_are_opened() {
     assert_eq!(error.path(), model.shards[1]);
     let unknown = TensorOptions::new().with_names(["2.3", "none"]);
     let error = unknown.read([&model.index]).expect_err("there is none");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
 }
 
 #[test]
@@ -116,7 +116,7 @@ fn a_name_in_two_shards_is_refused() {
     let model = model();
     std::fs::copy(&model.shards[0], &model.shards[1]).expect("copied");
     let error = safetensors::read(&model.shards).expect_err("twice");
-    assert_eq!((error.reason(), error.path()), (Reason::Invalid, &*model.shards[1]));
+    assert_eq!((error.reason(), error.path()), (FormatReason::Invalid, &*model.shards[1]));
     assert!(error.to_string().contains("\"0.0\" is in"), "{error}");
 }
 
@@ -138,7 +138,11 @@ fn an_index_that_is_wrong_is_refused() {
     ] {
         std::fs::write(&outside, text).expect("written");
         let error = safetensors::read([&outside]).expect_err(text);
-        assert_eq!((error.reason(), error.path()), (Reason::Malformed, &*outside), "{error}");
+        assert_eq!(
+            (error.reason(), error.path()),
+            (FormatReason::Malformed, &*outside),
+            "{error}"
+        );
         assert!(error.to_string().contains(says), "{text}: {error}");
     }
     let text = r#"{"weight_map":{"9.9":"model-0.safetensors"}}"#;
@@ -183,7 +187,7 @@ fn progress_is_of_all_shards_together_and_every_read_is_in_the_timeline() {
         let spans = timeline.take();
         let read: u64 = spans
             .iter()
-            .filter(|span| span.activity == swath::Activity::Read)
+            .filter(|span| span.activity == swath::timeline::Activity::Read)
             .map(|span| span.bytes)
             .sum();
         assert!(read >= came, "{read} of {came} bytes are recorded");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use swath::{CancelToken, ReadOptions};
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::safetensors::{self, TensorOptions, TensorOrder};
 use swath_reference::safetensors as reference;
 
@@ -85,7 +85,7 @@ fn names_that_are_not_read_are_refused_and_others_found_at_any_time() {
     let (_folder, paths, right) = shards(1);
     let options = TensorOptions::new();
     let error = options.stream(&paths, &TensorOrder::names(["x"])).expect_err("no x");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
     let stream = options.stream(&paths, &TensorOrder::File).expect("started");
     stream.prioritise("0/23");
     assert!(!stream.prioritise("x"));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use swath::ReadOptions;
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::safetensors::{TensorOptions, TensorOrder};
 
 use super::{in_order, tensor};
@@ -39,7 +39,7 @@ fn a_shard_that_changes_after_its_header_was_read_is_an_error() {
     });
     let options = TensorOptions::new().with_read(read);
     let error = options.read(&paths).expect_err("it changed");
-    assert_eq!((error.reason(), error.path()), (Reason::Library, &*paths[1]), "{error}");
+    assert_eq!((error.reason(), error.path()), (FormatReason::Library, &*paths[1]), "{error}");
     assert!(error.to_string().contains("written to or replaced while it was read"), "{error}");
 }
 

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 use swath::ReadOptions;
-use swath_formats::table::{Delimiter, Header, Missing, TableOptions, Value};
+use swath_formats::table::{Delimiter, HeaderLine, Missing, TableOptions, Value};
 use swath_reference::splitmix;
 use swath_reference::table::{Rules, cells};
 
@@ -133,7 +133,7 @@ fn check<T: Value + std::str::FromStr>(
 ) {
     let rules = Rules { delimiter: Some(delimiter).filter(|&it| it != BLANKS), header: false };
     let wanted = cells(text, rules, |_| true).expect("a table");
-    let options = options.clone().with_header(Header::Absent);
+    let options = options.clone().with_header(HeaderLine::Absent);
     let byte = |delimiter| Delimiter::Byte(u8::try_from(delimiter).expect("one byte"));
     let options = options.with_delimiter(rules.delimiter.map_or(Delimiter::Blanks, byte));
     let got = options.read::<T>(path).expect("a table");
@@ -281,7 +281,7 @@ fn names_come_from_the_header() {
         }
     }
     let file = file("1,2\n3,4\n");
-    let table = TableOptions::new().with_header(Header::Present).read::<u8>(file.path());
+    let table = TableOptions::new().with_header(HeaderLine::Present).read::<u8>(file.path());
     let table = table.expect("a table");
     assert_eq!((table.names, table.rows), (Some(vec!["1".into(), "2".into()]), 1));
 }

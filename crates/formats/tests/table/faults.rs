@@ -1,12 +1,15 @@
 //! What is wrong is told: path, line, byte and text, the same at every block size.
 
-use swath_formats::Reason;
-use swath_formats::table::{Header, Missing, TableOptions};
+use swath_formats::FormatReason;
+use swath_formats::table::{HeaderLine, Missing, TableOptions};
 
 use super::arrays::{file, options};
 
 /// Reads as doubles, and returns reason, line and byte of the error.
-fn fault(text: &[u8], options: &TableOptions) -> (Reason, Option<u64>, Option<u64>, String) {
+fn fault(
+    text: &[u8],
+    options: &TableOptions,
+) -> (FormatReason, Option<u64>, Option<u64>, String) {
     let file = file(text);
     let error = options.read::<f64>(file.path()).expect_err("it is wrong");
     assert_eq!(error.path(), file.path());
@@ -15,7 +18,7 @@ fn fault(text: &[u8], options: &TableOptions) -> (Reason, Option<u64>, Option<u6
 
 #[test]
 fn every_fault_has_its_line_and_byte() {
-    use Reason::{Malformed, TooLarge};
+    use FormatReason::{Malformed, TooLarge};
     for (text, reason, line, offset, says) in [
         (&b"1,2\n3\n"[..], Malformed, 2, 5, "1 field where there should be 2 fields: `3`"),
         (b"1,2\n3\n4\n5,6\n", Malformed, 2, 5, "1 field where there should be 2"),
@@ -45,7 +48,7 @@ fn every_fault_has_its_line_and_byte() {
         for block_size in (1..20).chain([1 << 20]) {
             let options = options(2, block_size);
             let options = if text.contains(&0) || text.starts_with(b"1") {
-                options.with_header(Header::Absent)
+                options.with_header(HeaderLine::Absent)
             } else {
                 options
             };
@@ -74,16 +77,16 @@ fn a_first_line_of_numbers_and_words_is_neither_names_nor_data_unless_somebody_s
             let (reason, line, at, told) = fault(text.as_bytes(), &options);
             assert_eq!(
                 (reason, line, at),
-                (Reason::Malformed, Some(1), Some(offset)),
+                (FormatReason::Malformed, Some(1), Some(offset)),
                 "{told}"
             );
             assert!(told.contains("; try: say whether the first line has names"), "{told}");
         }
         let (reason, line, ..) =
-            fault(text.as_bytes(), &TableOptions::new().with_header(Header::Absent));
-        assert_eq!((reason, line), (Reason::Malformed, Some(1)), "{text}");
+            fault(text.as_bytes(), &TableOptions::new().with_header(HeaderLine::Absent));
+        assert_eq!((reason, line), (FormatReason::Malformed, Some(1)), "{text}");
     }
-    let present = TableOptions::new().with_header(Header::Present);
+    let present = TableOptions::new().with_header(HeaderLine::Present);
     for (text, names) in [
         ("name,2020,2021\n1,2,3\n", &["name", "2020", "2021"][..]),
         ("1st,2nd\n1,2\n", &["1st", "2nd"]),
@@ -125,7 +128,7 @@ fn a_carriage_return_inside_a_line_is_refused_at_its_byte() {
         for block_size in (1..20).chain([1 << 20]) {
             for workers in 1..=3 {
                 let got = fault(text, &options(workers, block_size));
-                let wanted = (Reason::Malformed, Some(line), Some(offset));
+                let wanted = (FormatReason::Malformed, Some(line), Some(offset));
                 assert_eq!((got.0, got.1, got.2), wanted, "{shown}: {}", got.3);
                 assert!(
                     got.3.contains("a carriage return inside a line"),
@@ -170,12 +173,12 @@ fn a_nul_in_a_name_is_refused() {
     for (text, offset) in
         [("1,2\0\n3,4\n", 3), ("a,b\0\n3,4\n", 3), ("\"\0\",b\n3,4\n", 1), ("\0\n1\n", 0)]
     {
-        for header in [Header::Auto, Header::Present] {
+        for header in [HeaderLine::Auto, HeaderLine::Present] {
             let options = TableOptions::new().with_header(header);
             let (reason, line, at, told) = fault(text.as_bytes(), &options);
             assert_eq!(
                 (reason, line, at),
-                (Reason::Malformed, Some(1), Some(offset)),
+                (FormatReason::Malformed, Some(1), Some(offset)),
                 "{told}"
             );
             assert!(told.contains("a NUL byte"), "{told}");
@@ -198,14 +201,14 @@ fn the_first_fault_in_the_file_is_told() {
 #[test]
 fn integers_are_not_rounded_nor_wrapped() {
     for (text, reason, says) in [
-        ("1\n256\n", Reason::TooLarge, "beyond what u8 holds"),
-        ("1\n-1\n", Reason::TooLarge, "below what u8 holds"),
-        ("1\n1.0\n", Reason::Malformed, "not an integer"),
-        ("1\n1e2\n", Reason::Malformed, "not an integer"),
-        ("1\nnan\n", Reason::Malformed, "not an integer"),
-        ("1\n\"\"\n", Reason::Malformed, "a value is missing"),
-        ("1\nNA\n", Reason::Malformed, "a value is missing"),
-        ("1\n99999999999999999999999\n", Reason::TooLarge, "beyond what u8 holds"),
+        ("1\n256\n", FormatReason::TooLarge, "beyond what u8 holds"),
+        ("1\n-1\n", FormatReason::TooLarge, "below what u8 holds"),
+        ("1\n1.0\n", FormatReason::Malformed, "not an integer"),
+        ("1\n1e2\n", FormatReason::Malformed, "not an integer"),
+        ("1\nnan\n", FormatReason::Malformed, "not an integer"),
+        ("1\n\"\"\n", FormatReason::Malformed, "a value is missing"),
+        ("1\nNA\n", FormatReason::Malformed, "a value is missing"),
+        ("1\n99999999999999999999999\n", FormatReason::TooLarge, "beyond what u8 holds"),
     ] {
         let file = file(text);
         let error = TableOptions::new().read::<u8>(file.path()).expect_err("no u8");
@@ -225,9 +228,12 @@ fn missing_values_are_what_was_asked_for() {
     let bytes = |missing| TableOptions::new().with_missing(missing).read::<u8>(file.path());
     assert_eq!(bytes(Missing::Value(9.0)).expect("a value").values[2..], [9, 9]);
     let error = bytes(Missing::Value(1.5)).expect_err("no u8");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
     let words = TableOptions::new().with_missing_words(["2", "x"]);
-    assert_eq!(words.read::<f64>(file.path()).expect_err("2 is 2").reason(), Reason::Invalid);
+    assert_eq!(
+        words.read::<f64>(file.path()).expect_err("2 is 2").reason(),
+        FormatReason::Invalid
+    );
 }
 
 #[test]
@@ -243,10 +249,10 @@ fn options_that_nobody_can_mean_are_refused() {
         TableOptions::new().with_quote(Some(b'#')),
     ] {
         let error = options.read::<f64>(file.path()).expect_err("contradictory");
-        assert_eq!(error.reason(), Reason::Invalid);
+        assert_eq!(error.reason(), FormatReason::Invalid);
     }
     let error = TableOptions::new().read_into(file.path(), &mut [0.0; 3]).expect_err("two");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
 }
 
 #[test]
@@ -256,14 +262,14 @@ fn a_wide_line_and_many_empty_fields_ask_for_no_memory() {
     text.push_str(&"1\n".repeat(1 << 20));
     let file = file(&text);
     let error = TableOptions::new().read::<f64>(file.path()).expect_err("8 TiB");
-    assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(2)));
+    assert_eq!((error.reason(), error.line()), (FormatReason::Malformed, Some(2)));
     assert!(error.to_string().len() < 500, "{error}");
 }
 
 #[test]
 fn what_is_no_file_is_refused() {
     let error = TableOptions::new().read::<f64>("/nonexistent.csv").expect_err("not there");
-    assert_eq!(error.reason(), Reason::Library);
+    assert_eq!(error.reason(), FormatReason::Library);
     TableOptions::new().read::<f64>("/tmp").expect_err("a folder");
     TableOptions::new().read::<f64>("/dev/null").expect_err("no table");
 }

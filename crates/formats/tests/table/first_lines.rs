@@ -1,7 +1,7 @@
 //! First lines that are no header, and files that are no text: each is told in words of its own.
 
-use swath_formats::Reason;
-use swath_formats::table::{Header, TableOptions, TableWriteOptions};
+use swath_formats::FormatReason;
+use swath_formats::table::{HeaderLine, TableOptions, TableWriteOptions};
 
 use super::arrays::file;
 
@@ -21,7 +21,7 @@ fn a_file_that_is_no_text_is_named_with_what_to_try() {
         (b"PK\x03\x04xxxx", "a zip archive", "unpack it first"),
     ] {
         let error = refused(head, &TableOptions::new());
-        assert_eq!((error.reason(), error.offset()), (Reason::UnknownFormat, Some(0)));
+        assert_eq!((error.reason(), error.offset()), (FormatReason::UnknownFormat, Some(0)));
         assert!(error.to_string().contains(says), "{error}");
         assert!(error.what_to_try().contains(to_try), "{error}");
     }
@@ -36,9 +36,12 @@ fn a_control_byte_in_a_header_is_refused_at_its_place() {
         (b"a,b\0\n1,2\n", 3, "a NUL byte"),
         (b"a\0,\0b\0\n\0", 1, "a NUL byte"),
     ] {
-        for header in [Header::Auto, Header::Present] {
+        for header in [HeaderLine::Auto, HeaderLine::Present] {
             let error = refused(text, &TableOptions::new().with_header(header));
-            assert_eq!((error.reason(), error.offset()), (Reason::Malformed, Some(offset)));
+            assert_eq!(
+                (error.reason(), error.offset()),
+                (FormatReason::Malformed, Some(offset))
+            );
             assert!(error.to_string().contains(says), "{error}");
         }
     }
@@ -64,7 +67,11 @@ fn numbers_that_no_reader_takes_are_no_names() {
         ("1,x;2,5\n", "names, or data that is damaged", "`header`"),
     ] {
         let error = refused(text.as_bytes(), &TableOptions::new());
-        assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(1)), "{text}");
+        assert_eq!(
+            (error.reason(), error.line()),
+            (FormatReason::Malformed, Some(1)),
+            "{text}"
+        );
         assert!(error.to_string().contains(says), "{error}");
         assert!(error.what_to_try().contains(to_try), "{error}");
     }
@@ -83,7 +90,7 @@ fn numbers_that_no_reader_takes_are_no_names() {
     let long = format!("({}{}j)\n", "1".repeat(100_000), "+".repeat(100_000));
     let table = TableOptions::new().read_columns(file(&long).path()).expect("soon");
     assert_eq!((table.rows, table.columns.len()), (0, 1));
-    let present = TableOptions::new().with_header(Header::Present);
+    let present = TableOptions::new().with_header(HeaderLine::Present);
     let table = present.read_columns(file("(1+2j),\u{2212}1\n").path()).expect("told");
     assert_eq!(table.names.expect("names"), ["(1+2j)", "\u{2212}1"]);
 }
@@ -102,7 +109,7 @@ fn names_that_look_like_such_numbers_are_written_in_quotes() {
     }
     let control = TableWriteOptions::new().with_names(["a\x01"]).write(&path, 1, &[1]);
     let error = control.expect_err("no reader takes it");
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
     assert!(error.to_string().contains("byte 0x01") && !error.what_to_try().is_empty());
 }
 
@@ -126,7 +133,11 @@ fn what_other_programs_write_is_told_with_what_to_try() {
         ("a,b\n1,(1+2j)\n", 2, "not a number", "real and imaginary"),
     ] {
         let error = refused(text.as_bytes(), &TableOptions::new());
-        assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(line)), "{error}");
+        assert_eq!(
+            (error.reason(), error.line()),
+            (FormatReason::Malformed, Some(line)),
+            "{error}"
+        );
         assert!(error.to_string().contains(says), "{error}");
         assert!(error.what_to_try().contains(to_try), "{error}");
     }
@@ -142,12 +153,12 @@ fn a_delimiter_that_begins_comments_is_refused_by_name() {
     let path = folder.path().join("t.csv");
     let error = TableWriteOptions::new().with_delimiter(b'#').write(&path, 2, &[1, 2]);
     let error = error.expect_err("no reader takes it");
-    assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));
+    assert_eq!((error.reason(), path.exists()), (FormatReason::Invalid, false));
     assert!(error.to_string().contains("between numbers: it begins comments"));
     assert!(error.what_to_try().contains("another delimiter"), "{error}");
     let told = TableOptions::new().with_delimiter(b'#');
     let error = refused(b"1#2\n", &told);
-    assert_eq!(error.reason(), Reason::Invalid);
+    assert_eq!(error.reason(), FormatReason::Invalid);
     assert!(error.to_string().contains("`#` separates fields and begins comments"), "{error}");
     assert!(error.what_to_try().contains("`comment`"), "{error}");
     let table = told.with_comment(None).read_columns(file(b"1#2\n").path());
@@ -184,7 +195,7 @@ fn what_is_no_text_is_named_after_it_was_decompressed_too() {
         (gzip(b"1,2\n"), "compressed again"),
     ] {
         let error = refused(&gzip(&inner), &TableOptions::new());
-        assert_eq!(error.reason(), Reason::UnknownFormat, "{error}");
+        assert_eq!(error.reason(), FormatReason::UnknownFormat, "{error}");
         assert!(error.to_string().contains(says) && !error.what_to_try().is_empty(), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::matrix::{self, AnyCoo};
 use swath_formats::table::TableOptions;
@@ -52,7 +52,7 @@ fn lines_and_bytes_of_faults_are_those_of_the_text() {
     let error = TableOptions::new().read::<f64>(&path).expect_err("no number");
     assert_eq!(
         (error.reason(), error.line(), error.offset()),
-        (Reason::Malformed, Some(3), Some(10))
+        (FormatReason::Malformed, Some(3), Some(10))
     );
     assert!(
         error.to_string().contains("t.csv.zst on line 3 at byte 10: column `b`"),
@@ -74,7 +74,7 @@ fn a_damaged_stream_is_told_with_its_own_bytes() {
         fs::write(&path, &bytes).expect("room");
         let error = TableOptions::new().read::<f64>(&path).expect_err("cut off");
         assert!(
-            matches!(error.reason(), Reason::Truncated | Reason::Corrupt),
+            matches!(error.reason(), FormatReason::Truncated | FormatReason::Corrupt),
             "{word}: {error}"
         );
         assert_eq!((error.path(), error.offset().is_some()), (&*path, true), "{word}: {error}");
@@ -87,7 +87,7 @@ fn text_that_only_begins_like_a_compressed_stream_is_text() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("t.csv");
     fs::write(&path, "BZh9,b\n1,2\n").expect("room");
-    let table = TableOptions::new().with_header(swath_formats::table::Header::Present);
+    let table = TableOptions::new().with_header(swath_formats::table::HeaderLine::Present);
     assert_eq!(table.read::<u8>(&path).expect("a table").values[..], [1, 2]);
 }
 
@@ -105,7 +105,11 @@ fn bytes_after_the_stream_are_an_error_and_not_left_out() {
             let read = TableOptions::new().read_columns(&path).map(drop);
             let error = read.expect_err("half of it would be left out");
             let said = (error.reason(), error.offset());
-            assert_eq!(said, (Reason::Corrupt, Some(whole.len() as u64)), "{word}: {error}");
+            assert_eq!(
+                said,
+                (FormatReason::Corrupt, Some(whole.len() as u64)),
+                "{word}: {error}"
+            );
         }
         // Tapes are padded with zeros.
         fs::write(&path, [&whole[..], &[0; 512]].concat()).expect("room");

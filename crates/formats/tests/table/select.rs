@@ -1,7 +1,7 @@
 //! Some columns of tables with text in the others.
 
-use swath_formats::Reason;
-use swath_formats::table::{ColumnKey, Header, TableOptions, Value};
+use swath_formats::FormatReason;
+use swath_formats::table::{ColumnKey, HeaderLine, TableOptions, Value};
 use swath_reference::splitmix;
 
 use super::arrays::{file, options};
@@ -94,7 +94,8 @@ fn columns_come_in_the_order_in_which_they_are_chosen() {
 fn columns_between_blanks_are_chosen_too() {
     let file = file(" 1  \"a b\"  2.5 x\n\n 3  c    4 \"\"\n");
     for block_size in 1..40 {
-        let options = options(2, block_size).with_header(Header::Absent).with_columns([2, 0]);
+        let options =
+            options(2, block_size).with_header(HeaderLine::Absent).with_columns([2, 0]);
         let table = options.read::<f64>(file.path()).expect("a table");
         assert_eq!(table.values[..], [2.5, 1.0, 4.0, 3.0]);
     }
@@ -109,7 +110,7 @@ fn columns_that_are_not_there_are_refused_with_those_that_are() {
     ] {
         let error = TableOptions::new().with_columns([key]).read::<f64>(file.path());
         let error = error.expect_err("it is not there");
-        assert_eq!(error.reason(), Reason::Invalid);
+        assert_eq!(error.reason(), FormatReason::Invalid);
         assert!(error.to_string().contains(says), "{error}");
     }
 }

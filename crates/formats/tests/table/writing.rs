@@ -1,9 +1,10 @@
 //! What is written is read back, and looks the same from every number of workers.
 
 use swath::OutputOptions;
-use swath_formats::Reason;
+use swath_formats::FormatReason;
 use swath_formats::table::{
-    Column, Columns, Decimals, Header, Kind, TableOptions, TableWriteOptions, Values, npy, read,
+    Column, ColumnKind, Columns, Decimals, HeaderLine, TableOptions, TableWriteOptions, Values,
+    npy, read,
 };
 use swath_reference::splitmix;
 
@@ -43,7 +44,7 @@ fn doubles_are_read_back_bit_by_bit() {
             texts.push(text);
         }
         assert!(texts.iter().all(|text| *text == texts[0]));
-        let back = TableOptions::new().with_header(Header::Absent).read::<f64>(&path);
+        let back = TableOptions::new().with_header(HeaderLine::Absent).read::<f64>(&path);
         let back = back.expect("a table");
         assert_eq!((back.columns, back.values.len()), (columns, values.len()));
         assert!(back.values.iter().zip(&values).all(|(one, other)| same(*one, *other)));
@@ -110,7 +111,7 @@ fn what_is_written_with_spaces_or_in_one_column_is_read_back() {
         for delimiter in *b",; " {
             let writer = TableWriteOptions::new().with_delimiter(delimiter).with_names([name]);
             writer.write(&path, 1, &[1_u8, 2]).expect("written");
-            let back = TableOptions::new().with_header(Header::Present).read::<u8>(&path);
+            let back = TableOptions::new().with_header(HeaderLine::Present).read::<u8>(&path);
             let back = back.expect("a table");
             assert_eq!((back.rows, back.names), (2, Some(vec![name.to_owned()])));
         }
@@ -132,7 +133,7 @@ fn what_is_no_table_is_not_written() {
         (TableWriteOptions::new().with_decimals(Decimals::Fixed(usize::MAX)), 2),
     ] {
         let error = writer.write(&path, columns, &values).expect_err("contradictory");
-        assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false));
+        assert_eq!((error.reason(), path.exists()), (FormatReason::Invalid, false));
     }
 }
 
@@ -155,7 +156,7 @@ fn columns_have_the_types_of_their_fields_at_every_block_size() {
             assert_eq!((y.nulls(), y.validity().map(|it| it[..].to_vec())), (2, Some(vec![6])));
             assert_eq!(
                 (z.kind(), z.nulls(), z.values()),
-                (Kind::F64, 4, Values::F64(&[0.0; 4]))
+                (ColumnKind::F64, 4, Values::F64(&[0.0; 4]))
             );
             assert_eq!(
                 (n.nulls(), n.validity(), y.is_valid(0), y.is_valid(1)),
@@ -171,7 +172,7 @@ fn a_fraction_that_comes_late_makes_a_column_of_doubles() {
     text.push_str("-0,12345678901234567890,7\n0.5,,0\n");
     let file = file(&text);
     let error = TableOptions::new().read_columns(file.path()).expect_err("20 digits");
-    assert_eq!((error.reason(), error.line()), (Reason::TooLarge, Some(50_001)));
+    assert_eq!((error.reason(), error.line()), (FormatReason::TooLarge, Some(50_001)));
     text.push_str("1,1e0,9223372036854775807\n");
     std::fs::write(file.path(), &text).expect("room");
     for block_size in [1000, 1 << 20] {
@@ -197,7 +198,7 @@ fn columns_are_refused_where_arrays_are() {
         let file = file(text);
         for block_size in 1..10 {
             let error = options(2, block_size).read_columns(file.path()).expect_err("wrong");
-            assert_eq!((error.reason(), error.line()), (Reason::Malformed, Some(line)));
+            assert_eq!((error.reason(), error.line()), (FormatReason::Malformed, Some(line)));
         }
     }
 }
@@ -237,11 +238,11 @@ fn wide_tables_of_mixed_columns_are_the_same_at_every_block_size() {
         text.push('\n');
     }
     let file = file(&text);
-    let wanted = options(1, 1 << 20).with_header(Header::Absent).read_columns(file.path());
+    let wanted = options(1, 1 << 20).with_header(HeaderLine::Absent).read_columns(file.path());
     let wanted = wanted.expect("a table");
-    assert!(wanted.columns.iter().step_by(3).all(|column| column.kind() == Kind::I64));
+    assert!(wanted.columns.iter().step_by(3).all(|column| column.kind() == ColumnKind::I64));
     for block_size in [1, 100, 5000] {
-        let options = options(2, block_size).with_header(Header::Absent);
+        let options = options(2, block_size).with_header(HeaderLine::Absent);
         assert_eq!(options.read_columns(file.path()).expect("a table"), wanted);
     }
 }
@@ -257,11 +258,14 @@ fn npy_files_are_read_back_and_wrong_ones_refused() {
     assert!(back.values.iter().zip(&values).all(|(one, other)| same(*one, *other)));
     let info = npy::info(&path).expect("a header");
     assert_eq!((&info.descr[..], &info.shape[..]), ("<f8", &[3000, 1000][..]));
-    assert_eq!(npy::read::<i64>(&path).expect_err("doubles").reason(), Reason::Unsupported);
+    assert_eq!(
+        npy::read::<i64>(&path).expect_err("doubles").reason(),
+        FormatReason::Unsupported
+    );
     let mut bytes = std::fs::read(&path).expect("there");
     bytes.pop();
     std::fs::write(&path, &bytes).expect("room");
-    assert_eq!(npy::read::<f64>(&path).expect_err("cut off").reason(), Reason::Truncated);
+    assert_eq!(npy::read::<f64>(&path).expect_err("cut off").reason(), FormatReason::Truncated);
     // A shape for which there is no memory in the world, in a short file.
     let text =
         String::from_utf8_lossy(&bytes[10..128]).replace("3000, 1000", "999999999999999999");
@@ -269,7 +273,10 @@ fn npy_files_are_read_back_and_wrong_ones_refused() {
     std::fs::write(&path, &lie[..lie.len().min(128)]).expect("room");
     npy::read::<f64>(&path).expect_err("a lie");
     std::fs::write(&path, b"1,2\n").expect("room");
-    assert_eq!(npy::read::<f64>(&path).expect_err("text").reason(), Reason::UnknownFormat);
+    assert_eq!(
+        npy::read::<f64>(&path).expect_err("text").reason(),
+        FormatReason::UnknownFormat
+    );
     npy::write(&path, &[2], &[1_u8]).expect_err("one is not two");
     npy::write::<f32>(&path, &[0, 5], &[]).expect("nothing");
     assert_eq!(npy::read::<f32>(&path).expect("nothing").shape, [0, 5]);
@@ -325,7 +332,7 @@ fn names_that_no_reader_would_find_are_not_written() {
     for names in [&["\0"][..], &["a", "b\0"]] {
         let writer = TableWriteOptions::new().with_names(names.iter().copied());
         let error = writer.write(&path, names.len(), &vec![1; names.len()]).expect_err("lost");
-        assert_eq!((error.reason(), path.exists()), (Reason::Invalid, false), "{error}");
+        assert_eq!((error.reason(), path.exists()), (FormatReason::Invalid, false), "{error}");
     }
 }
 
@@ -356,7 +363,7 @@ fn names_that_are_all_empty_are_refused_and_some_are_read_back() {
         let writer = TableWriteOptions::new().with_names(names.iter().copied());
         let values = vec![1.5; names.len()];
         let error = writer.write(&path, names.len(), &values).expect_err("lost");
-        assert_eq!(error.reason(), Reason::Invalid, "{error}");
+        assert_eq!(error.reason(), FormatReason::Invalid, "{error}");
         assert!(!path.exists());
     }
     for names in [["", "a"], ["NA", ""], ["", "1"]] {

@@ -8,7 +8,7 @@ use swath::OutputOptions;
 use anyhow::{Context, Result, ensure};
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
-use swath_formats::options::generate;
+use swath_formats::contracts::generate;
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, fastest, metric, powers_of_two, read, states};

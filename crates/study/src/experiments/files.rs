@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use swath::{Arena, Files, IngestOptions};
+use swath::ingest::{Arena, Files, IngestOptions};
 
 use super::shape::{chart, metric, states};
 use crate::cache::ColdBy;
@@ -183,7 +183,7 @@ impl Grove {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
         let options = IngestOptions::new().with_arena(Arena::new());
         let work = move |meter: &mut Meter| {
-            let read = || options.collect(Files::paths(&here.paths));
+            let read = || options.ingest(Files::paths(&here.paths));
             let ingested = meter.watch(read)??;
             Ok(ingested.iter().fold(Outcome::default(), |all, entry| Outcome {
                 bytes: all.bytes + entry.bytes.len() as u64,

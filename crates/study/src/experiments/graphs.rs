@@ -4,8 +4,9 @@ use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
+use swath::maps::Guard;
 use swath::sink::Durability;
-use swath::{Guard, OutputOptions, ReadOptions};
+use swath::{OutputOptions, ReadOptions};
 use swath_formats::matrix::{AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
 
 use super::limit::{MEMORY, memory};

@@ -6,7 +6,8 @@ use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::{Context, Result, ensure};
-use swath::{BufferPool, ClassPlan, LoadedPlan, ReadOptions};
+use swath::classes::{ClassPlan, LoadedPlan};
+use swath::{BufferPool, ReadOptions};
 
 use super::loading::UNREAD;
 use super::shape::{chart, metric, states};

@@ -4,7 +4,9 @@ use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::Result;
-use swath::{Advice, Guard, ReadOptions, Schedule};
+use swath::ReadOptions;
+use swath::maps::Guard;
+use swath::reading::{Advice, Schedule};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, metric, read, states};

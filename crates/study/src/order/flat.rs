@@ -6,7 +6,7 @@
 
 use super::arena::Arena;
 use super::{Found, Handle, Item, Order, Place, sealed};
-use swath::ExtentIndex;
+use swath::append::ExtentIndex;
 
 /// An array of items and of their starts. See the [module](self).
 ///

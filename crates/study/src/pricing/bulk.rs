@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use swath::append::Ordered;
-use swath_formats::options::format_prices;
+use swath_formats::contracts::format_prices;
 
 use super::columns::{Columns, Part};
 use super::row::{FIELDS, Fields, MOST_LINE, count, is_blank, is_empty, row};

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use swath::Array;
-use swath_formats::options::TOLERANCE;
+use swath_formats::contracts::TOLERANCE;
 use swath_simd::{Contracts, black_scholes};
 
 use super::row::Row;

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 
 use anyhow::Result;
-use swath::{Engine, Guard, Lane, ReadOptions, Span};
+use swath::maps::Guard;
+use swath::timeline::{Lane, Span};
+use swath::{Engine, ReadOptions};
 
 use crate::experiment::Stage;
 use crate::results::{Moment, State, Timeline};

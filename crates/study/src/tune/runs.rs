@@ -7,10 +7,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use swath::{
-    Buffer, CancelToken, Files, Guard, IngestOptions, Mirrored, PageCache, Profile,
-    ReadOptions, Reuse,
-};
+use swath::ingest::{Files, IngestOptions};
+use swath::maps::Guard;
+use swath::mirror::Mirrored;
+use swath::reading::Reuse;
+use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
 use swath_os::advise::{FileAdvice, advise_file};
 
 use super::case::{Case, SHORT};
@@ -176,7 +177,7 @@ impl Place {
         let read = ReadOptions::new().with_cancel(cancel.clone());
         let options = IngestOptions::new().with_read(read.with_profile(Arc::clone(profile)));
         let began = Instant::now();
-        let ingested = options.collect(Files::paths(&small.paths))?;
+        let ingested = options.ingest(Files::paths(&small.paths))?;
         let seconds = began.elapsed().as_secs_f64();
         let bytes = ingested.report().bytes;
         ensure!(

@@ -3,7 +3,7 @@
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
-use crate::append::options::Checksums;
+use crate::append::options::ExtentChecksums;
 use crate::append::part::Part;
 use crate::append::shared::Shared;
 use crate::error::{Error, Operation, Reason, Result};
@@ -31,7 +31,7 @@ impl Entries {
                 return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)
                     .detail("bytes in memory have no segment"));
             };
-            let is_checked = shared.checksums == Checksums::Extents;
+            let is_checked = shared.checksums == ExtentChecksums::Extents;
             let next = ManifestExtent {
                 segment: old + extent.log,
                 extent: Extent::between(extent.offset, extent.offset + extent.len),

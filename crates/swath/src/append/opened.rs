@@ -12,7 +12,7 @@ use swath_plan::segment::manifest::{self, Manifest};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::locate;
 use crate::sink::folder;
-use crate::sink::{Fs, FsFile, FsFolder, Kind, LocalFs, Located};
+use crate::sink::{FileKind, Fs, FsFile, FsFolder, LocalFs, Located};
 use crate::source::{ReadAt, SourceFacts};
 use crate::together::together;
 
@@ -85,13 +85,15 @@ pub(super) fn open(path: &Path, fs: &dyn Fs) -> Result<Opened> {
     let facts = folder.facts(&name).map_err(told)?;
     let inner = match facts.map(|facts| facts.kind) {
         None => return Err(Error::io(Operation::Open, path, Errno::NOENT.into())),
-        Some(Kind::Special) => {
+        Some(FileKind::Special) => {
             return Err(Error::new(Operation::Open, Reason::Invalid, path)
                 .detail("a device, pipe or socket is not a committed output")
                 .hint("use `read` or `scan`"));
         }
-        Some(Kind::File) => open_file(path, folder.open(&name).map_err(told)?)?,
-        Some(Kind::Folder) => open_folder(path, &*folder.open_folder(&name).map_err(told)?)?,
+        Some(FileKind::File) => open_file(path, folder.open(&name).map_err(told)?)?,
+        Some(FileKind::Folder) => {
+            open_folder(path, &*folder.open_folder(&name).map_err(told)?)?
+        }
     };
     Ok(Opened { inner: Arc::new(inner), position: 0, checking: None })
 }

@@ -28,7 +28,7 @@ impl Mode {
 
 /// Whether the bytes of segments are checksummed (CRC-32C).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Checksums {
+pub enum ExtentChecksums {
     /// Each extent has one, compared by [`Opened::verify`](super::Opened::verify), and when its
     /// `Read` gets from an extent's start to its end.
     #[default]
@@ -50,7 +50,7 @@ pub struct AppendOptions {
     pub(super) mode: Mode,
     pub(super) memory: u64,
     pub(super) buffer_size: u64,
-    pub(super) checksums: Checksums,
+    pub(super) checksums: ExtentChecksums,
     pub(super) output: OutputOptions,
 }
 
@@ -67,7 +67,7 @@ impl AppendOptions {
             mode: Mode::Plain,
             memory: 0,
             buffer_size: 0,
-            checksums: Checksums::Extents,
+            checksums: ExtentChecksums::Extents,
             output: OutputOptions::new(),
         }
     }
@@ -96,7 +96,7 @@ impl AppendOptions {
 
     /// Whether segments are checksummed. Default: each extent.
     #[must_use]
-    pub fn with_checksums(mut self, checksums: Checksums) -> Self {
+    pub fn with_checksums(mut self, checksums: ExtentChecksums) -> Self {
         self.checksums = checksums;
         self
     }

@@ -141,7 +141,7 @@ pub struct Ordered {
 /// What was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Written {
+pub struct OrderedReport {
     /// Bytes of the file, or sent to the stream.
     pub bytes: u64,
     /// Chunks that they came in, empty ones included.
@@ -198,7 +198,7 @@ impl Ordered {
     /// # Panics
     ///
     /// If the callback of progress did, on a thread that only writes ([`Direct::Yes`]).
-    pub fn commit(mut self) -> Result<Written> {
+    pub fn commit(mut self) -> Result<OrderedReport> {
         let completed = self.shared.complete();
         if completed.is_ok() {
             // Who only writes may still have to tell of it.

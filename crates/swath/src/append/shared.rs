@@ -13,7 +13,7 @@ use swath_os::memory::Pages;
 use swath_plan::extent::Extent;
 use swath_plan::segment::rope::{LogExtent, Rope};
 
-use crate::append::options::{AppendOptions, Checksums, Mode};
+use crate::append::options::{AppendOptions, ExtentChecksums, Mode};
 use crate::append::part::Part;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
@@ -82,7 +82,7 @@ pub(super) struct Shared {
     pub(super) mode: Mode,
     pub(super) path: PathBuf,
     pub(super) buffer_size: usize,
-    pub(super) checksums: Checksums,
+    pub(super) checksums: ExtentChecksums,
     durability: Durability,
     /// Where bytes go whose place is known; none for folders.
     file: Option<Arc<dyn FsFile>>,
@@ -253,7 +253,8 @@ impl Shared {
         }
         Counters::add(&self.counters.logged, extent.len);
         self.observer.delivered(extent.len);
-        let is_checked = self.mode == Mode::Segments && self.checksums == Checksums::Extents;
+        let is_checked =
+            self.mode == Mode::Segments && self.checksums == ExtentChecksums::Extents;
         let crc = if is_checked { crc32c::crc32c(bytes) } else { 0 };
         Ok(Part::Log { extent, crc })
     }

@@ -25,7 +25,8 @@ impl Reflink {
 ///
 /// ```
 /// use swath::sink::Durability;
-/// use swath::{CopyOptions, OutputOptions, ReadOptions};
+/// use swath::{OutputOptions, ReadOptions};
+/// use swath::copy::CopyOptions;
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("copy");

@@ -13,16 +13,16 @@ use swath_os::memory::{Leases, POPULATE_SIZE, Pages, WriteLease};
 
 use crate::error::{Error, Operation, Reason, Result};
 
-/// Memory that [`IngestOptions::collect`](crate::IngestOptions::collect) fills and that comes
+/// Memory that [`IngestOptions::ingest`](crate::ingest::IngestOptions::ingest) fills and that comes
 /// back when the result is dropped: pages that were used before cost half of fresh ones.
 ///
 /// Clones are the same arena. It gives its memory to one result at a time; while that is alive the
 /// next one gets fresh memory.
 ///
 /// ```
-/// let options = swath::IngestOptions::new().with_arena(swath::Arena::new());
+/// let options = swath::ingest::IngestOptions::new().with_arena(swath::ingest::Arena::new());
 /// for _ in 0..2 {
-///     let ingested = options.collect(swath::Files::paths(["/etc/passwd", "/etc/group"]))?;
+///     let ingested = options.collect(swath::ingest::Files::paths(["/etc/passwd", "/etc/group"]))?;
 ///     assert!(ingested.get(1).is_some_and(|entry| entry.bytes.starts_with(b"root")));
 /// } // the second round uses the memory of the first
 /// # Ok::<(), swath::Error>(())

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 /// Many files in one memory, and a table of them in input order.
 ///
 /// ```
-/// let ingested = swath::ingest(swath::Files::paths(["/etc/passwd", "/etc/group"]))?;
+/// let ingested = swath::ingest(swath::ingest::Files::paths(["/etc/passwd", "/etc/group"]))?;
 /// for entry in ingested.iter() {
 ///     println!("{} at {}: {} bytes", entry.path.display(), entry.offset, entry.len);
 ///     assert_eq!(entry.bytes.len() as u64, entry.len);
@@ -102,7 +102,7 @@ impl Ingested {
         &self.report
     }
 
-    /// Gives the memory up for the next [`with_arena`](crate::IngestOptions::with_arena).
+    /// Gives the memory up for the next [`with_arena`](crate::ingest::IngestOptions::with_arena).
     pub fn into_arena(mut self) -> Arena {
         let arena = self.home.take().unwrap_or_default();
         if let Some(pages) = self.pages.take() {

@@ -15,12 +15,12 @@ use crate::observe::CancelToken;
 /// verb gets it.
 ///
 /// ```
-/// use swath::Files;
+/// use swath::ingest::Files;
 ///
 /// let files = Files::paths(["/etc/passwd", "/etc/group"])
 ///     .and(Files::list(b"/etc/hosts\0/etc/hostname\0", 0));
-/// let ingested = swath::IngestOptions::new()
-///     .with_failures(swath::Failures::Collect)
+/// let ingested = swath::ingest::IngestOptions::new()
+///     .with_failures(swath::ingest::Failures::Collect)
 ///     .collect(files)?;
 /// assert_eq!(ingested.len(), 4);
 /// # Ok::<(), swath::Error>(())

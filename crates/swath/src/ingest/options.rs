@@ -15,7 +15,7 @@ const MOST: u32 = 1024;
 /// unless [`Delivery::Completion`] is asked for.
 ///
 /// On disks without heads it gains little; the report says what it gained
-/// ([`OrderGain`](crate::OrderGain)).
+/// ([`OrderGain`](crate::ingest::OrderGain)).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum FileOrder {
@@ -105,7 +105,7 @@ impl Symlinks {
 /// What the bytes are to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Shape {
+pub enum Content {
     /// Anything.
     #[default]
     Bytes,
@@ -114,7 +114,7 @@ pub enum Shape {
     Text,
 }
 
-impl Shape {
+impl Content {
     /// All of them, with the words of the command line.
     pub const WORDS: &'static [(&'static str, Self)] =
         &[("bytes", Self::Bytes), ("text", Self::Text)];
@@ -142,10 +142,10 @@ impl Delivery {
 /// me".
 ///
 /// ```
-/// use swath::{Failures, IngestOptions};
+/// use swath::ingest::{Failures, IngestOptions};
 ///
 /// let options = IngestOptions::new().with_failures(Failures::Collect);
-/// let ingested = options.collect(swath::Files::paths(["/etc/passwd", "/no such file"]))?;
+/// let ingested = options.collect(swath::ingest::Files::paths(["/etc/passwd", "/no such file"]))?;
 /// assert!(ingested.get(0).unwrap().bytes.starts_with(b"root"));
 /// assert_eq!(ingested.get(1).unwrap().error.unwrap().raw_os_error(), Some(2));
 /// assert_eq!((ingested.report().files, ingested.report().failed), (1, 1));
@@ -158,7 +158,7 @@ pub struct IngestOptions {
     pub(super) order: FileOrder,
     pub(super) failures: Failures,
     pub(super) symlinks: Symlinks,
-    pub(super) shape: Shape,
+    pub(super) shape: Content,
     pub(super) memory_limit: u64,
     pub(super) delivery: Delivery,
     pub(super) part_size: u64,
@@ -211,14 +211,14 @@ impl IngestOptions {
         self
     }
 
-    /// Default: [`Shape::Bytes`].
+    /// Default: [`Content::Bytes`].
     #[must_use]
-    pub fn with_shape(mut self, shape: Shape) -> Self {
+    pub fn with_content(mut self, shape: Content) -> Self {
         self.shape = shape;
         self
     }
 
-    /// Bytes that [`collect`](Self::collect) may keep, or that a [`stream`](Self::stream) may hold
+    /// Bytes that [`ingest`](Self::ingest) may keep, or that a [`stream`](Self::stream) may hold
     /// at one time; a stream needs at least four parts. Default 0: what memory is at hand, for a
     /// stream 64 MiB.
     #[must_use]
@@ -242,7 +242,7 @@ impl IngestOptions {
         self
     }
 
-    /// Where [`collect`](Self::collect) puts the bytes: memory that was used before costs half the
+    /// Where [`ingest`](Self::ingest) puts the bytes: memory that was used before costs half the
     /// time of fresh one. Default: memory of the process, which keeps at most 64 MiB of it between
     /// calls.
     #[must_use]

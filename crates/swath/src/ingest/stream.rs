@@ -18,7 +18,7 @@ use slabs::{Exchange, Piece, Slab, State, Streamer};
 
 use super::crew::{Crew, NAP};
 use super::listing::Listing;
-use super::options::{Delivery, FileOrder, IngestOptions, Shape};
+use super::options::{Content, Delivery, FileOrder, IngestOptions};
 use super::report::IngestReport;
 use super::worker::{SMALL, run, run_beside};
 use super::{Failures, summary};
@@ -224,9 +224,9 @@ enum Patience {
 }
 
 /// How many bytes go at one time: at most `most`, and of text whole characters.
-fn cut(bytes: &[u8], most: usize, shape: Shape) -> usize {
+fn cut(bytes: &[u8], most: usize, shape: Content) -> usize {
     let mut cut = bytes.len().min(most);
-    if shape == Shape::Text && cut < bytes.len() {
+    if shape == Content::Text && cut < bytes.len() {
         while cut > 1 && bytes[cut] & 0xc0 == 0x80 {
             cut -= 1;
         }

@@ -21,7 +21,7 @@ use swath_plan::files::{By, Opener, Probe, Way};
 use super::careful::refused;
 use super::crew::{Crew, StopOnPanic, Unit};
 use super::hands::{Call, Hands, Outcome, Wait};
-use super::options::{Failures, OpenedBy, Shape};
+use super::options::{Content, Failures, OpenedBy};
 use super::ring::{Came, Landed, Reaper};
 use super::text;
 use crate::error::{Error, Result};
@@ -478,9 +478,9 @@ fn is_out_of_descriptors(error: &Error) -> bool {
     error.raw_os_error().is_some_and(|number| full.contains(&number))
 }
 
-fn check_text(shape: Shape, path: &Path, bytes: &[u8]) -> Result<()> {
+fn check_text(shape: Content, path: &Path, bytes: &[u8]) -> Result<()> {
     match shape {
-        Shape::Bytes => Ok(()),
-        Shape::Text => text::check(path, 0, bytes),
+        Content::Bytes => Ok(()),
+        Content::Text => text::check(path, 0, bytes),
     }
 }

@@ -20,7 +20,7 @@ pub(super) type OnChunk = Arc<dyn Fn(&ChunkBytes<'_>) + Send + Sync>;
 /// them needs them. Class numbers may be left out. A plan without chunks is read at once.
 ///
 /// ```
-/// use swath::ClassPlan;
+/// use swath::classes::ClassPlan;
 ///
 /// // A file's header first, then its index, then the rest.
 /// let mut plan = ClassPlan::new().with_window(1);

@@ -26,7 +26,7 @@ use std::sync::Arc;
 use rustix::io::Errno;
 
 use crate::error::{Common, Error, Operation, Reason, Result};
-use crate::sink::fs::{Fs, FsFolder, Kind, Located, Lock};
+use crate::sink::fs::{FileKind, Fs, FsFolder, Located, Lock};
 use crate::sink::names::{MANIFEST, Names, beside, is_of_a_folder};
 
 /// A target under lock.
@@ -219,9 +219,9 @@ fn remove_stray(folder: &dyn FsFolder, name: &OsStr, user: u32) -> io::Result<bo
     let Some(facts) = folder.facts(name)? else { return Ok(true) };
     match facts.kind {
         _ if facts.owner != user => Ok(false),
-        Kind::Special => Ok(false),
-        Kind::Folder => remove_stray_folder(folder, name, user),
-        Kind::File => match folder.remove(name) {
+        FileKind::Special => Ok(false),
+        FileKind::Folder => remove_stray_folder(folder, name, user),
+        FileKind::File => match folder.remove(name) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(true),
             removed => removed.map(|()| true),
         },

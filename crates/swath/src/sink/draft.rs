@@ -24,7 +24,7 @@ use rustix::io::Errno;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, locate};
-use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, Kind};
+use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder};
 use crate::sink::local::LocalFs;
 use crate::sink::place::move_range;
 use crate::sink::publish::{Candidate, create_closed, publish};
@@ -251,7 +251,7 @@ fn no_name_of_a_file(path: &Path, fs: &dyn Fs) -> Error {
     match there {
         Ok(None) => failed(Errno::NOENT)
             .hint("make this folder first, or name a file, without a `/` at its end"),
-        Ok(Some(facts)) if facts.kind != Kind::Folder => {
+        Ok(Some(facts)) if facts.kind != FileKind::Folder => {
             failed(Errno::NOTDIR).hint("leave out the `/` at its end")
         }
         Ok(Some(_)) => failed(Errno::ISDIR),
@@ -311,11 +311,11 @@ fn look_at(path: &Path, folder: &dyn FsFolder, name: &OsStr) -> Result<Option<Fa
         return Ok(None);
     };
     match facts.kind {
-        Kind::Folder => Err(Error::io(Operation::Create, path, Errno::ISDIR.into())),
-        Kind::Special => Err(Error::new(Operation::Create, Reason::Invalid, path)
+        FileKind::Folder => Err(Error::io(Operation::Create, path, Errno::ISDIR.into())),
+        FileKind::Special => Err(Error::new(Operation::Create, Reason::Invalid, path)
             .detail("it is a device, pipe, socket or new link, which cannot be replaced")
             .hint("name an ordinary file, or a new one")),
-        Kind::File => match folder.may_write(name) {
+        FileKind::File => match folder.may_write(name) {
             // It has gone since.
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(Error::io(Operation::Create, path, error)),

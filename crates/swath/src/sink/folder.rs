@@ -38,7 +38,7 @@ use swath_plan::extent::Extent;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, locate, remove_contents};
 use crate::sink::draft::{DraftOptions, Durability, Replace};
-use crate::sink::fs::{Facts, FsFile, FsFolder, Kind, Located, write_all_at};
+use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 use crate::together::threads;
 
@@ -473,7 +473,7 @@ fn inspect(
     let refused = |error| Error::io(Operation::Create, path, error);
     let Located { folder, name } = located;
     let Some(facts) = folder.facts(name).map_err(failed)? else { return Ok(None) };
-    if facts.kind != Kind::Folder {
+    if facts.kind != FileKind::Folder {
         return Err(refused(Errno::NOTDIR.into())
             .hint("name a folder, or a new one, for segments; or ask for one plain file"));
     }

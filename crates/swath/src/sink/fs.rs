@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// What stands under a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Kind {
+pub enum FileKind {
     /// An ordinary file.
     File,
     /// A folder.
@@ -33,7 +33,7 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// What it is.
-    pub kind: Kind,
+    pub kind: FileKind,
     /// Its length in bytes.
     pub len: u64,
     /// How many names it has.

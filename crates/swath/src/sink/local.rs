@@ -24,7 +24,7 @@ use swath_os::copy::{self, Transfer};
 use swath_os::file_system::{FileSystem, file_system};
 use swath_os::{allocate, attributes, limits, links, names};
 
-use crate::sink::fs::{Facts, Fs, FsFile, FsFolder, Kind, Located};
+use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located};
 use folder::LocalFolder;
 
 /// The file systems of this machine.
@@ -63,9 +63,9 @@ fn number<T: Default>(field: impl TryInto<T>) -> T {
 
 fn facts_of(stat: &Stat) -> Facts {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        _ => Kind::Special,
+        FileType::RegularFile => FileKind::File,
+        FileType::Directory => FileKind::Folder,
+        _ => FileKind::Special,
     };
     Facts {
         kind,

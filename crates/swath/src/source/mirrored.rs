@@ -69,7 +69,8 @@ impl Default for Hedging {
 /// Several equal copies, and how they are read: a [`Source`] to be.
 ///
 /// ```
-/// use swath::{Mirrored, ReadOptions, Verify};
+/// use swath::ReadOptions;
+/// use swath::mirror::{Mirrored, Verify};
 ///
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let paths = ["a", "b", "c"].map(|name| folder.path().join(name));

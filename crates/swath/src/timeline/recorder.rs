@@ -18,7 +18,8 @@ const SHORTEST_WAIT: u64 = 1000;
 /// calls lie in the span that the second call ends.
 ///
 /// ```
-/// use swath::{Activity, Timeline};
+/// use swath::Timeline;
+/// use swath::timeline::Activity;
 ///
 /// let timeline = Timeline::new();
 /// let mut recorder = timeline.recorder("made here");

@@ -4,7 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::{Component, Path};
 
-use swath::sink::{Facts, Kind};
+use swath::sink::{Facts, FileKind};
 
 use crate::world::{FileNode, FolderNode, Inode, Node, World};
 
@@ -135,8 +135,8 @@ impl Disk {
         });
         let links = names.flatten().filter(|&&named| named == inode).count() as u64;
         let (kind, len, mode) = match &self.world.nodes[inode] {
-            Node::File(file) => (Kind::File, file.bytes.len() as u64, 0o644),
-            Node::Folder(_) => (Kind::Folder, 0, 0o755),
+            Node::File(file) => (FileKind::File, file.bytes.len() as u64, 0o644),
+            Node::Folder(_) => (FileKind::Folder, 0, 0o755),
         };
         let identity = (1, inode as u64);
         Facts { kind, len, links, identity, owner: USER, mode, modified: None }

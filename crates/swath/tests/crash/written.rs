@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use swath::copy::CopyOptions;
 use swath::sink::{self, Fs, Replace};
-use swath::{CopyOptions, OutputOptions, ReadOptions, WriteOptions};
+use swath::{OutputOptions, ReadOptions, WriteOptions};
 
 use crate::attack::{Durability, Failure, Reached, State, Subject};
 use crate::attack::{attack, fail_everywhere, target};

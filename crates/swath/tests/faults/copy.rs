@@ -1,6 +1,7 @@
 //! Copies.
 
-use swath::{CopyOptions, OutputOptions, ReadOptions};
+use swath::copy::CopyOptions;
+use swath::{OutputOptions, ReadOptions};
 use swath_reference::bytes;
 
 use crate::faulty::strike_everywhere;

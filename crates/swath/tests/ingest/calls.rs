@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use swath::{IngestOptions, ReadOptions};
+use swath::ReadOptions;
+use swath::ingest::IngestOptions;
 
 use crate::trees::folder;
 
@@ -38,7 +39,7 @@ fn a_file_in_the_page_cache_takes_three_calls_and_few_more() {
     swath::ingest(folder.path()).expect("into the page cache");
     let ingested = IngestOptions::new()
         .with_read(ReadOptions::new().with_workers(1))
-        .collect(folder.path())
+        .ingest(folder.path())
         .expect("read");
     let report = ingested.report();
     if report.misses > 0 {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::PathBuf;
 
-use swath::{Files, IngestOptions, Lane, ReadOptions, Timeline};
+use swath::ingest::{Files, IngestOptions};
+use swath::timeline::Lane;
+use swath::{ReadOptions, Timeline};
 
 /// Holes: nothing is on the device, and reading takes its time all the same.
 fn holes(folder: &tempfile::TempDir, count: usize, len: u64) -> Vec<PathBuf> {
@@ -29,7 +31,7 @@ fn few_files_that_are_large_are_read_by_all_workers() {
             let timeline = Timeline::new();
             let read = ReadOptions::new().with_workers(3).with_timeline(timeline.clone());
             let options = IngestOptions::new().with_read(read);
-            let read = options.collect(Files::paths(&paths)).expect("readable");
+            let read = options.ingest(Files::paths(&paths)).expect("readable");
             assert_eq!(read.iter().map(|file| file.len).sum::<u64>(), count as u64 * len);
             lanes(&timeline).len() >= 2
         });
@@ -44,6 +46,6 @@ fn few_files_that_are_small_are_read_by_one() {
     let timeline = Timeline::new();
     let options = IngestOptions::new()
         .with_read(ReadOptions::new().with_workers(3).with_timeline(timeline.clone()));
-    options.collect(Files::paths(&paths)).expect("readable");
+    options.ingest(Files::paths(&paths)).expect("readable");
     assert_eq!(lanes(&timeline).len(), 1);
 }

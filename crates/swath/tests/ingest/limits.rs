@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use swath::{Delivery, Error, Failures, Files, IngestOptions, ReadOptions, Reason};
+use swath::ingest::{Delivery, Failures, Files, IngestOptions};
+use swath::{Error, ReadOptions, Reason};
 use swath_reference::ingest::walk;
 use swath_reference::limits::without_threads;
 
@@ -38,7 +39,7 @@ fn thirty_two_descriptors_are_enough() {
             let options = IngestOptions::new()
                 .with_read(ReadOptions::new().with_workers(workers))
                 .with_part_size(4096);
-            let ingested = options.collect(folder).expect("read");
+            let ingested = options.ingest(folder).expect("read");
             assert_same(&ingested, &paths, &format!("{workers} workers"));
             let mut files = 0;
             let report = options.stream(Files::paths(&paths), |part| {
@@ -83,7 +84,7 @@ fn without_another_thread_the_caller_reads_and_hands_over() {
             }
             let ingested = IngestOptions::new()
                 .with_read(ReadOptions::new().with_workers(workers))
-                .collect(folder.path())
+                .ingest(folder.path())
                 .expect("read");
             assert_same(&ingested, &paths, "no threads");
             assert_eq!(ingested.report().workers, 1);
@@ -130,7 +131,7 @@ fn one_free_descriptor_is_enough_and_none_is_an_error() {
                     .with_read(ReadOptions::new().with_workers(workers))
                     .with_part_size(4096);
                 let what = format!("{free} free, {workers} workers");
-                let ingested = options.collect(folder).expect("read");
+                let ingested = options.ingest(folder).expect("read");
                 assert_same(&ingested, &paths, &what);
                 assert_streamed(&options, &paths, &what);
             }
@@ -138,10 +139,10 @@ fn one_free_descriptor_is_enough_and_none_is_an_error() {
         }
         let _taken = taken(0);
         let options = IngestOptions::new().with_read(ReadOptions::new().with_workers(1));
-        let error = options.collect(paths).expect_err("no descriptor");
+        let error = options.ingest(paths).expect_err("no descriptor");
         assert_eq!(error.raw_os_error(), Some(24), "{error}");
         assert!(error.what_to_try().contains("ulimit -n"), "{error}");
-        assert!(options.collect(folder).is_err());
+        assert!(options.ingest(folder).is_err());
     });
 }
 
@@ -150,7 +151,7 @@ fn little_address_space_is_enough() {
     let limit = "ulimit -v 1000000";
     limited("limits::little_address_space_is_enough", limit, |folder| {
         let paths = walk(folder).expect("listed");
-        let ingested = IngestOptions::new().collect(folder).expect("read");
+        let ingested = IngestOptions::new().ingest(folder).expect("read");
         assert_same(&ingested, &paths, "1 GB of address space");
     });
 }
@@ -162,10 +163,10 @@ fn what_does_not_fit_into_the_memory_limit_is_an_error_that_names_the_file() {
     let options = IngestOptions::new()
         .with_memory_limit(2 << 20)
         .with_read(ReadOptions::new().with_workers(1));
-    let error = options.collect(paths.clone()).expect_err("more than 2 MiB");
+    let error = options.ingest(paths.clone()).expect_err("more than 2 MiB");
     assert_eq!(error.reason(), Reason::OutOfMemory);
     assert!(error.to_string().contains("stream"), "{error}");
-    let kept = options.with_failures(Failures::Collect).collect(paths).expect("collected");
+    let kept = options.with_failures(Failures::Collect).ingest(paths).expect("collected");
     let report = kept.report();
     assert!(report.failed > 0 && report.files > 0);
     assert_eq!(report.failed + report.files, 40);

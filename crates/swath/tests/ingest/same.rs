@@ -2,9 +2,8 @@
 
 use std::path::PathBuf;
 
-use swath::{
-    Arena, Error, Failures, FileOrder, Files, IngestOptions, Ingested, OpenedBy, ReadOptions,
-};
+use swath::ingest::{Arena, Failures, FileOrder, Files, IngestOptions, Ingested, OpenedBy};
+use swath::{Error, ReadOptions};
 use swath_reference::ingest::{read_all, walk};
 
 use crate::trees::{folder, plant};
@@ -41,12 +40,12 @@ fn every_choice_gives_the_bytes_of_the_serial_reader() {
                 .with_part_size(part_size)
                 .with_arena(arena.clone());
             let what = format!("{workers} workers, parts of {part_size}");
-            assert_same(&options.collect(folder.path()).expect("read"), &paths, &what);
+            assert_same(&options.ingest(folder.path()).expect("read"), &paths, &what);
         }
     }
     for order in [FileOrder::Given, FileOrder::Path, FileOrder::Inode, FileOrder::Extent] {
         let options = IngestOptions::new().with_order(order);
-        let ingested = options.collect(Files::paths(&paths)).expect("read");
+        let ingested = options.ingest(Files::paths(&paths)).expect("read");
         assert_same(&ingested, &paths, &format!("{order:?}"));
     }
 }
@@ -70,25 +69,25 @@ fn an_arena_is_used_again_and_survives_failures() {
     let options = IngestOptions::new()
         .with_read(ReadOptions::new().with_workers(1))
         .with_arena(Arena::new());
-    let first = options.collect(paths.clone()).expect("read");
+    let first = options.ingest(paths.clone()).expect("read");
     assert!(first.report().populated_bytes > 0, "fresh");
-    let beside = options.collect(paths.clone()).expect("read");
+    let beside = options.ingest(paths.clone()).expect("read");
     assert_same(&beside, &paths, "while the first one is alive");
     drop(beside);
     assert_same(&first, &paths, "after another one");
     drop(first);
-    let again = options.collect(paths.clone()).expect("read");
+    let again = options.ingest(paths.clone()).expect("read");
     assert_eq!(again.report().populated_bytes, 0, "the same pages");
     assert_same(&again, &paths, "again");
     drop(again);
     paths.push(folder.path().join("missing"));
-    options.collect(paths.clone()).expect_err("one is missing");
+    options.ingest(paths.clone()).expect_err("one is missing");
     paths.pop();
-    let arena = options.collect(paths.clone()).expect("read").into_arena();
+    let arena = options.ingest(paths.clone()).expect("read").into_arena();
     let last = IngestOptions::new()
         .with_read(ReadOptions::new().with_workers(1))
         .with_arena(arena)
-        .collect(paths.clone())
+        .ingest(paths.clone())
         .expect("read");
     assert_eq!(last.report().populated_bytes, 0, "handed on by `into_arena`");
 }
@@ -122,7 +121,7 @@ fn files_that_are_not_in_the_page_cache_come_by_the_ring_and_are_the_same() {
             .with_opened_by(by);
         let (mut files, mut ring_files) = (vec![Vec::new(); paths.len()], 0);
         if round % 2 == 0 {
-            let ingested = options.collect(paths.clone()).expect("read");
+            let ingested = options.ingest(paths.clone()).expect("read");
             assert_eq!(ingested.report().failed, 1);
             ring_files += ingested.report().ring_files;
             for (file, entry) in files.iter_mut().zip(ingested.iter()) {
@@ -154,10 +153,10 @@ fn an_arena_that_was_made_for_little_serves_more() {
     }
     let options = IngestOptions::new().with_arena(Arena::new());
     let little = options.clone().with_memory_limit(2 << 20);
-    let one = little.collect(Files::paths([folder.path().join("07")])).expect("100 kB");
+    let one = little.ingest(Files::paths([folder.path().join("07")])).expect("100 kB");
     assert_eq!(one.get(0).expect("one").bytes, [7; 100_000]);
     drop(one);
-    let all = options.collect(Files::folder(folder.path())).expect("4 MB fit into memory");
+    let all = options.ingest(Files::folder(folder.path())).expect("4 MB fit into memory");
     assert_eq!(all.report().bytes, 4_000_000);
     assert!(all.iter().zip(0..).all(|(entry, name)| entry.bytes == [name; 100_000]));
 }

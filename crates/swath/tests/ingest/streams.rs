@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use swath::{
-    Delivery, Error, Failures, Files, IngestOptions, OpenedBy, Part, ReadOptions, Reason, Shape,
-};
+use swath::ingest::{Content, Delivery, Failures, Files, IngestOptions, OpenedBy, Part};
+use swath::{Error, ReadOptions, Reason};
 use swath_reference::ingest::read_all;
 
 use crate::trees::{folder, plant};
@@ -90,7 +89,8 @@ fn text_parts_end_between_characters() {
         }
     }
     for part_size in [4096, 65_536, 100_001] {
-        let options = IngestOptions::new().with_shape(Shape::Text).with_part_size(part_size);
+        let options =
+            IngestOptions::new().with_content(Content::Text).with_part_size(part_size);
         let mut together = Together::default();
         options
             .stream(Files::paths(&paths), |part| {
@@ -106,7 +106,7 @@ fn text_parts_end_between_characters() {
     let mut bytes = vec![b'x'; 200_000];
     bytes[65_535] = 0xe2;
     std::fs::write(&path, &bytes).expect("room");
-    let options = IngestOptions::new().with_shape(Shape::Text).with_part_size(65_536);
+    let options = IngestOptions::new().with_content(Content::Text).with_part_size(65_536);
     let error =
         options.stream(Files::paths([&path]), |_| Ok::<(), Error>(())).expect_err("not text");
     assert_eq!((error.reason(), error.extent()), (Reason::Corrupt, Some((65_535, 1))));

@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath::{
-    CancelToken, Failures, Files, IngestOptions, Operation, ReadOptions, Reason, Shape,
-};
+use swath::ingest::{Content, Failures, Files, IngestOptions};
+use swath::{CancelToken, Operation, ReadOptions, Reason};
 use swath_reference::ingest::{first_not_utf8, read_all};
 
 use crate::trees::{folder, plant};
@@ -42,10 +41,10 @@ fn the_policies_fail_skip_or_collect_with_exact_totals() {
     let bad_count = paths.len() as u64 - 60;
     for workers in [1, 2, 8] {
         let options = IngestOptions::new().with_read(ReadOptions::new().with_workers(workers));
-        let error = options.collect(paths.clone()).expect_err("some are missing");
+        let error = options.ingest(paths.clone()).expect_err("some are missing");
         assert_eq!(error.path(), folder.path().join("missing"), "the first of them");
         let kept = options.clone().with_failures(Failures::Collect);
-        let kept = kept.collect(paths.clone()).expect("collected");
+        let kept = kept.ingest(paths.clone()).expect("collected");
         let report = kept.report();
         assert_eq!((report.files, report.failed, report.skipped), (60, bad_count, 0));
         for (entry, (path, expected)) in kept.iter().zip(read_some(&paths)) {
@@ -58,7 +57,7 @@ fn the_policies_fail_skip_or_collect_with_exact_totals() {
                 }
             }
         }
-        let skipped = options.with_failures(Failures::Skip).collect(paths.clone());
+        let skipped = options.with_failures(Failures::Skip).ingest(paths.clone());
         let skipped = skipped.expect("left out");
         let report = skipped.report();
         assert_eq!((report.files, report.failed, report.skipped), (60, 0, bad_count));
@@ -85,7 +84,7 @@ fn the_first_failure_in_input_order_is_told_whichever_comes_first() {
         }
         let options =
             IngestOptions::new().with_read(ReadOptions::new().with_workers(1 + round % 8));
-        let error = options.collect(paths.clone()).expect_err("five of them");
+        let error = options.ingest(paths.clone()).expect_err("five of them");
         assert_eq!(error.path(), first, "round {round}: {error}");
         let mut came = 0;
         let error = options
@@ -181,7 +180,7 @@ fn files_that_change_give_their_bytes_or_an_error() {
             if errors > 20 || (errors > 0 && round >= 2000) {
                 break;
             }
-            let ingested = options.collect(paths.clone()).expect("collected");
+            let ingested = options.ingest(paths.clone()).expect("collected");
             for entry in ingested.iter() {
                 match entry.error {
                     Some(error) => {
@@ -229,10 +228,10 @@ fn text_that_is_none_is_an_error_with_its_byte() {
         paths.push(path);
     }
     let options = IngestOptions::new()
-        .with_shape(Shape::Text)
+        .with_content(Content::Text)
         .with_failures(Failures::Collect)
         .with_part_size(65_536);
-    let ingested = options.collect(paths.clone()).expect("collected");
+    let ingested = options.ingest(paths.clone()).expect("collected");
     for (entry, (path, bytes)) in ingested.iter().zip(read_all(&paths)) {
         let bytes = bytes.expect("there");
         match first_not_utf8(&bytes) {
@@ -253,9 +252,9 @@ fn a_cancelled_ingest_says_so_and_one_that_is_cancelled_midway_ends() {
     let token = CancelToken::new();
     token.cancel();
     let options = IngestOptions::new().with_read(ReadOptions::new().with_cancel(token));
-    let error = options.collect(paths.clone()).expect_err("cancelled");
+    let error = options.ingest(paths.clone()).expect_err("cancelled");
     assert_eq!(error.reason(), Reason::Cancelled);
-    let error = options.collect(folder.path()).expect_err("cancelled in the walk");
+    let error = options.ingest(folder.path()).expect_err("cancelled in the walk");
     assert_eq!(error.reason(), Reason::Cancelled);
 
     let token = CancelToken::new();
@@ -263,6 +262,6 @@ fn a_cancelled_ingest_says_so_and_one_that_is_cancelled_midway_ends() {
     let options = IngestOptions::new().with_read(
         ReadOptions::new().with_cancel(token).with_progress(move |_| inner.cancel()),
     );
-    let error = options.collect(paths).expect_err("cancelled by the first progress");
+    let error = options.ingest(paths).expect_err("cancelled by the first progress");
     assert_eq!(error.reason(), Reason::Cancelled);
 }

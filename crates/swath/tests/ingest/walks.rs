@@ -6,14 +6,14 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use swath::{Failures, Files, IngestOptions, Symlinks};
+use swath::ingest::{Failures, Files, IngestOptions, Symlinks};
 use swath_reference::ingest::walk;
 
 use crate::same::assert_same;
 use crate::trees::{folder, plant};
 
 fn names(options: &IngestOptions, files: impl Into<Files>, base: &Path) -> Vec<String> {
-    let ingested = options.collect(files).expect("read");
+    let ingested = options.ingest(files).expect("read");
     let name = |path: &Path| path.strip_prefix(base).unwrap_or(path).display().to_string();
     ingested.iter().map(|entry| name(entry.path)).collect()
 }
@@ -64,7 +64,7 @@ fn links_are_left_out_read_or_followed_as_asked() {
     assert_eq!(of(Symlinks::Skip), ["file", "real/deep/x"]);
     assert_eq!(of(Symlinks::Files), ["file", "link", "real/deep/x"]);
     assert_eq!(of(Symlinks::Follow), ["file", "link", "real/deep/x", "way/deep/x"]);
-    let report = IngestOptions::new().with_symlinks(Symlinks::Skip).collect(base);
+    let report = IngestOptions::new().with_symlinks(Symlinks::Skip).ingest(base);
     assert_eq!(report.expect("read").report().left_out, 2);
 
     // Loops end, and say so; links to nothing are failures.
@@ -72,7 +72,7 @@ fn links_are_left_out_read_or_followed_as_asked() {
     symlink("nowhere", base.join("dangling")).expect("room");
     let options =
         IngestOptions::new().with_symlinks(Symlinks::Follow).with_failures(Failures::Collect);
-    let ingested = options.collect(base).expect("read");
+    let ingested = options.ingest(base).expect("read");
     let errors: Vec<_> =
         ingested.iter().filter_map(|entry| entry.error?.raw_os_error()).collect();
     assert!(errors.contains(&40) && errors.contains(&2), "{errors:?}");
@@ -97,7 +97,7 @@ fn a_folder_that_cannot_be_listed_is_a_failure_of_its_own() {
     let error = swath::ingest(missing.clone()).expect_err("missing");
     assert_eq!((error.raw_os_error(), error.path()), (Some(2), Path::new("/no such folder/")));
     let options = IngestOptions::new().with_failures(Failures::Collect);
-    let ingested = options.collect(missing).expect("collected");
+    let ingested = options.ingest(missing).expect("collected");
     assert_eq!((ingested.len(), ingested.report().failed), (1, 1));
 }
 

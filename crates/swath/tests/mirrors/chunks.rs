@@ -4,9 +4,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use swath::{
-    Checksums, HealOptions, Hedging, Mirrored, ReadOptions, Reason, Source, Verify, manifest,
-};
+use swath::heal::HealOptions;
+use swath::manifest::Checksums;
+use swath::mirror::{Hedging, Mirrored, Verify};
+use swath::{ReadOptions, Reason, Source, manifest};
 use swath_reference::bytes;
 
 use crate::copies::{Faults, Faulty};
@@ -30,7 +31,7 @@ fn a_chunk_that_reaches_past_the_end_of_every_copy_is_bad_without_being_read() {
     let len = 1_u64 << 61;
     let known = Arc::new(Checksums::new(len, len, vec![7]).expect("one chunk"));
     let copy = Faulty::new(0, &right, 4096, Faults::default());
-    let checked = manifest::check(&known, copy.source()).expect("it is there");
+    let checked = manifest::check(copy.source(), &known).expect("it is there");
     assert_eq!((checked.bad, checked.len), (vec![(0, len)], 4377));
     let against = Verify::Manifest(Arc::clone(&known));
     let mirrored = Mirrored::new([copy.source()]).with_verify(against.clone());
@@ -83,8 +84,8 @@ fn long_chunks_are_compared_and_healed_in_steps() {
     damaged[LONG + 5 * MIB] ^= 1;
     std::fs::write(&paths[0], &right).expect("room");
     std::fs::write(&paths[1], &damaged).expect("room");
-    assert!(manifest::check(&known, paths[0].as_path()).expect("readable").is_right());
-    let checked = manifest::check(&known, paths[1].as_path()).expect("readable");
+    assert!(manifest::check(paths[0].as_path(), &known).expect("readable").is_right());
+    let checked = manifest::check(paths[1].as_path(), &known).expect("readable");
     assert_eq!(checked.bad, [(LONG as u64, LONG as u64)]);
     let healed =
         HealOptions::new().heal(&paths, &Verify::Manifest(known)).expect("one is good");

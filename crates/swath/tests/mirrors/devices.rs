@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use swath::{Engine, HealOptions, Mirrored, ReadOptions, Source, Verify, manifest};
+use swath::heal::HealOptions;
+use swath::mirror::{Mirrored, Verify};
+use swath::{Engine, ReadOptions, Source, manifest};
 use swath_reference::{bytes, skip};
 
 const MIB: usize = 1 << 20;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use swath::{
-    Checksums, Engine, MirrorState, Mirrored, ReadOptions, Reason, Source, Verify, manifest,
-};
+use swath::manifest::Checksums;
+use swath::mirror::{MirrorState, Mirrored, Verify};
+use swath::{Engine, ReadOptions, Reason, Source, manifest};
 use swath_reference::{bytes, mirror, splitmix};
 
 use crate::copies::{Faults, Faulty};
@@ -243,14 +243,14 @@ fn every_verb_reads_around_a_fault() {
     let copy = folder.path().join("copy");
     swath::copy(source(), &copy).expect("readable");
     assert!(std::fs::read(&copy).expect("there") == right[..]);
-    let found = manifest::check(&sums, &copy).expect("readable");
+    let found = manifest::check(&copy, &sums).expect("readable");
     assert!(found.is_right());
     let sizes = swath::records_of([source()])
         .map_blocks(|block| Ok::<_, swath::Error>(block.bytes.len()));
     let sizes = sizes.expect("readable");
     assert_eq!(sizes.iter().sum::<usize>(), right.len());
-    let plan = swath::ClassPlan::of_whole(100, 10);
-    let loaded = swath::read_prioritised(source(), plan).expect("readable").finish();
+    let plan = swath::classes::ClassPlan::of_whole(100, 10);
+    let loaded = swath::classes::read_prioritised(source(), plan).expect("readable").finish();
     let loaded = loaded.expect("readable");
     assert!(loaded.bytes(0, 0..right.len() as u64).expect("all of it") == &right[..]);
     assert!(loaded.report.read.mirrors.iter().any(|mirror| mirror.fail_overs > 0));

@@ -4,9 +4,8 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use swath::{
-    MirrorOptions, MirrorState, Mirrored, ReadOptions, Reason, Source, Verify, manifest,
-};
+use swath::mirror::{MirrorOptions, MirrorState, Mirrored, Verify};
+use swath::{ReadOptions, Reason, Source, manifest};
 use swath_reference::bytes;
 
 const LEN: usize = (3 << 20) + 77;
@@ -91,13 +90,13 @@ fn a_manifest_finds_every_damaged_chunk_and_says_where() {
     let folder = tempfile::tempdir().expect("a folder");
     let (paths, mut right) = three(&folder);
     let sums = folder.path().join("sums");
-    manifest::save(&manifest::of(&paths[0]).expect("readable"), &sums).expect("room");
+    manifest::save(&sums, &manifest::of(&paths[0]).expect("readable")).expect("room");
     let sums = manifest::load(&sums).expect("just written");
-    assert!(manifest::check(&sums, &paths[1]).expect("readable").is_right());
+    assert!(manifest::check(&paths[1], &sums).expect("readable").is_right());
     right[(1 << 20) + 5] ^= 1;
     right.push(0);
     std::fs::write(&paths[1], &right).expect("room");
-    let found = manifest::check(&sums, &paths[1]).expect("readable");
+    let found = manifest::check(&paths[1], &sums).expect("readable");
     assert_eq!(found.bad, [(1 << 20, 1 << 20)]);
     assert_eq!((found.len, found.expected_len), (LEN as u64 + 1, LEN as u64));
     assert!(!found.is_right());

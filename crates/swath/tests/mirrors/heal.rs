@@ -4,7 +4,9 @@ use std::os::unix::fs::{FileExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::{HealOptions, OutputOptions, ReadOptions, Reason, Verify, manifest};
+use swath::heal::HealOptions;
+use swath::mirror::Verify;
+use swath::{OutputOptions, ReadOptions, Reason, manifest};
 use swath_reference::{bytes, mirror, splitmix};
 
 const MIB: usize = 1 << 20;

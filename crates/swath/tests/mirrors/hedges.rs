@@ -3,7 +3,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swath::{Engine, Hedging, Mirrored, ReadOptions};
+use swath::mirror::{Hedging, Mirrored};
+use swath::{Engine, ReadOptions};
 use swath_reference::bytes;
 
 use crate::copies::{Faults, Faulty};
@@ -47,7 +48,8 @@ fn second_reads_are_off_unless_asked_for_and_keep_their_budget() {
         }
         let loaded = ReadOptions::new().with_workers(6).read(mirrored).expect("all are good");
         assert!(loaded.buffer[..] == right[..]);
-        let hedges = |mirror: &swath::MirrorReport| mirror.hedges_won + mirror.hedges_lost;
+        let hedges =
+            |mirror: &swath::mirror::MirrorReport| mirror.hedges_won + mirror.hedges_lost;
         loaded.report.mirrors.iter().map(hedges).sum::<u64>()
     };
     assert_eq!(read(None), 0);

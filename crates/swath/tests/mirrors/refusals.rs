@@ -4,8 +4,11 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use swath::{HealOptions, MirrorOptions, MirrorState, ReadOptions, Reason, Source};
-use swath::{Verify, manifest};
+use swath::heal::HealOptions;
+use swath::manifest;
+use swath::mirror::Verify;
+use swath::mirror::{MirrorOptions, MirrorState};
+use swath::{ReadOptions, Reason, Source};
 use swath_reference::bytes;
 
 const LEN: usize = (2 << 20) + 7;
@@ -116,7 +119,7 @@ fn a_pipe_is_no_copy_and_is_not_waited_for() {
     assert!(loaded.buffer[..] == right[..]);
     assert_eq!(loaded.report.mirrors[0].state, MirrorState::Unusable);
     let sums = manifest::of(&paths[0]).expect("readable");
-    manifest::check(&sums, &pipe_path).expect_err("a pipe");
+    manifest::check(&pipe_path, &sums).expect_err("a pipe");
     for wrong in [&*pipe_path, Path::new("/dev/zero")] {
         let target = folder.path().join("copy");
         let error = MirrorOptions::new().mirror(wrong, &[&target]).expect_err("no file");

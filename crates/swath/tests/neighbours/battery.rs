@@ -75,7 +75,7 @@ pub(crate) struct Failure {
 
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        let text = swath::in_one_line(&error, error.what_to_try());
+        let text = swath::machine::in_one_line(&error, error.what_to_try());
         Self { number: error.raw_os_error(), text }
     }
 }

@@ -5,8 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use swath::append::{AppendOptions, Mode, OrderedOptions};
+use swath::copy::CopyOptions;
+use swath::mirror::MirrorOptions;
 use swath::sink::Fs;
-use swath::{CopyOptions, Error, MirrorOptions, OutputOptions, WriteOptions};
+use swath::{Error, OutputOptions, WriteOptions};
 
 pub(crate) const NEW: &[u8] = b"NEW BYTES, WHICH ARE LONGER";
 

@@ -2,9 +2,9 @@
 
 use std::io::Read;
 
-use swath::{
-    ClassPlan, Engine, Error, Files, IngestOptions, PageCache, ReadOptions, Result, Source,
-};
+use swath::classes::ClassPlan;
+use swath::ingest::{Files, IngestOptions};
+use swath::{Engine, Error, PageCache, ReadOptions, Result, Source};
 
 use crate::trap::{Trap, source};
 use crate::{Case, Place};
@@ -66,7 +66,7 @@ pub(crate) const CASES: &[Case] = &[
     ("checksums, progress", |p, t| said(told(options(p), t).checksums(p.input, 4096))),
     ("check, progress", |p, t| {
         let sums = ReadOptions::new().checksums(p.input, 16 << 10).expect("it is there").value;
-        said(told(options(p), t).check(&sums, p.input))
+        said(told(options(p), t).check(p.input, &sums))
     }),
     ("reader, progress", |p, t| reader(&told(options(p), t.later()), p.input.into())),
     ("prioritised, progress", |p, t| prioritised(p, p.input.into(), Some(t), classes(p))),
@@ -114,7 +114,7 @@ pub(crate) const CASES: &[Case] = &[
     }),
     ("ingest, progress", |p, t| {
         let read = ReadOptions::new().with_workers(p.workers).with_progress(move |_| t.step());
-        said(IngestOptions::new().with_read(read).collect(Files::from(p.files)))
+        said(IngestOptions::new().with_read(read).ingest(Files::from(p.files)))
     }),
     ("ingest stream, progress", |p, t| {
         let read = ReadOptions::new().with_workers(p.workers).with_progress(move |_| t.step());
@@ -164,12 +164,12 @@ pub(crate) const SOURCES: &[Case] = &[
         said(records.transform(p.folder.join("out"), |_, _| Ok::<_, Error>(())))
     }),
     ("copy of a source", |p, t| {
-        let options = swath::CopyOptions::new()
+        let options = swath::copy::CopyOptions::new()
             .with_read(ReadOptions::new().with_workers(p.workers).with_chunk_size(16 << 10));
         said(options.copy(source(LEN, t), p.folder.join("out")))
     }),
     ("copy of a stream", |p, t| {
-        said(swath::CopyOptions::new().copy(source(None, t), p.folder.join("out")))
+        said(swath::copy::CopyOptions::new().copy(source(None, t), p.folder.join("out")))
     }),
     ("progress of a stream's records", |p, t| lines(p, t, source(None, Trap::never()))),
 ];

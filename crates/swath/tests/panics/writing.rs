@@ -5,11 +5,11 @@ use std::path::Path;
 
 use rayon::prelude::*;
 use swath::append::{self, Append, AppendOptions, AppendTo, Direct, OrderedOptions};
+use swath::copy::{CopyOptions, Reflink};
+use swath::heal::HealOptions;
+use swath::mirror::{MirrorOptions, Verify};
 use swath::sink::Durability;
-use swath::{
-    CopyOptions, Error, HealOptions, MirrorOptions, Output, OutputOptions, ReadOptions,
-    Reflink, Verify, WriteOptions,
-};
+use swath::{Error, Output, OutputOptions, ReadOptions, WriteOptions};
 
 use crate::trap::Trap;
 use crate::{Case, Place};

@@ -5,7 +5,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use swath::{Cut, Growth, ReadAt, ReadOptions, Reason, Source, SourceFacts, records_of};
+use swath::reading::Growth;
+use swath::{Cut, ReadAt, ReadOptions, Reason, Source, SourceFacts, records_of};
 
 use crate::inputs::{CSV, LINES, by_position, file, in_order, owned, random, workers};
 

@@ -8,7 +8,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-use swath::{CancelToken, ClassPlan, Growth, ReadOptions, Reason};
+use swath::classes::ClassPlan;
+use swath::reading::Growth;
+use swath::{CancelToken, ReadOptions, Reason};
 
 use crate::inputs::{byte_at, faulty, file};
 
@@ -82,7 +84,7 @@ fn a_lasting_failure_is_told_with_its_bytes_and_what_was_complete_stays() {
 #[test]
 fn passing_failures_that_do_not_pass_end_the_read() {
     let source = faulty(MIB, |_, _| Some(Err(io::ErrorKind::TimedOut.into())));
-    let reading = swath::read_prioritised(source, by_mib(1)).expect("started");
+    let reading = swath::classes::read_prioritised(source, by_mib(1)).expect("started");
     let error = reading.finish().expect_err("never passes");
     assert_eq!(error.io_kind(), io::ErrorKind::TimedOut);
 }
@@ -165,7 +167,8 @@ fn a_token_cancels_also_workers_that_are_parked() {
 #[test]
 fn a_callback_that_panics_is_the_callers_panic() {
     let plan = by_mib(4).with_class_callback(|class| assert!(class.class() != 2, "planted"));
-    let reading = swath::read_prioritised(faulty(4 * MIB, |_, _| None), plan).expect("started");
+    let reading =
+        swath::classes::read_prioritised(faulty(4 * MIB, |_, _| None), plan).expect("started");
     let ended = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| reading.finish()));
     let panic = ended.expect_err("it panicked");
     let text = panic.downcast_ref::<String>().map(String::as_str);
@@ -176,7 +179,7 @@ fn a_callback_that_panics_is_the_callers_panic() {
 
 #[test]
 fn a_callback_that_waits_for_its_own_read_is_told_so() {
-    let slot: Arc<Mutex<Option<swath::Prioritised>>> = Arc::default();
+    let slot: Arc<Mutex<Option<swath::classes::Prioritised>>> = Arc::default();
     let (own, told) = (Arc::clone(&slot), Arc::new(AtomicBool::new(false)));
     let (gate, says) = (Arc::new(Gate::default()), Arc::clone(&told));
     let held = Arc::clone(&gate);

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use swath::{Engine, Growth, PageCache, Progress, ReadOptions, Reason};
+use swath::reading::Growth;
+use swath::{Engine, PageCache, Progress, ReadOptions, Reason};
 
 use crate::inputs::file;
 

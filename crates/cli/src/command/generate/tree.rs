@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::sink::Kind;
+use swath::sink::FileKind;
 use swath_study::hidden::Hidden;
 use swath_study::many::tree::{self, Made};
 
@@ -94,7 +94,7 @@ fn make(recipe: &tree::Tree, args: &Tree) -> io::Result<Made> {
 fn is_free(output: &Path) -> io::Result<bool> {
     match stands(output)? {
         None => fs::metadata(above(output)).map(|_| true),
-        Some(Kind::Folder) => {
+        Some(FileKind::Folder) => {
             for entry in fs::read_dir(output)? {
                 if !entry?.file_name().to_string_lossy().starts_with(KIND) {
                     return Err(io::ErrorKind::DirectoryNotEmpty.into());

@@ -4,7 +4,7 @@ use std::mem;
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::{Files, IngestOptions, IngestReport, Part};
+use swath::ingest::{Files, IngestOptions, IngestReport, Part};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::command::several::line;

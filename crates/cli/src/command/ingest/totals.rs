@@ -1,7 +1,7 @@
 //! How an ingest went, as text for people and as JSON for programs.
 
 use serde::Serialize;
-use swath::{FileOrder, IngestReport, OrderGain};
+use swath::ingest::{FileOrder, IngestReport, OrderGain};
 
 use crate::report::{bytes_per_s, counted, size_text, time_text};
 
@@ -170,13 +170,13 @@ fn order_text(gain: &OrderGain) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swath::{Files, IngestOptions};
+    use swath::ingest::{Files, IngestOptions};
 
     #[test]
     fn every_number_of_the_report_is_in_the_json() {
         let paths = ["/proc/version", "/proc/self/exe"];
         let options = IngestOptions::new().with_order(FileOrder::Inode);
-        let ingested = options.collect(Files::paths(paths)).expect("every process has these");
+        let ingested = options.ingest(Files::paths(paths)).expect("every process has these");
         let report = ingested.report();
         let json = serde_json::to_value(Json::from(report)).expect("plain data");
         let keys = json.as_object().expect("an object").len();

@@ -12,7 +12,7 @@ use super::lone::{self, HEAD};
 use super::scan::{After, Kind, MOST, Scanner, Segment};
 use crate::compressed::supply::Supply;
 use crate::compressed::work::{Split, Tally, Work};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// False marks in one block, above which somebody put them there.
 const MOST_FALSE_MARKS: u64 = 64;
@@ -215,12 +215,12 @@ impl BlockSearch {
     }
 
     fn corrupt(&self, bit: u64, what: &str) -> Error {
-        Error::decompressing(&self.path, Reason::Corrupt, what).at(bit / 8)
+        Error::decompressing(&self.path, FormatReason::Corrupt, what).at(bit / 8)
     }
 
     fn truncated(&self, bit: u64) -> Error {
         let what = "the bzip2 stream is not complete";
-        Error::decompressing(&self.path, Reason::Truncated, what).at(bit / 8)
+        Error::decompressing(&self.path, FormatReason::Truncated, what).at(bit / 8)
     }
 
     fn chain(&self) -> MutexGuard<'_, Chain> {

@@ -10,7 +10,7 @@ use crate::compressed::trim::too_short;
 use crate::compressed::work::{Cut, Encoded, MOST_DECODED, MOST_ENCODED, STEP};
 use crate::compressed::zstd::seek_table;
 use crate::compressed::{Format, zstd};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 
 /// The longest table that is read into memory: of twenty million frames.
 const MOST_TABLE: u64 = 256 << 20;
@@ -212,7 +212,7 @@ fn bytes_at(supply: &mut Supply, offset: u64, len: usize) -> Result<&[u8]> {
 fn table_at(supply: &mut Supply, offset: u64, len: u64) -> Result<&[u8]> {
     if len > MOST_TABLE {
         let what = format!("its index has {len} bytes, more than {MOST_TABLE}");
-        let error = Error::decompressing(supply.path(), Reason::Unsupported, what);
+        let error = Error::decompressing(supply.path(), FormatReason::Unsupported, what);
         return Err(error.at(offset).hint("decompress all of it"));
     }
     let len = usize::try_from(len).unwrap_or(usize::MAX);

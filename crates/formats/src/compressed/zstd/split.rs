@@ -6,7 +6,7 @@ use super::frame::{Header, MOST_HEADER, Start, Walk, Walked, start};
 use super::wrong;
 use crate::compressed::supply::{Supply, no_memory};
 use crate::compressed::work::{Encoded, MOST_DECODED, MOST_ENCODED, STEP, Split, Tally, Work};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
 pub(crate) struct Splitter<'s> {
@@ -48,7 +48,7 @@ impl<'s> Splitter<'s> {
 
     fn needs_dictionary(&self, dictionary: u32) -> Error {
         let what = format!("the frame needs the dictionary {dictionary}");
-        Error::decompressing(self.supply.path(), Reason::Unsupported, what)
+        Error::decompressing(self.supply.path(), FormatReason::Unsupported, what)
             .at(self.supply.offset())
             .hint("`zstd -d -D DICTIONARY`")
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use super::listing::Listing;
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::matrix::header::Symmetry;
 use crate::matrix::id::Id;
 use crate::matrix::value::Values;
@@ -50,7 +50,7 @@ pub(super) fn check_images(
         _ => "has an imaginary part on the diagonal of a hermitian matrix",
     };
     let detail = format!("entry {at}, at row {row}, column {column}, counted from 0, {what}");
-    let error = Error::writing(path, Reason::Invalid, detail);
+    let error = Error::writing(path, FormatReason::Invalid, detail);
     Err(error.hint("write it as a general matrix"))
 }
 
@@ -68,5 +68,5 @@ pub(super) fn outside(matrix: &impl Listing, path: &Path, range: Range<u64>) -> 
         "entry {at} is at row {row}, column {column}, counted from 0, and the matrix has {rows} rows \
          and {columns} columns"
     );
-    Error::writing(path, Reason::Invalid, detail).hint("give it more rows or columns")
+    Error::writing(path, FormatReason::Invalid, detail).hint("give it more rows or columns")
 }

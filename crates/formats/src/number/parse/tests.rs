@@ -202,7 +202,7 @@ fn only_numbers_are_numbers() {
 
 #[test]
 fn the_reason_for_a_refusal_is_told() {
-    use Reason::{Malformed, TooLarge};
+    use FormatReason::{Malformed, TooLarge};
     for (token, type_name, reason) in [
         ("", "f64", Malformed),
         ("x", "f64", Malformed),

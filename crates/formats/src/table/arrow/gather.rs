@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use bytes::Bytes;
 use swath::Array;
 
-use super::super::columns::{Column, Columns, Kind, Shared, clear};
+use super::super::columns::{Column, ColumnKind, Columns, Shared, clear};
 
 type Gathered<T> = Result<T, ArrowError>;
 
@@ -33,8 +33,8 @@ impl Columns {
             let chunks: Vec<&ArrayRef> =
                 batches.iter().map(|batch| batch.column(index)).collect();
             columns.push(match kind {
-                Kind::I64 | Kind::U64 => integers(field.name(), &chunks)?,
-                Kind::F64 => doubles(&chunks)?,
+                ColumnKind::I64 | ColumnKind::U64 => integers(field.name(), &chunks)?,
+                ColumnKind::F64 => doubles(&chunks)?,
             });
         }
         let rows = batches.iter().map(RecordBatch::num_rows).sum();
@@ -43,7 +43,7 @@ impl Columns {
     }
 }
 
-fn kind_of(field: &Field) -> Gathered<Kind> {
+fn kind_of(field: &Field) -> Gathered<ColumnKind> {
     use DataType as Of;
     let refused = |kind: String| {
         let name = field.name();
@@ -55,15 +55,15 @@ fn kind_of(field: &Field) -> Gathered<Kind> {
         return refused(name.to_owned());
     }
     match field.data_type() {
-        Of::Int8 | Of::Int16 | Of::Int32 | Of::Int64 => Ok(Kind::I64),
-        Of::UInt8 | Of::UInt16 | Of::UInt32 | Of::UInt64 => Ok(Kind::I64),
-        Of::Float16 | Of::Float32 | Of::Float64 => Ok(Kind::F64),
+        Of::Int8 | Of::Int16 | Of::Int32 | Of::Int64 => Ok(ColumnKind::I64),
+        Of::UInt8 | Of::UInt16 | Of::UInt32 | Of::UInt64 => Ok(ColumnKind::I64),
+        Of::Float16 | Of::Float32 | Of::Float64 => Ok(ColumnKind::F64),
         other => refused(other.to_string()),
     }
 }
 
 fn integers(name: &str, chunks: &[&ArrayRef]) -> Gathered<Column> {
-    column(Kind::I64, chunks, |chunk, out| match chunk.data_type() {
+    column(ColumnKind::I64, chunks, |chunk, out| match chunk.data_type() {
         DataType::Int8 => fill::<Int8Type, _>(chunk, out, |value| Some(value.into())),
         DataType::Int16 => fill::<Int16Type, _>(chunk, out, |value| Some(value.into())),
         DataType::Int32 => fill::<Int32Type, _>(chunk, out, |value| Some(value.into())),
@@ -80,7 +80,7 @@ fn integers(name: &str, chunks: &[&ArrayRef]) -> Gathered<Column> {
 }
 
 fn doubles(chunks: &[&ArrayRef]) -> Gathered<Column> {
-    let column = column(Kind::F64, chunks, |chunk, out| match chunk.data_type() {
+    let column = column(ColumnKind::F64, chunks, |chunk, out| match chunk.data_type() {
         DataType::Float16 => fill::<Float16Type, _>(chunk, out, |value| Some(value.into())),
         DataType::Float32 => fill::<Float32Type, _>(chunk, out, |value| Some(value.into())),
         _ => fill::<Float64Type, f64>(chunk, out, Some),
@@ -105,7 +105,7 @@ fn fill<T: ArrowPrimitiveType, W>(
 
 /// The chunks one after the other; `None` if `fill` refused one.
 fn column<W: Pod + Send>(
-    kind: Kind,
+    kind: ColumnKind,
     chunks: &[&ArrayRef],
     fill: impl Fn(&ArrayRef, &mut [W]) -> bool,
 ) -> Gathered<Option<Column>>

@@ -18,8 +18,8 @@ use bytemuck::Pod;
 use bytes::Bytes;
 use swath::Array;
 
-use super::super::columns::{Column, Columns, Kind, Shared, clear};
-use crate::error::{Error, Reason};
+use super::super::columns::{Column, ColumnKind, Columns, Shared, clear};
+use crate::error::{Error, FormatReason};
 use crate::memory::room_for;
 
 /// Bytes behind the footer: its length and the magic number.
@@ -33,7 +33,7 @@ const NOT_IN_IT: &str = "a part that is not in it";
 /// Why a file is not taken.
 pub(super) enum Refused {
     /// Why, and what to try.
-    Because(Reason, String, &'static str),
+    Because(FormatReason, String, &'static str),
     Memory(swath::Error),
 }
 
@@ -57,11 +57,11 @@ impl Refused {
 
 fn damaged(detail: impl ToString) -> Refused {
     let detail = format!("the Arrow file is damaged: {}", detail.to_string());
-    Refused::Because(Reason::Malformed, detail, "")
+    Refused::Because(FormatReason::Malformed, detail, "")
 }
 
 fn unsupported(detail: impl Into<String>, hint: &'static str) -> Refused {
-    Refused::Because(Reason::Unsupported, detail.into(), hint)
+    Refused::Because(FormatReason::Unsupported, detail.into(), hint)
 }
 
 pub(super) type Checked<T> = Result<T, Refused>;
@@ -151,7 +151,7 @@ fn footer(file: &[u8]) -> Checked<&[u8]> {
 /// How the values of a column lie in the file.
 #[derive(Clone, Copy)]
 struct Type {
-    kind: Kind,
+    kind: ColumnKind,
     /// Bytes of a value.
     size: usize,
     /// Makes words of 64 bits of them.
@@ -176,16 +176,16 @@ fn type_of(field: &Field) -> Checked<Type> {
     }
     type Widen = fn(&[u8], &mut [u64]);
     let (kind, size, widen): (_, _, Widen) = match field.data_type() {
-        DataType::Int8 => (Kind::I64, 1, signed::<i8>),
-        DataType::Int16 => (Kind::I64, 2, signed::<i16>),
-        DataType::Int32 => (Kind::I64, 4, signed::<i32>),
-        DataType::Int64 => (Kind::I64, 8, signed::<i64>),
-        DataType::UInt8 => (Kind::I64, 1, unsigned::<u8>),
-        DataType::UInt16 => (Kind::I64, 2, unsigned::<u16>),
-        DataType::UInt32 => (Kind::I64, 4, unsigned::<u32>),
-        DataType::UInt64 => (Kind::U64, 8, unsigned::<u64>),
-        DataType::Float32 => (Kind::F64, 4, float::<f32>),
-        DataType::Float64 => (Kind::F64, 8, float::<f64>),
+        DataType::Int8 => (ColumnKind::I64, 1, signed::<i8>),
+        DataType::Int16 => (ColumnKind::I64, 2, signed::<i16>),
+        DataType::Int32 => (ColumnKind::I64, 4, signed::<i32>),
+        DataType::Int64 => (ColumnKind::I64, 8, signed::<i64>),
+        DataType::UInt8 => (ColumnKind::I64, 1, unsigned::<u8>),
+        DataType::UInt16 => (ColumnKind::I64, 2, unsigned::<u16>),
+        DataType::UInt32 => (ColumnKind::I64, 4, unsigned::<u32>),
+        DataType::UInt64 => (ColumnKind::U64, 8, unsigned::<u64>),
+        DataType::Float32 => (ColumnKind::F64, 4, float::<f32>),
+        DataType::Float64 => (ColumnKind::F64, 8, float::<f64>),
         other => {
             let name = field.name();
             let detail = format!(

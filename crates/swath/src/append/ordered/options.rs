@@ -10,7 +10,7 @@ pub enum Direct {
     No,
     /// Past it (`O_DIRECT`): for output larger than memory, or that must be on the device soon.
     /// Chunks need not be aligned. Where the file system refuses, it is written through the page
-    /// cache and said so in [`Written::fallbacks`](super::Written::fallbacks).
+    /// cache and said so in [`OrderedReport::fallbacks`](super::OrderedReport::fallbacks).
     Yes,
 }
 

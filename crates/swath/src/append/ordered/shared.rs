@@ -10,7 +10,7 @@ use swath_os::machine;
 use swath_plan::extent::Extent;
 use swath_plan::sequence::{Placed, Refused, Sequence};
 
-use crate::append::ordered::{OrderedOptions, Written};
+use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
 use crate::observe::Observer;
@@ -54,7 +54,7 @@ struct State {
     idle: Vec<Vec<u8>>,
     /// Bytes that the next new buffer has room for.
     room: usize,
-    written: Written,
+    written: OrderedReport,
 }
 
 /// A chunk that has been taken out to be written.
@@ -79,7 +79,8 @@ impl Shared {
             0 => FIRST_ROOM,
             room => room,
         };
-        let written = Written { bytes: 0, chunks: 0, direct_bytes: 0, buffers: 0, fallbacks };
+        let written =
+            OrderedReport { bytes: 0, chunks: 0, direct_bytes: 0, buffers: 0, fallbacks };
         Self {
             path,
             target,
@@ -281,7 +282,7 @@ impl Shared {
     }
 
     /// Waits until all chunks are where they belong, and finishes the target.
-    pub(super) fn complete(&self) -> Result<Written> {
+    pub(super) fn complete(&self) -> Result<OrderedReport> {
         let mut state = self.state();
         loop {
             self.look_for_trouble(&mut state)?;

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use super::super::careful::{Kind, refused};
 use super::super::crew::Large;
 use super::super::hands::{Call, Wait};
-use super::super::options::Shape;
+use super::super::options::Content;
 use super::super::text;
 use super::{Place, SMALL, Worker, check_text};
 use crate::error::Result;
@@ -81,8 +81,8 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
             self.hands.fill(file, path, offset, &mut part[held..])?;
             let (start, is_last) = (offset - held as u64, len == left);
             held = match self.crew.options.shape {
-                Shape::Bytes => 0,
-                Shape::Text => text::check_part(path, start, part, is_last)?,
+                Content::Bytes => 0,
+                Content::Text => text::check_part(path, start, part, is_last)?,
             };
             let whole = part.len() - held;
             begun[..held].copy_from_slice(&part[whole..]);
@@ -215,7 +215,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
             self.hands.check(file, path, &large.before)?;
         }
         let bytes = self.place.complete(large.index, large.base, large.before.len);
-        if self.crew.options.shape == Shape::Text
+        if self.crew.options.shape == Content::Text
             && let Some(bytes) = bytes
         {
             return text::check(path, 0, bytes);

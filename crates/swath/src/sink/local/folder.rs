@@ -13,7 +13,7 @@ use swath_os::{nameless, names};
 
 use super::lock::LocalLock;
 use super::{LocalFile, facts_of, uninterrupted, unsupported};
-use crate::sink::fs::{Facts, FsFile, FsFolder, Kind, Lock};
+use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Lock};
 
 /// Permissions before the umask takes its part.
 const FOR_ALL: u32 = 0o666;
@@ -98,7 +98,7 @@ impl FsFolder for LocalFolder {
 
     fn open(&self, name: &OsStr) -> io::Result<Arc<dyn FsFile>> {
         let file = names::open_to_read(&self.file, name)?;
-        if facts_of(&fstat(&file)?).kind != Kind::File {
+        if facts_of(&fstat(&file)?).kind != FileKind::File {
             let what = "not an ordinary file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }

@@ -14,7 +14,7 @@ use rustix::process::geteuid;
 use swath_os::names;
 
 use super::{facts_of, unsupported};
-use crate::sink::fs::{Facts, Kind, Lock};
+use crate::sink::fs::{Facts, FileKind, Lock};
 
 /// How often a lock file may vanish under our hands; each time somebody else has got further.
 const ATTEMPTS: usize = 1000;
@@ -94,7 +94,7 @@ fn open(folder: &File, name: &OsStr, user: Option<u32>) -> io::Result<Option<Fil
     let user = user.unwrap_or_else(|| geteuid().as_raw());
     // Whatever has further names was not made as a lock.
     let is_ours =
-        |facts: &Facts| (facts.kind, facts.owner, facts.links) == (Kind::File, user, 1);
+        |facts: &Facts| (facts.kind, facts.owner, facts.links) == (FileKind::File, user, 1);
     let taken = || io::Error::from(io::ErrorKind::AlreadyExists);
     let Some(found) = names::look(folder, name)? else { return Ok(None) };
     // Before it is opened: that alone may do something to what is no file.

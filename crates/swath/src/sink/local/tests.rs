@@ -28,7 +28,7 @@ fn a_link_of_the_kernel_to_a_pipe_is_special() {
     let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&read));
     let located = LocalFs.locate(Path::new(&path)).expect("resolved");
     let facts = located.folder.facts(&located.name).expect("known").expect("there");
-    assert_eq!(facts.kind, Kind::Special);
+    assert_eq!(facts.kind, FileKind::Special);
 }
 
 #[test]

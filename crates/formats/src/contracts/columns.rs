@@ -24,14 +24,14 @@ pub struct Contract {
     /// T: years to expiry; not negative.
     pub years: f64,
     /// To buy or to sell.
-    pub kind: Kind,
+    pub kind: ContractKind,
     /// The price that the file gives, to compare with.
     pub reference: f64,
 }
 
 /// What a contract is a right to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum ContractKind {
     /// To buy.
     Call,
     /// To sell.
@@ -103,7 +103,7 @@ impl Contracts {
             dividend_yield: self.dividend_yield[index],
             volatility: self.volatility[index],
             years: self.years[index],
-            kind: if self.is_put[index] == 0 { Kind::Call } else { Kind::Put },
+            kind: if self.is_put[index] == 0 { ContractKind::Call } else { ContractKind::Put },
             reference: self.reference[index],
         })
     }
@@ -192,7 +192,7 @@ impl<'c> Part<'c> {
 }
 
 /// `C` or `P`, as in the file.
-impl fmt::Display for Kind {
+impl fmt::Display for ContractKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Self::Call => "C",

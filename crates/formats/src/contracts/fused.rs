@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use swath::Source;
 use swath::append::{Ordered, Ticket};
 
-use super::contracts::Contracts;
+use super::columns::Contracts;
 use super::line::{self, Wrong};
 use super::pricing::{Difference, format_prices, price};
 use super::supply::{Block, Supply};

@@ -16,7 +16,7 @@ use swath::Reader;
 
 use super::header::{count, surplus, too_few};
 use super::line::{MOST_LINE, Wrong, too_long};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 
 /// Whole lines.
@@ -96,7 +96,8 @@ impl Text<'_> {
 
 fn no_memory(path: &Path) -> Error {
     let what = "there is not enough memory for a block of its lines";
-    Error::reading(path, Reason::TooLarge, what).hint("use smaller blocks or fewer workers")
+    Error::reading(path, FormatReason::TooLarge, what)
+        .hint("use smaller blocks or fewer workers")
 }
 
 /// Cuts a stream; an iterator that ends behind its first error.

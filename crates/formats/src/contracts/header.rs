@@ -1,12 +1,12 @@
 //! The first line, and what it says of the others.
 
 use super::line::{Fields, Wrong, check_len, is_blank};
-use crate::error::Reason;
+use crate::error::FormatReason;
 
 /// Returns the count that the first line is, without its newline; `None` stands for an empty file.
 pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
     let wrong = |at, reason, what: &str| Wrong { line: 0, at, reason, what: what.to_owned() };
-    let malformed = |at, what| Err(wrong(at, Reason::Malformed, what));
+    let malformed = |at, what| Err(wrong(at, FormatReason::Malformed, what));
     let Some(line) = line else {
         return malformed(0, "it is empty, and has not even a count of contracts");
     };
@@ -25,7 +25,9 @@ pub(super) fn count(line: Option<&[u8]>) -> Result<u64, Wrong> {
         return malformed(at, "the first line is no count of contracts");
     }
     let count = std::str::from_utf8(token).ok().and_then(|digits| digits.parse().ok());
-    count.ok_or_else(|| wrong(at, Reason::TooLarge, "the count of contracts is beyond 64 bits"))
+    count.ok_or_else(|| {
+        wrong(at, FormatReason::TooLarge, "the count of contracts is beyond 64 bits")
+    })
 }
 
 /// Where in `text`, which is behind the last contract, anything stands that is not blank, or a
@@ -39,7 +41,7 @@ pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
         }
         if let Some(found) = bytes.iter().position(|&byte| !is_space(byte)) {
             let what = format!("there are more than the {declared} contracts of line 1");
-            return Some(Wrong { line, at: at + found, reason: Reason::Malformed, what });
+            return Some(Wrong { line, at: at + found, reason: FormatReason::Malformed, what });
         }
         at += bytes.len() + 1;
     }
@@ -49,5 +51,5 @@ pub(super) fn surplus(text: &[u8], declared: u64) -> Option<Wrong> {
 /// What is wrong at the end of a file with fewer contracts than its first line says.
 pub(super) fn too_few(declared: u64, there: u64) -> Wrong {
     let what = format!("it ends behind {there} of the {declared} contracts of line 1");
-    Wrong { line: 0, at: 0, reason: Reason::Truncated, what }
+    Wrong { line: 0, at: 0, reason: FormatReason::Truncated, what }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use swath::append::{Ordered, Written};
+use swath::append::{Ordered, OrderedReport};
 
 use crate::error::Result;
 use crate::random::splitmix;
@@ -24,7 +24,12 @@ const CHUNK: u64 = 4 * BASE;
 /// # Errors
 ///
 /// As writing says.
-pub fn generate(count: u64, seed: u64, threads: usize, output: Ordered) -> Result<Written> {
+pub fn generate(
+    count: u64,
+    seed: u64,
+    threads: usize,
+    output: Ordered,
+) -> Result<OrderedReport> {
     let lines: Vec<String> = contracts(seed).collect();
     let text = lines.concat();
     let lens: Vec<usize> = lines

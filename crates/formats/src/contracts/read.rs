@@ -7,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use swath::append::{Ordered, ordered_to};
 use swath::{ReadOptions, Reader, Source};
 
-use super::contracts::{Contracts, Part};
+use super::columns::{Contracts, Part};
 use super::line;
 use super::supply::{Block, Supply};
-use crate::error::{Error, Reason, Result};
+use crate::error::{Error, FormatReason, Result};
 use crate::share::workers;
 use crate::spare::Spare;
 
@@ -102,7 +102,7 @@ impl Reading {
             let block = block?;
             if block.contracts > rest.len() {
                 let what = "it was written to while it was read";
-                return Err(Error::reading(&self.path, Reason::Malformed, what));
+                return Err(Error::reading(&self.path, FormatReason::Malformed, what));
             }
             let part = rest.take(block.contracts);
             Ok((block, part))

@@ -2,8 +2,8 @@
 
 use swath_simd::fields::{double, last, short, usual};
 
-use super::contracts::Part;
-use crate::error::Reason;
+use super::columns::Part;
+use crate::error::FormatReason;
 
 /// What the fields of a line are, in order.
 const FIELDS: [&str; 9] = [
@@ -49,7 +49,7 @@ pub(super) struct Wrong {
     pub(super) line: usize,
     /// Of the field, in the text.
     pub(super) at: usize,
-    pub(super) reason: Reason,
+    pub(super) reason: FormatReason,
     pub(super) what: String,
 }
 
@@ -82,7 +82,7 @@ pub(super) fn check_len(line: &[u8]) -> Result<(), Wrong> {
 
 /// What is wrong with a line that is too long.
 pub(super) fn too_long() -> Wrong {
-    wrong(0, Reason::Malformed, format!("the line is longer than {MOST_LINE} bytes"))
+    wrong(0, FormatReason::Malformed, format!("the line is longer than {MOST_LINE} bytes"))
 }
 
 /// Parses a line as programs write it: short decimals, single blanks, nothing negative; `None` for
@@ -124,7 +124,7 @@ fn row<'l>(
     for (index, name) in FIELDS.into_iter().enumerate() {
         let Some((at, token)) = fields.next() else {
             let what = format!("{name} is missing: {index} fields of {}", FIELDS.len());
-            return Err(wrong(len, Reason::Malformed, what));
+            return Err(wrong(len, FormatReason::Malformed, what));
         };
         first = if index == 0 { at } else { first };
         field(&mut row, index, token)
@@ -134,22 +134,22 @@ fn row<'l>(
         None if row.has_a_price() => Ok(row),
         None => {
             let what = String::from("its price is beyond what can be computed with doubles");
-            Err(wrong(first, Reason::TooLarge, what))
+            Err(wrong(first, FormatReason::TooLarge, what))
         }
         Some((at, _)) => {
             let what = format!("there are more than {} fields", FIELDS.len());
-            Err(wrong(at, Reason::Malformed, what))
+            Err(wrong(at, FormatReason::Malformed, what))
         }
     }
 }
 
-fn wrong(at: usize, reason: Reason, what: String) -> Wrong {
+fn wrong(at: usize, reason: FormatReason, what: String) -> Wrong {
     Wrong { line: 0, at, reason, what }
 }
 
 /// Puts field `index` in its place.
-fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (Reason, String)> {
-    let malformed = |what: &str| Err((Reason::Malformed, what.to_owned()));
+fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (FormatReason, String)> {
+    let malformed = |what: &str| Err((FormatReason::Malformed, what.to_owned()));
     if token.contains(&0) {
         return malformed("has a NUL byte in it");
     }
@@ -164,7 +164,9 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (Reason, Strin
     let Some(value) = double(token) else {
         let is_number = std::str::from_utf8(token).is_ok_and(|it| it.parse::<f64>().is_ok());
         return match is_number && token.iter().any(u8::is_ascii_digit) {
-            true => Err((Reason::TooLarge, String::from("is beyond what a double holds"))),
+            true => {
+                Err((FormatReason::TooLarge, String::from("is beyond what a double holds")))
+            }
             false => malformed("is not a number"),
         };
     };
@@ -173,7 +175,7 @@ fn field(row: &mut Row, index: usize, token: &[u8]) -> Result<(), (Reason, Strin
         4 | 5 if value < 0.0 => return malformed("is below 0"),
         7 if value != 0.0 => {
             let what = "are not 0: dividends on certain days are not in the formula";
-            return Err((Reason::Unsupported, what.to_owned()));
+            return Err((FormatReason::Unsupported, what.to_owned()));
         }
         7 => {}
         8 => row.reference = value,

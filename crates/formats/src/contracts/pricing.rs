@@ -2,7 +2,7 @@
 
 use swath_simd::black_scholes;
 
-use super::contracts::Contracts;
+use super::columns::Contracts;
 use crate::number::format::push_f64_fixed;
 
 /// How far a price may be from the one in the file, as in PARSEC: the normal distribution that it

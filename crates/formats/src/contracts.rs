@@ -15,18 +15,18 @@
 //! With however many workers, in blocks however large, the bytes that come out are the same.
 //!
 //! ```
-//! use swath_formats::options;
+//! use swath_formats::contracts;
 //!
 //! # let folder = tempfile::tempdir()?;
 //! # let (path, prices) = (folder.path().join("options"), folder.path().join("prices"));
 //! std::fs::write(&path, "1\n42.00 40.00 0.1000 0.00 0.20 0.50 C 0.00 4.759422392871532\n")?;
-//! let report = options::price(path.as_path(), &prices)?;
+//! let report = contracts::price(path.as_path(), &prices)?;
 //! assert_eq!((report.contracts, report.off), (1, 0));
 //! assert!(std::fs::read_to_string(prices)?.starts_with("1\n4.75942"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod contracts;
+mod columns;
 mod fused;
 mod generate;
 mod header;
@@ -43,7 +43,7 @@ use swath::{Output, OutputOptions, ReadOptions, Source};
 use crate::error::Result;
 use crate::share::workers;
 
-pub use contracts::{Contract, Contracts, Kind};
+pub use columns::{Contract, ContractKind, Contracts};
 pub use generate::{BASE, generate};
 pub use pricing::{TOLERANCE, format_prices};
 pub use read::{ContractOptions, read};
@@ -145,9 +145,9 @@ impl PriceOptions {
     /// # Errors
     ///
     /// The first thing that is wrong in the order of the file, with its line and byte: of the kind
-    /// [`Malformed`](crate::Reason::Malformed), [`TooLarge`](crate::Reason::TooLarge) where a number
-    /// or a price is infinite, [`Unsupported`](crate::Reason::Unsupported) for dividends,
-    /// [`Truncated`](crate::Reason::Truncated) if contracts are missing; else what reading and
+    /// [`Malformed`](crate::FormatReason::Malformed), [`TooLarge`](crate::FormatReason::TooLarge) where a number
+    /// or a price is infinite, [`Unsupported`](crate::FormatReason::Unsupported) for dividends,
+    /// [`Truncated`](crate::FormatReason::Truncated) if contracts are missing; else what reading and
     /// writing say. Then there is no output; into a stream, what was right before it may have gone.
     pub fn price(
         &self,
