@@ -79,12 +79,12 @@ pub fn local(path: impl AsRef<Path>, len: u64, options: &WriteOptions) -> Result
     Ok(Output::new(path, Target::Local(options.create(path, len)?)))
 }
 
-/// Begins a folder with a file for each thread that writes. [`append::open`] reads the files one
+/// Begins a folder with a file for each thread that writes. [`swath::append::open`] reads the files one
 /// after the other. The mode of `options` does not count.
 ///
 /// # Errors
 ///
-/// Those of [`append::create`].
+/// Those of [`swath::append::create`].
 pub fn local_files(path: impl AsRef<Path>, options: AppendOptions) -> Result<Output> {
     // Writers collect: what they leave goes to the file at once.
     let options = options.with_mode(Mode::Segments).with_buffer_size(1);
