@@ -5,12 +5,12 @@ use crate::contestants::text::Text;
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
-use swath::append::OrderedOptions;
+use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
 use swath::{Array, OutputOptions};
-use swath_formats::contracts;
-use swath_formats::matrix::{Coo, MatrixWriteOptions, Rmat, Symmetry, Values};
-use swath_study::workload::{self, Generated, Kind, Recipe, Style, Table};
+use swath_formats::matrix::{Coo, MatrixWriteOptions, Symmetry, Values};
+use swath_study::workload::graph::{Rmat, Text as GraphText};
+use swath_study::workload::{self, Generated, Kind, Recipe, Style, Table, contracts};
 
 use super::table::rounded;
 
@@ -76,11 +76,6 @@ impl Recipes {
     }
 
     fn write(self, bench: &Bench, path: &Path) -> Result<()> {
-        let ordered = |path: &Path| {
-            OrderedOptions::new()
-                .with_output(OutputOptions::new().with_durability(Durability::None))
-                .ordered(path)
-        };
         let (quick, seed) = (bench.quick, bench.rounds.seed);
         let table = |size: u64, columns, style| {
             let size = if quick { 1 << 20 } else { size };
@@ -95,11 +90,17 @@ impl Recipes {
             Self::Fixed => Ok(table(500_000_000, 8, Style::Fixed(6))?),
             Self::Contracts => {
                 let count = if quick { 10_000 } else { 2_500_000 };
-                contracts::generate(count, seed, 0, ordered(path)?)?;
+                contracts::generate(count, seed, 0, unsynced(path)?)?;
                 Ok(())
             }
         }
     }
+}
+
+fn unsynced(path: &Path) -> swath::Result<Ordered> {
+    OrderedOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None))
+        .ordered(path)
 }
 
 /// Edges of each vertex.
@@ -109,12 +110,12 @@ const DEGREE: u64 = 16;
 fn graph(path: &Path, seed: u64, scale: u32, is_real: bool) -> Result<()> {
     let count = DEGREE << scale;
     let graph = Rmat::new(scale, count).with_seed(seed);
-    let options = MatrixWriteOptions::new()
-        .with_output(OutputOptions::new().with_durability(Durability::None));
     if !is_real {
-        graph.write(path, &options)?;
+        graph.write(GraphText::MatrixMarket, 0, unsynced(path)?)?;
         return Ok(());
     }
+    let options = MatrixWriteOptions::new()
+        .with_output(OutputOptions::new().with_durability(Durability::None));
     let len = usize::try_from(count)?;
     let (mut rows, mut columns) = (Array::<u32>::zeroed(len)?, Array::<u32>::zeroed(len)?);
     let mut values = Array::<f64>::zeroed(len)?;

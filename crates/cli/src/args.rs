@@ -12,11 +12,11 @@
 //! # Ok::<(), clap::Error>(())
 //! ```
 
-pub mod append;
 pub mod classes;
 pub mod compress;
 pub mod convert;
 pub mod copy;
+pub mod fib;
 pub mod generate;
 pub mod ingest;
 pub mod mirror;
@@ -31,7 +31,6 @@ mod words;
 
 use clap::{Parser, Subcommand};
 
-use self::append::Fib;
 use self::compress::{Compress, Decompress};
 use self::convert::{Convert, Info};
 use self::copy::Cp;
@@ -99,8 +98,6 @@ pub enum Verb {
     Decompress(Decompress),
     /// Price option contracts after Black and Scholes, in parallel
     Price(Price),
-    /// Run study E's benchmark: a Fibonacci tree whose every call writes
-    Fib(Fib),
     /// Turn matrices and tables into other formats, in parallel at both ends
     Convert(Convert),
     /// Say what files hold: kind, shape, header

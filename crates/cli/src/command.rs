@@ -12,7 +12,6 @@ mod convert;
 mod cp;
 mod decompress;
 mod demo;
-mod fib;
 mod generate;
 mod heal;
 mod info;
@@ -137,7 +136,6 @@ fn dispatch(verb: &Verb) -> Result<Outcome> {
         Verb::Price(args) => price::run(args),
         Verb::Convert(args) => convert::run(args),
         Verb::Info(args) => info::run(args),
-        Verb::Fib(args) => fib::run(args),
         Verb::Gen(args) => generate::run(args),
         Verb::Demo(args) => demo::run(args),
         Verb::Study(args) => study::run(args),

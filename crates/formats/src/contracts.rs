@@ -28,7 +28,6 @@
 
 mod columns;
 mod fused;
-mod generate;
 mod header;
 mod line;
 mod pricing;
@@ -44,7 +43,6 @@ use crate::error::Result;
 use crate::share::workers;
 
 pub use columns::{Contract, ContractKind, Contracts};
-pub use generate::{BASE, generate};
 pub use pricing::{TOLERANCE, format_prices};
 pub use read::{ContractOptions, read};
 

@@ -21,7 +21,6 @@ pub mod matrix;
 mod memory;
 mod number;
 
-mod random;
 pub mod safetensors;
 mod share;
 mod spare;

@@ -43,7 +43,6 @@ mod options;
 mod partition;
 mod plain;
 mod regroup;
-mod rmat;
 mod shape;
 mod sparse;
 mod value;
@@ -61,7 +60,6 @@ pub use options::{
     Base, Duplicates, EntryOrder, Ids, MatrixFormat, MatrixOptions, Strictness, SymmetricHalf,
     ValueKind,
 };
-pub use rmat::Rmat;
 pub use sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 pub use value::{Complex, Value, Values};
 pub use write::{Matrix, MatrixWriteOptions};

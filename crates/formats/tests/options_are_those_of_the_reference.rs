@@ -4,12 +4,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use swath::append::{OrderedOptions, ordered, ordered_to};
+use swath::append::{OrderedOptions, ordered_to};
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions, Source};
 use swath_formats::FormatReason;
 use swath_formats::contracts::{
-    Contract, ContractKind, ContractOptions, PriceOptions, Priced, generate, read,
+    Contract, ContractKind, ContractOptions, PriceOptions, Priced, read,
 };
 use swath_reference::options as reference;
 
@@ -187,32 +187,6 @@ fn every_run_leaves_the_same_bytes() {
         assert!((price - contract.price()).abs() < 1e-9, "{line} of {contract:?}");
     }
     assert_eq!(lines.count(), 700);
-}
-
-#[test]
-fn generated_contracts_have_the_right_prices() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let made = |name: &str, count, seed, workers| {
-        let path = folder.path().join(name);
-        let output = ordered(&path).expect("a new file");
-        generate(count, seed, workers, output).expect("room");
-        std::fs::read(path).expect("it is there")
-    };
-    for count in [0, 1, 999, 1000, 1001, 4000, 12_345] {
-        let text = made("a", count, 1, 1);
-        assert!(text == made("b", count, 1, 5));
-        assert!(count == 0 || text != made("c", count, 2, 2));
-        let contracts = reference::parse(&text).expect("all lines are fine");
-        assert_eq!(contracts.len() as u64, count);
-        for (contract, price) in contracts.iter().take(1000) {
-            assert!((contract.right_price() - price).abs() < 1e-12, "{contract:?} {price}");
-        }
-        let run = Run { workers: 2, block_size: 0 };
-        let (priced, _) =
-            run.price(folder.path().join("a").as_path()).expect("it can be priced");
-        assert_eq!((priced.contracts, priced.off), (count, 0));
-        assert!(priced.largest_difference < 5e-5, "{priced:?}");
-    }
 }
 
 const GOOD: &str = "42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599372900096";

@@ -14,7 +14,7 @@
 //! ```
 
 /// The odd number nearest to 2^64 divided by the golden ratio.
-const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const GAMMA: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Returns word `index` of the sequence of `seed`.
 #[inline]
@@ -33,8 +33,9 @@ pub fn fraction(seed: u64, index: u64) -> f64 {
     (word(seed, index) >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
 }
 
+/// Makes a word random that differs from others in a few bits.
 #[inline]
-fn mix(mut state: u64) -> u64 {
+pub(crate) fn mix(mut state: u64) -> u64 {
     state = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     state = (state ^ (state >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     state ^ (state >> 31)

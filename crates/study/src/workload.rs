@@ -19,6 +19,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+pub mod contracts;
+pub mod graph;
+
 use crate::random::{fraction, word};
 use std::io::Write;
 use std::num::NonZero;

@@ -10,6 +10,7 @@ use swath::{OutputOptions, ReadOptions};
 use swath_formats::FormatReason;
 use swath_reference::options as reference;
 use swath_study::pricing::{Form, Priced, Pricing};
+use swath_study::workload::contracts::generate;
 
 const FORMS: [Form; 3] = [Form::Lines, Form::Bulk, Form::Swath];
 
@@ -102,6 +103,31 @@ fn every_form_leaves_the_same_bytes() {
             assert_eq!((priced.off, priced.largest_difference), (*off, *largest), "{name}");
             assert!(*all == bytes, "{name}");
         }
+    }
+}
+
+#[test]
+fn generated_contracts_have_the_right_prices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let made = |name: &str, count, seed, workers| {
+        let path = folder.path().join(name);
+        let output = ordered(&path).expect("a new file");
+        generate(count, seed, workers, output).expect("room");
+        fs::read(path).expect("it is there")
+    };
+    for count in [0, 1, 999, 1000, 1001, 4000, 12_345] {
+        let text = made("a", count, 1, 1);
+        assert!(text == made("b", count, 1, 5));
+        assert!(count == 0 || text != made("c", count, 2, 2));
+        let contracts = reference::parse(&text).expect("all lines are fine");
+        assert_eq!(contracts.len() as u64, count);
+        for (contract, price) in contracts.iter().take(1000) {
+            assert!((contract.right_price() - price).abs() < 1e-12, "{contract:?} {price}");
+        }
+        let (priced, _) =
+            price(Form::Swath, 2, &folder.path().join("a")).expect("it can be priced");
+        assert_eq!((priced.contracts, priced.off), (count, 0));
+        assert!(priced.largest_difference < 5e-5, "{priced:?}");
     }
 }
 

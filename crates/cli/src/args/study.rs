@@ -8,6 +8,8 @@ use clap::{Arg, Args, Command, Subcommand, ValueHint};
 use swath_study::experiment::Extent;
 use swath_study::experiments::ALL;
 
+use super::fib::Fib;
+
 /// `swath study`
 #[derive(Debug, Args)]
 #[command(
@@ -20,6 +22,7 @@ Examples:
   swath study --full --out here && swath study --full --out here --resume
   swath study compare before/study.json after/study.json
   swath study report before
+  swath study fib 23 --bytes 10KiB -o fib.bin
 
 Ctrl-C lets the run on its way end and keeps what is finished; a second one ends it at once.
 
@@ -75,9 +78,11 @@ pub struct Study {
     pub json: bool,
 }
 
-/// What is done with studies that are there.
+/// What is done instead of measuring all.
 #[derive(Debug, Subcommand)]
 pub enum With {
+    /// Run study E's benchmark: a Fibonacci tree whose every call writes
+    Fib(Fib),
     /// Put two studies side by side: two machines, two folders or two versions
     Compare(Compare),
     /// Judge a study anew by the rules of this version, and make its page and summary again

@@ -9,6 +9,7 @@ use swath::timeline::Recorder;
 
 use super::generate::What;
 use super::mirror::Against;
+use super::study::With;
 use super::{Verb, mirror::CopiesArgs};
 use crate::input::Input;
 
@@ -58,16 +59,18 @@ impl Verb {
             Self::Compress(args) => Some(&args.output.timeline),
             Self::Decompress(args) => Some(&args.output.timeline),
             Self::Price(args) => Some(&args.output.timeline),
-            Self::Fib(args) => Some(&args.leave.timeline),
             Self::Convert(args) => Some(&args.output.timeline),
             Self::Gen(args) => match &args.what {
                 What::Mtx(graph) | What::Edges(graph) => Some(&graph.timeline),
                 What::Options(contracts) => Some(&contracts.timeline),
                 _ => None,
             },
+            Self::Study(args) => match &args.with {
+                Some(With::Fib(tree)) => Some(&tree.timeline),
+                _ => None,
+            },
             Self::Info(_)
             | Self::Demo(_)
-            | Self::Study(_)
             | Self::Tune(_)
             | Self::Completions(_)
             | Self::Man(_) => None,
@@ -89,7 +92,6 @@ impl Verb {
             Self::Compress(_) => "compress",
             Self::Decompress(_) => "decompress",
             Self::Price(_) => "price",
-            Self::Fib(_) => "fib",
             Self::Convert(_) => "convert",
             Self::Info(_) => "info",
             Self::Gen(_) => "gen",
@@ -121,16 +123,18 @@ impl Verb {
             Self::Compress(args) => files.input(&args.from).inputs(args.to.as_slice()),
             Self::Decompress(args) => files.input(&args.from).inputs(args.to.as_slice()),
             Self::Price(args) => files.input(&args.from).input(&args.to),
-            Self::Fib(args) => files.path(&args.output),
             Self::Convert(args) => files.path(&args.input).path(&args.to),
             Self::Gen(args) => match &args.what {
                 What::Mtx(graph) | What::Edges(graph) => files.path(&graph.made.output),
                 What::Options(contracts) => files.path(&contracts.made.output),
                 _ => &mut files,
             },
+            Self::Study(args) => match &args.with {
+                Some(With::Fib(tree)) => files.path(&tree.output),
+                _ => &mut files,
+            },
             Self::Info(_)
             | Self::Demo(_)
-            | Self::Study(_)
             | Self::Tune(_)
             | Self::Completions(_)
             | Self::Man(_) => &mut files,
@@ -197,7 +201,7 @@ mod tests {
         "compress a b",
         "decompress a b",
         "price a -o b",
-        "fib 3 -o a",
+        "study fib 3 -o a",
         "convert a b",
         "gen options 3 -o a",
         "gen mtx -o a",

@@ -11,9 +11,8 @@ use anyhow::Result;
 use serde::Serialize;
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
-use swath_formats::contracts;
-use swath_formats::matrix::{MatrixFormat, MatrixWriteOptions, Rmat};
-use swath_study::workload::{Kind, Recipe, Style, Table, generate_synced};
+use swath_study::workload::graph::{Rmat, Text};
+use swath_study::workload::{Kind, Recipe, Style, Table, contracts, generate_synced};
 
 use super::Outcome;
 use crate::args::generate::{Bytes, Contracts, Csv, Gen, Graph, MadeArgs, NumberStyle, What};
@@ -39,8 +38,8 @@ pub(super) fn run(args: &Gen) -> Result<Outcome> {
         What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
         What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
         What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
-        What::Mtx(graph) => make_graph(graph, MatrixFormat::MatrixMarket),
-        What::Edges(graph) => make_graph(graph, MatrixFormat::Edges),
+        What::Mtx(graph) => make_graph(graph, Text::MatrixMarket),
+        What::Edges(graph) => make_graph(graph, Text::Edges),
         What::Options(contracts) => make_contracts(contracts),
         What::Tree(args) => tree::run(args),
         What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
@@ -73,19 +72,16 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
     report(args, (start.elapsed(), made.bytes, made.lines), Some(made.sum))
 }
 
-fn make_graph(graph: &Graph, format: MatrixFormat) -> Result<Outcome> {
+fn make_graph(graph: &Graph, text: Text) -> Result<Outcome> {
     const DEGREE: u64 = 16;
     let args = &graph.made;
     let start = Instant::now();
     let edges = graph.edges.unwrap_or(DEGREE << graph.scale);
-    let options = MatrixWriteOptions::new().with_format(format).with_output(
-        output_to(&args.output)
-            .with_workers(args.workers)
-            .with_timeline(graph.timeline.handle()),
-    );
+    let output = output_to(&args.output).with_timeline(graph.timeline.handle());
     let made = Rmat::new(graph.scale, edges).with_seed(args.seed);
-    let written = made.write(&args.output, &options)?;
-    let head = if format == MatrixFormat::MatrixMarket { 2 } else { 0 };
+    let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
+    let written = made.write(text, args.workers, output)?;
+    let head = if text == Text::MatrixMarket { 2 } else { 1 };
     report(args, (start.elapsed(), written.bytes, edges + head), None)
 }
 

@@ -20,11 +20,13 @@ use crate::output::{complain, print, print_json, wrote};
 use crate::signal::stop_on_signal;
 
 mod compare;
+mod fib;
 mod list;
 mod report;
 
 pub(super) fn run(args: &Study) -> Result<Outcome> {
     match &args.with {
+        Some(With::Fib(args)) => return fib::run(args),
         Some(With::Compare(compared)) => return compare::run(compared),
         Some(With::Report(reported)) => return report::run(reported),
         None => {}

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use swath::{OutputOptions, ReadOptions};
 
 use anyhow::{Context, Result, bail};
+use swath::append::OrderedOptions;
 use swath::sink::Durability;
-use swath_formats::matrix::{AnyCoo, AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
+use swath_formats::matrix::{AnyCoo, AnyCsr, MatrixOptions, MatrixWriteOptions};
+use swath_study::workload::graph::{Rmat, Text};
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
@@ -37,8 +39,8 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     let path = stage.path.with_file_name("graph.mtx");
     let edges = stage.made.bytes / SHARE / LINE;
     let scale = (edges / DEGREE).max(2).ilog2();
-    let options = MatrixWriteOptions::new().with_output(unsynced());
-    Rmat::new(scale, edges).write(&path, &options)?;
+    let output = OrderedOptions::new().with_output(unsynced()).ordered(&path)?;
+    Rmat::new(scale, edges).write(Text::MatrixMarket, stage.workers, output)?;
     let bytes = fs::metadata(&path)?.len();
     let (_, expected) = lines(&path, 1)?;
     let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {

@@ -8,8 +8,8 @@ use swath::OutputOptions;
 use anyhow::Result;
 use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
-use swath_formats::contracts;
 use swath_study::pricing::{Form, Pricing};
+use swath_study::workload::contracts;
 
 use super::stage::Stage;
 use super::{Limit, Memory, Row, Run, State};
@@ -26,9 +26,9 @@ const SHARE: u64 = 8;
 const LINE: u64 = 63;
 
 pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
-    let contracts = stage.path.with_file_name("contracts");
+    let path = stage.path.with_file_name("contracts");
     let count = (stage.made.bytes / SHARE / LINE).max(1);
-    let made = contracts::generate(count, 1, stage.workers, unsynced(&contracts)?)?;
+    let made = contracts::generate(count, 1, stage.workers, unsynced(&path)?)?;
     let row = |(engine, way, how): (&'static str, &'static str, Form)| Row {
         capability: "price",
         engine,

@@ -1,4 +1,4 @@
-//! `fib`, and folders of segments as inputs.
+//! `study fib`, and folders of segments as inputs.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,8 @@ fn place() -> (tempfile::TempDir, PathBuf) {
 }
 
 fn fib(path: &Path, more: &[&str]) -> std::process::Output {
-    let words = ["fib", "12", "--bytes", "100", "--durability", "none", "-o", word(path)];
+    let words =
+        ["study", "fib", "12", "--bytes", "100", "--durability", "none", "-o", word(path)];
     run(words.iter().chain(more).copied())
 }
 

@@ -89,7 +89,7 @@ fn a_strangers_link_to_a_folder_in_a_folder_as_tmp_is_not_followed() {
         vec!["gen", "bytes", "1kB", "-o", within],
         [&tree[..], &[dir]].concat(),
         [&tree[..], &[within]].concat(),
-        vec!["fib", "3", "-o", within],
+        vec!["study", "fib", "3", "-o", within],
         vec!["sum", from, "--timeline", within],
     ] {
         let output = run(&words);

@@ -274,7 +274,7 @@ fn what_is_compressed_priced_and_converted_is_in_the_spans() {
 fn what_is_appended_and_copied_is_in_the_spans() {
     let stage = Stage::of(b"");
     let [segments, file, plain] = ["segments", "file", "plain"].map(|name| stage.path(name));
-    let fib = ["fib", "10", "--bytes", "10KiB"];
+    let fib = ["study", "fib", "10", "--bytes", "10KiB"];
     let words = [&fib[..], &["--mode", "segments", "-o", &segments]].concat();
     let bytes = stage.bytes_of(&words);
     assert_eq!(bytes["write"], 177 * 10240, "fib(10) makes 177 calls");

@@ -74,7 +74,7 @@ impl Stage {
             &["gen", "options", "500", "-o", "options"],
             &["gen", "tree", "--files", "60", "--size", "2kB", "-o", "tree"],
             &["compress", "letters", "letters.zst", "--block-size", "64KiB"],
-            &["fib", "8", "--bytes", "1KiB", "-o", "segments", "--mode", "segments"],
+            &["study", "fib", "8", "--bytes", "1KiB", "-o", "segments", "--mode", "segments"],
             &["manifest", "bytes", "-o", "manifest", "--chunk-size", "64KiB"],
             &["compress", "--format", "bzip2", "larger", "larger.bz2"],
             &["compress", "--block-size", "4MiB", "larger", "larger.zst"],

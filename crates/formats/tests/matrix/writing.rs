@@ -6,8 +6,8 @@ use swath::sink::Durability;
 use swath::{Array, OutputOptions};
 use swath_formats::FormatReason;
 use swath_formats::matrix::{
-    self, AnyCoo, AnyCsr, Base, Coo, Csr, Ids, MatrixFormat, MatrixOptions, MatrixWriteOptions,
-    Rmat, SymmetricHalf, Symmetry, ValueKind, Values,
+    self, AnyCoo, AnyCsr, Base, Coo, Csr, Ids, MatrixOptions, MatrixWriteOptions,
+    SymmetricHalf, Symmetry, ValueKind, Values,
 };
 
 use crate::texts::{Scratch, bits, entries_of, kinds, market, size_of};
@@ -122,29 +122,6 @@ fn half_of_a_matrix_that_is_not_square_is_refused() {
         assert!(error.to_string().contains("3 rows, 2 columns"), "{error}");
         assert!(!target.exists());
     }
-}
-
-#[test]
-fn random_graphs_are_the_same_for_every_number_of_workers() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let graph = Rmat::new(12, 100_000).with_seed(42);
-    let path = folder.path().join("graph");
-    let text = |workers, format| {
-        let how = options().with_output(output().with_workers(workers)).with_format(format);
-        graph.write(&path, &how).expect("written");
-        std::fs::read(&path).expect("text")
-    };
-    for format in [MatrixFormat::MatrixMarket, MatrixFormat::Edges] {
-        let first = text(1, format);
-        for workers in 2..=8 {
-            assert!(text(workers, format) == first, "{workers} workers");
-        }
-        let read = entries_of(&matrix::read(&path).expect("a graph"));
-        let edges = (0..100_000).map(|index| graph.edge(index));
-        assert!(read.iter().map(|entry| (entry.0, entry.1)).eq(edges));
-    }
-    let error = Rmat::new(33, 1).write(&path, &options()).expect_err("too many vertices");
-    assert_eq!(error.reason(), FormatReason::Invalid);
 }
 
 /// A matrix with entries at these places, all worth something of this kind.

@@ -8,7 +8,6 @@ use swath::OutputOptions;
 use anyhow::{Context, Result, ensure};
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
-use swath_formats::contracts::generate;
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, fastest, metric, powers_of_two, read, states};
@@ -20,6 +19,7 @@ use crate::pricing::{Form, Priced, Pricing};
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::{Bound, Interval};
 use crate::workload::Generated;
+use crate::workload::contracts::generate;
 
 const BEFORE: &str = "line by line";
 const AFTER: &str = "study C's form";

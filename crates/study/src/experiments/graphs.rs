@@ -4,10 +4,11 @@ use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::{Result, bail};
+use swath::append::OrderedOptions;
 use swath::maps::Guard;
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
-use swath_formats::matrix::{AnyCsr, MatrixOptions, MatrixWriteOptions, Rmat};
+use swath_formats::matrix::{AnyCsr, MatrixOptions};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, read, states};
@@ -17,6 +18,7 @@ use crate::experiment::{
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 use crate::workload::Generated;
+use crate::workload::graph::{Rmat, Text};
 
 const SUM: &str = "sum through a map, all cores";
 const SUM_SERIAL: &str = "sum through a map, one thread";
@@ -75,8 +77,8 @@ impl Graph {
         let rmat = Rmat::new(scale, edges).with_seed(stage.seed());
         let input = stage.made(&format!("graph-{scale}.mtx"), |path| {
             let output = OutputOptions::new().with_durability(Durability::None);
-            let options = MatrixWriteOptions::new().with_output(output);
-            let bytes = rmat.write(path, &options)?.bytes;
+            let output = OrderedOptions::new().with_output(output).ordered(path)?;
+            let bytes = rmat.write(Text::MatrixMarket, 0, output)?.bytes;
             Ok(Generated { bytes, lines: edges, sum: ReadOptions::new().sum(path)?.value })
         })?;
         let ends = (0..edges).map(|index| rmat.edge(index)).map(|(from, to)| from + to).sum();

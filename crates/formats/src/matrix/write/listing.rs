@@ -12,8 +12,7 @@ pub(crate) trait Listing: Sync {
     fn symmetry(&self) -> Symmetry;
     fn entry_count(&self) -> u64;
     fn values(&self) -> &Values;
-    /// Whether an entry is in this row or in this column; false also if only listing them all would
-    /// tell.
+    /// Whether an entry is in this row or in this column.
     fn uses(&self, id: u64, threads: usize) -> bool;
     /// Calls `each` with the row and column of every entry in `range`.
     fn list(&self, range: Range<u64>, each: impl FnMut(u64, u64));

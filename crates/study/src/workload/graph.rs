@@ -13,15 +13,10 @@
 //! similar degrees. Every edge is made from the seed and its own number alone, so all workers make
 //! any part of the same graph.
 
-use std::ops::Range;
-use swath::Output;
-use swath::append::OrderedReport;
+use swath::append::{Ordered, OrderedReport};
+use swath::{OutputOptions, Result};
 
-use crate::error::{Error, FormatReason, Result};
-use crate::matrix::header::Symmetry;
-use crate::matrix::value::Values;
-use crate::matrix::write::{self, Listing, MatrixWriteOptions};
-use crate::random::{ODD, mixed};
+use crate::random::{GAMMA, mix};
 
 /// The most levels: numbers of vertices have half the bits of a word.
 const MOST_LEVELS: u32 = 32;
@@ -29,14 +24,15 @@ const MOST_LEVELS: u32 = 32;
 /// A random graph that is made as it is written.
 ///
 /// ```
-/// use swath_formats::matrix::{MatrixWriteOptions, Rmat};
+/// use swath::append::{OrderedOptions, ordered};
+/// use swath_study::workload::graph::{Rmat, Text};
 ///
-/// # let folder = tempfile::tempdir().unwrap();
-/// # let path = folder.path().join("graph.mtx");
+/// let folder = tempfile::tempdir()?;
+/// let path = folder.path().join("graph.mtx");
 /// let graph = Rmat::new(10, 5000).with_seed(7); // 1,024 vertices
-/// graph.write(&path, &MatrixWriteOptions::new())?;
-/// # assert!(std::fs::read_to_string(&path).unwrap().contains("1024 1024 5000"));
-/// # Ok::<(), swath_formats::Error>(())
+/// graph.write(Text::MatrixMarket, 2, ordered(&path)?)?;
+/// assert!(std::fs::read_to_string(&path)?.contains("1024 1024 5000"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rmat {
@@ -48,13 +44,27 @@ pub struct Rmat {
     is_shuffled: bool,
 }
 
-/// Edges have no weights.
-static NO_VALUES: Values = Values::None;
+/// What a graph is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Text {
+    /// Matrix Market, vertices from 1.
+    MatrixMarket,
+    /// A line for each edge, vertices from 0. A comment tells how many there are.
+    Edges,
+}
+
+/// Edges that one worker writes at one time.
+const CHUNK: u64 = 1 << 15;
 
 impl Rmat {
-    /// A graph of 2^`scale` vertices and so many edges, duplicates and loops among them. `scale` is
-    /// at most 32.
+    /// A graph of 2^`scale` vertices and so many edges, duplicates and loops among them.
+    ///
+    /// # Panics
+    ///
+    /// If `scale` is above 32.
+    #[must_use]
     pub fn new(scale: u32, edges: u64) -> Self {
+        assert!(scale <= MOST_LEVELS, "2^{scale} vertices are more than 2^{MOST_LEVELS}");
         Self { scale, edges, seed: 1, bounds: bounds(0.57, 0.19, 0.19), is_shuffled: true }
     }
 
@@ -80,38 +90,50 @@ impl Rmat {
         self
     }
 
-    /// Writes the graph.
+    /// Writes the graph with so many threads (0: one for each core), and commits that. The bytes do
+    /// not depend on how many they are.
     ///
     /// # Errors
     ///
-    /// [`FormatReason::Invalid`] if the scale is above 32; of writing.
-    pub fn write(
-        &self,
-        path: impl Into<Output>,
-        options: &MatrixWriteOptions,
-    ) -> Result<OrderedReport> {
-        let output = path.into();
-        if self.scale > MOST_LEVELS {
-            let detail = format!("2^{} vertices are more than 2^{MOST_LEVELS}", self.scale);
-            return Err(Error::writing(output.name(), FormatReason::Invalid, detail));
-        }
-        write::write(self, output, options)
+    /// As writing says.
+    pub fn write(&self, text: Text, workers: usize, output: Ordered) -> Result<OrderedReport> {
+        let (vertices, edges) = (1_u64 << self.scale, self.edges);
+        let (head, first) = match text {
+            Text::MatrixMarket => {
+                let banner = "%%MatrixMarket matrix coordinate pattern general";
+                (format!("{banner}\n{vertices} {vertices} {edges}\n"), 1)
+            }
+            Text::Edges => {
+                let size = format!("rows={vertices} columns={vertices}");
+                (format!("# swath: {size} values=none first=0\n"), 0)
+            }
+        };
+        let chunks = 0..edges.div_ceil(CHUNK).max(1);
+        output.map_ordered(chunks, workers, |chunk, ticket| -> Result<()> {
+            let out = ticket.buffer();
+            if chunk == 0 {
+                out.extend_from_slice(head.as_bytes());
+            }
+            for index in chunk * CHUNK..edges.min((chunk + 1) * CHUNK) {
+                let (from, to) = self.edge(index);
+                push(out, from + first, b' ');
+                push(out, to + first, b'\n');
+            }
+            Ok(())
+        })?;
+        output.commit()
     }
 
     /// The edge with this number: from which vertex to which.
-    ///
-    /// # Panics
-    ///
-    /// If the scale is above 32.
+    #[must_use]
     pub fn edge(&self, index: u64) -> (u64, u64) {
-        assert!(self.scale <= MOST_LEVELS, "a scale of {}", self.scale);
-        let mut state = mixed(self.seed).wrapping_add(index.wrapping_mul(STEP));
+        let mut state = mix(self.seed).wrapping_add(index.wrapping_mul(STEP));
         let (mut from, mut to) = (0, 0);
         let mut level = 0;
         while level < self.scale {
             // Four levels from each random word.
-            state = state.wrapping_add(ODD);
-            let mut random = mixed(state);
+            state = state.wrapping_add(GAMMA);
+            let mut random = mix(state);
             for _ in level..self.scale.min(level + 4) {
                 let chosen = random & 0xffff;
                 random >>= 16;
@@ -131,7 +153,7 @@ impl Rmat {
         let mask = (1 << self.scale) - 1;
         let half = self.scale / 2 + 1;
         let mut mixed_up = vertex;
-        for (turn, odd) in [(0, ODD), (21, STEP), (42, 0xd6e8_feb8_6659_fd93)] {
+        for (turn, odd) in [(0, GAMMA), (21, STEP), (42, 0xd6e8_feb8_6659_fd93)] {
             mixed_up = mixed_up.wrapping_add(self.seed.rotate_left(turn)) & mask;
             mixed_up = mixed_up.wrapping_mul(odd) & mask;
             mixed_up ^= mixed_up >> half;
@@ -154,38 +176,29 @@ fn bounds(a: f64, b: f64, c: f64) -> [u64; 3] {
     [bound(a), bound(a + b), bound(a + b + c)]
 }
 
-impl Listing for Rmat {
-    fn size(&self) -> (u64, u64) {
-        (1 << self.scale, 1 << self.scale)
-    }
-
-    fn symmetry(&self) -> Symmetry {
-        Symmetry::General
-    }
-
-    fn entry_count(&self) -> u64 {
-        self.edges
-    }
-
-    fn values(&self) -> &Values {
-        &NO_VALUES
-    }
-
-    fn uses(&self, _: u64, _: usize) -> bool {
-        false
-    }
-
-    fn list(&self, range: Range<u64>, mut each: impl FnMut(u64, u64)) {
-        for index in range {
-            let (from, to) = self.edge(index);
-            each(from, to);
+/// Appends a number and what comes after it.
+fn push(out: &mut Vec<u8>, mut number: u64, after: u8) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        // Below 10.
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
         }
     }
+    out.extend_from_slice(&digits[at..]);
+    out.push(after);
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use swath::append::OrderedOptions;
+    use swath::sink::Durability;
+    use swath_formats::matrix::{self, AnyCoo};
 
     #[test]
     fn renumbering_is_a_permutation() {
@@ -210,5 +223,37 @@ mod tests {
         for (count, share) in counts.into_iter().zip([0.57, 0.19, 0.19, 0.05]) {
             assert!((f64::from(count) / 100_000.0 - share).abs() < 0.01, "{counts:?}");
         }
+    }
+
+    #[test]
+    fn random_graphs_are_the_same_for_every_number_of_workers() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let graph = Rmat::new(12, 100_000).with_seed(42);
+        let path = folder.path().join("graph");
+        let written = |workers, text| {
+            let out = OrderedOptions::new()
+                .with_output(OutputOptions::new().with_durability(Durability::None))
+                .ordered(&path);
+            graph.write(text, workers, out.expect("begun")).expect("written");
+            std::fs::read(&path).expect("text")
+        };
+        for text in [Text::MatrixMarket, Text::Edges] {
+            let first = written(1, text);
+            for workers in 2..=8 {
+                assert!(written(workers, text) == first, "{workers} workers");
+            }
+            let read = matrix::read(path.as_path()).expect("a graph");
+            let AnyCoo::U32(read) = read else { panic!("few vertices") };
+            assert_eq!((read.row_count, read.column_count), (4096, 4096));
+            let ends = read.rows.iter().zip(read.columns.iter());
+            let ends = ends.map(|(&from, &to)| (u64::from(from), u64::from(to)));
+            assert!(ends.eq((0..100_000).map(|index| graph.edge(index))));
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "more than 2^32")]
+    fn too_many_vertices_are_refused() {
+        let _ = Rmat::new(33, 1);
     }
 }

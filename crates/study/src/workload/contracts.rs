@@ -1,12 +1,11 @@
-//! Contracts to test and to measure with.
+//! Option contracts to test and to measure with.
 
 use std::fmt::Write;
 
+use swath::Result;
 use swath::append::{Ordered, OrderedReport};
 
-use crate::error::Result;
-use crate::random::splitmix;
-use crate::share::workers;
+use crate::random::SplitMix64;
 
 /// Different contracts that a generated file cycles through, as the generator of PARSEC does.
 pub const BASE: u64 = 1000;
@@ -14,8 +13,8 @@ pub const BASE: u64 = 1000;
 /// Contracts that are written together: a few hundred kB.
 const CHUNK: u64 = 4 * BASE;
 
-/// Writes `count` contracts to `output`, as [`read`](super::read) and
-/// [`PriceOptions`](super::PriceOptions) take them, and commits that.
+/// Writes `count` contracts to `output`, as [`read`](swath_formats::options::read) and
+/// [`PriceOptions`](swath_formats::options::PriceOptions) take them, and commits that.
 ///
 /// They cycle through [`BASE`] contracts that depend on `seed` alone, as do the bytes; the number of
 /// workers (0: one for each core) does not matter. The last field of each is its right price, to 15
@@ -40,11 +39,10 @@ pub fn generate(
         })
         .collect();
     let chunks = 0..count.div_ceil(CHUNK).max(1);
-    output.map_ordered(chunks, workers(threads), |chunk, ticket| -> Result<()> {
+    output.map_ordered(chunks, threads, |chunk, ticket| -> Result<()> {
         let out = ticket.buffer();
         if chunk == 0 {
-            crate::number::format::push_u64(out, count);
-            out.push(b'\n');
+            out.extend_from_slice(format!("{count}\n").as_bytes());
         }
         let mut left = CHUNK.min(count - chunk * CHUNK);
         while left > 0 {
@@ -55,13 +53,13 @@ pub fn generate(
         }
         Ok(())
     })?;
-    Ok(output.commit()?)
+    output.commit()
 }
 
 /// The lines of the base set.
 fn contracts(seed: u64) -> impl Iterator<Item = String> {
-    let mut bits = splitmix(seed);
-    let mut from = move |least: u64, most: u64| least + bits() % (most - least + 1);
+    let mut bits = SplitMix64::new(seed);
+    let mut from = move |least: u64, most: u64| least + bits.next_word() % (most - least + 1);
     (0..BASE).map(move |_| {
         // Cents, hundredths of a percent, percent, and hundredths of a year.
         let spot = from(2_000, 20_000);

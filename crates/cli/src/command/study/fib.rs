@@ -1,4 +1,4 @@
-//! `swath fib`: study E's benchmark. A Fibonacci tree whose every call writes.
+//! `swath study fib`: study E's benchmark. A Fibonacci tree whose every call writes.
 
 use std::io::{self, Read, Write};
 use std::time::{Duration, Instant};
@@ -13,8 +13,8 @@ use swath_study::fib::{Call, Fib, fill};
 use swath_study::forks::Strand;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::{Outcome, pool};
-use crate::args::append::{self as args, FibMode};
+use super::super::{Outcome, pool};
+use crate::args::fib::{self as args, FibMode};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
@@ -52,12 +52,12 @@ struct Ran {
     fallbacks: Vec<String>,
 }
 
-pub(super) fn run(args: &args::Fib) -> Result<Outcome> {
+pub(in crate::command) fn run(args: &args::Fib) -> Result<Outcome> {
     let Some(tree) = Fib::new(args.n, args.bytes as u64) else {
         let text = format!("cannot count the bytes of fib({})", args.n);
         return Err(Refused::new(text, "a smaller number").into());
     };
-    let (pool, fallbacks) = pool(args.leave.workers)?;
+    let (pool, fallbacks) = pool(args.workers)?;
     let workers = pool.current_num_threads();
     let begun = Instant::now();
     let (committed, written) = leave(args, &tree, &pool)?;
@@ -100,7 +100,7 @@ fn report(
     ran: Ran,
     difference: Option<Option<u64>>,
 ) -> Result<()> {
-    if args.leave.json {
+    if args.json {
         let is_serial = difference.map(|difference| difference.is_none());
         return print_json(&Json { is_serial, ..json(args, tree, ran) });
     }

@@ -1,4 +1,4 @@
-//! What `swath fib` takes.
+//! What `swath study fib` takes.
 
 use std::path::PathBuf;
 use swath::OutputOptions;
@@ -12,13 +12,13 @@ use super::size::{parse_memory_size, parse_size};
 use super::timeline::TimelineArgs;
 use super::words::words;
 
-/// `swath fib`
+/// `swath study fib`
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
-  swath fib 23 --bytes 10KiB -o fib.bin
-  swath fib 23 --bytes 10KiB --mode segments --workers 4 -o fib.segments
-  swath fib 17 --verify -o fib.bin          compares with the serial program")]
+  swath study fib 23 --bytes 10KiB -o fib.bin
+  swath study fib 23 --bytes 10KiB --mode segments --workers 4 -o fib.segments
+  swath study fib 17 --verify -o fib.bin    compares with the serial program")]
 pub struct Fib {
     /// Which Fibonacci number: 23 makes 92,735 calls
     #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(..=60))]
@@ -44,33 +44,6 @@ pub struct Fib {
     #[arg(long)]
     pub verify: bool,
 
-    /// How it is left.
-    #[command(flatten)]
-    pub leave: LeaveArgs,
-}
-
-/// Where the bytes of parallel strands go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FibMode {
-    /// In the order of the serial program.
-    Ordered(Mode),
-    /// One file, in no order.
-    Global,
-    /// A file for each thread, in no order.
-    LocalFiles,
-}
-
-/// Local mode is left out: every call would write the same place.
-const FIB_MODES: &[(&str, FibMode)] = &[
-    ("plain", FibMode::Ordered(Mode::Plain)),
-    ("segments", FibMode::Ordered(Mode::Segments)),
-    ("global", FibMode::Global),
-    ("local-files", FibMode::LocalFiles),
-];
-
-/// What all commands that append in parallel take.
-#[derive(Debug, Args)]
-pub struct LeaveArgs {
     /// Wait until the device has it, so that a power cut does not undo it
     #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
     pub durability: Durability,
@@ -92,6 +65,25 @@ pub struct LeaveArgs {
     pub timeline: TimelineArgs,
 }
 
+/// Where the bytes of parallel strands go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FibMode {
+    /// In the order of the serial program.
+    Ordered(Mode),
+    /// One file, in no order.
+    Global,
+    /// A file for each thread, in no order.
+    LocalFiles,
+}
+
+/// Local mode is left out: every call would write the same place.
+const FIB_MODES: &[(&str, FibMode)] = &[
+    ("plain", FibMode::Ordered(Mode::Plain)),
+    ("segments", FibMode::Ordered(Mode::Segments)),
+    ("global", FibMode::Global),
+    ("local-files", FibMode::LocalFiles),
+];
+
 impl Fib {
     /// Returns the library's options for these words.
     pub fn options(&self) -> AppendOptions {
@@ -101,8 +93,8 @@ impl Fib {
     /// Returns the library's options for what is left.
     pub fn output_options(&self) -> OutputOptions {
         OutputOptions::new()
-            .with_durability(self.leave.durability)
-            .with_hard_links(self.leave.hard_links)
-            .with_timeline(self.leave.timeline.handle())
+            .with_durability(self.durability)
+            .with_hard_links(self.hard_links)
+            .with_timeline(self.timeline.handle())
     }
 }
