@@ -22,10 +22,6 @@ pub struct ClassArgs {
     /// At most so many classes in flight; 0 chooses
     #[arg(long, value_name = "W", requires = "classes", default_value_t = 0)]
     pub window: usize,
-
-    /// Read as study A did: batch by batch, all threads waiting for the slowest in between
-    #[arg(long, requires = "classes", conflicts_with_all = ["strict", "window"])]
-    pub barrier: bool,
 }
 
 /// How a file is cut.
@@ -84,7 +80,6 @@ mod tests {
             &["--classes", "0"],
             &["--classes", "2", "--chunks", "0"],
             &["--classes", "2", "--strict", "--window", "3"],
-            &["--classes", "2", "--barrier", "--strict"],
         ] {
             assert!(parsed(wrong).is_err(), "{wrong:?}");
         }

@@ -1,28 +1,20 @@
 //! `swath read --classes`: by priority, and when each class was there.
 
-use std::os::unix::fs::FileExt;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::{Result, ensure};
+use anyhow::Result;
 use serde::Serialize;
-use swath::{Buffer, ReadOptions};
-use swath_study::barrier::{self, Batches};
+use swath::Buffer;
 use swath_study::stats;
 
 use super::Outcome;
 use super::read::verify;
 use crate::args::classes::Cut;
 use crate::args::verbs;
-use crate::failure::Refused;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{
-    PathJson, ReportJson, bytes_per_s, counted, details, headline, size_text, time_text,
-};
-
-/// That the baseline lists, and has an own slice for.
-const MOST_CHUNKS: u64 = 10_000_000;
+use crate::report::{PathJson, ReportJson, bytes_per_s, counted, details, headline, time_text};
 
 #[derive(Serialize)]
 struct Json {
@@ -37,11 +29,9 @@ struct Json {
     verified: Option<bool>,
 }
 
-/// One run: of classes, or of study A's batches.
+/// One run.
 #[derive(Serialize)]
 struct RunJson {
-    /// `classes`, or `barrier`.
-    way: &'static str,
     elapsed_s: f64,
     bytes: u64,
     first_class_s: f64,
@@ -53,15 +43,13 @@ struct RunJson {
     window: usize,
     /// The most that were.
     max_skew: usize,
-    /// `null`: the barrier has none.
-    report: Option<ReportJson>,
+    report: ReportJson,
 }
 
 pub(super) fn run(args: &verbs::Read, cut: Cut) -> Result<Outcome> {
     let (mut runs, mut verified) = (Vec::new(), None);
     for index in 1..=args.repeat {
-        let loaded =
-            if args.classes.barrier { batches(args, cut)? } else { by_class(args, cut)? };
+        let loaded = by_class(args, cut)?;
         if !args.json {
             let number = if args.repeat > 1 { format!(" run {index}") } else { String::new() };
             print(format!("{}{number}: {}", args.path, loaded.text))?;
@@ -106,25 +94,9 @@ pub(super) fn run(args: &verbs::Read, cut: Cut) -> Result<Outcome> {
 
 /// What came of one run.
 struct Loaded {
-    bytes: Bytes,
+    bytes: Buffer,
     json: RunJson,
     text: String,
-}
-
-enum Bytes {
-    Ours(Buffer),
-    Study(Vec<u8>),
-}
-
-impl std::ops::Deref for Bytes {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Ours(buffer) => buffer,
-            Self::Study(bytes) => bytes,
-        }
-    }
 }
 
 fn by_class(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
@@ -142,72 +114,19 @@ fn by_class(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
         classes_text(&times, (report.window, report.max_skew)),
         details(&report.read).trim_start(),
     );
-    let json = RunJson {
-        report: Some((&report.read).into()),
-        ..run_json("classes", &times, (report.window, report.max_skew))
-    };
+    let [first, median, last] = first_median_last(&times).map(|time| time.as_secs_f64());
     let json = RunJson {
         elapsed_s: report.read.elapsed.as_secs_f64(),
         bytes: report.read.bytes,
-        ..json
+        first_class_s: first,
+        median_class_s: median,
+        last_class_s: last,
+        class_elapsed_s: times.iter().map(Duration::as_secs_f64).collect(),
+        window: report.window,
+        max_skew: report.max_skew,
+        report: (&report.read).into(),
     };
-    Ok(Loaded { bytes: Bytes::Ours(loaded.into_buffer()), json, text })
-}
-
-/// Study A's way. It knows threads, and nothing else that can be said about a read.
-fn batches(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
-    // Everything that can be said shows in how options print.
-    let said = format!("{:?}", args.how.options());
-    let plain = format!("{:?}", ReadOptions::new().with_workers(args.how.flow.workers));
-    ensure!(
-        said == plain && !args.copies.is_used(),
-        Refused::new(
-            "cannot read otherwise than study A did with --barrier",
-            "--workers and --verify alone, or no --barrier"
-        )
-    );
-    let what = format!("cannot read {}", args.path);
-    let failed = |error| Refused::new(what.clone(), "name a file").with_source(error);
-    let start = Instant::now();
-    let file = args.path.open().map_err(failed)?;
-    let facts = file.metadata().map_err(failed)?;
-    ensure!(facts.is_file(), Refused::new(what.clone(), "--barrier needs a regular file"));
-    // The kernel's own files say that they are empty.
-    let behind = file.read_at(&mut [0], facts.len()).map_err(failed)?;
-    ensure!(behind == 0, Refused::new(what, "--barrier needs a file that says how long it is"));
-    let mut bytes = Vec::new();
-    let len = usize::try_from(facts.len())?;
-    ensure!(
-        bytes.try_reserve_exact(len).is_ok(),
-        Refused::new(
-            format!("cannot have {} of memory", size_text(facts.len())),
-            "a smaller file"
-        )
-    );
-    bytes.resize(len, 0);
-    let workers = match args.how.flow.workers {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        workers => workers,
-    };
-    ensure!(
-        cut.chunks.min(facts.len()) <= MOST_CHUNKS,
-        Refused::new(format!("cannot list {} chunks", cut.chunks), "--chunks 100000")
-    );
-    let (chunks, classes) = (usize::try_from(cut.chunks)?, usize::try_from(cut.classes)?);
-    let setting = Batches { chunks, classes, first: 0, workers };
-    let loaded = barrier::load(&file, &mut bytes, setting).map_err(failed)?;
-    let elapsed = start.elapsed();
-    let speed = bytes_per_s(facts.len(), elapsed) / 1e9;
-    let text = format!(
-        "{} in {}, {speed:.2} GB/s\n{}  study A's barriers, {}\n",
-        size_text(facts.len()),
-        time_text(elapsed),
-        classes_text(&loaded.classes, (1, 1)),
-        counted(workers as u64, "thread"),
-    );
-    let json = run_json("barrier", &loaded.classes, (1, 1));
-    let json = RunJson { elapsed_s: elapsed.as_secs_f64(), bytes: facts.len(), ..json };
-    Ok(Loaded { bytes: Bytes::Study(bytes), json, text })
+    Ok(Loaded { bytes: loaded.into_buffer(), json, text })
 }
 
 /// The first, the median and the last time.
@@ -225,24 +144,4 @@ fn classes_text(times: &[Duration], (window, max_skew): (usize, usize)) -> Strin
         "  {count}: first after {first}, median {median}, last {last}; \
          at most {max_skew} in flight, window {window}\n"
     )
-}
-
-fn run_json(
-    way: &'static str,
-    times: &[Duration],
-    (window, max_skew): (usize, usize),
-) -> RunJson {
-    let [first, median, last] = first_median_last(times).map(|time| time.as_secs_f64());
-    RunJson {
-        way,
-        elapsed_s: last,
-        bytes: 0,
-        first_class_s: first,
-        median_class_s: median,
-        last_class_s: last,
-        class_elapsed_s: times.iter().map(Duration::as_secs_f64).collect(),
-        window,
-        max_skew,
-        report: None,
-    }
 }

@@ -12,7 +12,7 @@ fn json(words: &[&str]) -> Value {
 #[test]
 fn every_way_gives_the_bytes_and_a_time_for_each_class() {
     let (_folder, path) = file_of(&[7; 1_234_567]);
-    for way in [&[][..], &["--strict"], &["--window", "3"], &["--barrier"]] {
+    for way in [&[][..], &["--strict"], &["--window", "3"]] {
         let mut words = vec!["read", "--json", "--verify", "--repeat", "2"];
         words.extend(["--workers", "3", "--classes", "20", "--chunks", "1000"]);
         words.extend(way);
@@ -28,9 +28,7 @@ fn every_way_gives_the_bytes_and_a_time_for_each_class() {
             assert!(time("last_class_s") <= time("elapsed_s"), "{run}");
             let number = |key: &str| run[key].as_u64().expect("a number");
             assert!(number("max_skew") <= number("window"), "{run}");
-            let barrier = way.contains(&"--barrier");
-            assert_eq!(run["way"], if barrier { "barrier" } else { "classes" });
-            assert_eq!(run["report"].is_null(), barrier);
+            assert_eq!(run["report"]["bytes"], 1_234_567);
         }
     }
 }
@@ -38,19 +36,14 @@ fn every_way_gives_the_bytes_and_a_time_for_each_class() {
 #[test]
 fn the_text_says_when_the_first_class_was_there() {
     let (_folder, path) = file_of(&[7; 300_000]);
-    for way in ["--strict", "--barrier"] {
-        let output = run(["read", "--classes", "4", way, word(&path)]);
-        assert_eq!(code(&output), 0, "{}", stderr(&output));
-        let text = stdout(&output);
-        assert!(
-            text.contains("4 classes: first after ") && text.contains("window 1"),
-            "{text}"
-        );
-    }
+    let output = run(["read", "--classes", "4", "--strict", word(&path)]);
+    assert_eq!(code(&output), 0, "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains("4 classes: first after ") && text.contains("window 1"), "{text}");
 }
 
 #[test]
-fn a_part_of_a_file_is_cut_and_the_barrier_does_not_know_parts() {
+fn a_part_of_a_file_is_cut() {
     let (_folder, path) = file_of(&[7; 300_000]);
     let part = ["--offset", "1000", "--length", "5000", "--classes", "4"];
     let mut words = vec!["read", "--json", "--verify"];
@@ -59,10 +52,6 @@ fn a_part_of_a_file_is_cut_and_the_barrier_does_not_know_parts() {
     let value = json(&words);
     assert_eq!(value["runs"][0]["bytes"], 5000);
     assert_eq!(value["verified"], true);
-    words.push("--barrier");
-    let output = run(&words);
-    assert_eq!(code(&output), 2);
-    assert!(stderr(&output).contains("--barrier"), "{}", stderr(&output));
 }
 
 #[test]
@@ -70,32 +59,8 @@ fn what_has_no_positions_is_refused_with_what_to_try() {
     let output = run(["read", "--classes", "4", "/dev/null"]);
     assert_eq!(code(&output), 2);
     assert!(stderr(&output).contains("by position"), "{}", stderr(&output));
-    let output = run(["read", "--classes", "4", "--barrier", "/dev/null"]);
-    assert_eq!(code(&output), 2);
     let output = run(["read", "--chunks", "4", "/dev/null"]);
     assert_eq!(code(&output), 2);
-}
-
-#[test]
-fn the_barrier_refuses_whatever_it_would_not_heed() {
-    let (_folder, path) = file_of(&[7; 300_000]);
-    for said in [
-        &["--rate", "1MiB"][..],
-        &["--page-cache", "bypass"],
-        &["--queue-depth", "4"],
-        &["--chunk-size", "4096"],
-        &["--advice", "sequential"],
-        &["--mirror", word(&path)],
-        &["--verify-against", "vote"],
-    ] {
-        let mut words = vec!["read", "--classes", "4", "--barrier"];
-        words.extend(said);
-        words.push(word(&path));
-        let output = run(&words);
-        assert_eq!((code(&output), stdout(&output)), (2, String::new()), "{said:?}");
-    }
-    let output = run(["read", "--classes", "4", "--barrier", "/proc/version"]);
-    assert_eq!(code(&output), 2, "{}", stdout(&output));
 }
 
 #[test]
