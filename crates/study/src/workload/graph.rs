@@ -13,8 +13,8 @@
 //! similar degrees. Every edge is made from the seed and its own number alone, so all workers make
 //! any part of the same graph.
 
+use swath::Result;
 use swath::append::{Ordered, OrderedReport};
-use swath::{OutputOptions, Result};
 
 use crate::random::{GAMMA, mix};
 
@@ -232,7 +232,7 @@ mod tests {
         let path = folder.path().join("graph");
         let written = |workers, text| {
             let out = OrderedOptions::new()
-                .with_output(OutputOptions::new().with_durability(Durability::None))
+                .with_output(swath::OutputOptions::new().with_durability(Durability::None))
                 .ordered(&path);
             graph.write(text, workers, out.expect("begun")).expect("written");
             std::fs::read(&path).expect("text")
