@@ -15,6 +15,7 @@ mod opening;
 mod paths;
 mod rooms;
 mod rust;
+mod shape;
 mod sizes;
 mod stale;
 mod tables;
@@ -59,7 +60,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 20] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -72,6 +73,8 @@ const RULES: [Rule; 18] = [
     text::check,
     threads::check,
     opening::check,
+    shape::check,
+    shape::table,
     links::check,
     links::figures,
     taken::check,

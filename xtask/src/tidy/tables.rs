@@ -134,3 +134,27 @@ pub(super) const RECORDS: &str = "benches/record";
 
 /// Papers that say how many claims hold: they take the sentence from a record's summary.
 pub(super) const TAKE_COUNTS: &[&str] = &["README.md", "docs/guide/findings.md"];
+
+/// Libraries whose public functions have one shape.
+pub(super) const SHAPED: &[&str] = &["crates/swath/src", "crates/formats/src"];
+
+/// What hangs on a call: set with the options of reading or of writing, and nowhere else.
+pub(super) const HUNG: &[&str] = &[
+    "workers",
+    "progress",
+    "cancel",
+    "timeline",
+    "profile",
+    "durability",
+    "replace",
+    "hard_links",
+    "fs",
+];
+
+/// Public functions that are no verbs: they ask the machine, look at bytes in memory, or name a file of
+/// Swath's own, and nothing can be chosen about them.
+pub(super) const PLAIN: &[&str] =
+    &["escaped", "format_prices", "has_banner", "in_one_line", "load", "of", "open", "save"];
+
+/// Names at the root of a library, modules left out, at most.
+pub(super) const ROOT_NAMES: usize = 50;

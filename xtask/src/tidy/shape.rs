@@ -1,0 +1,285 @@
+//! One shape of call: what the libraries show is walked, and what has another shape is found.
+//!
+//! ```text
+//! verb(source)            Options::new().with_…().verb(source)
+//! verb(source, target)    Options::new().with_…().verb(source, target)
+//! write(target, what)     Options::new().with_…().write(target, what)      bytes of the caller's memory
+//! ```
+//!
+//! The table of `ARCHITECTURE.md` has a row for each verb, with its name in Rust, in C, in Python and of the
+//! command: all of them are looked for.
+
+mod surface;
+
+use super::Violation;
+use super::tables::{HUNG, PLAIN, ROOT_NAMES, SHAPED};
+use super::tree::Tree;
+use surface::{Function, Surface};
+
+const ARCHITECTURE: &str = "ARCHITECTURE.md";
+const HEADER: &str = "crates/capi/include/swath.h";
+const PYTHON: &str = "python/package/swath/__init__.py";
+const COMMAND: &str = "crates/cli/src/args";
+
+/// Finds public functions and setters of another shape.
+pub(super) fn check(tree: &Tree) -> Vec<Violation> {
+    let mut violations = Vec::new();
+    for folder in SHAPED {
+        let surface = Surface::of(tree, folder);
+        for function in &surface.functions {
+            let found = |text: String| Violation::new(&function.path, function.line, text);
+            violations.extend(parameters(function).map(found));
+            match &function.owner {
+                Some(owner) => violations.extend(setter(owner, function).map(found)),
+                None => violations.extend(verb(&surface, function).map(found)),
+            }
+        }
+        let count = surface.root.len();
+        if count > ROOT_NAMES {
+            let text =
+                format!("{count} names at the root, at most {ROOT_NAMES}: give some a module");
+            violations.push(Violation::new(&format!("{folder}/lib.rs"), 1, text));
+        }
+    }
+    violations.extend(in_c(tree));
+    violations
+}
+
+/// Tuples say less than names.
+fn parameters(function: &Function) -> Option<String> {
+    let tuple = function.inputs.iter().find(|it| it.is_tuple)?;
+    Some(format!("`{}` takes the tuple `{}`: name its parts", function.name, tuple.kind))
+}
+
+/// What is wrong with a setter of options.
+fn setter(owner: &str, function: &Function) -> Option<String> {
+    let what = function.name.strip_prefix("with_")?;
+    let kind = function.inputs.first().map_or("", |it| it.kind.as_str());
+    let is_bytes =
+        ["size", "limit", "memory", "offset", "len"].iter().any(|it| what.ends_with(it));
+    let is_count = ["workers", "window", "queue_depth"].contains(&what);
+    let has_hooks = ["ReadOptions", "OutputOptions"].contains(&owner);
+    let text = match kind {
+        "bool" => "a boolean says nothing where it is called: take an enum",
+        "ReadOptions" if what != "read" => "is called `with_read` everywhere",
+        "OutputOptions" if what != "output" => "is called `with_output` everywhere",
+        "ReadOptions" | "OutputOptions" => return None,
+        _ if kind.ends_with("Options") => "takes `ReadOptions` or `OutputOptions`",
+        "usize" | "u32" if is_bytes => "counts bytes: take `u64`",
+        "u64" | "u32" if is_count => "is a count: take `usize`",
+        _ if HUNG.contains(&what) && owner.ends_with("Options") && !has_hooks => {
+            "comes with `with_read` or `with_output`"
+        }
+        _ => return None,
+    };
+    Some(format!("`{owner}::{}` {text}", function.name))
+}
+
+/// What is wrong with a free function.
+fn verb(surface: &Surface, function: &Function) -> Option<String> {
+    let name = &function.name;
+    if PLAIN.contains(&name.as_str()) {
+        return None;
+    }
+    let kinds =
+        |it: &Function| -> Vec<String> { it.inputs.iter().map(|it| it.kind.clone()).collect() };
+    if function.inputs.iter().any(|it| it.kind.trim_start_matches('&').ends_with("Options")) {
+        return Some(format!("`{name}` takes options: make it a method of them"));
+    }
+    let is_method = |it: &&Function| {
+        it.owner.as_ref().is_some_and(|owner| owner.ends_with("Options")) && it.name == *name
+    };
+    let methods: Vec<&Function> = surface.functions.iter().filter(is_method).collect();
+    if methods.is_empty() {
+        return Some(format!(
+            "`{name}` has no `Options::{name}`: let its options have the same verb"
+        ));
+    }
+    if !methods.iter().any(|it| kinds(it) == kinds(function)) {
+        return Some(format!("`{name}` and `Options::{name}` take different parameters"));
+    }
+    None
+}
+
+/// Setters of C that belong to the options of reading or of writing.
+fn in_c(tree: &Tree) -> Vec<Violation> {
+    let text = tree.get(HEADER).map_or("", |it| &it.text);
+    let mut violations = Vec::new();
+    for (index, line) in text.lines().enumerate() {
+        let Some((_, after)) = line.split_once("swath_status swath_") else { continue };
+        let Some((owner, what)) = after.split_once("_options_set_") else { continue };
+        let what = what.split('(').next().unwrap_or_default();
+        if HUNG.contains(&what) && !["read", "output"].contains(&owner) {
+            let text = format!(
+                "`swath_{owner}_options_set_{what}` comes with `set_read` or `set_output`"
+            );
+            violations.push(Violation::new(HEADER, index + 1, text));
+        }
+    }
+    violations
+}
+
+/// Finds verbs without a row in the table of `ARCHITECTURE.md`, and rows of names that are not there.
+pub(super) fn table(tree: &Tree) -> Vec<Violation> {
+    let text = tree.get(ARCHITECTURE).map_or("", |it| &it.text);
+    let section =
+        text.lines().enumerate().skip_while(|(_, line)| *line != "## One shape").skip(1);
+    let rows: Vec<(usize, Vec<&str>)> = section
+        .take_while(|(_, line)| !line.starts_with("## "))
+        .filter(|(_, line)| line.starts_with("| `"))
+        .map(|(index, line)| (index + 1, line.trim_matches('|').split(" | ").collect()))
+        .collect();
+    let mut violations = Vec::new();
+    for folder in SHAPED {
+        for function in Surface::of(tree, folder).functions {
+            let name = &function.name;
+            let is_verb = function.owner.is_none() && !PLAIN.contains(&name.as_str());
+            let has_row = rows.iter().any(|(_, cells)| has_call(cells[0], name));
+            if is_verb && !has_row {
+                let text = format!("`{name}` has no row in the table of {ARCHITECTURE}");
+                violations.push(Violation::new(&function.path, function.line, text));
+            }
+        }
+    }
+    for (line, cells) in &rows {
+        for gone in
+            cells.iter().skip(1).flat_map(|cell| code(cell)).filter(|it| !is_there(tree, it))
+        {
+            violations.push(Violation::new(
+                ARCHITECTURE,
+                *line,
+                format!("`{gone}` is not there"),
+            ));
+        }
+    }
+    violations
+}
+
+/// Whether a cell has a call of a function with this name.
+fn has_call(cell: &str, name: &str) -> bool {
+    code(cell).any(|word| {
+        let called = word.split('(').next().unwrap_or_default();
+        called.rsplit("::").next() == Some(name)
+    })
+}
+
+/// What stands between back ticks.
+fn code(cell: &str) -> impl Iterator<Item = &str> {
+    cell.split('`').skip(1).step_by(2)
+}
+
+/// Whether a name of C, of Python or of the command is there.
+fn is_there(tree: &Tree, name: &str) -> bool {
+    if name.starts_with("swath_") {
+        return tree.get(HEADER).is_some_and(|it| it.text.contains(&format!(" {name}(")));
+    }
+    if let Some(name) = name.strip_prefix("swath.") {
+        return tree.get(PYTHON).is_some_and(|it| it.text.contains(&format!("\"{name}\"")));
+    }
+    let said = format!("`{name}`");
+    tree.texts().any(|(path, text)| path.starts_with(COMMAND) && text.contains(&said))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::planted::Planted;
+    use super::*;
+
+    const LIB: &str = "crates/swath/src/lib.rs";
+    const READ: &str = "crates/swath/src/read.rs";
+
+    fn planted(read: &str) -> Planted {
+        let planted = Planted::clean();
+        planted.put(LIB, "mod read;\npub use read::{ReadOptions, read};\n");
+        planted.put(READ, read);
+        planted
+    }
+
+    const GOOD: &str = "pub struct ReadOptions;\n\
+        pub fn read(source: impl Into<Source>) -> u8 { 0 }\n\
+        impl ReadOptions {\n\
+        pub fn read(&self, source: impl Into<Source>) -> u16 { 0 }\n\
+        pub fn with_workers(self, workers: usize) -> Self { self }\n\
+        pub fn with_chunk_size(self, chunk_size: u64) -> Self { self }\n\
+        }\n";
+
+    #[test]
+    fn what_has_the_shape_is_not_found() {
+        let found = planted(GOOD).found(check);
+        assert!(found.is_empty(), "{found:?}");
+    }
+
+    #[test]
+    fn every_other_shape_is_found() {
+        for (from, to, text) in [
+            (
+                "read(source: impl Into<Source>) -> u8",
+                "read(source: impl Into<Source>, options: &ReadOptions) -> u8",
+                "takes options",
+            ),
+            (
+                "read(&self, source: impl Into<Source>)",
+                "load(&self, source: impl Into<Source>)",
+                "has no `Options::read`",
+            ),
+            (
+                "read(&self, source: impl Into<Source>)",
+                "read(&self, path: &Path)",
+                "take different parameters",
+            ),
+            (
+                "read(&self, source: impl Into<Source>)",
+                "read(&self, source: impl Into<Source>, (a, b): (u8, u8))",
+                "takes the tuple",
+            ),
+            ("workers: usize", "workers: bool", "a boolean says nothing"),
+            ("workers: usize", "workers: u64", "is a count"),
+            ("chunk_size: u64", "chunk_size: usize", "counts bytes"),
+            (
+                "with_chunk_size(self, chunk_size: u64)",
+                "with_reading(self, read: ReadOptions)",
+                "is called `with_read`",
+            ),
+            (
+                "with_chunk_size(self, chunk_size: u64)",
+                "with_options(self, read: OrderedOptions)",
+                "takes `ReadOptions`",
+            ),
+        ] {
+            let planted = planted(&GOOD.replacen(from, to, 1));
+            let found = planted.found(check);
+            assert!(found.iter().any(|it| it.contains(text)), "{to}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn what_hangs_on_a_call_is_set_in_one_place() {
+        let more = "pub struct CopyOptions;\nimpl CopyOptions {\n\
+            pub fn with_cancel(self, token: Token) -> Self { self }\n}\n";
+        let planted = planted(&format!("{GOOD}{more}"));
+        planted.put(LIB, "mod read;\npub use read::{CopyOptions, ReadOptions, read};\n");
+        planted.finds(check, "comes with `with_read` or `with_output`");
+        planted.put(
+            HEADER,
+            "swath_status swath_copy_options_set_cancel(struct swath_copy_options *a);\n",
+        );
+        planted.finds(check, "swath.h:1: `swath_copy_options_set_cancel` comes with");
+    }
+
+    #[test]
+    fn a_verb_without_a_row_and_a_row_of_what_is_not_there_are_found() {
+        let planted = planted(GOOD);
+        let table = |row: &str| {
+            format!("# A\n\n## One shape\n\n| Rust | C |\n| --- | --- |\n{row}\n\n## B\n")
+        };
+        planted.put(ARCHITECTURE, &table(""));
+        planted.finds(super::table, "`read` has no row");
+        planted.put(HEADER, "swath_status swath_read(const char *path);\n");
+        planted.put(ARCHITECTURE, &table("| `read(source)` | `swath_read` |"));
+        let found = planted.found(super::table);
+        assert!(found.is_empty(), "{found:?}");
+        planted.put(ARCHITECTURE, &table("| `read(source)` | `swath_load`, `swath.read` |"));
+        planted.finds(super::table, "`swath_load` is not there");
+        planted.finds(super::table, "`swath.read` is not there");
+    }
+}
