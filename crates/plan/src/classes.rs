@@ -34,7 +34,7 @@ use alloc::vec::Vec;
 use core::num::NonZeroU64;
 use core::ops::Range;
 
-use crate::schedule::{Action, Nanos, Outcome, Terms, Verdict, Way};
+use crate::schedule::{Action, Again, Nanos, Outcome, Pause, Terms, Verdict, Way};
 
 pub use arrange::{Arranged, Item, Piece, Shape, Span, by_position};
 pub use chunks::Chunks;
@@ -53,6 +53,8 @@ pub struct Setup {
     pub ways: Vec<Way>,
     /// How often one piece may fail for a passing reason and be tried again.
     pub retries: u32,
+    /// And what is waited before.
+    pub pause: Pause,
     /// Bytes a second, all slots together; none: as fast as it goes.
     pub rate_bytes_per_s: Option<NonZeroU64>,
 }
@@ -98,7 +100,7 @@ pub struct Classes {
     settled: usize,
     /// Pieces of several classes that have been given out; empty if there are none.
     taken: Vec<bool>,
-    again: Vec<Lease>,
+    again: Again<Lease>,
     /// Classes that became complete and have not been asked for.
     fresh: VecDeque<usize>,
     max_skew: usize,
@@ -112,7 +114,7 @@ impl Classes {
     ///
     /// If there are fewer ways than files.
     pub fn new(setup: Setup) -> Self {
-        let Setup { arranged, ways, retries, rate_bytes_per_s } = setup;
+        let Setup { arranged, ways, retries, pause, rate_bytes_per_s } = setup;
         assert!(ways.len() >= arranged.files(), "a way for each file");
         let class = |index| {
             let places = arranged.queue(index);
@@ -124,10 +126,10 @@ impl Classes {
         let mut new = Self {
             order: (0..classes.len()).collect(),
             taken: vec![false; shared],
-            terms: Terms::new(retries, rate_bytes_per_s),
+            terms: Terms::new(retries, pause, rate_bytes_per_s),
             turn: 0,
             settled: 0,
-            again: Vec::new(),
+            again: Again::new(),
             max_skew: 0,
             arranged,
             ways,
@@ -143,7 +145,7 @@ impl Classes {
         if self.terms.is_stopped() {
             return Action::Stop;
         }
-        let candidate = self.candidate();
+        let candidate = self.candidate(now);
         // Each lease waits until those before it are paid for, and so does the end.
         if let (Some(until), true) = (self.terms.allows_at(now), candidate != Err(Action::Park))
         {
@@ -158,14 +160,20 @@ impl Classes {
         }
     }
 
-    /// Whether [`next`](Self::next) has a lease for one more slot: then a parked one is to ask.
-    pub fn has_more(&mut self) -> bool {
-        !self.terms.is_stopped() && self.candidate().is_ok()
+    /// Whether [`next`](Self::next) has a lease for one more slot at `now`: then a parked one is to ask.
+    pub fn has_more(&mut self, now: Nanos) -> bool {
+        !self.terms.is_stopped() && self.candidate(now).is_ok()
     }
 
     /// Reports how `lease` ended: its first `done` pieces are complete, and the one behind them,
-    /// if any, came to `outcome`.
-    pub fn completed(&mut self, lease: &Lease, done: usize, outcome: Outcome) -> Verdict {
+    /// if any, came to `outcome`, at `now`.
+    pub fn completed(
+        &mut self,
+        lease: &Lease,
+        done: usize,
+        outcome: Outcome,
+        now: Nanos,
+    ) -> Verdict {
         let verdict = self.terms.judge(lease.way, lease.tried, outcome);
         let failed = lease.places.start.saturating_add(done).min(lease.places.end);
         for place in lease.places.start..failed {
@@ -183,21 +191,22 @@ impl Classes {
             Verdict::Continue | Verdict::Failed => {}
             Verdict::Retry => {
                 // Those behind have not been tried; those that failed come first.
-                self.push_again(rest(failed + 1..lease.places.end, lease.way, 0));
-                let tried = if done == 0 { lease.tried + 1 } else { 1 };
-                self.push_again(rest(failed..failed + 1, lease.way, tried));
+                self.push_again(now, rest(failed + 1..lease.places.end, lease.way, 0));
+                let before = if done == 0 { lease.tried } else { 0 };
+                let at = self.terms.retry_at(before, outcome, now);
+                self.push_again(at, rest(failed..failed + 1, lease.way, before + 1));
             }
             Verdict::FellBack => {
                 self.ways[lease.file] = Way::Buffered;
-                self.push_again(rest(failed..lease.places.end, Way::Buffered, 0));
+                self.push_again(now, rest(failed..lease.places.end, Way::Buffered, 0));
             }
         }
         verdict
     }
 
-    fn push_again(&mut self, lease: Lease) {
+    fn push_again(&mut self, not_before: Nanos, lease: Lease) {
         if !lease.places.is_empty() {
-            self.again.push(lease);
+            self.again.push(not_before, lease);
         }
     }
 
@@ -258,15 +267,18 @@ impl Classes {
     }
 
     /// The lease that a slot would get, or what it is to do instead.
-    fn candidate(&mut self) -> Result<Lease, Action<Lease>> {
-        if let Some(lease) = self.again.last() {
+    fn candidate(&mut self, now: Nanos) -> Result<Lease, Action<Lease>> {
+        if let Some(lease) = self.again.due(now) {
             return Ok(lease.clone());
         }
         self.advance();
-        let Some(&index) = self.order.get(self.turn) else { return Err(Action::Done) };
+        let later = self.again.soonest().map(Action::WaitUntil);
+        let Some(&index) = self.order.get(self.turn) else {
+            return Err(later.unwrap_or(Action::Done));
+        };
         let begun = self.classes[index].begun;
         if !begun && self.turn - self.settled >= self.arranged.window() {
-            return Err(Action::Park);
+            return Err(later.unwrap_or(Action::Park));
         }
         Ok(self.batch(index))
     }
@@ -313,8 +325,7 @@ impl Classes {
         let Self { arranged, classes, taken, .. } = self;
         let pieces = lease.places.clone().map(|place| arranged.piece(place));
         self.terms.give(pieces.map(|piece| piece.extent.len()).sum());
-        if self.again.last() == Some(lease) {
-            self.again.pop();
+        if self.again.take(lease) {
             return;
         }
         for place in lease.places.clone() {

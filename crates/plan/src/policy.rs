@@ -199,9 +199,12 @@ fn choose_page_cache(
         PageCache::Auto if wishes.reuse == Reuse::Once => PageCache::Drop,
         PageCache::Auto => PageCache::Keep,
         PageCache::Bypass if facts.direct.is_none() => {
-            fallbacks.push(String::from(
-                "page cache `bypass`: O_DIRECT is not possible here, read through it and dropped",
-            ));
+            let why = if facts.copies > 0 {
+                "copies are compared"
+            } else {
+                "O_DIRECT is not possible here"
+            };
+            fallbacks.push(format!("page cache `bypass`: {why}, read through it and dropped"));
             PageCache::Drop
         }
         wish => wish,
@@ -211,9 +214,12 @@ fn choose_page_cache(
 fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> Engine {
     match wishes.engine {
         Engine::Ring if !facts.ring => {
-            fallbacks.push(String::from(
-                "engine `ring`: not usable here (kernel, sandbox or file system), used `pool`",
-            ));
+            let why = match facts.storage {
+                _ if facts.copies > 0 => "copies are compared and fail over",
+                Storage::Foreign => "the source is no file",
+                _ => "not usable here (kernel, sandbox or file system)",
+            };
+            fallbacks.push(format!("engine `ring`: {why}, used `pool`"));
             Engine::Pool
         }
         wish => wish,
@@ -288,7 +294,8 @@ fn auto(
     if foreign::is_foreign(facts) {
         return foreign::auto(facts, wishes, page_cache, fallbacks);
     }
-    if page_cache == PageCache::Drop && !tuning.bypasses() && wishes.page_cache != page_cache {
+    let could_bypass = facts.direct.is_some() && wishes.page_cache != PageCache::Drop;
+    if page_cache == PageCache::Drop && !tuning.bypasses() && could_bypass {
         taken.note("no O_DIRECT");
     }
     let wish = auto_chunk_size(facts, (wishes, tuning), (&share, bypass), &mut taken);

@@ -14,6 +14,7 @@
 //! nowhere else. Reads by priority class have an order of their own, in
 //! [`classes`](crate::classes), under the same terms.
 
+mod again;
 mod terms;
 
 use alloc::vec::Vec;
@@ -21,6 +22,8 @@ use core::num::NonZeroU64;
 
 use crate::extent::Extent;
 
+pub(crate) use again::Again;
+pub use again::Pause;
 pub(crate) use terms::Terms;
 
 /// Nanoseconds since the read began.
@@ -64,6 +67,8 @@ pub struct Setup {
     pub cut: Cut,
     /// How often one lease may fail for a passing reason and be tried again.
     pub retries: u32,
+    /// And what is waited before.
+    pub pause: Pause,
     /// Bytes that may be given out beyond what was [`released`](Scheduler::released); none: all.
     pub ahead: Option<NonZeroU64>,
     /// Bytes a second, all slots together; none: as fast as it goes.
@@ -86,7 +91,8 @@ pub struct Lease {
 pub enum Action<L = Lease> {
     /// Read these bytes, then report.
     Read(L),
-    /// Ask again at this time: the rate limit.
+    /// Ask again at this time, or after something has changed: the rate limit, or what is to be tried
+    /// again later.
     WaitUntil(Nanos),
     /// Ask again after the next `released`: the bound on running ahead.
     Park,
@@ -101,9 +107,12 @@ pub enum Action<L = Lease> {
 pub enum Outcome {
     /// All bytes are there.
     Complete,
-    /// Failed for a reason that may pass.
-    Passing,
-    /// The kernel refuses this way of reading (`O_DIRECT`), not these bytes.
+    /// Failed for a reason that may pass, not before so long as the source knows; 0: it does not.
+    Passing {
+        /// From now on.
+        after: Nanos,
+    },
+    /// The source refuses this way of reading; if that is the plain one, these bytes.
     Refused,
     /// Failed for good.
     Fatal,
@@ -128,7 +137,7 @@ pub struct Scheduler {
     setup: Setup,
     /// For each queue: the run that is being given out, and the next offset in it.
     cursors: Vec<(usize, u64)>,
-    again: Vec<Lease>,
+    again: Again<Lease>,
     direct_refused: bool,
     released: u64,
     terms: Terms,
@@ -144,8 +153,8 @@ impl Scheduler {
         let cursors = setup.queues.iter().map(|queue| (0, first(queue))).collect();
         let starts = setup.queues.iter().flatten().map(|run| run.extent.offset());
         let released = starts.min().unwrap_or(0);
-        let terms = Terms::new(setup.retries, setup.rate_bytes_per_s);
-        Self { setup, cursors, again: Vec::new(), direct_refused: false, released, terms }
+        let terms = Terms::new(setup.retries, setup.pause, setup.rate_bytes_per_s);
+        Self { setup, cursors, again: Again::new(), direct_refused: false, released, terms }
     }
 
     /// How many slots there are.
@@ -163,7 +172,7 @@ impl Scheduler {
         if self.terms.is_stopped() {
             return Action::Stop;
         }
-        let candidate = self.candidate(slot);
+        let candidate = self.candidate(slot, now);
         // Each lease waits until those before it are paid for, and so does the end.
         if let (Some(until), true) = (self.terms.allows_at(now), candidate != Err(Action::Park))
         {
@@ -178,15 +187,18 @@ impl Scheduler {
         Action::Read(lease)
     }
 
-    /// Reports how `lease` ended.
-    pub fn completed(&mut self, lease: Lease, outcome: Outcome) -> Verdict {
+    /// Reports how `lease` ended at `now`.
+    pub fn completed(&mut self, lease: Lease, outcome: Outcome, now: Nanos) -> Verdict {
         let verdict = self.terms.judge(lease.way, lease.tried, outcome);
         match verdict {
             Verdict::Continue | Verdict::Failed => {}
-            Verdict::Retry => self.again.push(Lease { tried: lease.tried + 1, ..lease }),
+            Verdict::Retry => {
+                let at = self.terms.retry_at(lease.tried, outcome, now);
+                self.again.push(at, Lease { tried: lease.tried + 1, ..lease });
+            }
             Verdict::FellBack => {
                 self.direct_refused = true;
-                self.again.push(Lease { way: Way::Buffered, ..lease });
+                self.again.push(now, Lease { way: Way::Buffered, ..lease });
             }
         }
         verdict
@@ -208,8 +220,8 @@ impl Scheduler {
     }
 
     /// The lease that `slot` would get, or what it is to do instead.
-    fn candidate(&self, slot: usize) -> Result<Lease, Action> {
-        if let Some(&lease) = self.again.last() {
+    fn candidate(&self, slot: usize, now: Nanos) -> Result<Lease, Action> {
+        if let Some(&lease) = self.again.due(now) {
             return Ok(lease);
         }
         let queues = self.setup.slots.get(slot).map_or(&[][..], Vec::as_slice);
@@ -224,7 +236,7 @@ impl Scheduler {
             }
             instead = Action::Park;
         }
-        Err(instead)
+        Err(self.again.soonest().map_or(instead, Action::WaitUntil))
     }
 
     /// The next lease of `queue`.
@@ -246,8 +258,7 @@ impl Scheduler {
 
     /// Removes what `candidate` found.
     fn take(&mut self, slot: usize, lease: Lease) {
-        if self.again.last() == Some(&lease) {
-            self.again.pop();
+        if self.again.take(&lease) {
             return;
         }
         for &queue in &self.setup.slots[slot] {

@@ -10,11 +10,14 @@
 
 pub(crate) mod crew;
 pub(crate) mod fill;
+pub(crate) mod patience;
 pub(crate) mod ring;
 pub(crate) mod stream;
 pub(crate) mod worker;
 
+use std::collections::hash_map::RandomState;
 use std::convert::Infallible;
+use std::hash::{BuildHasher, Hasher};
 use std::num::NonZeroU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -22,15 +25,27 @@ use std::time::{Duration, Instant};
 use swath_os::map::Map;
 use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
-use swath_plan::schedule::{Action, Lease, Outcome, Scheduler, Verdict};
+use swath_plan::schedule::{Action, Lease, Outcome, Pause, Scheduler, Verdict};
 use swath_plan::window::{Residency, WINDOW_SIZE};
 
 use crate::engine::crew::Watch;
+use crate::engine::patience::NAP;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::{Failures, Payload};
 use crate::observe::Observer;
 use crate::report::{Report, Tally};
 use crate::source::Opened;
+
+/// How often a lease may fail for a passing reason.
+pub(crate) const RETRIES: u32 = 3;
+/// What is waited before the first time that one is tried again, more or less.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+
+/// What is waited before something is tried again; different in each read.
+pub(crate) fn pause() -> Pause {
+    let first = u64::try_from(FIRST_PAUSE.as_nanos()).unwrap_or(u64::MAX);
+    Pause { first, seed: RandomState::new().build_hasher().finish() }
+}
 
 /// Where the bytes of a lease go. One implementation for each thing a verb does with them.
 pub(crate) trait Visit: Sync {
@@ -199,21 +214,15 @@ impl<'m> Job<'m> {
             state.scheduler.cut_by(size);
         }
         loop {
-            match self.turn_locked(&mut state, slot) {
+            let wait = match self.turn_locked(&mut state, slot) {
                 Some(Turn::Read(lease)) => return Some(lease),
                 Some(Turn::Over) => return None,
-                Some(Turn::Later(wait)) => {
-                    drop(state);
-                    std::thread::sleep(wait);
-                    state = self.state();
-                }
-                // Woken by `released` and `fail`; the time-out is for cancellation.
-                None => {
-                    let wait = Duration::from_millis(50);
-                    let woken = self.released.wait_timeout(state, wait);
-                    state = woken.unwrap_or_else(PoisonError::into_inner).0;
-                }
-            }
+                Some(Turn::Later(wait)) => wait,
+                None => NAP,
+            };
+            // Woken by what is released, to be tried again, or fails; the time-out is for cancellation.
+            let woken = self.released.wait_timeout(state, wait);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -225,17 +234,21 @@ impl<'m> Job<'m> {
             state.failure = Some(error.detail("cancelled"));
             state.scheduler.stop();
         }
-        let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let now = self.now();
         Some(match state.scheduler.next(slot, now) {
             Action::Read(lease) => Turn::Read(lease),
             Action::WaitUntil(at) => {
                 // In short naps, so that a cancelled read does not sleep on.
                 let nap = Duration::from_nanos(at.saturating_sub(now));
-                Turn::Later(nap.min(Duration::from_millis(50)))
+                Turn::Later(nap.min(NAP))
             }
             Action::Park => return None,
             Action::Done | Action::Stop => Turn::Over,
         })
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Tells the scheduler how `lease` ended.
@@ -252,14 +265,16 @@ impl<'m> Job<'m> {
         if outcome == Outcome::Complete {
             state.tally.bytes += lease.extent.len();
         }
-        match (state.scheduler.completed(lease, outcome), error) {
+        match (state.scheduler.completed(lease, outcome, self.now()), error) {
             (Verdict::Continue, _) | (_, None) => {}
-            (Verdict::Retry, Some(_)) => state.tally.retries += 1,
+            (Verdict::Retry, Some(_)) => {
+                state.tally.retries += 1;
+                drop(state);
+                self.released.notify_all();
+            }
             (Verdict::FellBack, Some(error)) => {
                 if state.fallbacks.is_empty() {
-                    state
-                        .fallbacks
-                        .push(format!("O_DIRECT refused ({error:?}), read buffered"));
+                    state.fallbacks.push(self.source.fell_back(&error));
                 }
             }
             (Verdict::Failed, Some(error)) => {

@@ -114,7 +114,7 @@ pub use records::{Block, BlockRecords, Cut};
 pub use report::Report;
 pub use scan::{Chunk, Scanned, scan};
 pub use sink::OutputOptions;
-pub use source::{Input, ReadAt, Source, SourceFacts};
+pub use source::{Input, ReadAt, Source, SourceFacts, SourceTrouble};
 pub use swath_plan::extent::Extent;
 pub use swath_plan::policy::{Engine, PageCache};
 pub use timeline::Timeline;

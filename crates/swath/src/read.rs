@@ -21,6 +21,7 @@ use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL, small_reaso
 
 use crate::buffer::{Buffer, aligned_vec};
 use crate::engine::fill::fill_buffered;
+use crate::engine::patience::Patience;
 use crate::engine::stream::Stream;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
@@ -113,8 +114,8 @@ impl ReadOptions {
                 let extent = options.extent_of(&source, len)?;
                 self.refuse_map(&source)?;
                 if self.is_small(extent) {
-                    let report = self.in_one_read(&source, extent, |tally| {
-                        fill_small(&source, extent, target, tally)
+                    let report = self.in_one_read(&source, extent, |tally, observer| {
+                        fill_small(&source, extent, target, tally, observer)
                     })?;
                     return Ok(clock.stop(report));
                 }
@@ -205,10 +206,7 @@ impl ReadOptions {
         if self.wishes.engine != Engine::Map {
             return Ok(());
         }
-        let error = Error::new(Operation::Map, Reason::Invalid, source.name());
-        Err(error
-            .detail("a map needs the promise that nobody changes the file")
-            .hint("use `read_mapped`"))
+        Err(source.unmapped("use `read_mapped`"))
     }
 
     /// Whether nothing is asked for that a single read would not give.
@@ -227,7 +225,7 @@ impl ReadOptions {
         &self,
         source: &Opened,
         extent: Extent,
-        read: impl FnOnce(&mut Tally) -> Result<()>,
+        read: impl FnOnce(&mut Tally, &Observer) -> Result<()>,
     ) -> Result<Report> {
         let reason = small_reason(extent.len(), &self.tuning());
         let mut report = Report::serial(&reason, READ_SIZE);
@@ -235,7 +233,9 @@ impl ReadOptions {
         let (observer, mut tally) = (self.observer(extent), Tally::default());
         cancelled_before(&observer, source, extent)?;
         let span = (extent.offset(), extent.len());
-        observer.hooks().record((Activity::Read, source.name()), span, || read(&mut tally))?;
+        observer
+            .hooks()
+            .record((Activity::Read, source.name()), span, || read(&mut tally, &observer))?;
         source.check_unchanged(extent, self.growth)?;
         observer.delivered(extent.len());
         tally.bytes = extent.len();
@@ -252,8 +252,8 @@ impl ReadOptions {
     ) -> Result<Loaded> {
         if self.is_small(extent) {
             let mut buffer = Buffer::default();
-            let report = self.in_one_read(&source, extent, |tally| {
-                buffer = read_small(&source, extent, tally)?;
+            let report = self.in_one_read(&source, extent, |tally, observer| {
+                buffer = read_small(&source, extent, tally, observer)?;
                 Ok(())
             })?;
             return Ok(Loaded { buffer, report });
@@ -342,7 +342,12 @@ impl ReadOptions {
 const LARGE: u64 = 64 << 20;
 
 /// At most 64 KiB: one read into the heap, no thread, no map.
-fn read_small(source: &Opened, extent: Extent, tally: &mut Tally) -> Result<Buffer> {
+fn read_small(
+    source: &Opened,
+    extent: Extent,
+    tally: &mut Tally,
+    observer: &Observer,
+) -> Result<Buffer> {
     let len = usize::try_from(extent.len()).unwrap_or_default();
     let memory = aligned_vec(len).ok_or_else(|| {
         Error::new(Operation::Allocate, Reason::OutOfMemory, source.name()).at(extent)
@@ -362,7 +367,7 @@ fn read_small(source: &Opened, extent: Extent, tally: &mut Tally) -> Result<Buff
         bytes.truncate(start);
     }
     bytes.resize(end, 0);
-    fill_small(source, extent, &mut bytes[start..], tally)?;
+    fill_small(source, extent, &mut bytes[start..], tally, observer)?;
     Ok(Buffer::small(bytes, start))
 }
 
@@ -371,9 +376,20 @@ fn fill_small(
     extent: Extent,
     target: &mut [u8],
     tally: &mut Tally,
+    observer: &Observer,
 ) -> Result<()> {
-    fill_buffered(source, extent.offset(), target, tally)
-        .map_err(|failure| failure.into_trouble(source, extent.offset(), target.len()).error)
+    let done = Patience::new(observer).until_done(|| {
+        fill_buffered(source, extent.offset(), target, tally)
+            .map_err(|failure| failure.into_trouble(source, extent.offset(), target.len()))
+    });
+    match done {
+        Ok(again) => tally.retries += again,
+        Err(trouble) => {
+            cancelled_before(observer, source, extent)?;
+            return Err(trouble.error);
+        }
+    }
+    Ok(())
 }
 
 pub(crate) fn check_memory(source: &Opened, extent: Extent, wanted: u64) -> Result<()> {

@@ -19,6 +19,7 @@ use swath_plan::policy::{PageCache, Reuse};
 
 use crate::buffer::Buffer;
 use crate::engine::fill::fill_buffered;
+use crate::engine::patience::Patience;
 use crate::engine::stream::Stream;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
@@ -208,12 +209,17 @@ impl Reader {
         let mut block = block(&self.options.pool, &self.source, len)?;
         let name = self.source.name();
         let span = (extent.offset(), extent.len());
-        self.observer.hooks().record((Activity::Read, name), span, || {
-            fill_buffered(&self.source, extent.offset(), &mut block, &mut Tally::default())
-                .map_err(|failure| {
-                    failure.into_trouble(&self.source, extent.offset(), len).error
-                })
-        })?;
+        let done = self.observer.hooks().record((Activity::Read, name), span, || {
+            Patience::new(&self.observer).until_done(|| {
+                let tally = &mut Tally::default();
+                fill_buffered(&self.source, extent.offset(), &mut block, tally)
+                    .map_err(|failure| failure.into_trouble(&self.source, extent.offset(), len))
+            })
+        });
+        if let Err(trouble) = done {
+            cancelled_before(&self.observer, &self.source, extent)?;
+            return Err(trouble.error);
+        }
         self.observer.delivered(extent.len());
         Ok(block)
     }

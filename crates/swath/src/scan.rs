@@ -24,7 +24,7 @@ use swath_plan::schedule::Way;
 use crate::buffer::Buffer;
 use crate::engine::stream::Stream;
 use crate::engine::{Job, worker};
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Result};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::report::Report;
@@ -202,10 +202,7 @@ impl ReadOptions {
         (fold, combine): (impl Fn(Chunk<'_>) -> T + Sync, impl Fn(T, T) -> T + Sync),
     ) -> Result<Scanned<Option<T>>> {
         if self.wishes.engine == Engine::Map {
-            let error = Error::new(Operation::Map, Reason::Invalid, source.name());
-            return Err(error
-                .detail("a map needs the promise that nobody changes the file")
-                .hint("use `sum_mapped` or `count_mapped`"));
+            return Err(source.unmapped("use `sum_mapped` or `count_mapped`"));
         }
         let facts = survey::facts(&source, extent, self, survey::WINDOWS);
         let (decision, by_lease) = self.scan_decision(&facts);

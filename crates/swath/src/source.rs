@@ -7,6 +7,7 @@ mod file;
 mod input;
 pub(crate) mod mirrored;
 mod opened;
+mod trouble;
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -22,6 +23,7 @@ pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;
 pub(crate) use opened::{Kind, Opened};
+pub use trouble::SourceTrouble;
 
 /// Bytes that can be read by position, from any thread.
 ///
@@ -58,7 +60,8 @@ pub trait ReadAt: Send + Sync {
     ///
     /// # Errors
     ///
-    /// `Interrupted` is tried again; `WouldBlock` and `TimedOut` a few times; others end the read.
+    /// `Interrupted` is tried again; `WouldBlock` and `TimedOut` a few times, later each time; others
+    /// end the read. A [`SourceTrouble`] says more: when it passes, that the content has changed.
     fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize>;
 
     /// What messages call it.

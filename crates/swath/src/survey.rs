@@ -16,7 +16,7 @@ use swath_plan::window::{self, Residency};
 
 use crate::engine::crew::Watch;
 use crate::engine::stream::Stream;
-use crate::engine::{DropBehind, Job, Manner};
+use crate::engine::{self, DropBehind, Job, Manner};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::{Advice, ReadOptions};
@@ -28,8 +28,6 @@ use crate::source::{Kind, Opened};
 const LARGE: u64 = 256 << 20;
 /// Windows that are looked at before a read: 256 GiB, in a hundredth of a second.
 pub(crate) const WINDOWS: usize = 16 << 10;
-/// How often a lease may fail for a passing reason.
-pub(crate) const RETRIES: u32 = 3;
 
 /// What can be known about `extent` of `source` at a cost below 1 % of reading it.
 ///
@@ -130,7 +128,8 @@ pub(crate) fn scheduler(
         queues: decision.queues.clone(),
         slots,
         cut: decision.cut,
-        retries: RETRIES,
+        retries: engine::RETRIES,
+        pause: engine::pause(),
         ahead,
         rate_bytes_per_s: options.rate_bytes_per_s,
     })

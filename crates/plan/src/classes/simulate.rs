@@ -9,7 +9,9 @@ use alloc::vec::Vec;
 use alloc::{borrow::ToOwned, format};
 use core::cmp::Reverse;
 
-use super::{Action, Arranged, Classes, Item, Lease, Outcome, Setup, Shape, Verdict, Way};
+use super::{
+    Action, Arranged, Classes, Item, Lease, Outcome, Pause, Setup, Shape, Verdict, Way,
+};
 use crate::extent::Extent;
 
 pub(super) const UNIT: u64 = 4096;
@@ -124,6 +126,7 @@ impl Run {
             arranged: Arc::clone(&arranged),
             ways: vec![script.way; arranged.files()],
             retries: 3,
+            pause: Pause::default(),
             rate_bytes_per_s: None,
         });
         let files = arranged.files();
@@ -197,7 +200,7 @@ impl Run {
             Action::WaitUntil(_) => self.complain("waits without a rate".to_owned()),
         }
         // Whoever takes something wakes one more if there is more.
-        if self.machine.has_more()
+        if self.machine.has_more(self.now)
             && let Some(next) = self.parked.pop()
         {
             self.ask(next);
@@ -232,7 +235,7 @@ impl Run {
         let (done, outcome) = match lease.way {
             Way::Direct if self.dice.roll(8) == 0 => (self.dice.index(count), Outcome::Refused),
             _ if lease.tried < 3 && self.dice.roll(100) < self.script.faults => {
-                (self.dice.index(count), Outcome::Passing)
+                (self.dice.index(count), Outcome::Passing { after: 0 })
             }
             _ => (count, Outcome::Complete),
         };
@@ -242,10 +245,10 @@ impl Run {
                 *times += 1;
             }
         }
-        let verdict = self.machine.completed(&lease, done, outcome);
+        let verdict = self.machine.completed(&lease, done, outcome, self.now);
         let expected = match outcome {
             Outcome::Complete => Verdict::Continue,
-            Outcome::Passing => Verdict::Retry,
+            Outcome::Passing { .. } => Verdict::Retry,
             Outcome::Refused => Verdict::FellBack,
             Outcome::Fatal => Verdict::Failed,
         };

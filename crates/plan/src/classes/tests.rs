@@ -14,7 +14,13 @@ fn arranged(items: &[Item], window: usize, slots: usize) -> Arc<Arranged> {
 fn machine(items: &[Item], window: usize, slots: usize) -> Classes {
     let arranged = arranged(items, window, slots);
     let ways = vec![Way::Buffered; arranged.files()];
-    Classes::new(Setup { arranged, ways, retries: 1, rate_bytes_per_s: None })
+    Classes::new(Setup {
+        arranged,
+        ways,
+        retries: 1,
+        pause: Pause::default(),
+        rate_bytes_per_s: None,
+    })
 }
 
 fn lease(action: Action<Lease>) -> Lease {
@@ -25,7 +31,7 @@ fn lease(action: Action<Lease>) -> Lease {
 }
 
 fn whole(classes: &mut Classes, lease: &Lease) -> Verdict {
-    classes.completed(lease, lease.places.len(), Outcome::Complete)
+    classes.completed(lease, lease.places.len(), Outcome::Complete, 0)
 }
 
 #[test]
@@ -110,9 +116,9 @@ fn strict_slots_park_until_the_class_before_is_complete() {
     let mut classes = machine(&[item(0, 10, 0), item(10, 20, 1)], 1, 2);
     let first = lease(classes.next(0));
     assert_eq!(classes.next(0), Action::Park);
-    assert!(!classes.has_more());
+    assert!(!classes.has_more(0));
     whole(&mut classes, &first);
-    assert!(classes.has_more());
+    assert!(classes.has_more(0));
     assert_eq!(lease(classes.next(0)).class, 1);
     assert_eq!((classes.next(0), classes.max_skew()), (Action::Done, 1));
 }
@@ -124,14 +130,29 @@ fn a_failed_piece_is_tried_again_alone_and_only_so_often() {
     let mut classes = machine(&items, 1, 1);
     let all = lease(classes.next(0));
     assert_eq!(all.places, 0..3);
-    assert_eq!(classes.completed(&all, 1, Outcome::Passing), Verdict::Retry);
+    assert_eq!(classes.completed(&all, 1, Outcome::Passing { after: 0 }, 0), Verdict::Retry);
     let again = lease(classes.next(0));
     assert_eq!((again.places.clone(), again.tried), (1..2, 1));
     let rest = lease(classes.next(0));
     assert_eq!((rest.places.clone(), rest.tried), (2..3, 0));
     assert_eq!(whole(&mut classes, &rest), Verdict::Continue);
-    assert_eq!(classes.completed(&again, 0, Outcome::Passing), Verdict::Failed);
+    assert_eq!(classes.completed(&again, 0, Outcome::Passing { after: 0 }, 0), Verdict::Failed);
     assert_eq!((classes.next(0), classes.all_complete()), (Action::Stop, false));
+}
+
+#[test]
+fn what_is_to_be_tried_later_holds_up_no_other_class() {
+    let mut classes = machine(&[item(0, 1, 0), item(2, 3, 1)], 2, 1);
+    let first = lease(classes.next(0));
+    let passing = Outcome::Passing { after: 1000 };
+    assert_eq!(classes.completed(&first, 0, passing, 10), Verdict::Retry);
+    let second = lease(classes.next(11));
+    assert_eq!((second.class, classes.has_more(11)), (1, false));
+    whole(&mut classes, &second);
+    let Action::WaitUntil(at) = classes.next(12) else { panic!("nothing else is left") };
+    assert!((1010..=1260).contains(&at), "{at}");
+    assert!(!classes.has_more(at - 1) && classes.has_more(at));
+    assert_eq!(lease(classes.next(at)).class, 0);
 }
 
 #[test]
@@ -140,10 +161,11 @@ fn a_refused_direct_read_turns_the_rest_of_its_file_into_buffered_ones() {
     items.push(Item { file: 1, ..item(0, 1, 2) });
     let arranged = arranged(&items, 3, 1);
     let ways = vec![Way::Direct; 2];
-    let setup = Setup { arranged, ways, retries: 0, rate_bytes_per_s: None };
+    let setup =
+        Setup { arranged, ways, retries: 0, pause: Pause::default(), rate_bytes_per_s: None };
     let mut classes = Classes::new(setup);
     let first = lease(classes.next(0));
-    assert_eq!(classes.completed(&first, 0, Outcome::Refused), Verdict::FellBack);
+    assert_eq!(classes.completed(&first, 0, Outcome::Refused, 0), Verdict::FellBack);
     let ways: Vec<_> = (0..3).map(|_| lease(classes.next(0)).way).collect();
     assert_eq!(ways, [Way::Buffered, Way::Buffered, Way::Direct]);
 }
@@ -167,7 +189,13 @@ fn the_rate_limit_and_stop_hold_here_too() {
     let arranged = arranged(&[item(0, 4, 0), item(4, 8, 1)], 2, 1);
     let rate_bytes_per_s = NonZeroU64::new(4);
     let ways = vec![Way::Buffered];
-    let mut classes = Classes::new(Setup { arranged, ways, retries: 0, rate_bytes_per_s });
+    let mut classes = Classes::new(Setup {
+        arranged,
+        ways,
+        retries: 0,
+        pause: Pause::default(),
+        rate_bytes_per_s,
+    });
     lease(classes.next(0));
     assert_eq!(classes.next(0), Action::WaitUntil(1_000_000_000));
     lease(classes.next(1_000_000_000));

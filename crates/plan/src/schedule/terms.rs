@@ -3,12 +3,13 @@
 
 use core::num::NonZeroU64;
 
-use super::{Nanos, Outcome, Verdict, Way};
+use super::{Nanos, Outcome, Pause, Verdict, Way};
 
 /// The terms of one read, and what has been given out under them.
 #[derive(Clone, Debug)]
 pub(crate) struct Terms {
     retries: u32,
+    pause: Pause,
     rate_bytes_per_s: Option<NonZeroU64>,
     given_bytes: u64,
     in_flight: usize,
@@ -16,8 +17,13 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    pub(crate) fn new(retries: u32, rate_bytes_per_s: Option<NonZeroU64>) -> Self {
-        Self { retries, rate_bytes_per_s, given_bytes: 0, in_flight: 0, stopped: false }
+    pub(crate) fn new(
+        retries: u32,
+        pause: Pause,
+        rate_bytes_per_s: Option<NonZeroU64>,
+    ) -> Self {
+        let (given_bytes, in_flight, stopped) = (0, 0, false);
+        Self { retries, pause, rate_bytes_per_s, given_bytes, in_flight, stopped }
     }
 
     /// Leases given out and not reported yet.
@@ -44,13 +50,22 @@ impl Terms {
         self.in_flight = self.in_flight.saturating_sub(1);
         match outcome {
             Outcome::Complete => Verdict::Continue,
-            Outcome::Passing if tried < self.retries => Verdict::Retry,
+            Outcome::Passing { .. } if tried < self.retries => Verdict::Retry,
             Outcome::Refused if way == Way::Direct => Verdict::FellBack,
-            Outcome::Passing | Outcome::Refused | Outcome::Fatal => {
+            Outcome::Passing { .. } | Outcome::Refused | Outcome::Fatal => {
                 self.stopped = true;
                 Verdict::Failed
             }
         }
+    }
+
+    /// When a lease that had been tried so often before, and failed at `now`, may be tried again.
+    pub(crate) fn retry_at(&mut self, tried: u32, outcome: Outcome, now: Nanos) -> Nanos {
+        let after = match outcome {
+            Outcome::Passing { after } => after,
+            Outcome::Complete | Outcome::Refused | Outcome::Fatal => 0,
+        };
+        now.saturating_add(self.pause.draw(tried, after))
     }
 
     /// When the rate limit lets another lease go, if that is after `now`.

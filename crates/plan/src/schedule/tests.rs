@@ -8,7 +8,15 @@ fn run(offset: u64, end: u64, way: Way) -> Run {
 
 fn setup(queues: Vec<Vec<Run>>, slots: Vec<Vec<usize>>, size: u64) -> Setup {
     let cut = Cut { base: 0, size: NonZeroU64::new(size).expect("positive") };
-    Setup { queues, slots, cut, retries: 1, ahead: None, rate_bytes_per_s: None }
+    Setup {
+        queues,
+        slots,
+        cut,
+        retries: 1,
+        pause: Pause::default(),
+        ahead: None,
+        rate_bytes_per_s: None,
+    }
 }
 
 fn one_queue(end: u64, size: u64) -> Scheduler {
@@ -73,10 +81,10 @@ fn what_has_not_been_given_out_may_be_cut_anew() {
 fn a_passing_failure_is_tried_again_before_anything_else_and_only_so_often() {
     let mut scheduler = one_queue(8, 4);
     let lease = expect_read(scheduler.next(0, 0));
-    assert_eq!(scheduler.completed(lease, Outcome::Passing), Verdict::Retry);
+    assert_eq!(scheduler.completed(lease, Outcome::Passing { after: 0 }, 0), Verdict::Retry);
     let again = expect_read(scheduler.next(1, 0));
     assert_eq!((again.extent, again.tried), (lease.extent, 1));
-    assert_eq!(scheduler.completed(again, Outcome::Passing), Verdict::Failed);
+    assert_eq!(scheduler.completed(again, Outcome::Passing { after: 0 }, 0), Verdict::Failed);
     assert_eq!(scheduler.next(0, 0), Action::Stop);
 }
 
@@ -86,14 +94,14 @@ fn a_refused_direct_read_turns_everything_left_into_buffered_reads() {
     let mut scheduler = Scheduler::new(setup(queues, vec![vec![0]; 2], 4));
     let (first, second) = (scheduler.next(0, 0), scheduler.next(1, 0));
     let (first, second) = (expect_read(first), expect_read(second));
-    assert_eq!(scheduler.completed(first, Outcome::Refused), Verdict::FellBack);
-    assert_eq!(scheduler.completed(second, Outcome::Refused), Verdict::FellBack);
+    assert_eq!(scheduler.completed(first, Outcome::Refused, 0), Verdict::FellBack);
+    assert_eq!(scheduler.completed(second, Outcome::Refused, 0), Verdict::FellBack);
     for _ in 0..3 {
         assert_eq!(expect_read(scheduler.next(0, 0)).way, Way::Buffered);
     }
     assert_eq!(scheduler.next(0, 0), Action::Done);
     let buffered = Lease { way: Way::Buffered, ..first };
-    assert_eq!(scheduler.completed(buffered, Outcome::Refused), Verdict::Failed);
+    assert_eq!(scheduler.completed(buffered, Outcome::Refused, 0), Verdict::Failed);
 }
 
 #[test]
@@ -146,6 +154,43 @@ fn a_stopped_scheduler_gives_nothing() {
     assert_eq!(scheduler.next(0, 0), Action::Stop);
 }
 
+#[test]
+fn what_is_to_be_tried_later_holds_up_nothing_else() {
+    const MS: Nanos = 1_000_000;
+    let mut setup = setup(vec![vec![run(0, 12, Way::Buffered)]], vec![vec![0]; 2], 4);
+    setup.pause = Pause { first: 10 * MS, seed: 1 };
+    let mut scheduler = Scheduler::new(setup);
+    let lease = expect_read(scheduler.next(0, 0));
+    let passing = Outcome::Passing { after: 100 * MS };
+    assert_eq!(scheduler.completed(lease, passing, 5 * MS), Verdict::Retry);
+    assert_eq!(expect_read(scheduler.next(0, 6 * MS)).extent.offset(), 4);
+    assert_eq!(expect_read(scheduler.next(1, 6 * MS)).extent.offset(), 8);
+    let Action::WaitUntil(at) = scheduler.next(0, 7 * MS) else {
+        panic!("nothing else is left")
+    };
+    assert!((105 * MS..=130 * MS).contains(&at), "{at}");
+    assert_eq!(scheduler.next(1, at - 1), Action::WaitUntil(at));
+    let again = expect_read(scheduler.next(1, at));
+    assert_eq!((again.extent, again.tried), (lease.extent, 1));
+    assert_eq!(scheduler.next(0, at), Action::Done);
+}
+
+#[test]
+fn pauses_double_differ_and_are_never_shorter_than_asked() {
+    const MS: Nanos = 1_000_000;
+    let mut pause = Pause { first: 10 * MS, seed: 3 };
+    for tried in 0..4 {
+        let drawn: Vec<_> = (0..100).map(|_| pause.draw(tried, 0)).collect();
+        let full = (10 * MS) << tried;
+        assert!(drawn.iter().all(|&pause| pause >= full / 2 && pause <= full), "{drawn:?}");
+        assert!(drawn.iter().any(|&pause| pause != drawn[0]), "they differ");
+    }
+    assert!((1000 * MS..=2000 * MS).contains(&pause.draw(u32::MAX, 0)), "bounded");
+    assert!((0..100).all(|_| pause.draw(0, 3000 * MS) >= 3000 * MS));
+    assert_eq!(pause.draw(0, Nanos::MAX), Nanos::MAX);
+    assert_eq!(Pause::default().draw(9, 0), 0, "none is asked for");
+}
+
 proptest! {
     /// Whatever the runs, slots, cuts and passing failures: every byte completes exactly once.
     #[test]
@@ -170,13 +215,13 @@ proptest! {
             let turn = *turns.next().expect("endless");
             match scheduler.next(turn % slots, 0) {
                 Action::Read(lease) if turn % 3 == 0 && lease.tried == 0 => {
-                    prop_assert_eq!(scheduler.completed(lease, Outcome::Passing), Verdict::Retry);
+                    prop_assert_eq!(scheduler.completed(lease, Outcome::Passing { after: 0 }, 0), Verdict::Retry);
                 }
                 Action::Read(lease) => {
                     for offset in lease.extent.offset()..lease.extent.end() {
                         seen[usize::try_from(offset).expect("small")] += 1;
                     }
-                    scheduler.completed(lease, Outcome::Complete);
+                    scheduler.completed(lease, Outcome::Complete, 0);
                 }
                 Action::Done => break,
                 other => prop_assert!(false, "{:?}", other),

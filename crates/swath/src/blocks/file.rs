@@ -13,7 +13,7 @@ use crate::blocks::consume::Consume;
 use crate::blocks::runs::{Plan, Start};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Result};
 use crate::observe::Observer;
 use crate::records::piece::Grid;
 use crate::records::quotes::Quotes;
@@ -54,10 +54,7 @@ impl<'m> FileRun<'m> {
     ) -> Result<Self> {
         let options = &plan.options;
         if options.wishes.engine == Engine::Map && map.is_none() {
-            let error = Error::new(Operation::Map, Reason::Invalid, source.name());
-            return Err(error
-                .detail("a map needs the promise that nobody changes the file")
-                .hint("use `records_mapped`"));
+            return Err(source.unmapped("use `records_mapped`"));
         }
         let facts = survey::facts(&source, extent, options, survey::WINDOWS);
         let (mut decision, by_lease) = options.scan_decision(&facts);

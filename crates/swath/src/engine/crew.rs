@@ -16,10 +16,8 @@ use swath_plan::crew::{Answers, Bounds, Crew, Step};
 
 use crate::report::Report;
 
-/// What takes less is told of together with others: two looks at a lock would show.
+/// What takes less is told of together with others, but for the first: a look at a lock would show.
 const SHORT: Duration = Duration::from_micros(100);
-/// So many at most.
-const TOGETHER: u64 = 64;
 
 /// The crew of one read.
 pub(crate) struct Watch {
@@ -134,6 +132,7 @@ impl Drop for Ends<'_> {
 pub(crate) struct Teller<'w> {
     watch: Option<&'w Watch>,
     has_asked: bool,
+    has_told: bool,
     answers: Answers,
 }
 
@@ -141,7 +140,7 @@ const NONE: Answers = Answers { count: 0, shortest: u64::MAX, waited: 0 };
 
 impl<'w> Teller<'w> {
     pub(crate) fn new(watch: Option<&'w Watch>) -> Self {
-        Self { watch, has_asked: false, answers: NONE }
+        Self { watch, has_asked: false, has_told: false, answers: NONE }
     }
 
     /// Makes one request, and tells what it took if anybody wants to know.
@@ -170,9 +169,10 @@ impl<'w> Teller<'w> {
         *count += 1;
         *shortest = nanos(took).min(*shortest);
         *waited += nanos(took);
-        if took < SHORT && *count < TOGETHER {
+        if self.has_told && *waited < nanos(SHORT) {
             return;
         }
+        self.has_told = true;
         let answers = std::mem::replace(&mut self.answers, NONE);
         let now = nanos(watch.started.elapsed());
         if watch.state().crew.landed(now, answers) {

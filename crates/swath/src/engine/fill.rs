@@ -12,9 +12,9 @@ use swath_plan::schedule::{Outcome, Way};
 
 use super::crew::{Teller, Watch};
 use super::{Job, Trouble};
-use crate::error::{Error, Operation};
+use crate::error::{Error, Operation, Reason};
 use crate::report::Tally;
-use crate::source::Opened;
+use crate::source::{Opened, SourceTrouble};
 use crate::timeline::{Activity, Recorder};
 
 /// One worker's means to read: its counters and its bounce buffer.
@@ -224,9 +224,17 @@ pub(crate) enum Failure {
 
 impl Failure {
     pub(crate) fn of(error: io::Error) -> Self {
-        let outcome = match error.kind() {
-            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => Outcome::Passing,
-            _ => Outcome::Fatal,
+        let outcome = match (SourceTrouble::of(&error), error.kind()) {
+            (Some(SourceTrouble::Passing(after)), _) => {
+                let after = u64::try_from(after.as_nanos()).unwrap_or(u64::MAX);
+                Outcome::Passing { after }
+            }
+            (Some(SourceTrouble::Refused), _) => Outcome::Refused,
+            (Some(_), _) => Outcome::Fatal,
+            (None, io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                Outcome::Passing { after: 0 }
+            }
+            (None, _) => Outcome::Fatal,
         };
         Self::Kernel(error, outcome)
     }
@@ -251,9 +259,23 @@ impl Failure {
         match self {
             Self::End(at) => Trouble::fatal(source.truncated(extent, at)),
             Self::Kernel(error, outcome) => {
-                let error = Error::io(Operation::Read, source.name(), error).at(extent);
-                Trouble { error, outcome }
+                Trouble { error: said(source, error).at(extent), outcome }
             }
+        }
+    }
+}
+
+/// The error of a read, with what the source said of it.
+fn said(source: &Opened, error: io::Error) -> Error {
+    match SourceTrouble::of(&error) {
+        None => Error::io(Operation::Read, source.name(), error),
+        Some(trouble) => {
+            let reason = match trouble {
+                SourceTrouble::Changed => Reason::Changed,
+                _ => Reason::Io,
+            };
+            let told = Error::new(Operation::Read, reason, source.name());
+            told.caused_by(error).hint(trouble.hint())
         }
     }
 }

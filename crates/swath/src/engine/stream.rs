@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use swath_plan::extent::Extent;
 
 use super::fill::Failure;
+use super::patience::Patience;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::report::Tally;
@@ -97,6 +98,7 @@ impl<'s> Stream<'s> {
 
     fn fill_until(&mut self, target: &mut [u8], any: bool) -> Result<usize> {
         let mut filled = 0;
+        let mut patience = Patience::new(self.observer);
         self.recorder.mark();
         while filled < target.len() && !(any && filled > 0) {
             let here =
@@ -116,6 +118,7 @@ impl<'s> Stream<'s> {
                 Ok(more) => {
                     let more = more.min(target.len() - filled);
                     filled += more;
+                    patience = Patience::new(self.observer);
                     self.offset += more as u64;
                     self.tally.bytes += more as u64;
                     self.observer.delivered(more as u64);
@@ -129,8 +132,13 @@ impl<'s> Stream<'s> {
                 }
                 Err(error) => {
                     let len = target.len() - filled;
-                    let failure = Failure::of(error);
-                    return Err(failure.into_trouble(self.source, self.offset, len).error);
+                    let trouble =
+                        Failure::of(error).into_trouble(self.source, self.offset, len);
+                    let again = patience.tries_again(trouble.outcome);
+                    if !again && !self.observer.is_cancelled() {
+                        return Err(trouble.error);
+                    }
+                    self.tally.retries += u64::from(again);
                 }
             }
         }

@@ -9,7 +9,7 @@ use swath_os::machine;
 use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
 use swath_plan::mirror::{Agreed, agree};
-use swath_plan::schedule::{Cut, Lease, Run, Scheduler, Setup, Way};
+use swath_plan::schedule::{Cut, Lease, Pause, Run, Scheduler, Setup, Way};
 
 use crate::engine::fill::{Hands, fill_buffered};
 use crate::engine::{Job, Manner, Trouble, Visit, worker};
@@ -158,6 +158,7 @@ pub(crate) fn chunks(extents: Vec<Extent>, size: NonZeroU64, workers: usize) -> 
         slots: vec![vec![0]; workers.max(1)],
         cut: Cut { base: 0, size },
         retries: 0,
+        pause: Pause::default(),
         ahead: None,
         rate_bytes_per_s: None,
     })

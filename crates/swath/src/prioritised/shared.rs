@@ -14,6 +14,7 @@ use swath_plan::extent::Extent;
 use swath_plan::schedule::{Action, Outcome, Verdict};
 
 use crate::engine::crew::Watch;
+use crate::engine::patience::NAP;
 use crate::engine::{DropBehind, Trouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
@@ -77,6 +78,8 @@ pub(super) struct State {
     failure: Option<Error>,
     tally: Tally,
     fallbacks: Vec<String>,
+    /// Whether they say that direct reads were refused.
+    fell_back: bool,
     parked: usize,
     waiting: usize,
     /// One worker checks at a time, so that classes are announced in the order of completion.
@@ -95,6 +98,7 @@ impl State {
             failure: None,
             tally: Tally::default(),
             fallbacks: Vec::new(),
+            fell_back: false,
             parked: 0,
             waiting: 0,
             checking: false,
@@ -144,33 +148,30 @@ impl Shared {
                 return Turn::Over;
             }
             self.look_for_cancel(&mut state);
-            let now = u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX);
-            match state.classes.next(now) {
+            let now = self.now();
+            let wait = match state.classes.next(now) {
                 Action::Read(lease) => {
                     self.wake_one(&mut state);
                     return Turn::Read(lease);
                 }
-                Action::WaitUntil(at) => {
-                    // In short naps, so that a cancelled read does not sleep on.
-                    let nap = Duration::from_nanos(at.saturating_sub(now));
-                    drop(state);
-                    std::thread::sleep(nap.min(Duration::from_millis(50)));
-                    state = self.state();
-                }
-                Action::Park => {
-                    state.parked += 1;
-                    // Woken when there is a lease; the time-out is for cancellation.
-                    let woken = self.room.wait_timeout(state, Duration::from_millis(50));
-                    state = woken.unwrap_or_else(PoisonError::into_inner).0;
-                    state.parked -= 1;
-                }
+                Action::WaitUntil(at) => Duration::from_nanos(at.saturating_sub(now)).min(NAP),
+                Action::Park => NAP,
                 Action::Done | Action::Stop => {
                     self.room.notify_all();
                     self.watch.as_ref().inspect(|watch| watch.over());
                     return Turn::Over;
                 }
-            }
+            };
+            state.parked += 1;
+            // Woken when there is a lease; the time-out is for cancellation.
+            let woken = self.room.wait_timeout(state, wait);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state.parked -= 1;
         }
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 
     /// Wakes one parked worker if there is a lease for it, and not as many are awake as can read
@@ -182,7 +183,7 @@ impl Shared {
             None => state.working.saturating_sub(state.parked),
         };
         let may_read = busy < self.layout.arranged.slots();
-        if state.parked > 0 && may_read && state.classes.has_more() {
+        if state.parked > 0 && may_read && state.classes.has_more(self.now()) {
             self.room.notify_one();
         }
     }
@@ -194,13 +195,13 @@ impl Shared {
             None => (Outcome::Complete, None),
             Some(Trouble { error, outcome }) => (outcome, Some(error)),
         };
-        match (state.classes.completed(&lease, done, outcome), error) {
+        match (state.classes.completed(&lease, done, outcome, self.now()), error) {
             (Verdict::Continue, _) | (_, None) => {}
             (Verdict::Retry, Some(_)) => state.tally.retries += 1,
             (Verdict::FellBack, Some(error)) => {
-                let text = format!("O_DIRECT refused ({error:?}), read buffered");
-                if !state.fallbacks.iter().any(|known| known.starts_with("O_DIRECT refused")) {
-                    state.fallbacks.push(text);
+                if !std::mem::replace(&mut state.fell_back, true) {
+                    let source = &self.inputs[lease.file].source;
+                    state.fallbacks.push(source.fell_back(&error));
                 }
             }
             (Verdict::Failed, Some(error)) => self.fail_locked(state, error),

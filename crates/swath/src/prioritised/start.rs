@@ -14,8 +14,8 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{self, Decision, Engine, READ_SIZE, Schedule};
 use swath_plan::schedule::Way;
 
-use crate::engine::DropBehind;
 use crate::engine::crew::Watch;
+use crate::engine::{self, DropBehind};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::{Numa, ReadOptions};
@@ -79,7 +79,8 @@ pub(super) fn start(
     let classes = Classes::new(Setup {
         arranged: Arc::clone(&arranged),
         ways,
-        retries: survey::RETRIES,
+        retries: engine::RETRIES,
+        pause: engine::pause(),
         rate_bytes_per_s: options.rate_bytes_per_s,
     });
     let on_chunk =

@@ -12,7 +12,7 @@ use swath_plan::policy::Hints;
 
 use super::file::{self, Direct, Identity, Place};
 use super::mirrored::Group;
-use super::{Inner, ReadAt, Source, SourceFacts};
+use super::{Inner, ReadAt, Source, SourceFacts, SourceTrouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::report::Report;
 
@@ -267,7 +267,13 @@ impl Opened {
     /// Fails if the source is not what it was when it was opened: the promise of every verb.
     /// Growth is allowed if the caller follows only what was there first.
     pub(crate) fn check_unchanged(&self, extent: Extent, growth: Growth) -> Result<()> {
-        let inspect = |error| Error::io(Operation::Inspect, &self.name, error);
+        let inspect = |error: io::Error| match SourceTrouble::of(&error) {
+            Some(SourceTrouble::Changed) => {
+                let told = Error::new(Operation::Inspect, Reason::Changed, &self.name);
+                told.caused_by(error).hint(SourceTrouble::Changed.hint())
+            }
+            _ => Error::io(Operation::Inspect, &self.name, error),
+        };
         let (same, lengths) = match &self.input {
             Input::File { file, before, .. } => {
                 let after = file::identity(file).map_err(inspect)?;
@@ -288,11 +294,37 @@ impl Opened {
         Err(match lengths {
             (Some(before), Some(after)) if before != after => error
                 .detail(format!("its length went from {before} to {after} while it was read"))
-                .hint("read it when its writer is done, or only the length it had first (`--follow-size first`)"),
+                .hint(self.words().changed_len),
             _ => error
                 .detail("it was written to or replaced while it was read")
                 .hint("read it again when its writer is done"),
         })
+    }
+
+    /// What is said of it, where that depends on what it is.
+    fn words(&self) -> &'static Words {
+        match &self.input {
+            Input::File { .. } => &OF_FILES,
+            Input::Custom { .. } | Input::Mirrored(_) => &OF_OTHERS,
+        }
+    }
+
+    /// What was done instead of direct reads, which it refused with `error`.
+    pub(crate) fn fell_back(&self, error: &Error) -> String {
+        format!("{} ({error:?}), read buffered", self.words().direct_refused)
+    }
+
+    /// The error for an engine that maps, where `verb` would.
+    pub(crate) fn unmapped(&self, verb: &'static str) -> Error {
+        let error = Error::new(Operation::Map, Reason::Invalid, &self.name);
+        match &self.input {
+            Input::File { .. } => {
+                error.detail("a map needs the promise that nobody changes the file").hint(verb)
+            }
+            Input::Custom { .. } | Input::Mirrored(_) => {
+                error.detail("only a single file can be mapped").hint("choose another engine")
+            }
+        }
     }
 
     /// The error for a source that is shorter than it was when it was opened.
@@ -312,9 +344,28 @@ impl Opened {
         Error::new(Operation::Read, Reason::Truncated, &self.name)
             .at(extent)
             .detail(format!("the file ends at byte {end}"))
-            .hint("it may have been truncated while it was read")
+            .hint(self.words().truncated)
     }
 }
+
+/// What is said of files, and of what is none.
+struct Words {
+    changed_len: &'static str,
+    truncated: &'static str,
+    direct_refused: &'static str,
+}
+
+const OF_FILES: Words = Words {
+    changed_len: "read it when its writer is done, or only the length it had first (`--follow-size first`)",
+    truncated: "it may have been truncated while it was read",
+    direct_refused: "O_DIRECT refused",
+};
+
+const OF_OTHERS: Words = Words {
+    changed_len: "read it again when its writer is done",
+    truncated: "look whether the source says the length that it has",
+    direct_refused: "direct reads refused",
+};
 
 /// What a file may do while it is read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

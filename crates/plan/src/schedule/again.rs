@@ -1,0 +1,81 @@
+//! What is tried again, and when: at least as late as the source asks, else later each time, and never
+//! all at one time.
+
+use alloc::vec::Vec;
+
+use super::Nanos;
+
+/// No pause is longer, unless the source asks for it.
+const MOST: Nanos = 2_000_000_000;
+
+/// How long to wait before something that failed for a passing reason is tried again. The default
+/// waits for nothing but what the source asks for.
+///
+/// ```
+/// use swath_plan::schedule::Pause;
+///
+/// let mut pause = Pause { first: 1000, seed: 7 };
+/// assert!((500..=1000).contains(&pause.draw(0, 0)), "by half at most, so that not all come at once");
+/// assert!((2000..=4000).contains(&pause.draw(2, 0)), "doubled each time");
+/// assert!((9000..=11_250).contains(&pause.draw(0, 9000)), "never before the source says");
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pause {
+    /// Before the first time; then doubled. 0: none.
+    pub first: Nanos,
+    /// Decides by how much pauses differ.
+    pub seed: u64,
+}
+
+impl Pause {
+    /// The pause of something that has been `tried` so often again, where the source asks for `after`.
+    pub fn draw(&mut self, tried: u32, after: Nanos) -> Nanos {
+        let doubled = self.first.checked_shl(tried).unwrap_or(MOST).min(MOST.max(self.first));
+        let doubled = if self.first > 0 && doubled == 0 { MOST } else { doubled };
+        let own = doubled - self.below(doubled / 2 + 1);
+        let asked = after.saturating_add(self.below(after / 4 + 1));
+        own.max(asked)
+    }
+
+    /// A number below `bound` (SplitMix64).
+    fn below(&mut self, bound: u64) -> u64 {
+        self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.seed;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)) % bound.max(1)
+    }
+}
+
+/// Leases that are given out again, none before its time.
+#[derive(Clone, Debug)]
+pub(crate) struct Again<L> {
+    waiting: Vec<(Nanos, L)>,
+}
+
+impl<L: PartialEq> Again<L> {
+    pub(crate) fn new() -> Self {
+        Self { waiting: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, not_before: Nanos, lease: L) {
+        self.waiting.push((not_before, lease));
+    }
+
+    /// The one that came last, of those whose time has come.
+    pub(crate) fn due(&self, now: Nanos) -> Option<&L> {
+        let due = |entry: &&(Nanos, L)| entry.0 <= now;
+        self.waiting.iter().rev().find(due).map(|(_, lease)| lease)
+    }
+
+    /// When the next one's time comes.
+    pub(crate) fn soonest(&self) -> Option<Nanos> {
+        self.waiting.iter().map(|&(not_before, _)| not_before).min()
+    }
+
+    /// Removes what `due` found; returns whether it was here.
+    pub(crate) fn take(&mut self, lease: &L) -> bool {
+        let found = self.waiting.iter().rposition(|(_, other)| other == lease);
+        found.map(|place| self.waiting.remove(place)).is_some()
+    }
+}

@@ -1,0 +1,59 @@
+//! Reads that no scheduler gives out: tried again on the same terms, where they are.
+
+use std::time::{Duration, Instant};
+
+use swath_plan::schedule::{Outcome, Pause};
+
+use super::{RETRIES, Trouble, pause};
+use crate::observe::Observer;
+
+/// No nap is longer: a read that is cancelled ends soon.
+pub(crate) const NAP: Duration = Duration::from_millis(50);
+
+/// How often something was tried again, and what is waited before the next time.
+pub(crate) struct Patience<'o> {
+    observer: &'o Observer,
+    tried: u32,
+    pause: Pause,
+}
+
+impl<'o> Patience<'o> {
+    pub(crate) fn new(observer: &'o Observer) -> Self {
+        Self { observer, tried: 0, pause: pause() }
+    }
+
+    /// Whether what failed with `outcome` is to be tried again now; waits until then. A cancelled read
+    /// is not.
+    pub(crate) fn tries_again(&mut self, outcome: Outcome) -> bool {
+        let Outcome::Passing { after } = outcome else { return false };
+        if self.tried >= RETRIES {
+            return false;
+        }
+        let wait = Duration::from_nanos(self.pause.draw(self.tried, after));
+        self.tried += 1;
+        let began = Instant::now();
+        while let Some(left) = wait.checked_sub(began.elapsed()).filter(|left| !left.is_zero())
+        {
+            if self.observer.is_cancelled() {
+                return false;
+            }
+            std::thread::sleep(left.min(NAP));
+        }
+        !self.observer.is_cancelled()
+    }
+
+    /// Does `read` until it succeeds, or fails for good; says how often it was done again.
+    pub(crate) fn until_done(
+        &mut self,
+        mut read: impl FnMut() -> Result<(), Trouble>,
+    ) -> Result<u64, Trouble> {
+        let mut again = 0;
+        loop {
+            match read() {
+                Ok(()) => return Ok(again),
+                Err(trouble) if self.tries_again(trouble.outcome) => again += 1,
+                Err(trouble) => return Err(trouble),
+            }
+        }
+    }
+}
