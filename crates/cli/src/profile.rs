@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
+use swath::mirror::SharedDevice;
 
 use anyhow::Result;
 use swath::{Profile, ReadOptions, Source};
@@ -56,7 +57,10 @@ impl Profiles {
     /// Whether copies are worth reading side by side that share a device: if it was measured for
     /// each of them.
     fn side_by_side<'i>(&self, copies: impl IntoIterator<Item = &'i Input>) -> bool {
-        let worth = |copy| self.of_input(copy).is_some_and(|profile| profile.side_by_side());
+        let worth = |copy| {
+            self.of_input(copy)
+                .is_some_and(|profile| profile.shared_device() == SharedDevice::SideBySide)
+        };
         copies.into_iter().all(worth)
     }
 
@@ -67,7 +71,9 @@ impl Profiles {
     /// Those of [`CopiesArgs::source`].
     pub(crate) fn source(&self, copies: &CopiesArgs, path: &Input) -> Result<Source> {
         let all = || std::iter::once(path).chain(&copies.mirrors);
-        copies.source(path, copies.is_used() && self.side_by_side(all()))
+        let worth = copies.is_used() && self.side_by_side(all());
+        let shared = if worth { SharedDevice::SideBySide } else { SharedDevice::OneCopy };
+        copies.source(path, shared)
     }
 
     fn of_input(&self, input: &Input) -> Option<Arc<Profile>> {

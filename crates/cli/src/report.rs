@@ -329,7 +329,7 @@ mod tests {
 
     #[test]
     fn every_number_of_the_report_is_in_the_json() {
-        let options = swath::ReadOptions::new().with_usage(true);
+        let options = swath::ReadOptions::new().with_costs(swath::reading::Costs::Process);
         let report = options.read("/proc/self/exe").expect("this test is a file").report;
         let json = serde_json::to_value(ReportJson::from(&report)).expect("plain data");
         let fields = format!("{report:?}");

@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use swath::mirror::SharedDevice;
 
 use swath::{Profile, ReadOptions};
 
@@ -34,10 +35,10 @@ impl Lookup {
         }
     }
 
-    /// Whether copies that share this file system are worth reading side by side.
+    /// How copies that share this file system are read fastest.
     #[must_use]
-    pub fn is_read_side_by_side(&self) -> bool {
-        self.profile.as_ref().is_some_and(|profile| profile.side_by_side())
+    pub fn shared_device(&self) -> SharedDevice {
+        self.profile.as_ref().map_or(SharedDevice::OneCopy, |profile| profile.shared_device())
     }
 
     /// Why a profile that is there is not used, in one line.

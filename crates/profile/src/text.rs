@@ -2,6 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::time::{SystemTime, UNIX_EPOCH};
+use swath::mirror::SharedDevice;
 
 use serde::{Deserialize, Serialize};
 use swath::{Engine, PageCache, Profile};
@@ -194,7 +195,7 @@ impl Settings {
             },
             files_workers: number(profile.files_workers() as u64),
             files_depth: number(u64::from(profile.files_depth())),
-            side_by_side: profile.side_by_side().then_some(true),
+            side_by_side: (profile.shared_device() == SharedDevice::SideBySide).then_some(true),
         }
     }
 
@@ -228,7 +229,10 @@ impl Settings {
             })
             .with_files_workers(workers)
             .with_files_depth(depth)
-            .with_side_by_side(self.side_by_side.unwrap_or(false))
+            .with_shared_device(match self.side_by_side {
+                Some(true) => SharedDevice::SideBySide,
+                _ => SharedDevice::OneCopy,
+            })
     }
 }
 
@@ -261,7 +265,7 @@ mod tests {
             .with_single_pass(Engine::Pool)
             .with_files_workers(8)
             .with_files_depth(9)
-            .with_side_by_side(true);
+            .with_shared_device(SharedDevice::SideBySide);
         for profile in [Profile::new(key().name()), all] {
             let measured = vec![Measured {
                 setting: String::from("warm-workers"),

@@ -83,7 +83,7 @@ pub mod reading {
     pub use swath_os::priority::IoPriority;
     pub use swath_plan::policy::{ParallelRequests, Reuse, Schedule, SourceKind};
 
-    pub use crate::options::{Advice, Numa};
+    pub use crate::options::{Advice, Costs, MapPages, Numa, PageSize};
     pub use crate::report::Usage;
     pub use crate::source::Growth;
 }

@@ -21,6 +21,7 @@ use crate::report::Report;
 use crate::sink::OutputOptions;
 use crate::source::{Opened, Source};
 
+pub use crate::profile::SharedDevice;
 pub use crate::report::{MirrorReport, MirrorState};
 pub use crate::source::{Hedging, Mirrored, Verify};
 

@@ -60,6 +60,40 @@ impl Advice {
     }
 }
 
+/// When the pages of a map are entered into the page table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum MapPages {
+    /// One by one, as they are touched.
+    #[default]
+    WhenTouched,
+    /// All of them, when the map is made (`MAP_POPULATE`).
+    WhenMade,
+}
+
+/// How large the pages of a map are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum PageSize {
+    /// The machine's.
+    #[default]
+    Usual,
+    /// Huge, where the file system has them.
+    Huge,
+}
+
+/// What a report says of the cost of a read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Costs {
+    /// The time it took.
+    #[default]
+    Time,
+    /// Also what it cost the process, its other threads included: page faults, context switches, CPU
+    /// time, peak memory ([`Usage`](crate::reading::Usage)).
+    Process,
+}
+
 /// Which NUMA node fresh memory comes from, on machines with more than one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Numa {
@@ -84,8 +118,8 @@ pub enum Numa {
 pub struct ReadOptions {
     pub(crate) wishes: Wishes,
     pub(crate) advice: Advice,
-    pub(crate) populate_map: bool,
-    pub(crate) huge_map: bool,
+    pub(crate) map_pages: MapPages,
+    pub(crate) map_page_size: PageSize,
     pub(crate) numa: Numa,
     pub(crate) growth: Growth,
     pub(crate) rate_bytes_per_s: Option<NonZeroU64>,
@@ -94,7 +128,7 @@ pub struct ReadOptions {
     pub(crate) len: Option<u64>,
     pub(crate) hooks: Hooks,
     pub(crate) pool: BufferPool,
-    pub(crate) usage: bool,
+    pub(crate) costs: Costs,
     pub(crate) profile: Option<Arc<Profile>>,
     pub(crate) noted: Vec<String>,
 }
@@ -111,8 +145,8 @@ impl ReadOptions {
         Self {
             wishes: Wishes::default(),
             advice: Advice::None,
-            populate_map: false,
-            huge_map: false,
+            map_pages: MapPages::WhenTouched,
+            map_page_size: PageSize::Usual,
             numa: Numa::FirstTouch,
             growth: Growth::Refused,
             rate_bytes_per_s: None,
@@ -121,7 +155,7 @@ impl ReadOptions {
             len: None,
             hooks: Hooks::default(),
             pool: BufferPool::shared(),
-            usage: false,
+            costs: Costs::Time,
             profile: None,
             noted: Vec::new(),
         }
@@ -184,17 +218,17 @@ impl ReadOptions {
         self
     }
 
-    /// Enters all pages of a map when it is made (`MAP_POPULATE`). Default: no.
+    /// When the pages of a map are entered. Default: [`MapPages::WhenTouched`].
     #[must_use]
-    pub fn with_map_populate(mut self, populate: bool) -> Self {
-        self.populate_map = populate;
+    pub fn with_map_pages(mut self, pages: MapPages) -> Self {
+        self.map_pages = pages;
         self
     }
 
-    /// Asks for huge pages in a map, where the file system has them. Default: no.
+    /// How large the pages of a map are. Default: [`PageSize::Usual`].
     #[must_use]
-    pub fn with_map_huge_page(mut self, huge_page: bool) -> Self {
-        self.huge_map = huge_page;
+    pub fn with_map_page_size(mut self, size: PageSize) -> Self {
+        self.map_page_size = size;
         self
     }
 
@@ -272,11 +306,10 @@ impl ReadOptions {
         self
     }
 
-    /// Whether the report says what the read cost the process: page faults, context switches,
-    /// CPU time, peak memory. Default: no. Other threads of the process are counted too.
+    /// What the report says of the read's cost. Default: [`Costs::Time`].
     #[must_use]
-    pub fn with_usage(mut self, usage: bool) -> Self {
-        self.usage = usage;
+    pub fn with_costs(mut self, costs: Costs) -> Self {
+        self.costs = costs;
         self
     }
 

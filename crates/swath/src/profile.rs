@@ -6,6 +6,17 @@
 
 use swath_plan::policy::{Engine, PageCache, Tuning};
 
+/// How copies are read that share one device.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum SharedDevice {
+    /// One of them, as long as it is good: together they are seldom faster.
+    #[default]
+    OneCopy,
+    /// Side by side, as copies on devices of their own are.
+    SideBySide,
+}
+
 /// Settings that were measured to be faster than the defaults, for one file system of one machine.
 ///
 /// `auto` takes them in place of its defaults; what the options ask for comes first, and an engine
@@ -31,7 +42,7 @@ pub struct Profile {
     single_pass: Engine,
     files_workers: usize,
     files_depth: u32,
-    side_by_side: bool,
+    shared_device: SharedDevice,
 }
 
 /// A setting: its getter and its setter.
@@ -99,10 +110,10 @@ impl Profile {
         files_workers with_files_workers files_workers: usize;
         /// Files that wait for the device at one time, of many small ones; at most 1,024.
         files_depth with_files_depth files_depth: u32;
-        /// Whether copies that share one device are worth reading side by side. Whoever makes a
+        /// How copies that share one device are read fastest. Whoever makes a
         /// [`Mirrored`](crate::mirror::Mirrored) of such copies hands it on with
-        /// [`with_side_by_side`](crate::mirror::Mirrored::with_side_by_side).
-        side_by_side with_side_by_side side_by_side: bool;
+        /// [`with_shared_device`](crate::mirror::Mirrored::with_shared_device).
+        shared_device with_shared_device shared_device: SharedDevice;
     }
 
     /// Whether it changes anything.
@@ -142,7 +153,7 @@ mod tests {
             new.clone().with_single_pass(Engine::Pool),
             new.clone().with_files_workers(1),
             new.clone().with_files_depth(1),
-            new.clone().with_side_by_side(true),
+            new.clone().with_shared_device(SharedDevice::SideBySide),
         ];
         for (index, profile) in one_each.iter().enumerate() {
             assert!(!profile.is_empty(), "{profile:?}");

@@ -25,7 +25,7 @@ use crate::engine::patience::Patience;
 use crate::engine::stream::Stream;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Advice, Numa, ReadOptions};
+use crate::options::{Advice, MapPages, Numa, PageSize, ReadOptions};
 use crate::report::{Report, Tally};
 use crate::source::{Identity, Kind, Opened, Source};
 use crate::survey::{self, Clock, STREAM_SIZE, cancelled_before, stream_report};
@@ -183,7 +183,10 @@ impl ReadOptions {
             io::ErrorKind::UnexpectedEof => source.shrunk(extent),
             _ => Error::io(Operation::Map, source.name(), error).at(extent),
         };
-        let flags = MapFlags { populate: self.populate_map, huge_page: self.huge_map };
+        let flags = MapFlags {
+            populate: self.map_pages == MapPages::WhenMade,
+            huge_page: self.map_page_size == PageSize::Huge,
+        };
         let len = usize::try_from(extent.len()).map_err(|_| fail(too_large()))?;
         let map = Map::new(permit, extent.offset(), len, flags).map_err(fail)?;
         if let Some(advice) = self.advice.for_map() {

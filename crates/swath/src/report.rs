@@ -44,7 +44,7 @@ pub struct Report {
     /// Wishes that could not be granted, and what was done instead.
     pub fallbacks: Vec<String>,
     /// What it cost the process, if asked for with
-    /// [`with_usage`](crate::ReadOptions::with_usage).
+    /// [`with_costs`](crate::ReadOptions::with_costs).
     pub usage: Option<Usage>,
     /// What each copy did, of a source that has several; else empty.
     pub mirrors: Vec<MirrorReport>,

@@ -19,7 +19,7 @@ use crate::engine::stream::Stream;
 use crate::engine::{self, DropBehind, Job, Manner};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Advice, ReadOptions};
+use crate::options::{Advice, Costs, ReadOptions};
 use crate::report::{Report, Tally, Usage};
 use crate::source::{Kind, Opened};
 
@@ -224,7 +224,7 @@ pub(crate) struct Clock {
 
 impl Clock {
     pub(crate) fn start(options: &ReadOptions) -> Self {
-        let usage = options.usage.then(|| usage::usage().ok()).flatten();
+        let usage = (options.costs == Costs::Process).then(|| usage::usage().ok()).flatten();
         Self { started: Instant::now(), usage, noted: options.noted.clone() }
     }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 use swath::ingest::IngestOptions;
 use swath::maps::Guard;
-use swath::mirror::Mirrored;
+use swath::mirror::{Mirrored, SharedDevice};
 use swath::reading::Reuse;
 use swath::{Engine, PageCache, Profile, ReadOptions, Report};
 
@@ -48,7 +48,7 @@ fn profiles() -> impl Strategy<Value = Profile> {
             .with_single_pass(Engine::WORDS[words.2].1)
             .with_files_workers(usize::try_from(counts[0]).unwrap_or(usize::MAX))
             .with_files_depth(u32::try_from(counts[1]).unwrap_or(u32::MAX))
-            .with_side_by_side(side_by_side)
+            .with_shared_device(shared(side_by_side))
     })
 }
 
@@ -101,6 +101,10 @@ proptest! {
 
 fn report_of(options: &ReadOptions, path: &Path) -> Report {
     options.read(path).expect("read").report
+}
+
+fn shared(side_by_side: bool) -> SharedDevice {
+    if side_by_side { SharedDevice::SideBySide } else { SharedDevice::OneCopy }
 }
 
 #[test]
@@ -170,7 +174,8 @@ fn copies_of_one_device_are_read_side_by_side_if_asked_for() {
     let two = tempfile::NamedTempFile::new_in(env!("CARGO_TARGET_TMPDIR")).expect("a file");
     std::fs::write(two.path(), &bytes).expect("written");
     let read = |side_by_side| {
-        let copies = Mirrored::new([one.path(), two.path()]).with_side_by_side(side_by_side);
+        let copies =
+            Mirrored::new([one.path(), two.path()]).with_shared_device(shared(side_by_side));
         let loaded = ReadOptions::new().read(copies).expect("read");
         assert!(loaded.buffer[..] == bytes[..]);
         loaded.report

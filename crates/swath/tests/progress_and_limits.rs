@@ -99,7 +99,7 @@ fn the_report_adds_up() {
         .with_workers(3)
         .with_chunk_size(1 << 20)
         .with_pool(BufferPool::new(0))
-        .with_usage(true);
+        .with_costs(swath::reading::Costs::Process);
     let report = options.read(file.path()).expect("read").report;
     assert_eq!((report.bytes, report.workers, report.chunk_size), (LEN as u64, 3, 1 << 20));
     assert_eq!((report.chunks, report.calls, report.retries), (10, 10, 0), "{report:?}");

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use swath::Source;
-use swath::mirror::{Hedging, Mirrored, Verify};
+use swath::mirror::{Hedging, Mirrored, SharedDevice, Verify};
 use swath_profile::Profiles;
 
 use crate::failure::Failure;
@@ -121,11 +121,15 @@ impl ReadOptions {
             return Source::from(path);
         }
         let paths = || std::iter::once(path).chain(self.mirrors.iter().map(|it| it.as_path()));
-        let side_by_side =
-            |it: &Profiles| paths().all(|path| it.of(path).is_read_side_by_side());
+        let side_by_side = |it: &Profiles| {
+            paths().all(|path| it.of(path).shared_device() == SharedDevice::SideBySide)
+        };
         let copies = Mirrored::new(paths())
             .with_verify(self.verify.clone())
-            .with_side_by_side(profiles.is_some_and(side_by_side));
+            .with_shared_device(match profiles.is_some_and(side_by_side) {
+                true => SharedDevice::SideBySide,
+                false => SharedDevice::OneCopy,
+            });
         Source::from(match self.hedging {
             0 => copies,
             permille => copies.with_hedging(Hedging::permille(permille)),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use swath::heal::HealOptions;
-use swath::mirror::{Hedging, MirrorOptions, Mirrored, Verify};
+use swath::mirror::{Hedging, MirrorOptions, Mirrored, SharedDevice, Verify};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions, Source, manifest};
 
@@ -77,12 +77,12 @@ impl CopiesArgs {
     }
 
     /// Returns `path` and its copies as one source; `path` alone if nothing is said. Copies of one
-    /// device are read `side_by_side` if that is worth it.
+    /// device are read as `shared` says.
     ///
     /// # Errors
     ///
     /// Those of [`Input::source`], and of reading the manifest.
-    pub fn source(&self, path: &Input, side_by_side: bool) -> Result<Source> {
+    pub fn source(&self, path: &Input, shared: SharedDevice) -> Result<Source> {
         if !self.is_used() {
             return Ok(path.source()?);
         }
@@ -90,7 +90,7 @@ impl CopiesArgs {
         for mirror in &self.mirrors {
             copies.push(mirror.source()?);
         }
-        let mut mirrored = Mirrored::new(copies).with_side_by_side(side_by_side);
+        let mut mirrored = Mirrored::new(copies).with_shared_device(shared);
         if let Some(against) = &self.verify_against {
             mirrored = mirrored.with_verify(against.verify()?);
         }

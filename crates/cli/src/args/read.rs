@@ -1,7 +1,7 @@
 //! How to read: the flags that several commands share, and the options they stand for.
 
 use clap::Args;
-use swath::reading::{Advice, Growth, IoPriority, Reuse, Schedule};
+use swath::reading::{Advice, Costs, Growth, IoPriority, MapPages, PageSize, Reuse, Schedule};
 use swath::{Engine, PageCache, ReadOptions};
 
 use super::size::{parse_memory_size, parse_rate, parse_size};
@@ -150,9 +150,15 @@ impl ReadArgs {
             .with_engine(engine)
             .with_schedule(schedule)
             .with_advice(advice)
-            .with_map_populate(self.engine.map_flags.contains(&MapFlag::Populate))
-            .with_map_huge_page(self.engine.map_flags.contains(&MapFlag::HugePage))
-            .with_usage(self.engine.usage)
+            .with_map_pages(match self.engine.map_flags.contains(&MapFlag::Populate) {
+                true => MapPages::WhenMade,
+                false => MapPages::WhenTouched,
+            })
+            .with_map_page_size(match self.engine.map_flags.contains(&MapFlag::HugePage) {
+                true => PageSize::Huge,
+                false => PageSize::Usual,
+            })
+            .with_costs(if self.engine.usage { Costs::Process } else { Costs::Time })
             .with_timeline(self.timeline.handle())
     }
 }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use swath::ReadOptions;
 use swath::maps::Guard;
-use swath::reading::{Advice, Schedule};
+use swath::reading::{Advice, MapPages, PageSize, Schedule};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, metric, read, states};
@@ -45,8 +45,12 @@ impl Way {
     fn options(self) -> ReadOptions {
         ReadOptions::new()
             .with_advice(self.advice)
-            .with_map_populate(self.populate)
-            .with_map_huge_page(self.huge)
+            .with_map_pages(if self.populate {
+                MapPages::WhenMade
+            } else {
+                MapPages::WhenTouched
+            })
+            .with_map_page_size(if self.huge { PageSize::Huge } else { PageSize::Usual })
     }
 }
 

@@ -198,7 +198,7 @@ impl Place {
             prepare(&copy.path)?;
         }
         let paths = copies.each_ref().map(|copy| &copy.path);
-        let mirrored = Mirrored::new(paths).with_side_by_side(profile.side_by_side());
+        let mirrored = Mirrored::new(paths).with_shared_device(profile.shared_device());
         let began = Instant::now();
         let loaded = options.read(mirrored)?;
         let seconds = began.elapsed().as_secs_f64();

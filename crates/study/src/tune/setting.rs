@@ -1,5 +1,6 @@
 //! The settings: what they are called, which values are tried, and where each is measured.
 
+use swath::mirror::SharedDevice;
 use swath::{Engine, PageCache, Profile};
 
 use super::case::{Case, SMALL};
@@ -203,7 +204,7 @@ pub(super) const SETTINGS: [Setting; 13] = [
         usual: "no: of copies on one device one is read",
         needs: Needs::Cold,
         steps: |_| one([1], Case::Copies, &[Case::CopiesWarm]),
-        apply: |profile, _| profile.with_side_by_side(true),
+        apply: |profile, _| profile.with_shared_device(SharedDevice::SideBySide),
         word: |_| String::from("yes"),
     },
 ];

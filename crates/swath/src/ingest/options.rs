@@ -4,7 +4,7 @@ use swath_plan::policy::Wishes;
 
 use super::arena::Arena;
 use crate::observe::Hooks;
-use crate::options::{Advice, Numa, ReadOptions};
+use crate::options::{Advice, Costs, Numa, ReadOptions};
 use crate::profile::Profile;
 use crate::source::Growth;
 
@@ -280,7 +280,7 @@ impl IngestOptions {
             ("NUMA node", read.numa != Numa::FirstTouch),
             ("growth", read.growth != Growth::Refused),
             ("offset or length", !read.is_whole()),
-            ("usage", read.usage),
+            ("costs", read.costs != Costs::Time),
         ];
         let unused = unused.into_iter().filter(|&(_, is_set)| is_set);
         let told = unused.map(|(name, _)| format!("{name}: many files are read without it"));

@@ -26,6 +26,8 @@ use swath_plan::mirror::Hedging as Budget;
 
 use super::{Inner, Source};
 
+use crate::profile::SharedDevice;
+
 pub(crate) use group::Group;
 pub(crate) use steps::{room_for, sum_in_steps};
 
@@ -87,7 +89,7 @@ pub struct Mirrored {
     pub(super) copies: Vec<Source>,
     pub(super) verify: Verify,
     pub(super) hedging: Option<Hedging>,
-    pub(super) side_by_side: bool,
+    pub(super) shared_device: SharedDevice,
 }
 
 impl Mirrored {
@@ -95,7 +97,12 @@ impl Mirrored {
     /// them is found when they are opened.
     pub fn new<S: Into<Source>>(copies: impl IntoIterator<Item = S>) -> Self {
         let copies = copies.into_iter().map(Into::into).collect();
-        Self { copies, verify: Verify::None, hedging: None, side_by_side: false }
+        Self {
+            copies,
+            verify: Verify::None,
+            hedging: None,
+            shared_device: SharedDevice::OneCopy,
+        }
     }
 
     /// What chunks are compared with. Default: [`Verify::None`].
@@ -112,11 +119,11 @@ impl Mirrored {
         self
     }
 
-    /// Reads copies side by side also if they share one device. Default: no, for together they
-    /// are seldom faster; `swath tune` measures it.
+    /// How copies are read that share one device. Default: [`SharedDevice::OneCopy`]; `swath tune`
+    /// measures which is faster.
     #[must_use]
-    pub fn with_side_by_side(mut self, side_by_side: bool) -> Self {
-        self.side_by_side = side_by_side;
+    pub fn with_shared_device(mut self, shared: SharedDevice) -> Self {
+        self.shared_device = shared;
         self
     }
 }

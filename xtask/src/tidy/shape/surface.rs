@@ -8,7 +8,7 @@
 
 use std::collections::BTreeSet;
 
-use syn::{FnArg, ImplItem, Item, Pat, Type, UseTree, Visibility};
+use syn::{FnArg, ImplItem, Item, Type, UseTree, Visibility};
 
 use crate::tidy::tree::Tree;
 
@@ -18,6 +18,8 @@ pub(super) struct Function {
     pub(super) path: String,
     pub(super) line: usize,
     pub(super) name: String,
+    /// The public module that it is in, without the crate; empty at the root.
+    pub(super) module: String,
     /// The type that a method is of.
     pub(super) owner: Option<String>,
     pub(super) inputs: Vec<Input>,
@@ -26,7 +28,6 @@ pub(super) struct Function {
 /// One parameter, without `self`.
 #[derive(Debug, Clone)]
 pub(super) struct Input {
-    pub(super) name: String,
     /// Its type, without spaces.
     pub(super) kind: String,
     pub(super) is_tuple: bool,
@@ -39,7 +40,9 @@ pub(super) struct Surface {
     /// Names at the root of the crate, modules left out.
     pub(super) root: BTreeSet<String>,
     types: BTreeSet<String>,
-    seen: BTreeSet<(String, String)>,
+    seen: BTreeSet<(String, String, String)>,
+    /// The public module that is walked.
+    module: Vec<String>,
 }
 
 impl Surface {
@@ -71,15 +74,18 @@ impl Surface {
     fn module(&mut self, tree: &Tree, items: &[Item], place: &Place) {
         for item in items {
             match item {
-                Item::Mod(module) if is_public(&module.vis) => match &module.content {
-                    Some((_, items)) => self.module(tree, items, place),
-                    None => {
-                        let inner = place.child(&module.ident.to_string());
-                        if let Some(items) = parsed(tree, &inner.file) {
+                Item::Mod(module) if is_public(&module.vis) => {
+                    self.module.push(module.ident.to_string());
+                    let inner = place.child(&module.ident.to_string());
+                    match &module.content {
+                        Some((_, items)) => self.module(tree, items, place),
+                        None => {
+                            let items = parsed(tree, &inner.file).unwrap_or_default();
                             self.module(tree, &items, &inner);
                         }
                     }
-                },
+                    self.module.pop();
+                }
                 Item::Use(used) if is_public(&used.vis) => {
                     for leaf in leaves(&used.tree) {
                         self.used(tree, &leaf, place);
@@ -95,7 +101,9 @@ impl Surface {
         let is_wanted = |ident: &syn::Ident| name.is_none_or(|name| ident == name);
         match item {
             Item::Fn(it) if is_public(&it.vis) && is_wanted(&it.sig.ident) => {
-                self.functions.push(function(&it.sig, None, place));
+                let mut found = function(&it.sig, None, place);
+                found.module = self.module.join("::");
+                self.functions.push(found);
             }
             Item::Struct(it) if is_public(&it.vis) && is_wanted(&it.ident) => {
                 self.types.insert(it.ident.to_string());
@@ -111,7 +119,7 @@ impl Surface {
     fn used(&mut self, tree: &Tree, path: &[String], place: &Place) {
         let [modules @ .., name] = path else { return };
         let Some(home) = place.resolve(modules) else { return };
-        if !self.seen.insert((home.file.clone(), name.clone())) {
+        if !self.seen.insert((self.module.join("::"), home.file.clone(), name.clone())) {
             return;
         }
         let Some(items) = parsed(tree, &home.file) else { return };
@@ -232,18 +240,15 @@ fn function(signature: &syn::Signature, owner: Option<String>, place: &Place) ->
         FnArg::Receiver(_) => None,
         FnArg::Typed(typed) => {
             let kind = quote::quote!(#typed).to_string();
-            let name = match &*typed.pat {
-                Pat::Ident(ident) => ident.ident.to_string(),
-                _ => String::from("_"),
-            };
             let kind = kind.split_once(':').map_or("", |(_, kind)| kind).replace(' ', "");
-            Some(Input { name, kind, is_tuple: is_tuple(&typed.ty) })
+            Some(Input { kind, is_tuple: is_tuple(&typed.ty) })
         }
     });
     Function {
         path: place.file.clone(),
         line: signature.ident.span().start().line,
         name: signature.ident.to_string(),
+        module: String::new(),
         owner,
         inputs: inputs.collect(),
     }

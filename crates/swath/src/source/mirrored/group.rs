@@ -16,6 +16,7 @@ use super::lengths::{self, cause};
 use super::readers::Pool;
 use super::{Mirrored, Verify};
 use crate::error::{Common, Error, Operation, Reason, Result};
+use crate::profile::SharedDevice;
 use crate::report::{MirrorReport, MirrorState, Report};
 use crate::source::file::Place;
 use crate::source::{Inner, Kind, Opened, Source};
@@ -94,7 +95,7 @@ impl Group {
             return Err(undecided(&members, quorum));
         };
         let (mut copies, mut notes) = judge(&members, &lens, (len, &mirrored.verify));
-        if mirrored.side_by_side {
+        if mirrored.shared_device == SharedDevice::SideBySide {
             // As if each copy had a device of its own.
             copies.iter_mut().enumerate().for_each(|(index, copy)| copy.device = index);
         }
