@@ -4,10 +4,10 @@ use std::ffi::CString;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use pyo3::exceptions::{PyRuntimeWarning, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOverflowError, PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
-use swath::{CancelToken, Engine, PageCache, Progress, ReadOptions};
+use swath::{CancelToken, Engine, Extent, PageCache, Progress, ReadOptions};
 use swath_profile::{Lookup, Profiles};
 
 use crate::callback::attached;
@@ -52,6 +52,34 @@ impl How<'_, '_> {
             options = options.with_progress(tell);
         }
         Ok((options, watch))
+    }
+}
+
+/// Where records are to begin: `starting_in=(offset, length)`.
+pub(crate) struct StartingIn(pub(crate) Extent);
+
+impl<'py> FromPyObject<'_, 'py> for StartingIn {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let wrong = |_| {
+            let text = "starting_in= is (offset, length), two integers";
+            PyTypeError::new_err(format!("{text}: not {}", *object))
+        };
+        let beyond = || {
+            let text = "negative, or it ends beyond 2^64";
+            PyValueError::new_err(format!("starting_in={}: {text}", *object))
+        };
+        let number = |number: &Bound<'py, PyAny>| {
+            number.extract::<u64>().map_err(|error| {
+                match error.is_instance_of::<PyOverflowError>(number.py()) {
+                    true => beyond(),
+                    false => wrong(error),
+                }
+            })
+        };
+        let [offset, length] = object.extract::<[Bound<'py, PyAny>; 2]>().map_err(wrong)?;
+        Extent::new(number(&offset)?, number(&length)?).map(Self).ok_or_else(beyond)
     }
 }
 

@@ -15,7 +15,7 @@ use swath_formats::matrix::{
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
-use crate::how::Watch;
+use crate::how::{StartingIn, Watch};
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
@@ -43,8 +43,8 @@ type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 /// What is read, as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
 #[pyfunction]
 #[pyo3(signature = (path, form, *, format="auto", values="auto", base="auto", vertices=None,
-    expand=true, strict=false, sort=false, sum_duplicates=false, workers=0, page_cache="auto",
-    progress=None))]
+    expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None, workers=0,
+    page_cache="auto", progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 #[expect(clippy::fn_params_excessive_bools, reason = "as above")]
 pub(crate) fn read_matrix(
@@ -59,6 +59,7 @@ pub(crate) fn read_matrix(
     strict: bool,
     sort: bool,
     sum_duplicates: bool,
+    starting_in: Option<StartingIn>,
     workers: usize,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
@@ -86,6 +87,9 @@ pub(crate) fn read_matrix(
         .with_duplicates(if sum_duplicates { Duplicates::Summed } else { Duplicates::Kept });
     if let Some(vertices) = vertices {
         options = options.with_vertices(vertices);
+    }
+    if let Some(StartingIn(extent)) = starting_in {
+        options = options.with_starting_in(extent);
     }
     let form =
         word("form", form, &[("coo", Form::Coo), ("csr", Form::Csr), ("csc", Form::Csc)])?;

@@ -7,7 +7,7 @@ use swath::{Block, Cut};
 
 use crate::callback::attached;
 use crate::error::Failure;
-use crate::how::How;
+use crate::how::{How, StartingIn};
 use crate::input::Input;
 use crate::memory::Buffer;
 use crate::work::Takes;
@@ -30,13 +30,19 @@ use crate::work::Takes;
 ///     Bytes; 0 chooses, 1 MiB.
 /// record_limit : int
 ///     Bytes of the longest record that is accepted; 0: as much as fits into memory.
-/// offset, length, workers, engine, page_cache, progress, profile
+/// offset, length : int
+///     Which bytes: the first record begins with the first of them, and the last one ends with the
+///     last.
+/// starting_in : (offset, length)
+///     Only the records that begin in so many bytes from there on, the last one to its end, wherever
+///     that is: of extents that together are all of a file, each record begins in one. Not of a pipe.
+/// workers, engine, page_cache, progress, profile
 ///     As for `read`.
 ///
 /// Source: study C (records in, records out).
 #[pyfunction]
 #[pyo3(signature = (path, function, delimiter=None, *, block_size=0, record_limit=0, offset=0,
-    length=None, workers=0, engine="auto", page_cache="auto", progress=None, profile=true))]
+    length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn scan_records(
     py: Python<'_>,
@@ -47,6 +53,7 @@ pub(crate) fn scan_records(
     record_limit: u64,
     offset: u64,
     length: Option<u64>,
+    starting_in: Option<StartingIn>,
     workers: usize,
     engine: &str,
     page_cache: &str,
@@ -60,11 +67,14 @@ pub(crate) fn scan_records(
     if let Some(length) = length {
         options = options.with_len(length);
     }
-    let records = options
+    let mut records = options
         .records(path.source(None)?)
         .with_cut(cut)
         .with_block_size(block_size)
         .with_record_limit(record_limit);
+    if let Some(StartingIn(extent)) = starting_in {
+        records = records.starting_in(extent);
+    }
     watch.run(py, Takes::Time, move || {
         records.map_blocks(|block: Block<'_>| -> Result<Py<PyAny>, Failure> {
             // A view may be kept, and the block is read over: so it is copied, without the lock.

@@ -16,7 +16,7 @@ use swath_formats::table::{
     Column, ColumnKey, Columns, Delimiter, HeaderLine, Missing, TableOptions, Value, Values,
 };
 
-use crate::how::Watch;
+use crate::how::{StartingIn, Watch};
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
@@ -331,8 +331,8 @@ pub(crate) enum Separator {
 /// arrays of it.
 #[pyfunction]
 #[pyo3(signature = (path, dtype=None, *, columns=None, delimiter=None, header="auto",
-    comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, workers=0, page_cache="auto",
-    progress=None))]
+    comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, starting_in=None, workers=0,
+    page_cache="auto", progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_table<'py>(
     py: Python<'py>,
@@ -345,6 +345,7 @@ pub(crate) fn read_table<'py>(
     quote: Option<u8>,
     missing: Option<f64>,
     missing_words: Option<Vec<String>>,
+    starting_in: Option<StartingIn>,
     workers: usize,
     page_cache: &str,
     progress: Option<Bound<'py, PyAny>>,
@@ -370,6 +371,9 @@ pub(crate) fn read_table<'py>(
     }
     if let Some(words) = missing_words {
         options = options.with_missing_words(words);
+    }
+    if let Some(StartingIn(extent)) = starting_in {
+        options = options.with_starting_in(extent);
     }
     let Some(dtype) = dtype else {
         let columns = watch.run(py, Takes::Time, move || options.read_columns(path))?;

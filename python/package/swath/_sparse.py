@@ -52,6 +52,7 @@ def read_mtx(
     strict: bool = False,
     sort: bool = False,
     sum_duplicates: bool = False,
+    starting_in: tuple[int, int] | None = None,
     workers: int = 0,
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
@@ -73,6 +74,11 @@ def read_mtx(
         Whether entries are sorted, and equal places added up.
     strict : bool
         Whether what the format forbids and others accept is refused.
+    starting_in : (offset, length), optional
+        Only the entries that begin in so many bytes of the text from there on, the last one to its
+        end, wherever that is: of extents that together are all of a file, each entry begins in one.
+        The shape is that of the header. A dense matrix, whose values say nothing of their places, is
+        refused.
     workers, page_cache, progress
         As for `read`.
 
@@ -97,6 +103,7 @@ def read_mtx(
         strict=strict,
         sort=sort,
         sum_duplicates=sum_duplicates,
+        starting_in=starting_in,
         workers=workers,
         page_cache=page_cache,
         progress=progress,
@@ -115,6 +122,7 @@ def read_edges(
     strict: bool = False,
     sort: bool = False,
     sum_duplicates: bool = False,
+    starting_in: tuple[int, int] | None = None,
     workers: int = 0,
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
@@ -122,7 +130,8 @@ def read_edges(
     """Reads a list of edges: two numbers a line, and a weight if there is one.
 
     ``base`` is 0, 1 or "auto": what the first vertex is called; ``vertices`` how many there are,
-    if not as many as the greatest asks for. Otherwise as `read_mtx`.
+    if not as many as the greatest asks for: of parts, by ``starting_in=``, each has another greatest.
+    Otherwise as `read_mtx`.
     """
     read = read_matrix(
         path,
@@ -135,6 +144,7 @@ def read_edges(
         strict=strict,
         sort=sort,
         sum_duplicates=sum_duplicates,
+        starting_in=starting_in,
         workers=workers,
         page_cache=page_cache,
         progress=progress,

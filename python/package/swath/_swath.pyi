@@ -27,6 +27,7 @@ _Engine = Literal["auto", "serial", "pool", "ring"]
 _PageCache = Literal["auto", "keep", "drop", "bypass"]
 _Progress = bool | Callable[[int, int | None], object] | None
 _Verify = Literal["vote"] | _Path | None
+_Extent = tuple[int, int] | Sequence[int]
 _Symlinks = Literal["files", "skip", "follow"]
 
 __version__: str
@@ -288,6 +289,7 @@ def scan_records(
     record_limit: int = 0,
     offset: int = 0,
     length: int | None = None,
+    starting_in: _Extent | None = None,
     workers: int = 0,
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
@@ -352,6 +354,7 @@ def read_matrix(
     strict: bool = False,
     sort: bool = False,
     sum_duplicates: bool = False,
+    starting_in: _Extent | None = None,
     workers: int = 0,
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
@@ -380,6 +383,7 @@ def read_table(
     quote: int | None = ...,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
+    starting_in: _Extent | None = None,
     workers: int = 0,
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
@@ -396,6 +400,7 @@ def read_table(
     quote: int | None = ...,
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
+    starting_in: _Extent | None = None,
     workers: int = 0,
     page_cache: _PageCache = "auto",
     progress: _Progress = None,

@@ -28,6 +28,7 @@ def read_csv(
     quote: str | bytes | None = '"',
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
+    starting_in: tuple[int, int] | None = None,
     workers: int = 0,
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
@@ -54,6 +55,10 @@ def read_csv(
         What stands for a missing value in an array: NaN for floats; integers have nothing.
     missing_words : sequence of str
         Fields that are missing values: nothing at all, ``NA``, ``N/A`` and ``null``.
+    starting_in : (offset, length), optional
+        Only the rows that begin in so many bytes of the text from there on, the last one to its end,
+        wherever that is: of extents that together are all of a file, each row begins in one. The first
+        line and its names are read all the same. Without ``dtype``, types are those of the part.
     workers, page_cache, progress
         As for `read`.
 
@@ -77,6 +82,7 @@ def read_csv(
         "quote": _byte("quote", quote),
         "missing": missing,
         "missing_words": None if missing_words is None else list(missing_words),
+        "starting_in": starting_in,
         "workers": workers,
         "page_cache": page_cache,
         "progress": progress,
