@@ -3,16 +3,15 @@
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use swath::OutputOptions;
 
 use pyo3::exceptions::{PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use swath::append::{AppendOptions, Direct, Fork, Mode, Ordered, OrderedOptions, Ticket};
-use swath::sink::{Durability, Replace};
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
+use crate::output::Leave;
 use crate::own::Own;
 use crate::words::word;
 use crate::work::{PATIENCE, detached};
@@ -169,7 +168,7 @@ impl Append {
         map.call1((slf, function, items, workers)).map(drop)
     }
 
-    /// Gives the file its name: complete, and durable as ``sync`` says; returns its bytes.
+    /// Gives the file its name: complete, and durable as ``durability`` says; returns its bytes.
     fn commit(&self, py: Python<'_>) -> PyResult<u64> {
         detached(py, || match self.take()? {
             None => Err(Failure::Python(closed())),
@@ -273,10 +272,6 @@ impl Place {
     }
 }
 
-/// How sure to be that a power cut does not undo a commit.
-const DURABILITIES: &[(&str, Durability)] =
-    &[("full", Durability::Full), ("none", Durability::None)];
-
 /// Begins an output that several threads write, and whose bytes are those of the serial program.
 ///
 /// A context manager: committed at the end of the block, given up by an exception. Nothing is visible
@@ -294,6 +289,9 @@ const DURABILITIES: &[(&str, Durability)] =
 ///     Whether a commit waits for the device.
 /// replace : bool
 ///     Whether an existing file may be replaced.
+/// hard_links : {"refuse", "break"}
+///     What to do with an existing file that has further names, which keep the old bytes: refuse it, or
+///     let this name alone get the new ones.
 /// window : int
 ///     With "ordered": places that may be open at one time; 0 chooses twice as many as there are cores.
 /// direct : bool
@@ -301,22 +299,24 @@ const DURABILITIES: &[(&str, Durability)] =
 ///
 /// Source: study E (serial-append).
 #[pyfunction]
-#[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true, window=0, direct=false))]
+#[pyo3(signature = (path, *, mode="ordered", durability="full", replace=true, hard_links="refuse",
+    window=0, direct=false))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn append(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: std::path::PathBuf,
     mode: &str,
     durability: &str,
     replace: bool,
+    hard_links: &str,
     window: usize,
     direct: bool,
 ) -> PyResult<Append> {
-    let durability = word("durability", durability, DURABILITIES)?;
-    let replace = if replace { Replace::Allowed } else { Replace::Refused };
+    let output = Leave { durability, replace, hard_links, workers: 0 }.options()?;
     let output = if mode == "ordered" {
         let direct = if direct { Direct::Yes } else { Direct::No };
         let options = OrderedOptions::new()
-            .with_output(OutputOptions::new().with_durability(durability).with_replace(replace))
+            .with_output(output)
             .with_window(window)
             .with_direct(direct);
         Output::Ordered(Arc::new(detached(py, || options.ordered(path))?))
@@ -326,9 +326,7 @@ pub(crate) fn append(
         }
         let known = [&[("ordered", Mode::Plain)], Mode::WORDS].concat();
         let known = word("mode", mode, &known)?;
-        let options = AppendOptions::new().with_mode(known).with_output(
-            OutputOptions::new().with_durability(durability).with_replace(replace),
-        );
+        let options = AppendOptions::new().with_mode(known).with_output(output);
         Output::Forked(Box::new(detached(py, || options.create(path))?))
     };
     Ok(Append { output: Own::new(Mutex::new(Some(output))), mode: mode.to_owned() })

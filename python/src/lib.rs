@@ -1,11 +1,12 @@
 //! Swath for Python: translates, and decides nothing.
 //!
 //! ```text
-//! input      paths, descriptors, copies → Source        how      keywords → options, and who watches
-//! memory     bytes and numbers as buffers               work     without the lock, ended by Ctrl-C
-//! bytes      of the caller's, held                      callback calls from threads of our own
-//! search     what `bytes` finds                         arrow    tables of others
-//! read, …    a file for each group of verbs             error    errors → exceptions of swath._errors
+//! input      what is read → Source                      how      keywords → options, and who watches
+//! memory     bytes and numbers as buffers               output   keywords → options of what is left
+//! bytes      of the caller's, held                      work     without the lock, ended by Ctrl-C
+//! search     what `bytes` finds                         callback calls from threads of our own
+//! arrow      tables of others                           error    errors → exceptions of swath._errors
+//! read, …    a file for each group of verbs
 //! ```
 //!
 //! What needs numpy, scipy or torch is Python, in `swath/`, and asks for them when it is called.
@@ -20,6 +21,7 @@ mod ingest;
 mod input;
 mod matrix;
 mod memory;
+mod output;
 mod own;
 mod prioritised;
 mod queue;

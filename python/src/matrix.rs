@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use swath::{Array, CancelToken, OutputOptions, ReadOptions};
+use swath::{Array, CancelToken, ReadOptions};
 use swath_formats::matrix::{
     AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, EntryOrder, Id, MatrixFormat,
     MatrixOptions, MatrixWriteOptions, Strictness, SymmetricHalf, Symmetry, ValueKind, Values,
@@ -18,6 +18,7 @@ use crate::error::Failure;
 use crate::how::{StartingIn, Watch};
 use crate::input::path;
 use crate::memory::{Buffer, Item, Stable};
+use crate::output::Leave;
 use crate::words::word;
 use crate::work::{self, Takes};
 
@@ -180,7 +181,7 @@ fn name(symmetry: Symmetry) -> &'static str {
 /// Writes coordinates: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
 #[pyo3(signature = (path, size, rows, columns, values, *, symmetry="general", format="auto",
-    comment=None, workers=0))]
+    comment=None, durability="full", replace=true, hard_links="refuse", workers=0))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
@@ -192,13 +193,17 @@ pub(crate) fn write_matrix(
     symmetry: &str,
     format: &str,
     comment: Option<String>,
+    durability: &str,
+    replace: bool,
+    hard_links: &str,
     workers: usize,
 ) -> PyResult<u64> {
     let symmetry = word("symmetry", symmetry, SYMMETRIES)?;
     let token = CancelToken::new();
+    let output = Leave { durability, replace, hard_links, workers }.options()?;
     let mut options = MatrixWriteOptions::new()
         .with_format(word("format", format, FORMATS)?)
-        .with_output(OutputOptions::new().with_workers(workers).with_cancel(token.clone()));
+        .with_output(output.with_cancel(token.clone()));
     if let Some(comment) = comment {
         options = options.with_comment(comment);
     }

@@ -5,13 +5,14 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use swath::{CancelToken, OutputOptions, ReadOptions, WriteOptions};
+use swath::{CancelToken, ReadOptions, WriteOptions};
 use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
 use crate::bytes::{Borrowed, Held};
 use crate::how::How;
 use crate::input::Input;
 use crate::memory::{Buffer, Stable};
+use crate::output::Leave;
 use crate::words::word;
 use crate::work::{self, Takes};
 
@@ -155,16 +156,19 @@ impl Stable<u8> for Target {
 /// Writes pieces one after the other as a file: complete under its name, or not at all; returns its
 /// bytes. `swath.write_npy` makes the pieces.
 #[pyfunction]
-#[pyo3(signature = (path, parts, *, workers=0))]
+#[pyo3(signature = (path, parts, *, durability="full", replace=true, hard_links="refuse", workers=0))]
 pub(crate) fn write_parts(
     py: Python<'_>,
     #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
     parts: Vec<Borrowed>,
+    durability: &str,
+    replace: bool,
+    hard_links: &str,
     workers: usize,
 ) -> PyResult<u64> {
     let token = CancelToken::new();
-    let options = WriteOptions::new()
-        .with_output(OutputOptions::new().with_workers(workers).with_cancel(token.clone()));
+    let output = Leave { durability, replace, hard_links, workers }.options()?;
+    let options = WriteOptions::new().with_output(output.with_cancel(token.clone()));
     let written = work::run(py, Takes::Time, &token, || {
         let parts: Vec<&[u8]> = parts.iter().map(Borrowed::bytes).collect();
         options.write_parts(path, &parts)

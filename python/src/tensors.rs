@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
-use swath::{CancelToken, OutputOptions};
+use swath::CancelToken;
 use swath_formats::safetensors::{
     self, Dtype, Entry, Tensor, TensorOptions, TensorOrder, TensorStream, TensorWriteOptions,
 };
@@ -17,6 +17,7 @@ use crate::error::Failure;
 use crate::how::{How, Raised};
 use crate::ingest::Named;
 use crate::memory::Buffer;
+use crate::output::Leave;
 use crate::work::{self, Takes, Unlocked, detached};
 
 /// Name, dtype, shape, which memory, from where, how many bytes.
@@ -153,12 +154,17 @@ pub(crate) fn stream_tensors(
 
 /// Writes tensors: `swath.save_safetensors` makes the arguments of arrays.
 #[pyfunction]
-#[pyo3(signature = (path, tensors, metadata=None, *, workers=0))]
+#[pyo3(signature = (path, tensors, metadata=None, *, durability="full", replace=true, hard_links="refuse",
+    workers=0))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn save_tensors(
     py: Python<'_>,
     #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
     tensors: Vec<(String, String, Vec<u64>, Borrowed)>,
     metadata: Option<BTreeMap<String, String>>,
+    durability: &str,
+    replace: bool,
+    hard_links: &str,
     workers: usize,
 ) -> PyResult<u64> {
     let dtypes = tensors.iter().map(|(name, dtype, ..)| {
@@ -168,11 +174,12 @@ pub(crate) fn save_tensors(
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
     let token = CancelToken::new();
+    let output = Leave { durability, replace, hard_links, workers }.options()?;
+    let output = output.with_cancel(token.clone());
     let written = work::run(py, Takes::Time, &token, || {
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }
         });
-        let output = OutputOptions::new().with_workers(workers).with_cancel(token.clone());
         let options = TensorWriteOptions::new().with_output(output);
         options.with_metadata(metadata.unwrap_or_default()).write(path, tensors)
     })?;

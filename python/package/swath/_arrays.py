@@ -18,7 +18,15 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from swath._swath import _Bytes, _Engine, _PageCache, _Progress, _Verify
+    from swath._swath import (
+        _Bytes,
+        _Durability,
+        _Engine,
+        _HardLinks,
+        _PageCache,
+        _Progress,
+        _Verify,
+    )
 
 
 # How files begin that are no plain numbers; what they are, and what to try.
@@ -265,7 +273,15 @@ def _third_header(file: io.BytesIO) -> tuple[tuple[int, ...], bool, np.dtype[Any
     return said["shape"], said["fortran_order"], np.lib.format.descr_to_dtype(said["descr"])
 
 
-def write_npy(path: Any, array: Any, *, workers: int = 0) -> int:
+def write_npy(
+    path: Any,
+    array: Any,
+    *,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+    workers: int = 0,
+) -> int:
     """Writes an array as a .npy file: complete under its name, or not at all; returns its bytes.
 
     Parameters
@@ -274,6 +290,13 @@ def write_npy(path: Any, array: Any, *, workers: int = 0) -> int:
     array : array
         Of any shape, and of any type whose values are bytes: objects are refused, and so is what the
         format has no name for, as masks or the columns of a table.
+    durability : {"full", "none"}
+        Whether this waits until the device has it.
+    replace : bool
+        Whether an existing file may be replaced.
+    hard_links : {"refuse", "break"}
+        What to do with an existing file that has further names, which keep the old bytes: refuse it,
+        or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
     """
@@ -285,7 +308,14 @@ def write_npy(path: Any, array: Any, *, workers: int = 0) -> int:
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     flat = np.ascontiguousarray(array.T if is_fortran else array).reshape(-1)
     values = flat.view(np.uint8) if array.dtype.itemsize and flat.size else b""
-    return write_parts(path, [head, values], workers=workers)
+    return write_parts(
+        path,
+        [head, values],
+        durability=durability,
+        replace=replace,
+        hard_links=hard_links,
+        workers=workers,
+    )
 
 
 def _head_of(array: np.ndarray[Any, Any]) -> bytes:

@@ -13,7 +13,7 @@ from swath._given import plain
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
-    from swath._swath import _Engine, _PageCache, _Progress
+    from swath._swath import _Durability, _Engine, _HardLinks, _PageCache, _Progress
 
 _Framework = Literal["numpy", "torch", "np", "pt"]
 
@@ -294,6 +294,9 @@ def save_safetensors(
     tensors: Mapping[str, Any],
     metadata: Mapping[str, str] | None = None,
     *,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int:
     """Writes a safetensors file: complete under its name, or not at all; returns its bytes.
@@ -304,6 +307,13 @@ def save_safetensors(
     tensors : mapping of str to numpy.ndarray or torch.Tensor
         Of any order in memory; the same tensors give the same bytes, in whichever order they come.
     metadata : mapping of str to str, optional
+    durability : {"full", "none"}
+        Whether this waits until the device has it.
+    replace : bool
+        Whether an existing file may be replaced.
+    hard_links : {"refuse", "break"}
+        What to do with an existing file that has further names, which keep the old bytes: refuse it,
+        or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
     """
@@ -315,7 +325,13 @@ def save_safetensors(
         )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
     return save_tensors(
-        path, rows, None if metadata is None else dict(metadata), workers=workers
+        path,
+        rows,
+        None if metadata is None else dict(metadata),
+        durability=durability,
+        replace=replace,
+        hard_links=hard_links,
+        workers=workers,
     )
 
 

@@ -13,7 +13,7 @@ from swath._swath import read_matrix, write_matrix
 if TYPE_CHECKING:
     import numpy as np
 
-    from swath._swath import Buffer, _PageCache, _Progress
+    from swath._swath import Buffer, _Durability, _HardLinks, _PageCache, _Progress
 
     _Read = tuple[int, int, str, Buffer, Buffer, Buffer | None]
 
@@ -213,6 +213,9 @@ def write_mtx(
     *,
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     comment: str | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int:
     """Writes a Matrix Market file: complete under its name, or not at all; returns its bytes.
@@ -229,6 +232,13 @@ def write_mtx(
         compared with it.
     comment : str, optional
         For the head of the file.
+    durability : {"full", "none"}
+        Whether this waits until the device has it.
+    replace : bool
+        Whether an existing file may be replaced.
+    hard_links : {"refuse", "break"}
+        What to do with an existing file that has further names, which keep the old bytes: refuse it,
+        or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
     """
@@ -266,6 +276,9 @@ def write_mtx(
         symmetry=symmetry,
         format="mtx",
         comment=comment,
+        durability=durability,
+        replace=replace,
+        hard_links=hard_links,
         workers=workers,
     )
 

@@ -27,6 +27,8 @@ _Engine = Literal["auto", "serial", "pool", "ring"]
 _PageCache = Literal["auto", "keep", "drop", "bypass"]
 _Progress = bool | Callable[[int, int | None], object] | None
 _Verify = Literal["vote"] | _Path | None
+_Durability = Literal["full", "none"]
+_HardLinks = Literal["refuse", "break"]
 _Extent = tuple[int, int] | Sequence[int]
 _Symlinks = Literal["files", "skip", "follow"]
 
@@ -337,8 +339,9 @@ def append(
     path: _Path,
     *,
     mode: Literal["ordered", "plain", "segments"] = "ordered",
-    durability: Literal["full", "none"] = "full",
+    durability: _Durability = "full",
     replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     window: int = 0,
     direct: bool = False,
 ) -> Append: ...
@@ -369,6 +372,9 @@ def write_matrix(
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     format: Literal["auto", "mtx", "edges"] = "auto",
     comment: str | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int: ...
 @overload
@@ -414,6 +420,9 @@ def write_table(
     names: Sequence[str] | None = None,
     delimiter: int = ...,
     digits: int | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int: ...
 def read_arrow(
@@ -427,7 +436,15 @@ def import_table(data: Any, name: str | None = None) -> Table: ...
 def make_column(
     name: str, is_integer: bool, values: Any, missing: Any | None = None
 ) -> Table: ...
-def write_parts(path: _Path, parts: Sequence[_Bytes], *, workers: int = 0) -> int: ...
+def write_parts(
+    path: _Path,
+    parts: Sequence[_Bytes],
+    *,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
+    workers: int = 0,
+) -> int: ...
 def write_columns(
     path: _Path,
     tables: Sequence[Table],
@@ -435,6 +452,9 @@ def write_columns(
     names: Sequence[str] | None = None,
     delimiter: int = ...,
     digits: int | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int: ...
 def load_tensors(
@@ -466,5 +486,8 @@ def save_tensors(
     tensors: Sequence[tuple[str, str, list[int], Any]],
     metadata: dict[str, str] | None = None,
     *,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int: ...

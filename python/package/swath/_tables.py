@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from swath._swath import _PageCache, _Progress
+    from swath._swath import _Durability, _HardLinks, _PageCache, _Progress
 
 
 def read_csv(
@@ -249,6 +249,9 @@ def write_csv(
     names: Sequence[str] | None = None,
     delimiter: str | bytes = ",",
     digits: int | None = None,
+    durability: _Durability = "full",
+    replace: bool = True,
+    hard_links: _HardLinks = "refuse",
     workers: int = 0,
 ) -> int:
     """Writes a numeric CSV file: complete under its name, or not at all; returns its bytes.
@@ -270,6 +273,13 @@ def write_csv(
     digits : int, optional
         Behind the point, correctly rounded; without it the shortest text that is read as the same
         number.
+    durability : {"full", "none"}
+        Whether this waits until the device has it.
+    replace : bool
+        Whether an existing file may be replaced.
+    hard_links : {"refuse", "break"}
+        What to do with an existing file that has further names, which keep the old bytes: refuse it,
+        or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
 
@@ -284,6 +294,9 @@ def write_csv(
     how: dict[str, Any] = {
         "delimiter": _byte("delimiter", delimiter),
         "digits": digits,
+        "durability": durability,
+        "replace": replace,
+        "hard_links": hard_links,
         "workers": workers,
         "names": None if names is None else list(names),
     }

@@ -11,12 +11,13 @@ use super::Table;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::input::path;
+use crate::output::Leave;
 use crate::work::{self, Takes, detached};
 
 /// Writes a table: `swath.write_csv` makes the arguments of arrays.
 #[pyfunction]
 #[pyo3(signature = (path, dtype, values, columns, *, names=None, delimiter=b',', digits=None,
-    workers=0))]
+    durability="full", replace=true, hard_links="refuse", workers=0))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_table(
     py: Python<'_>,
@@ -27,9 +28,13 @@ pub(crate) fn write_table(
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
+    durability: &str,
+    replace: bool,
+    hard_links: &str,
     workers: usize,
 ) -> PyResult<u64> {
-    let (writer, token) = writer(names, delimiter, digits, workers);
+    let output = Leave { durability, replace, hard_links, workers }.options()?;
+    let (writer, token) = writer(names, delimiter, digits, output);
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
@@ -49,12 +54,12 @@ fn writer(
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
-    workers: usize,
+    output: OutputOptions,
 ) -> (TableWriteOptions, CancelToken) {
     let token = CancelToken::new();
     let writer = TableWriteOptions::new()
         .with_delimiter(delimiter)
-        .with_output(OutputOptions::new().with_workers(workers).with_cancel(token.clone()))
+        .with_output(output.with_cancel(token.clone()))
         .with_decimals(digits.map_or(Decimals::Shortest, Decimals::Fixed));
     match names {
         Some(names) => (writer.with_names(names), token),
@@ -107,7 +112,9 @@ pub(crate) fn make_column(
 
 /// Writes the columns of tables, side by side: `swath.write_csv` makes the arguments.
 #[pyfunction]
-#[pyo3(signature = (path, tables, *, names=None, delimiter=b',', digits=None, workers=0))]
+#[pyo3(signature = (path, tables, *, names=None, delimiter=b',', digits=None, durability="full",
+    replace=true, hard_links="refuse", workers=0))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_columns(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
@@ -115,6 +122,9 @@ pub(crate) fn write_columns(
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
+    durability: &str,
+    replace: bool,
+    hard_links: &str,
     workers: usize,
 ) -> PyResult<u64> {
     let tables = tables.iter().map(|table| &table.get().0);
@@ -124,6 +134,7 @@ pub(crate) fn write_columns(
         let text = format!("columns of different lengths: {rows:?} rows");
         return Err(PyValueError::new_err(text));
     };
-    let (writer, token) = writer(names, delimiter, digits, workers);
+    let output = Leave { durability, replace, hard_links, workers }.options()?;
+    let (writer, token) = writer(names, delimiter, digits, output);
     work::run(py, Takes::Time, &token, || writer.write_columns(path, &columns))
 }

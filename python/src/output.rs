@@ -1,0 +1,37 @@
+//! How to write: the keywords of every verb that leaves a file, as options of the library.
+
+use pyo3::prelude::*;
+use swath::OutputOptions;
+use swath::sink::{Durability, HardLinks, Replace};
+
+use crate::words::word;
+
+/// How sure to be that a power cut does not undo a commit.
+const DURABILITIES: &[(&str, Durability)] =
+    &[("full", Durability::Full), ("none", Durability::None)];
+
+/// What to do with a target that has further names.
+const HARD_LINKS: &[(&str, HardLinks)] =
+    &[("refuse", HardLinks::Refused), ("break", HardLinks::Broken)];
+
+/// What callers may say of every file that is left.
+#[derive(Clone, Copy)]
+pub(crate) struct Leave<'a> {
+    pub(crate) durability: &'a str,
+    pub(crate) replace: bool,
+    pub(crate) hard_links: &'a str,
+    /// Those of the library; 0 where threads are the caller's.
+    pub(crate) workers: usize,
+}
+
+impl Leave<'_> {
+    /// The options of the library.
+    pub(crate) fn options(self) -> PyResult<OutputOptions> {
+        let replace = if self.replace { Replace::Allowed } else { Replace::Refused };
+        Ok(OutputOptions::new()
+            .with_durability(word("durability", self.durability, DURABILITIES)?)
+            .with_replace(replace)
+            .with_hard_links(word("hard_links", self.hard_links, HARD_LINKS)?)
+            .with_workers(self.workers))
+    }
+}

@@ -1,0 +1,99 @@
+"""What every writer is told in the same words: what it may replace, and how sure it is to be."""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import swath
+
+numpy = pytest.importorskip("numpy")
+
+ARRAY = numpy.arange(6.0).reshape(2, 3)
+ROWS = swath.Coo((2, 2), numpy.array([0, 1]), numpy.array([1, 0]), numpy.array([2.5, 3.5]))
+
+
+def append(path: Path, **how: Any) -> None:
+    with swath.append(path, **how) as out:
+        out.write(b"some bytes")
+
+
+def append_plain(path: Path, **how: Any) -> None:
+    append(path, mode="plain", **how)
+
+
+WRITERS: dict[str, Callable[..., Any]] = {
+    "append": append,
+    "append plain": append_plain,
+    "write_npy": lambda path, **how: swath.write_npy(path, ARRAY, **how),
+    "write_mtx": lambda path, **how: swath.write_mtx(path, ROWS, **how),
+    "write_csv array": lambda path, **how: swath.write_csv(path, ARRAY, **how),
+    "write_csv columns": lambda path, **how: swath.write_csv(path, {"a": [1, 2]}, **how),
+    "save_safetensors": lambda path, **how: swath.save_safetensors(path, {"a": ARRAY}, **how),
+}
+each = pytest.mark.parametrize("write", WRITERS.values(), ids=WRITERS)
+
+
+def test_all_writers_are_here() -> None:
+    names = {name.partition(" ")[0] for name in WRITERS}
+    public = {name for name in swath.__all__ if name.startswith(("write_", "save_", "append"))}
+    assert names == public
+
+
+@each
+def test_an_existing_file_stays_if_it_may_not_be_replaced(tmp_path: Path, write: Any) -> None:
+    path = tmp_path / "out"
+    write(path, replace=False, durability="none")
+    whole = path.read_bytes()
+    assert whole
+    path.write_bytes(b"of somebody")
+    with pytest.raises(FileExistsError) as told:
+        write(path, replace=False)
+    assert told.value.filename == str(path)
+    assert path.read_bytes() == b"of somebody"
+    write(path)
+    assert path.read_bytes() == whole
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@each
+def test_further_names_keep_the_old_bytes_only_if_that_is_said(
+    tmp_path: Path, write: Any
+) -> None:
+    path, other = tmp_path / "out", tmp_path / "other"
+    path.write_bytes(b"of somebody")
+    os.link(path, other)
+    with pytest.raises(swath.Error, match=r"out: .*try: "):
+        write(path)
+    assert path.read_bytes() == b"of somebody"
+    write(path, hard_links="break")
+    assert path.read_bytes() != b"of somebody"
+    assert other.read_bytes() == b"of somebody"
+
+
+@each
+def test_a_word_that_there_is_not_is_refused_with_all_that_there_are(
+    tmp_path: Path, write: Any
+) -> None:
+    path = tmp_path / "out"
+    with pytest.raises(ValueError, match='durability="some": it is one of "full", "none"'):
+        write(path, durability="some")
+    with pytest.raises(ValueError, match='hard_links="keep": it is one of "refuse", "break"'):
+        write(path, hard_links="keep")
+    assert not path.exists()
+
+
+def test_all_writers_have_the_same_options() -> None:
+    usual = {"durability": "full", "replace": True, "hard_links": "refuse", "workers": 0}
+    for name in {name.partition(" ")[0] for name in WRITERS}:
+        options = inspect.signature(getattr(swath, name)).parameters
+        # The threads of an output are the caller's.
+        wanted = usual.keys() - ({"workers"} if name == "append" else set())
+        for option in wanted:
+            assert options[option].default == usual[option], (name, option)
+            assert options[option].kind is inspect.Parameter.KEYWORD_ONLY, (name, option)
