@@ -30,6 +30,12 @@ unsafe impl Send for Held {}
 // SAFETY: as above; the view does not change after it was made.
 unsafe impl Sync for Held {}
 
+/// Whether an object has bytes to be held.
+pub(crate) fn exports_bytes(object: &Bound<'_, PyAny>) -> bool {
+    // SAFETY: the object is alive.
+    unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) != 0 }
+}
+
 impl Held {
     /// `what` is how the caller named it.
     pub(crate) fn of(object: &Bound<'_, PyAny>, what: &str) -> PyResult<Self> {
@@ -42,8 +48,7 @@ impl Held {
             return Ok(Self(view));
         }
         let error = PyErr::fetch(object.py());
-        // SAFETY: the object is alive.
-        if unsafe { ffi::PyObject_CheckBuffer(object.as_ptr()) } == 0 {
+        if !exports_bytes(object) {
             return Err(error);
         }
         let text = format!("{what} has gaps, or no bytes: it is to be C-contiguous");
@@ -59,6 +64,16 @@ impl Held {
         // holding it prevents. That nobody writes to them meanwhile is the caller's promise, which
         // cannot be checked: what its breach may lead to is said above.
         unsafe { std::slice::from_raw_parts(place, len) }
+    }
+
+    /// Whether both have a byte in common.
+    pub(crate) fn overlaps(&self, other: &Self) -> bool {
+        let ends = |held: &Self| {
+            let begin = held.place().as_ptr().addr();
+            (begin, begin + held.len())
+        };
+        let ((begin, end), (other_begin, other_end)) = (ends(self), ends(other));
+        begin.max(other_begin) < end.min(other_end)
     }
 
     pub(crate) fn is_readonly(&self) -> bool {

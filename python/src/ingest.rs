@@ -48,11 +48,6 @@ impl<'py> FromPyObject<'_, 'py> for Named {
 }
 
 impl Named {
-    /// As they were named.
-    pub(crate) fn into_paths(self) -> Vec<PathBuf> {
-        self.paths
-    }
-
     fn files(self) -> swath::ingest::Files {
         // Each may be a folder: as the words of the command.
         match self.is_one {

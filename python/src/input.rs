@@ -1,18 +1,22 @@
-//! What Python calls a file: a path, a descriptor, an open file, or copies of one file.
+//! What Python calls a file: a path, a descriptor, an open file, bytes in memory, or copies of one file.
 
 use std::ffi::OsString;
 use std::fs::File;
+use std::io;
+use std::mem;
 use std::os::fd::{BorrowedFd, RawFd};
 use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PySequence, PyString, PyTuple};
-use swath::Source;
 use swath::mirror::{Mirrored, Verify};
+use swath::{ReadAt, Source, SourceFacts};
 
+use crate::bytes::{Held, exports_bytes};
+use crate::callback::attached;
 use crate::error::of_kernel;
 use crate::work::{Takes, detached};
 
@@ -21,6 +25,8 @@ pub(crate) enum Input {
     Path(PathBuf),
     /// A descriptor of our own, of a file that somebody else has opened.
     Open(File),
+    /// Bytes of the caller's.
+    Memory(Held),
     /// Copies of one file.
     Copies(Vec<PathBuf>),
 }
@@ -42,14 +48,47 @@ impl<'py> FromPyObject<'_, 'py> for Input {
             return opened(object.py(), number);
         }
         if let Ok(fileno) = object.getattr("fileno") {
-            return opened(object.py(), fileno.call0()?.extract()?);
+            return match fileno.call0() {
+                Ok(number) => opened(object.py(), number.extract()?),
+                Err(error) => without_descriptor(&object, error),
+            };
         }
         match path(&object) {
             Ok(path) => Ok(Self::Path(path)),
+            Err(_) if lists_names(&object) => copies(&object),
+            Err(_) if exports_bytes(&object) => memory(&object),
             Err(_) if object.cast::<PySequence>().is_ok() => copies(&object),
             Err(error) => Err(error),
         }
     }
+}
+
+/// An open file that the kernel does not know: one in memory has its bytes at hand.
+fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> {
+    if let Ok(buffer) = file.getattr("getbuffer") {
+        return memory(&buffer.call0()?);
+    }
+    if !error.is_instance_of::<PyOSError>(file.py()) {
+        // It is closed.
+        return Err(error);
+    }
+    let text = format!(
+        "cannot read {}: it has no descriptor; try: its path, or memoryview(file.read())",
+        file.repr()?
+    );
+    let told = PyTypeError::new_err(text);
+    told.set_cause(file.py(), Some(error));
+    Err(told)
+}
+
+/// An array of text or objects is no memory to be read, but a list of what it names.
+fn lists_names(object: &Bound<'_, PyAny>) -> bool {
+    let kind = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind"));
+    kind.is_ok_and(|kind| kind.extract::<&str>().is_ok_and(|kind| matches!(kind, "U" | "S" | "O")))
+}
+
+fn memory(object: &Bound<'_, PyAny>) -> PyResult<Input> {
+    Ok(Input::Memory(Held::of(object, "what is to be read")?))
 }
 
 fn copies(object: &Bound<'_, PyAny>) -> PyResult<Input> {
@@ -101,19 +140,25 @@ impl Input {
     pub(crate) fn path(&self) -> Option<&Path> {
         match self {
             Self::Path(path) => Some(path),
-            Self::Open(_) => None,
+            Self::Open(_) | Self::Memory(_) => None,
             Self::Copies(copies) => copies.first().map(PathBuf::as_path),
         }
     }
 
+    /// Whether it lies in memory that `held` has as well.
+    pub(crate) fn overlaps(&self, held: &Held) -> bool {
+        matches!(self, Self::Memory(memory) if memory.overlaps(held))
+    }
+
     /// How long it takes to read `wanted` bytes of it, or all.
     pub(crate) fn takes(&self, wanted: Option<u64>) -> Takes {
+        let is_short = |len: u64| wanted.unwrap_or(len).min(len) <= SHORT;
         let facts = match self {
             Self::Path(path) => std::fs::metadata(path),
             Self::Open(file) => file.metadata(),
-            Self::Copies(_) => return Takes::Time,
+            Self::Memory(held) if is_short(held.len() as u64) => return Takes::NoTime,
+            Self::Memory(_) | Self::Copies(_) => return Takes::Time,
         };
-        let is_short = |len: u64| wanted.unwrap_or(len).min(len) <= SHORT;
         match facts {
             // What is empty may be a file of the kernel's, of any length.
             Ok(facts) if facts.is_file() && facts.len() > 0 && is_short(facts.len()) => {
@@ -140,6 +185,72 @@ impl Input {
             }
             (Self::Path(path), None) => Ok(path.into()),
             (Self::Open(file), None) => Ok(Source::file(Arc::new(file), "<open file>")),
+            (Self::Memory(held), None) => Ok(Source::custom(Arc::new(Memory(Some(held))))),
         }
+    }
+}
+
+/// Bytes of the caller's, as a source. Gone only while it is dropped.
+struct Memory(Option<Held>);
+
+impl Memory {
+    fn bytes(&self) -> &[u8] {
+        self.0.as_ref().map_or(&[], Held::bytes)
+    }
+}
+
+impl ReadAt for Memory {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(self.bytes().len() as u64)))
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        let bytes = self.bytes();
+        let at = usize::try_from(offset).unwrap_or(usize::MAX).min(bytes.len());
+        let len = target.len().min(bytes.len() - at);
+        target[..len].copy_from_slice(&bytes[at..at + len]);
+        Ok(len)
+    }
+
+    fn name(&self) -> PathBuf {
+        PathBuf::from("<memory>")
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        // The last to have it may be a thread of the library's, while the interpreter ends: then it is
+        // given back to nobody.
+        let mut held = self.0.take();
+        if attached(|_| drop(held.take())).is_none() {
+            mem::forget(held);
+        }
+    }
+}
+
+/// Shards of one model, each of them whatever can be read: a list in the list names copies of one.
+pub(crate) struct Shards(pub(crate) Vec<Input>);
+
+impl<'py> FromPyObject<'_, 'py> for Shards {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
+            let shards = object.try_iter()?.map(|shard| shard?.extract::<Input>());
+            return shards.collect::<PyResult<_>>().map(Self);
+        }
+        Ok(Self(vec![object.extract::<Input>()?]))
+    }
+}
+
+impl Shards {
+    /// The path whose file system decides how they are read.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.0.first().and_then(Input::path)
+    }
+
+    /// What the library reads; `verify` is of copies.
+    pub(crate) fn sources(self, verify: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<Source>> {
+        self.0.into_iter().map(|shard| shard.source(verify)).collect()
     }
 }

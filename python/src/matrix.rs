@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use swath::{Array, CancelToken, ReadOptions};
+use swath::{Array, CancelToken};
 use swath_formats::matrix::{
     AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, EntryOrder, Id, MatrixFormat,
     MatrixOptions, MatrixWriteOptions, Strictness, SymmetricHalf, Symmetry, ValueKind, Values,
@@ -15,8 +15,8 @@ use swath_formats::matrix::{
 
 use crate::bytes::Borrowed;
 use crate::error::Failure;
-use crate::how::{StartingIn, Watch};
-use crate::input::path;
+use crate::how::{How, StartingIn};
+use crate::input::{Input, path};
 use crate::memory::{Buffer, Item, Stable};
 use crate::output::Leave;
 use crate::words::word;
@@ -43,14 +43,14 @@ type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 
 /// What is read, as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
 #[pyfunction]
-#[pyo3(signature = (path, form, *, format="auto", values="auto", base="auto", vertices=None,
+#[pyo3(signature = (source, form, *, format="auto", values="auto", base="auto", vertices=None,
     expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None, workers=0,
-    page_cache="auto", progress=None))]
+    engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 #[expect(clippy::fn_params_excessive_bools, reason = "as above")]
 pub(crate) fn read_matrix(
     py: Python<'_>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
+    source: Input,
     form: &str,
     format: &str,
     values: &str,
@@ -62,17 +62,14 @@ pub(crate) fn read_matrix(
     sum_duplicates: bool,
     starting_in: Option<StartingIn>,
     workers: usize,
+    engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
+    verify: Option<Bound<'_, PyAny>>,
+    profile: bool,
 ) -> PyResult<Parts> {
-    let watch = Watch::new(py, progress)?;
-    let mut read = ReadOptions::new()
-        .with_workers(workers)
-        .with_page_cache(word("page_cache", page_cache, swath::PageCache::WORDS)?)
-        .with_cancel(watch.token.clone());
-    if let Some(tell) = watch.teller(py) {
-        read = read.with_progress(tell);
-    }
+    let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
+    let (read, watch) = how.options(py, source.path())?;
     let mut options = MatrixOptions::new()
         .with_read(read)
         .with_format(word("format", format, FORMATS)?)
@@ -94,17 +91,18 @@ pub(crate) fn read_matrix(
     }
     let form =
         word("form", form, &[("coo", Form::Coo), ("csr", Form::Csr), ("csc", Form::Csc)])?;
+    let source = source.source(verify.as_ref())?;
     watch.run(py, Takes::Time, move || -> Result<Parts, Failure> {
         let parts = match form {
-            Form::Coo => match options.read(path)? {
+            Form::Coo => match options.read(source)? {
                 AnyCoo::U32(it) => parts_of_coo(it),
                 AnyCoo::U64(it) => parts_of_coo(it),
             },
-            Form::Csr => match options.read_rows(path)? {
+            Form::Csr => match options.read_rows(source)? {
                 AnyCsr::U32(it) => parts_of_csr(it),
                 AnyCsr::U64(it) => parts_of_csr(it),
             },
-            Form::Csc => match options.read_columns(path)? {
+            Form::Csc => match options.read_columns(source)? {
                 AnyCsc::U32(it) => parts_of_csc(it),
                 AnyCsc::U64(it) => parts_of_csc(it),
             },

@@ -142,7 +142,7 @@ impl Classes {
 ///
 /// Parameters
 /// ----------
-/// path : path, descriptor, open file, or list of copies
+/// source : path, descriptor, open file, bytes in memory, or list of copies
 ///     As for `read`.
 /// classes : int, or iterable of (offset, length, class)
 ///     Chunks, as tuples, lists or rows of an array, and the class of each: 0 is needed first. An integer stands for so many classes of
@@ -159,12 +159,12 @@ impl Classes {
 ///
 /// Source: study A (priorities), whose barriers between batches this does without.
 #[pyfunction]
-#[pyo3(signature = (path, classes, *, window=0, workers=0, chunk_size=0, engine="auto",
+#[pyo3(signature = (source, classes, *, window=0, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_prioritised(
     py: Python<'_>,
-    path: Input,
+    source: Input,
     classes: &Bound<'_, PyAny>,
     window: usize,
     workers: usize,
@@ -176,9 +176,9 @@ pub(crate) fn read_prioritised(
     profile: bool,
 ) -> PyResult<Prioritised> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, path.path())?;
+    let (options, watch) = how.options(py, source.path())?;
     let (plan, classes) = plan(classes)?;
-    let source = path.source(verify.as_ref())?;
+    let source = source.source(verify.as_ref())?;
     let plan = plan.with_window(window);
     let reading = start(py, &options, source, plan)?;
     let classes = match classes {

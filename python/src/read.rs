@@ -20,9 +20,12 @@ use crate::work::{self, Takes};
 ///
 /// Parameters
 /// ----------
-/// path : str, bytes, os.PathLike, int, file object, or list of paths
-///     A file; a descriptor or an open file is read by position, and stays where it is. A list names
-///     copies of one file: each chunk comes from one of them, from another one if that fails.
+/// source : path, descriptor, open file, bytes in memory, or list of paths
+///     A path is a str, bytes or an ``os.PathLike``. A descriptor or an open file is read by position
+///     from its first byte, and stays where it is; a pipe in order, to its end. Bytes in memory are
+///     whatever has them: a memoryview, a bytearray, an ``mmap``, an array; ``bytes`` are a path, so:
+///     ``memoryview(data)``. A list names copies of one file: each chunk comes from one of them, from
+///     another one if that fails.
 /// offset, length : int
 ///     Which bytes. A file that ends before they do is an error; without ``length`` all to the end.
 /// workers : int
@@ -58,12 +61,12 @@ use crate::work::{self, Takes};
 ///
 /// Source: study A (parallel loading).
 #[pyfunction]
-#[pyo3(signature = (path, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
+#[pyo3(signature = (source, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, out=None, readonly=false, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read<'py>(
     py: Python<'py>,
-    path: Input,
+    source: Input,
     offset: u64,
     length: Option<u64>,
     workers: usize,
@@ -77,12 +80,15 @@ pub(crate) fn read<'py>(
     profile: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, path.path())?;
+    let (options, watch) = how.options(py, source.path())?;
     let options = extent(options, offset, length);
     let mut target = out.as_ref().map(Target::of).transpose()?;
+    if target.as_ref().is_some_and(|target| source.overlaps(&target.0)) {
+        return Err(PyValueError::new_err("out= is memory that is to be read; try: other memory"));
+    }
     let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
-    let takes = path.takes(wanted);
-    let source = path.source(verify.as_ref())?;
+    let takes = source.takes(wanted);
+    let source = source.source(verify.as_ref())?;
     let Some(target) = &mut target else {
         let loaded = watch.run(py, takes, move || options.read(source))?;
         return Ok(Bound::new(py, Buffer::of_bytes(loaded.buffer, readonly)?)?.into_any());
@@ -182,12 +188,12 @@ pub(crate) fn write_parts(
 ///
 /// Source: study D, whose measure of how fast a file can be looked at this is.
 #[pyfunction]
-#[pyo3(signature = (path, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
+#[pyo3(signature = (source, *, offset=0, length=None, workers=0, chunk_size=0, engine="auto",
     page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn sum<'py>(
     py: Python<'py>,
-    path: Input,
+    source: Input,
     offset: u64,
     length: Option<u64>,
     workers: usize,
@@ -199,9 +205,9 @@ pub(crate) fn sum<'py>(
     profile: bool,
 ) -> PyResult<u64> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, path.path())?;
-    let (takes, options) = (path.takes(length), extent(options, offset, length));
-    let source = path.source(verify.as_ref())?;
+    let (options, watch) = how.options(py, source.path())?;
+    let (takes, options) = (source.takes(length), extent(options, offset, length));
+    let source = source.source(verify.as_ref())?;
     watch.run(py, takes, move || options.sum(source).map(|scanned| scanned.value))
 }
 
@@ -210,12 +216,12 @@ pub(crate) fn sum<'py>(
 /// `algorithm` is "xxh3" (64 bits, as ``xxhsum -H3``), "crc32c" or "blake3" (as ``b3sum``). Takes no
 /// memory for the file. Other parameters as for `read`.
 #[pyfunction]
-#[pyo3(signature = (path, algorithm="xxh3", *, offset=0, length=None, workers=0, chunk_size=0,
+#[pyo3(signature = (source, algorithm="xxh3", *, offset=0, length=None, workers=0, chunk_size=0,
     engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn hash<'py>(
     py: Python<'py>,
-    path: Input,
+    source: Input,
     algorithm: &str,
     offset: u64,
     length: Option<u64>,
@@ -229,9 +235,9 @@ pub(crate) fn hash<'py>(
 ) -> PyResult<String> {
     let algorithm = word("algorithm", algorithm, Algorithm::WORDS)?;
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, path.path())?;
-    let (takes, options) = (path.takes(length), extent(options, offset, length));
-    let source = path.source(verify.as_ref())?;
+    let (options, watch) = how.options(py, source.path())?;
+    let (takes, options) = (source.takes(length), extent(options, offset, length));
+    let source = source.source(verify.as_ref())?;
     let sum = watch.run(py, takes, move || {
         ChecksumOptions::new().with_read(options).checksum(source, algorithm)
     })?;

@@ -17,8 +17,8 @@ use crate::work::Takes;
 ///
 /// Parameters
 /// ----------
-/// path : path, descriptor, open file, or list of copies
-///     As for `read`; pipes too.
+/// source : path, descriptor, open file, bytes in memory, or list of copies
+///     As for `read`.
 /// function : callable
 ///     Gets a read-only memoryview of about ``block_size`` bytes: records one behind the other, each with
 ///     its delimiter. Called from several threads; it runs beside others where it releases the
@@ -36,17 +36,18 @@ use crate::work::Takes;
 /// starting_in : (offset, length)
 ///     Only the records that begin in so many bytes from there on, the last one to its end, wherever
 ///     that is: of extents that together are all of a file, each record begins in one. Not of a pipe.
-/// workers, engine, page_cache, progress, profile
+/// workers, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///
 /// Source: study C (records in, records out).
 #[pyfunction]
-#[pyo3(signature = (path, function, delimiter=None, *, block_size=0, record_limit=0, offset=0,
-    length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None, profile=true))]
+#[pyo3(signature = (source, function, delimiter=None, *, block_size=0, record_limit=0, offset=0,
+    length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None,
+    verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn scan_records(
     py: Python<'_>,
-    path: Input,
+    source: Input,
     function: Py<PyAny>,
     delimiter: Option<Bound<'_, PyAny>>,
     block_size: u64,
@@ -58,17 +59,18 @@ pub(crate) fn scan_records(
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
+    verify: Option<Bound<'_, PyAny>>,
     profile: bool,
 ) -> PyResult<Vec<Py<PyAny>>> {
     let cut = delimiter.map_or(Ok(Cut::Byte(b'\n')), |delimiter| cut(&delimiter))?;
     let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
-    let (options, watch) = how.options(py, path.path())?;
+    let (options, watch) = how.options(py, source.path())?;
     let mut options = options.with_offset(offset);
     if let Some(length) = length {
         options = options.with_len(length);
     }
     let mut records = options
-        .records(path.source(None)?)
+        .records(source.source(verify.as_ref())?)
         .with_cut(cut)
         .with_block_size(block_size)
         .with_record_limit(record_limit);

@@ -2,7 +2,6 @@
 
 mod write;
 
-use std::path::PathBuf;
 use swath_formats::table::arrow::ArrowOptions;
 
 use arrow_array::RecordBatchIterator;
@@ -11,13 +10,13 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
-use swath::{Array, ReadOptions};
+use swath::{Array, Source};
 use swath_formats::table::{
     Column, ColumnKey, Columns, Delimiter, HeaderLine, Missing, TableOptions, Value, Values,
 };
 
-use crate::how::{StartingIn, Watch};
-use crate::input::path;
+use crate::how::{How, StartingIn, Watch};
+use crate::input::Input;
 use crate::memory::{Buffer, Item, Stable};
 use crate::words::word;
 use crate::work::Takes;
@@ -278,10 +277,10 @@ fn arrow_error(error: impl std::fmt::Display) -> PyErr {
 ///
 /// Parameters
 /// ----------
-/// path : path
-///     In Arrow's file format (Feather version 2), as ``pyarrow.ipc.new_file`` and ``swath convert``
+/// source : path, descriptor, open file, bytes in memory, or list of copies
+///     As for `read`. In Arrow's file format (Feather version 2), as ``pyarrow.ipc.new_file`` and ``swath convert``
 ///     write it; not a stream, and not compressed.
-/// workers, page_cache, progress
+/// workers, chunk_size, engine, page_cache, progress, verify, profile
 ///     As for `read`.
 ///
 /// Returns
@@ -289,35 +288,24 @@ fn arrow_error(error: impl std::fmt::Display) -> PyErr {
 /// Table
 ///     Numbers are 64 bits wide. Columns that are not of numbers are refused by name.
 #[pyfunction]
-#[pyo3(signature = (path, *, workers=0, page_cache="auto", progress=None))]
+#[pyo3(signature = (source, *, workers=0, chunk_size=0, engine="auto", page_cache="auto",
+    progress=None, verify=None, profile=true))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_arrow(
     py: Python<'_>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
+    source: Input,
     workers: usize,
+    chunk_size: u64,
+    engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
+    verify: Option<Bound<'_, PyAny>>,
+    profile: bool,
 ) -> PyResult<Table> {
-    let watch = Watch::new(py, progress)?;
-    let read = read_options(py, &watch, workers, page_cache)?;
-    watch
-        .run(py, Takes::Time, move || ArrowOptions::new().with_read(read).read(path))
-        .map(Table)
-}
-
-fn read_options(
-    py: Python<'_>,
-    watch: &Watch,
-    workers: usize,
-    page_cache: &str,
-) -> PyResult<ReadOptions> {
-    let read = ReadOptions::new()
-        .with_workers(workers)
-        .with_page_cache(word("page_cache", page_cache, swath::PageCache::WORDS)?)
-        .with_cancel(watch.token.clone());
-    Ok(match watch.teller(py) {
-        Some(tell) => read.with_progress(tell),
-        None => read,
-    })
+    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let (read, watch) = how.options(py, source.path())?;
+    let (source, options) = (source.source(verify.as_ref())?, ArrowOptions::new().with_read(read));
+    watch.run(py, Takes::Time, move || options.read(source)).map(Table)
 }
 
 /// What stands between fields: a byte, or "blanks".
@@ -330,13 +318,13 @@ pub(crate) enum Separator {
 /// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
 /// arrays of it.
 #[pyfunction]
-#[pyo3(signature = (path, dtype=None, *, columns=None, delimiter=None, header="auto",
+#[pyo3(signature = (source, dtype=None, *, columns=None, delimiter=None, header="auto",
     comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, starting_in=None, workers=0,
-    page_cache="auto", progress=None))]
+    engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_table<'py>(
     py: Python<'py>,
-    #[pyo3(from_py_with = path)] path: PathBuf,
+    source: Input,
     dtype: Option<&str>,
     columns: Option<Vec<Key>>,
     delimiter: Option<Separator>,
@@ -347,11 +335,15 @@ pub(crate) fn read_table<'py>(
     missing_words: Option<Vec<String>>,
     starting_in: Option<StartingIn>,
     workers: usize,
+    engine: &str,
     page_cache: &str,
     progress: Option<Bound<'py, PyAny>>,
+    verify: Option<Bound<'py, PyAny>>,
+    profile: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let watch = Watch::new(py, progress)?;
-    let read = read_options(py, &watch, workers, page_cache)?;
+    let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
+    let (read, watch) = how.options(py, source.path())?;
+    let source = source.source(verify.as_ref())?;
     let mut options = TableOptions::new()
         .with_header(word("header", header, HEADERS)?)
         .with_comment(comment)
@@ -376,13 +368,13 @@ pub(crate) fn read_table<'py>(
         options = options.with_starting_in(extent);
     }
     let Some(dtype) = dtype else {
-        let columns = watch.run(py, Takes::Time, move || options.read_columns(path))?;
+        let columns = watch.run(py, Takes::Time, move || options.read_columns(source))?;
         return Ok(Bound::new(py, Table(columns))?.into_any());
     };
     macro_rules! read_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => array::<$kind>(py, &watch, options, path),)+
+                $($name => array::<$kind>(py, &watch, options, source),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be read"))),
             }
         };
@@ -397,12 +389,12 @@ fn array<'py, T: Value + Item>(
     py: Python<'py>,
     watch: &Watch,
     options: TableOptions,
-    path: PathBuf,
+    source: Source,
 ) -> PyResult<Bound<'py, PyAny>>
 where
     Array<T>: Stable<T>,
 {
-    let table = watch.run(py, Takes::Time, move || options.read::<T>(path))?;
+    let table = watch.run(py, Takes::Time, move || options.read::<T>(source))?;
     let values = Buffer::of_values(table.values, Some(&[table.rows, table.columns]))?;
     (Bound::new(py, values)?, table.names).into_bound_py_any(py)
 }

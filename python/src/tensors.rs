@@ -15,7 +15,7 @@ use swath_formats::safetensors::{
 use crate::bytes::Borrowed;
 use crate::error::Failure;
 use crate::how::{How, Raised};
-use crate::ingest::Named;
+use crate::input::Shards;
 use crate::memory::Buffer;
 use crate::output::Leave;
 use crate::work::{self, Takes, Unlocked, detached};
@@ -30,12 +30,12 @@ fn row(entry: Entry) -> Row {
 
 /// Where each tensor is, and the memories: `swath.load_safetensors` makes arrays of them.
 #[pyfunction]
-#[pyo3(signature = (paths, *, order=None, names=None, workers=0, chunk_size=0, engine="auto",
-    page_cache="auto", progress=None, profile=true))]
+#[pyo3(signature = (sources, *, order=None, names=None, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn load_tensors(
     py: Python<'_>,
-    paths: Named,
+    sources: Shards,
     order: Option<Vec<String>>,
     names: Option<Vec<String>>,
     workers: usize,
@@ -43,14 +43,15 @@ pub(crate) fn load_tensors(
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
+    verify: Option<Bound<'_, PyAny>>,
     profile: bool,
 ) -> PyResult<(Vec<Row>, Vec<Buffer>)> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let paths = paths.into_paths();
-    let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
+    let (read, watch) = how.options(py, sources.path())?;
+    let sources = sources.sources(verify.as_ref())?;
     let (order, options) = (in_order(order), tensor_options(names).with_read(read));
     let parts = watch.run(py, Takes::Time, move || {
-        let read = options.read_ordered(paths, &order);
+        let read = options.read_ordered(sources, &order);
         read.map(safetensors::Tensors::into_parts)
     })?;
     let memories = parts.memories.into_iter().map(|memory| Buffer::of_bytes(memory, false));
@@ -125,12 +126,12 @@ impl Tensors {
 
 /// Starts to read tensors, the most urgent first.
 #[pyfunction]
-#[pyo3(signature = (paths, order=None, *, names=None, workers=0, chunk_size=0, engine="auto",
-    page_cache="auto", progress=None, profile=true))]
+#[pyo3(signature = (sources, order=None, *, names=None, workers=0, chunk_size=0, engine="auto",
+    page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn stream_tensors(
     py: Python<'_>,
-    paths: Named,
+    sources: Shards,
     order: Option<Vec<String>>,
     names: Option<Vec<String>>,
     workers: usize,
@@ -138,13 +139,14 @@ pub(crate) fn stream_tensors(
     engine: &str,
     page_cache: &str,
     progress: Option<Bound<'_, PyAny>>,
+    verify: Option<Bound<'_, PyAny>>,
     profile: bool,
 ) -> PyResult<Tensors> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
-    let paths = paths.into_paths();
-    let (read, watch) = how.options(py, paths.first().map(PathBuf::as_path))?;
+    let (read, watch) = how.options(py, sources.path())?;
+    let sources = sources.sources(verify.as_ref())?;
     let options = tensor_options(names).with_read(read);
-    let stream = detached(py, || options.stream(paths, &in_order(order)))?;
+    let stream = detached(py, || options.stream(sources, &in_order(order)))?;
     Ok(Tensors {
         stream: Mutex::new(Unlocked::new(stream)),
         token: watch.token.clone(),

@@ -134,8 +134,8 @@ def test_shards_orders_and_names(tmp_path):
                 verb(paths, **{word: names[0]})
         with pytest.raises(TypeError, match=rf"{verb.__name__}\(\).*'foo'"):
             verb(paths, foo=1)
-    with open(paths[0], "rb") as file, pytest.raises(TypeError, match="an open file"):
-        swath.load_safetensors(file)
+    with open(paths[0], "rb") as file:
+        assert swath.load_safetensors(file).keys() == swath.load_safetensors(paths[0]).keys()
     with pytest.raises(swath.Error, match="layer"):
         swath.load_safetensors([paths[0], paths[0]])
 

@@ -6,11 +6,10 @@ import ast
 import io
 import math
 import operator
-import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
-from swath._errors import unreadable
+from swath._errors import named, unreadable
 from swath._given import plain
 from swath._swath import read, write_parts
 
@@ -47,7 +46,7 @@ _MOST_HEADER = 64 << 10
 
 
 def read_array(
-    path: Any,
+    source: Any,
     dtype: npt.DTypeLike,
     shape: SupportsIndex | Iterable[SupportsIndex] | None = None,
     order: Literal["C", "F"] = "C",
@@ -67,7 +66,7 @@ def read_array(
 
     Parameters
     ----------
-    path : path, descriptor, open file, or list of copies
+    source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
     dtype : numpy dtype
         What an item is; it may be structured, and of either byte order.
@@ -101,7 +100,7 @@ def read_array(
     if dimensions is not None and -1 not in dimensions:
         length = math.prod(dimensions) * dtype.itemsize
     buffer: Any = read(
-        path,
+        source,
         offset=offset or 0,
         length=length,
         workers=workers,
@@ -115,11 +114,11 @@ def read_array(
         profile=profile,
     )
     if offset is None:
-        _check_magic(path, bytes(memoryview(buffer)[:16]))
+        _check_magic(source, bytes(memoryview(buffer)[:16]))
     whole, rest = divmod(buffer.nbytes, dtype.itemsize)
     if rest:
         raise ValueError(
-            f"cannot read {path!r} as {dtype}: {rest} of its {buffer.nbytes} bytes from {offset or 0} on "
+            f"cannot read {named(source)} as {dtype}: {rest} of its {buffer.nbytes} bytes from {offset or 0} on "
             f"are left after {whole} items of {dtype.itemsize}; try: length by shape=, or offset="
         )
     array = np.frombuffer(buffer, dtype) if buffer.nbytes else np.empty(0, dtype)
@@ -132,7 +131,7 @@ def read_array(
         known = -math.prod(dimensions)
         if whole % known if known else whole:
             raise ValueError(
-                f"cannot read {path!r} as {dtype} of shape {shape}: its {whole} items are no "
+                f"cannot read {named(source)} as {dtype} of shape {shape}: its {whole} items are no "
                 f"whole number of {known}; try: another shape, or offset="
             )
         if not known:
@@ -153,22 +152,16 @@ def _dimensions(shape: SupportsIndex | Iterable[SupportsIndex]) -> tuple[int, ..
     return dimensions
 
 
-def _check_magic(path: Any, start: bytes) -> None:
+def _check_magic(source: Any, start: bytes) -> None:
     for magic, what, instead in _MAGICS:
         if start.startswith(magic):
             what = f"it is no file of plain numbers, but {what}"
             hint = f"{instead}, or offset=0 to read its bytes as they are"
-            raise unreadable("UnknownFormat", _named(path), what, hint)
-
-
-def _named(path: Any) -> str:
-    """As messages call it."""
-    one = path[0] if isinstance(path, (list, tuple)) and path else path
-    return os.fsdecode(one) if isinstance(one, (str, bytes, os.PathLike)) else "<open file>"
+            raise unreadable("UnknownFormat", named(source), what, hint)
 
 
 def read_npy(
-    path: Any,
+    source: Any,
     *,
     workers: int = 0,
     chunk_size: int = 0,
@@ -183,7 +176,7 @@ def read_npy(
 
     Parameters
     ----------
-    path : path, descriptor, open file, or list of copies
+    source : path, descriptor, open file, bytes in memory, or list of copies
         As for `read`.
     workers, chunk_size, engine, page_cache, progress, readonly, verify, profile
         As for `read`.
@@ -202,7 +195,7 @@ def read_npy(
     from swath._numpy import np
 
     buffer: Any = read(
-        path,
+        source,
         workers=workers,
         chunk_size=chunk_size,
         engine=engine,
@@ -212,12 +205,12 @@ def read_npy(
         verify=verify,
         profile=profile,
     )
-    begin, dtype, shape, is_fortran = _header(path, bytes(memoryview(buffer)[:_MOST_HEADER]))
+    begin, dtype, shape, is_fortran = _header(source, bytes(memoryview(buffer)[:_MOST_HEADER]))
     there, wanted = buffer.nbytes - begin, math.prod(shape) * dtype.itemsize
     if there != wanted:
         what = f"{there} bytes are here of values of {dtype} with the shape {shape}, not {wanted}"
         reason = "Truncated" if there < wanted else "Malformed"
-        raise unreadable(reason, _named(path), what, "the file as it was saved")
+        raise unreadable(reason, named(source), what, "the file as it was saved")
     try:
         flat = np.empty(math.prod(shape), dtype)
         if wanted:
@@ -227,17 +220,17 @@ def read_npy(
         return flat.reshape(shape, order="F" if is_fortran else "C")
     except (OverflowError, ValueError) as error:
         what = f"an array of the shape {shape}: {error}"
-        raise unreadable("TooLarge", _named(path), what, "`swath info`") from error
+        raise unreadable("TooLarge", named(source), what, "`swath info`") from error
 
 
-def _header(path: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, ...], bool]:
+def _header(source: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, ...], bool]:
     """Where the values begin, of what type and shape they are, and whether in Fortran's order."""
     from swath._numpy import np
 
     file = io.BytesIO(start)
     if not start.startswith(_MAGICS[0][0]):
         hint = "swath.read_array for plain numbers, swath.read_csv for text"
-        raise unreadable("UnknownFormat", _named(path), "it is no .npy file", hint)
+        raise unreadable("UnknownFormat", named(source), "it is no .npy file", hint)
     try:
         version = np.lib.format.read_magic(file)
         if version == (1, 0):
@@ -251,13 +244,13 @@ def _header(path: Any, start: bytes) -> tuple[int, np.dtype[Any], tuple[int, ...
     # It is parsed as Python is, whose errors are of many kinds.
     except Exception as error:
         what = f"the header of the .npy file is damaged: {error}"
-        raise unreadable("Malformed", _named(path), what, "the file as it was saved") from error
+        raise unreadable("Malformed", named(source), what, "the file as it was saved") from error
     if any(size < 0 for size in shape):
         what = f"the header of the .npy file is damaged: the shape is {shape}"
-        raise unreadable("Malformed", _named(path), what, "the file as it was saved")
+        raise unreadable("Malformed", named(source), what, "the file as it was saved")
     if dtype.hasobject:
         hint = "numpy.load(path, allow_pickle=True), if you trust who wrote it"
-        raise unreadable("Unsupported", _named(path), "it holds Python's objects", hint)
+        raise unreadable("Unsupported", named(source), "it holds Python's objects", hint)
     return file.tell(), dtype, shape, is_fortran
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno as _errno
+import os as _os
+from typing import Any as _Any
 
 
 class Error(OSError):
@@ -100,6 +102,16 @@ _ERRNOS: dict[int, type[Error]] = {
     _errno.ENOTDIR: _NotFolderError,
     _errno.EPIPE: _BrokenPipeError,
 }
+
+
+def named(source: _Any) -> str:
+    """As messages call what is read; the first of several stands for all."""
+    one = source
+    while isinstance(one, (list, tuple)) and one:
+        one = one[0]
+    if isinstance(one, (str, bytes, _os.PathLike)):
+        return _os.fsdecode(one)
+    return "<open file>" if isinstance(one, int) or hasattr(one, "fileno") else "<memory>"
 
 
 def unreadable(reason: str, path: str, what: str, hint: str) -> Error:

@@ -8,12 +8,19 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal
 
-from swath._errors import unreadable
+from swath._errors import named, unreadable
 from swath._given import plain
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
-    from swath._swath import _Durability, _Engine, _HardLinks, _PageCache, _Progress
+    from swath._swath import (
+        _Durability,
+        _Engine,
+        _HardLinks,
+        _PageCache,
+        _Progress,
+        _Verify,
+    )
 
 _Framework = Literal["numpy", "torch", "np", "pt"]
 
@@ -76,7 +83,7 @@ os.register_at_fork(after_in_child=_forked)
 
 
 def load_safetensors(
-    path_or_paths: Any,
+    sources: Any,
     *,
     order: Iterable[str] | None = None,
     names: Iterable[str] | None = None,
@@ -86,21 +93,23 @@ def load_safetensors(
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
     profile: bool = True,
 ) -> dict[str, Any]:
     """Loads tensors by name, without a copy.
 
     Parameters
     ----------
-    path_or_paths : path, or iterable of paths
-        Shards of one model, or the index that lists them (a ``.json``).
+    sources : path, descriptor, open file or bytes in memory, or iterable of them
+        Shards of one model, or the path of the index that lists them (a ``.json``). A list in the list
+        names copies of one shard, as for `read`.
     order : iterable of str, optional
         Names that come first in the dictionary, in this order; without it, all come as in the files.
     names : iterable of str, optional
         Only these tensors: of the data, nothing else is read.
     framework : {"numpy", "torch", "np", "pt"}
         Whose tensors; "np" and "pt" are what the format's own library calls them. numpy has bfloat16 and float8 from ``ml_dtypes``, if that is installed.
-    workers, chunk_size, engine, page_cache, progress, profile
+    workers, chunk_size, engine, page_cache, progress, verify, profile
         As for `read`.
 
     Returns
@@ -116,9 +125,9 @@ def load_safetensors(
         Also a ``ValueError``, for a name that is not there: before anything else is read.
     """
     make = _maker(framework)
-    paths = _paths(path_or_paths)
+    sources = _shards(sources)
     rows, memories = load_tensors(
-        paths,
+        sources,
         order=_list("order", order),
         names=_list("names", names),
         workers=workers,
@@ -126,39 +135,41 @@ def load_safetensors(
         engine=engine,
         page_cache=page_cache,
         progress=progress,
+        verify=verify,
         profile=profile,
     )
     return {
-        name: _made(make, paths, name, dtype, shape, memories[memory], begin, length)
+        name: _made(make, sources, name, dtype, shape, memories[memory], begin, length)
         for name, dtype, shape, memory, begin, length in rows
     }
 
 
-def _paths(given: Any) -> Any:
-    """So that they can be named again, if they come from an iterator; open files are refused later."""
-    is_one = isinstance(given, (str, bytes, os.PathLike))
-    return given if is_one or hasattr(given, "read") else list(given)
-
-
-def _named(paths: Any) -> str:
-    """The path that stands for all of them in messages."""
-    one = paths[0] if isinstance(paths, list) and paths else paths
-    return os.fsdecode(one) if isinstance(one, (str, bytes, os.PathLike)) else "<no file>"
+def _shards(given: Any) -> Any:
+    """So that they can be named again, if they come from an iterator."""
+    if isinstance(given, (str, bytes, int, os.PathLike)) or hasattr(given, "fileno"):
+        return given
+    # An array of text lists paths; other memory is a shard.
+    if getattr(getattr(given, "dtype", None), "kind", "") not in ("U", "S", "O"):
+        try:
+            return memoryview(given)
+        except TypeError:
+            pass
+    return list(given)
 
 
 def _made(
-    make: Any, paths: Any, name: str, word: str, shape: list[int], *where: Any
+    make: Any, sources: Any, name: str, word: str, shape: list[int], *where: Any
 ) -> Any:
     """A tensor; of a shape that its framework has not, an error that says of which."""
     try:
         return make(name, word, shape, *where)
     except (OverflowError, RuntimeError, ValueError) as error:
         what = f"tensor {name!r} of shape {shape}: {error}"
-        raise unreadable("TooLarge", _named(paths), what, "names= without it") from error
+        raise unreadable("TooLarge", named(sources), what, "names= without it") from error
 
 
 def stream_safetensors(
-    paths: Any,
+    sources: Any,
     order: Literal["file"] | Iterable[str] = "file",
     *,
     names: Iterable[str] | None = None,
@@ -168,17 +179,18 @@ def stream_safetensors(
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
     profile: bool = True,
 ) -> Iterator[tuple[str, Any]]:
     """Yields tensors as they come, the most urgent first, while the others are still being read.
 
     Parameters
     ----------
-    paths : path, or iterable of paths
+    sources : path, descriptor, open file or bytes in memory, or iterable of them
         As for `load_safetensors`; several shards are read at once.
     order : "file" or iterable of str
         What is needed first; names that are not listed come after, as in the files.
-    names, framework, workers, chunk_size, engine, page_cache, progress, profile
+    names, framework, workers, chunk_size, engine, page_cache, progress, verify, profile
         As for `load_safetensors`.
 
     Yields
@@ -190,10 +202,10 @@ def stream_safetensors(
     Source: study A (priorities).
     """
     make = _maker(framework)
-    paths = _paths(paths)
+    sources = _shards(sources)
     said = None if isinstance(order, str) and order == "file" else _list("order", order)
     stream = stream_tensors(
-        paths,
+        sources,
         said,
         names=_list("names", names),
         workers=workers,
@@ -201,15 +213,16 @@ def stream_safetensors(
         engine=engine,
         page_cache=page_cache,
         progress=progress,
+        verify=verify,
         profile=profile,
     )
-    return _streamed(stream, make, paths)
+    return _streamed(stream, make, sources)
 
 
-def _streamed(stream: Tensors, make: Any, paths: Any) -> Iterator[tuple[str, Any]]:
+def _streamed(stream: Tensors, make: Any, sources: Any) -> Iterator[tuple[str, Any]]:
     with stream:
         for name, dtype, shape, buffer in stream:
-            yield name, _made(make, paths, name, dtype, shape, buffer, 0, buffer.nbytes)
+            yield name, _made(make, sources, name, dtype, shape, buffer, 0, buffer.nbytes)
 
 
 def _list(word: str, names: Iterable[str] | None) -> list[str] | None:

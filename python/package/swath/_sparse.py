@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import operator
-import os
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from swath._errors import unreadable
+from swath._errors import named, unreadable
 from swath._given import check_numbers, plain
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from swath._swath import Buffer, _Durability, _HardLinks, _PageCache, _Progress
+    from swath._swath import (
+        Buffer,
+        _Durability,
+        _Engine,
+        _HardLinks,
+        _PageCache,
+        _Progress,
+        _Verify,
+    )
 
     _Read = tuple[int, int, str, Buffer, Buffer, Buffer | None]
 
@@ -44,7 +51,7 @@ class Compressed(NamedTuple):
 
 
 def read_mtx(
-    path: Any,
+    source: Any,
     form: _Form = "coo",
     *,
     values: _Values = "auto",
@@ -54,14 +61,18 @@ def read_mtx(
     sum_duplicates: bool = False,
     starting_in: tuple[int, int] | None = None,
     workers: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> Any:
     """Reads a Matrix Market file.
 
     Parameters
     ----------
-    path : path
+    source : path, descriptor, open file, bytes in memory, or list of copies
+        As for `read`.
     form : {"coo", "csr", "csc"}
         Coordinates, compressed rows or compressed columns: parsed into at once, none is made from
         another one.
@@ -79,7 +90,7 @@ def read_mtx(
         end, wherever that is: of extents that together are all of a file, each entry begins in one.
         The shape is that of the header. A dense matrix, whose values say nothing of their places, is
         refused.
-    workers, page_cache, progress
+    workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
     Returns
@@ -95,7 +106,7 @@ def read_mtx(
     Source: study D; the parser is that of ``swath convert``.
     """
     read = read_matrix(
-        path,
+        source,
         form,
         format="mtx",
         values=values,
@@ -105,14 +116,17 @@ def read_mtx(
         sum_duplicates=sum_duplicates,
         starting_in=starting_in,
         workers=workers,
+        engine=engine,
         page_cache=page_cache,
         progress=progress,
+        verify=verify,
+        profile=profile,
     )
-    return _matrix(path, form, read)
+    return _matrix(source, form, read)
 
 
 def read_edges(
-    path: Any,
+    source: Any,
     form: _Form = "coo",
     *,
     values: _Values = "auto",
@@ -124,8 +138,11 @@ def read_edges(
     sum_duplicates: bool = False,
     starting_in: tuple[int, int] | None = None,
     workers: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> Any:
     """Reads a list of edges: two numbers a line, and a weight if there is one.
 
@@ -134,7 +151,7 @@ def read_edges(
     Otherwise as `read_mtx`.
     """
     read = read_matrix(
-        path,
+        source,
         form,
         format="edges",
         values=values,
@@ -146,13 +163,16 @@ def read_edges(
         sum_duplicates=sum_duplicates,
         starting_in=starting_in,
         workers=workers,
+        engine=engine,
         page_cache=page_cache,
         progress=progress,
+        verify=verify,
+        profile=profile,
     )
-    return _matrix(path, form, read)
+    return _matrix(source, form, read)
 
 
-def _matrix(path: Any, form: _Form, read: _Read) -> Any:
+def _matrix(source: Any, form: _Form, read: _Read) -> Any:
     from swath._numpy import np
 
     row_count, column_count, _, first, second, raw = read
@@ -160,7 +180,7 @@ def _matrix(path: Any, form: _Form, read: _Read) -> Any:
     if max(shape) > 2**63 - 1:
         what = f"{row_count} x {column_count} are more than numpy counts"
         hint = "`swath convert`, which counts further"
-        raise unreadable("TooLarge", os.fsdecode(path), what, hint)
+        raise unreadable("TooLarge", named(source), what, hint)
     # Indices are below the shape and offsets rise, as the parser promises: nobody has to look.
     wide = max(shape) > _MOST
     one, other = np.asarray(first), np.asarray(second)

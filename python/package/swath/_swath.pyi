@@ -22,7 +22,8 @@ class _HasFileno(Protocol):
     def fileno(self) -> int: ...
 
 _Path = str | bytes | PathLike[str] | PathLike[bytes]
-_Input = _Path | int | _HasFileno | Sequence[_Path]
+_Input = _Path | int | _HasFileno | _Bytes | Sequence[_Path]
+_Shards = _Input | Sequence[_Input]
 _Engine = Literal["auto", "serial", "pool", "ring"]
 _PageCache = Literal["auto", "keep", "drop", "bypass"]
 _Progress = bool | Callable[[int, int | None], object] | None
@@ -209,7 +210,7 @@ class Append:
 
 @overload
 def read(
-    path: _Input,
+    source: _Input,
     *,
     offset: int = 0,
     length: int | None = None,
@@ -225,7 +226,7 @@ def read(
 ) -> Buffer: ...
 @overload
 def read(
-    path: _Input,
+    source: _Input,
     *,
     offset: int = 0,
     length: int | None = None,
@@ -241,7 +242,7 @@ def read(
 ) -> memoryview: ...
 @overload
 def read(
-    path: _Input,
+    source: _Input,
     *,
     offset: int = 0,
     length: int | None = None,
@@ -256,7 +257,7 @@ def read(
     profile: bool = True,
 ) -> Buffer | memoryview: ...
 def sum(
-    path: _Input,
+    source: _Input,
     *,
     offset: int = 0,
     length: int | None = None,
@@ -269,7 +270,7 @@ def sum(
     profile: bool = True,
 ) -> int: ...
 def hash(
-    path: _Input,
+    source: _Input,
     algorithm: Literal["xxh3", "crc32c", "blake3"] = "xxh3",
     *,
     offset: int = 0,
@@ -283,7 +284,7 @@ def hash(
     profile: bool = True,
 ) -> str: ...
 def scan_records(
-    path: _Input,
+    source: _Input,
     function: Callable[[memoryview], _R],
     delimiter: bytes | str | int | None = None,
     *,
@@ -296,6 +297,7 @@ def scan_records(
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
     profile: bool = True,
 ) -> list[_R]: ...
 def ingest(
@@ -323,7 +325,7 @@ def ingest_stream(
     profile: bool = True,
 ) -> Stream: ...
 def read_prioritised(
-    path: _Input,
+    source: _Input,
     classes: int | Iterable[Iterable[SupportsIndex]],
     *,
     window: int = 0,
@@ -346,7 +348,7 @@ def append(
     direct: bool = False,
 ) -> Append: ...
 def read_matrix(
-    path: _Path,
+    source: _Input,
     form: Literal["coo", "csr", "csc"],
     *,
     format: Literal["auto", "mtx", "edges"] = "auto",
@@ -359,8 +361,11 @@ def read_matrix(
     sum_duplicates: bool = False,
     starting_in: _Extent | None = None,
     workers: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
 def write_matrix(
     path: _Path,
@@ -379,7 +384,7 @@ def write_matrix(
 ) -> int: ...
 @overload
 def read_table(
-    path: _Path,
+    source: _Input,
     dtype: None = None,
     *,
     columns: Sequence[str | int] | None = None,
@@ -391,12 +396,15 @@ def read_table(
     missing_words: Sequence[str] | None = None,
     starting_in: _Extent | None = None,
     workers: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> Table: ...
 @overload
 def read_table(
-    path: _Path,
+    source: _Input,
     dtype: str,
     *,
     columns: Sequence[str | int] | None = None,
@@ -408,8 +416,11 @@ def read_table(
     missing_words: Sequence[str] | None = None,
     starting_in: _Extent | None = None,
     workers: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> tuple[Buffer, list[str] | None]: ...
 def write_table(
     path: _Path,
@@ -426,11 +437,15 @@ def write_table(
     workers: int = 0,
 ) -> int: ...
 def read_arrow(
-    path: _Path,
+    source: _Input,
     *,
     workers: int = 0,
+    chunk_size: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> Table: ...
 def import_table(data: Any, name: str | None = None) -> Table: ...
 def make_column(
@@ -458,7 +473,7 @@ def write_columns(
     workers: int = 0,
 ) -> int: ...
 def load_tensors(
-    paths: _Path | Iterable[_Path],
+    sources: _Shards,
     *,
     order: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
@@ -467,10 +482,11 @@ def load_tensors(
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
     profile: bool = True,
 ) -> tuple[list[tuple[str, str, list[int], int, int, int]], list[Buffer]]: ...
 def stream_tensors(
-    paths: _Path | Iterable[_Path],
+    sources: _Shards,
     order: Sequence[str] | None = None,
     *,
     names: Sequence[str] | None = None,
@@ -479,6 +495,7 @@ def stream_tensors(
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
     profile: bool = True,
 ) -> Tensors: ...
 def save_tensors(

@@ -14,11 +14,18 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from swath._swath import _Durability, _HardLinks, _PageCache, _Progress
+    from swath._swath import (
+        _Durability,
+        _Engine,
+        _HardLinks,
+        _PageCache,
+        _Progress,
+        _Verify,
+    )
 
 
 def read_csv(
-    path: Any,
+    source: Any,
     dtype: npt.DTypeLike | None = None,
     *,
     columns: Sequence[str | int] | None = None,
@@ -30,14 +37,18 @@ def read_csv(
     missing_words: Sequence[str] | None = None,
     starting_in: tuple[int, int] | None = None,
     workers: int = 0,
+    engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
     progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
 ) -> Any:
     """Reads a numeric CSV or TSV file.
 
     Parameters
     ----------
-    path : path
+    source : path, descriptor, open file, bytes in memory, or list of copies
+        As for `read`.
     dtype : numpy dtype, optional
         Integers of 8 to 64 bits, float32 or float64: then all of it is one array of two dimensions.
         Without it a ``Table`` with a type for each column.
@@ -59,7 +70,7 @@ def read_csv(
         Only the rows that begin in so many bytes of the text from there on, the last one to its end,
         wherever that is: of extents that together are all of a file, each row begins in one. The first
         line and its names are read all the same. Without ``dtype``, types are those of the part.
-    workers, page_cache, progress
+    workers, engine, page_cache, progress, verify, profile
         As for `read`.
 
     Returns
@@ -84,14 +95,17 @@ def read_csv(
         "missing_words": None if missing_words is None else list(missing_words),
         "starting_in": starting_in,
         "workers": workers,
+        "engine": engine,
         "page_cache": page_cache,
         "progress": progress,
+        "verify": verify,
+        "profile": profile,
     }
     if dtype is None:
-        return read_table(path, **said)
+        return read_table(source, **said)
     from swath._numpy import np
 
-    values, _ = read_table(path, np.dtype(dtype).name, **said)
+    values, _ = read_table(source, np.dtype(dtype).name, **said)
     return np.asarray(values)
 
 
