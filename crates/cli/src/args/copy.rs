@@ -5,7 +5,7 @@ use swath::copy::{CopyOptions, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions};
 
-use super::size::parse_memory_size;
+use super::size::parse_size;
 use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
@@ -56,7 +56,7 @@ pub struct Cp {
     pub workers: usize,
 
     /// Bytes of one read and write; 0 chooses
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub chunk_size: u64,
 
     /// Print JSON, with units in its keys
