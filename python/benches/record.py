@@ -335,7 +335,7 @@ def tensor_cases(data: Path, quick: bool, _: Library | None) -> list[Case]:
         cases.append(case)
 
         def one() -> Any:
-            for name, tensor in swath.stream_safetensors(shards, [first]):
+            for name, tensor in swath.stream_safetensors(shards, order=[first]):
                 return {name: tensor}
 
         early = Case(f"first tensor, {'cold' if cold else 'warm'}", shards, cold)

@@ -12,7 +12,7 @@ with tempfile.TemporaryDirectory() as folder:
     layers = [f"layer.{number}" for number in range(12)]
     for number, shard in enumerate(shards):
         weights = {name: np.full((256, 256), 1.0, "f4") for name in layers[number::2]}
-        swath.save_safetensors(shard, weights, {"format": "np"})
+        swath.save_safetensors(shard, weights, metadata={"format": "np"})
 
     activation = np.ones(256, "f4")
     for name, weight in swath.stream_safetensors(shards, order=layers):

@@ -157,7 +157,7 @@ impl Append {
     ///
     /// The first exception, in the order of the items, is raised when all threads have ended; the output
     /// cannot be committed then.
-    #[pyo3(signature = (function, items, workers=0))]
+    #[pyo3(signature = (function, items, *, workers=0))]
     fn map_ordered<'py>(
         slf: &Bound<'py, Self>,
         function: &Bound<'py, PyAny>,
@@ -315,10 +315,8 @@ pub(crate) fn append(
     let output = Leave { durability, replace, hard_links, workers: 0 }.options()?;
     let output = if mode == "ordered" {
         let direct = if direct { Direct::Yes } else { Direct::No };
-        let options = OrderedOptions::new()
-            .with_output(output)
-            .with_window(window)
-            .with_direct(direct);
+        let options =
+            OrderedOptions::new().with_output(output).with_window(window).with_direct(direct);
         Output::Ordered(Arc::new(detached(py, || options.ordered(path))?))
     } else {
         if window > 0 || direct {

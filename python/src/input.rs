@@ -84,7 +84,9 @@ fn without_descriptor(file: &Bound<'_, PyAny>, error: PyErr) -> PyResult<Input> 
 /// An array of text or objects is no memory to be read, but a list of what it names.
 fn lists_names(object: &Bound<'_, PyAny>) -> bool {
     let kind = object.getattr("dtype").and_then(|dtype| dtype.getattr("kind"));
-    kind.is_ok_and(|kind| kind.extract::<&str>().is_ok_and(|kind| matches!(kind, "U" | "S" | "O")))
+    kind.is_ok_and(|kind| {
+        kind.extract::<&str>().is_ok_and(|kind| matches!(kind, "U" | "S" | "O"))
+    })
 }
 
 fn memory(object: &Bound<'_, PyAny>) -> PyResult<Input> {

@@ -84,7 +84,9 @@ pub(crate) fn read<'py>(
     let options = extent(options, offset, length);
     let mut target = out.as_ref().map(Target::of).transpose()?;
     if target.as_ref().is_some_and(|target| source.overlaps(&target.0)) {
-        return Err(PyValueError::new_err("out= is memory that is to be read; try: other memory"));
+        return Err(PyValueError::new_err(
+            "out= is memory that is to be read; try: other memory",
+        ));
     }
     let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
     let takes = source.takes(wanted);

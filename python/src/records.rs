@@ -41,7 +41,7 @@ use crate::work::Takes;
 ///
 /// Source: study C (records in, records out).
 #[pyfunction]
-#[pyo3(signature = (source, function, delimiter=None, *, block_size=0, record_limit=0, offset=0,
+#[pyo3(signature = (source, function, *, delimiter=None, block_size=0, record_limit=0, offset=0,
     length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None,
     verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]

@@ -304,7 +304,8 @@ pub(crate) fn read_arrow(
 ) -> PyResult<Table> {
     let how = How { workers, chunk_size, engine, page_cache, profile, progress };
     let (read, watch) = how.options(py, source.path())?;
-    let (source, options) = (source.source(verify.as_ref())?, ArrowOptions::new().with_read(read));
+    let (source, options) =
+        (source.source(verify.as_ref())?, ArrowOptions::new().with_read(read));
     watch.run(py, Takes::Time, move || options.read(source)).map(Table)
 }
 

@@ -31,7 +31,7 @@ def test_items_come_in_their_order(tmp_path, mode, workers):
         return b"%d\n" % (number * number)
 
     with swath.append(path, mode=mode) as out:
-        out.map_ordered(square, range(5000), workers)
+        out.map_ordered(square, range(5000), workers=workers)
         assert not path.exists()
     assert path.read_bytes() == lines(5000)
     with swath.append(path, mode=mode, durability="none") as out:
@@ -137,7 +137,7 @@ def test_an_exception_leaves_what_was_there(tmp_path):
     for mode in ["ordered", "plain"]:
         with pytest.raises(ZeroDivisionError):
             with swath.append(path, mode=mode) as out:
-                out.map_ordered(lambda item: b"%d" % (1 // (500 - item)), range(1000), 3)
+                out.map_ordered(lambda item: b"%d" % (1 // (500 - item)), range(1000), workers=3)
         with pytest.raises(KeyError):
             with swath.append(path, mode=mode) as out:
                 out.write(b"half")
@@ -154,7 +154,7 @@ def test_the_first_failure_in_the_order_of_items_is_raised(tmp_path):
 
     with pytest.raises(ValueError, match="^10$"):
         with swath.append(tmp_path / "out") as out:
-            out.map_ordered(fail, range(100), 1)
+            out.map_ordered(fail, range(100), workers=1)
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
@@ -170,7 +170,7 @@ def test_what_ends_the_program_wins_over_the_failure_of_an_item(tmp_path, kind):
 
     with pytest.raises(kind):
         with swath.append(tmp_path / "out") as out:
-            out.map_ordered(work, range(2), 2)
+            out.map_ordered(work, range(2), workers=2)
     assert not (tmp_path / "out").exists()
 
 
@@ -204,7 +204,7 @@ def test_segments_are_read_back_by_the_command(tmp_path):
         pytest.skip("the command is not on PATH")
     folder = tmp_path / "log"
     with swath.append(folder, mode="segments", durability="none") as out:
-        out.map_ordered(lambda number: b"%d\n" % (number * number), range(1000), 2)
+        out.map_ordered(lambda number: b"%d\n" % (number * number), range(1000), workers=2)
     copied = tmp_path / "copied"
     subprocess.run([command, "cp", folder, copied], check=True)
     assert copied.read_bytes() == lines(1000)

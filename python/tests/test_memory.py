@@ -149,7 +149,7 @@ def test_arrays(make):
     path = make("file", 8 * 1000)
     expected = np.fromfile(path, np.float64)
     for shape, order in [(None, "C"), (1000, "C"), ((10, 100), "C"), ((10, 100), "F"), ((-1, 8), "C")]:
-        array = swath.read_array(path, np.float64, shape, order)
+        array = swath.read_array(path, np.float64, shape, order=order)
         wanted = expected if shape is None else expected.reshape(shape, order=order)
         assert array.dtype == np.float64 and array.flags.writeable
         np.testing.assert_array_equal(array, wanted)

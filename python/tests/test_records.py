@@ -26,32 +26,32 @@ def test_every_record_is_in_one_block(make, workers, block_size):
 def test_other_delimiters(make):
     path = make("file", 0)
     path.write_bytes(b"a;b;c;")
-    assert swath.scan_records(path, bytes, b";", block_size=1) == [b"a;", b"b;", b"c;"]
-    assert swath.scan_records(path, bytes, 2, block_size=1) == [b"a;", b"b;", b"c;"]
+    assert swath.scan_records(path, bytes, delimiter=b";", block_size=1) == [b"a;", b"b;", b"c;"]
+    assert swath.scan_records(path, bytes, delimiter=2, block_size=1) == [b"a;", b"b;", b"c;"]
     path.write_bytes(b'1,"a\nb"\n2,c\n')
-    rows = swath.scan_records(path, bytes, "csv", block_size=1)
+    rows = swath.scan_records(path, bytes, delimiter="csv", block_size=1)
     assert rows == [b'1,"a\nb"\n', b"2,c\n"]
     for wrong in [b"", b"ab", "tsv", 0, -1, 1.5]:
         with pytest.raises(ValueError):
-            swath.scan_records(path, bytes, wrong)
+            swath.scan_records(path, bytes, delimiter=wrong)
     path.write_bytes(b"12345")
     with pytest.raises(swath.Error):
-        swath.scan_records(path, bytes, 2)
+        swath.scan_records(path, bytes, delimiter=2)
     with pytest.raises(swath.Error):
         swath.scan_records(path, bytes, record_limit=1, block_size=1)
 
 
 def test_a_byte_may_be_said_as_text(make, tmp_path):
     path = make("file", 100_000)
-    expected = swath.scan_records(path, bytes, b";", block_size=1000)
-    assert swath.scan_records(path, bytes, ";", block_size=1000) == expected
+    expected = swath.scan_records(path, bytes, delimiter=b";", block_size=1000)
+    assert swath.scan_records(path, bytes, delimiter=";", block_size=1000) == expected
     with pytest.raises(ValueError):
-        swath.scan_records(path, bytes, "ab")
+        swath.scan_records(path, bytes, delimiter="ab")
 
 
 def test_a_block_may_be_kept(make):
     path = make("file", 3 << 20)
-    blocks = swath.scan_records(path, lambda block: block, b"\x00", block_size=65536)
+    blocks = swath.scan_records(path, lambda block: block, delimiter=b"\x00", block_size=65536)
     assert b"".join(blocks) == path.read_bytes()
     assert all(block.readonly for block in blocks)
 
@@ -63,7 +63,7 @@ def test_what_the_function_raises_is_raised(make):
         raise KeyError("mine")
 
     with pytest.raises(KeyError, match="mine"):
-        swath.scan_records(path, fail, b"\n", block_size=1000)
+        swath.scan_records(path, fail, delimiter=b"\n", block_size=1000)
 
 
 def test_pipes_too(tmp_path):

@@ -53,11 +53,11 @@ def test_what_the_reference_writes_is_read_as_it_reads_it(tmp_path, seed):
 def test_what_is_written_is_what_the_reference_writes(tmp_path, seed):
     ours, theirs = tmp_path / "ours", tmp_path / "theirs"
     tensors = some_tensors(seed)
-    assert swath.save_safetensors(ours, tensors, {"made": "by a test"}) == ours.stat().st_size
+    assert swath.save_safetensors(ours, tensors, metadata={"made": "by a test"}) == ours.stat().st_size
     reference.save_file(tensors, theirs, {"made": "by a test"})
     same(reference.load_file(ours), tensors)
     assert ours.read_bytes() == theirs.read_bytes()
-    swath.save_safetensors(ours, dict(reversed(tensors.items())), {"made": "by a test"}, workers=3)
+    swath.save_safetensors(ours, dict(reversed(tensors.items())), metadata={"made": "by a test"}, workers=3)
     assert ours.read_bytes() == theirs.read_bytes(), "in whichever order they come"
 
 
@@ -111,7 +111,7 @@ def test_shards_orders_and_names(tmp_path):
     some = swath.load_safetensors(paths, names=wanted, order=wanted)
     assert list(some) == wanted
     same(some, {name: tensors[name] for name in wanted})
-    streamed = list(swath.stream_safetensors(paths, wanted, workers=2))
+    streamed = list(swath.stream_safetensors(paths, order=wanted, workers=2))
     assert [name for name, _ in streamed[:3]] == wanted
     same(dict(streamed), tensors)
     assert list(swath.load_safetensors(paths, order=wanted))[:3] == wanted
@@ -158,7 +158,7 @@ def test_tensors_outlive_what_they_came_with(tmp_path):
     made = {str(number): np.full(100_000, number, "f8") for number in range(20)}
     swath.save_safetensors(path, made)
     kept = swath.load_safetensors(path)["7"]
-    stream = swath.stream_safetensors(path, ["13"])
+    stream = swath.stream_safetensors(path, order=["13"])
     _, first = next(stream)
     stream.close()
     del stream

@@ -11,7 +11,7 @@ import sys
 import threading
 import zipfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -88,7 +88,8 @@ def pipe_of(path: Path) -> Iterator[int]:
     end, begin = os.pipe()
 
     def write() -> None:
-        with open(begin, "wb", buffering=0) as out:
+        # Whoever refuses it reads nothing.
+        with suppress(BrokenPipeError), open(begin, "wb", buffering=0) as out:
             data = path.read_bytes()
             for at in range(0, len(data), 700):
                 out.write(data[at : at + 700])

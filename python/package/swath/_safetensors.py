@@ -170,8 +170,8 @@ def _made(
 
 def stream_safetensors(
     sources: Any,
-    order: Literal["file"] | Iterable[str] = "file",
     *,
+    order: Iterable[str] | None = None,
     names: Iterable[str] | None = None,
     framework: _Framework = "numpy",
     workers: int = 0,
@@ -188,7 +188,7 @@ def stream_safetensors(
     ----------
     sources : path, descriptor, open file or bytes in memory, or iterable of them
         As for `load_safetensors`; several shards are read at once.
-    order : "file" or iterable of str
+    order : iterable of str, optional
         What is needed first; names that are not listed come after, as in the files.
     names, framework, workers, chunk_size, engine, page_cache, progress, verify, profile
         As for `load_safetensors`.
@@ -203,10 +203,9 @@ def stream_safetensors(
     """
     make = _maker(framework)
     sources = _shards(sources)
-    said = None if isinstance(order, str) and order == "file" else _list("order", order)
     stream = stream_tensors(
         sources,
-        said,
+        _list("order", order),
         names=_list("names", names),
         workers=workers,
         chunk_size=chunk_size,
@@ -305,8 +304,8 @@ def _torch(
 def save_safetensors(
     path: Any,
     tensors: Mapping[str, Any],
-    metadata: Mapping[str, str] | None = None,
     *,
+    metadata: Mapping[str, str] | None = None,
     durability: _Durability = "full",
     replace: bool = True,
     hard_links: _HardLinks = "refuse",

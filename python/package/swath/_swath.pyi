@@ -196,6 +196,7 @@ class Append:
         self,
         function: Callable[[Any], _Bytes | None],
         items: Iterable[Any],
+        *,
         workers: int = 0,
     ) -> None: ...
     def commit(self) -> int: ...
@@ -286,8 +287,8 @@ def hash(
 def scan_records(
     source: _Input,
     function: Callable[[memoryview], _R],
-    delimiter: bytes | str | int | None = None,
     *,
+    delimiter: bytes | str | int | None = None,
     block_size: int = 0,
     record_limit: int = 0,
     offset: int = 0,

@@ -261,7 +261,7 @@ def write_csv(
     data: Any,
     *,
     names: Sequence[str] | None = None,
-    delimiter: str | bytes = ",",
+    delimiter: str | bytes | None = None,
     digits: int | None = None,
     durability: _Durability = "full",
     replace: bool = True,
@@ -282,8 +282,8 @@ def write_csv(
         What the first line calls the columns, in quotes if it could be taken for data; without
         them, of an array, there is no such line, but for ``column_1`` and so on where there are no
         rows.
-    delimiter : str or bytes
-        One byte, but not ``#``, which begins comments.
+    delimiter : str or bytes, optional
+        One byte, but not ``#``, which begins comments; without it a comma.
     digits : int, optional
         Behind the point, correctly rounded; without it the shortest text that is read as the same
         number.
@@ -306,7 +306,7 @@ def write_csv(
     from swath._numpy import np
 
     how: dict[str, Any] = {
-        "delimiter": _byte("delimiter", delimiter),
+        "delimiter": _byte("delimiter", "," if delimiter is None else delimiter),
         "digits": digits,
         "durability": durability,
         "replace": replace,

@@ -1,0 +1,104 @@
+"""Every function has one shape: what is read or left, what the verb always needs, then keywords."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import swath
+
+Functions = dict[str, Callable[..., Any]]
+
+# What is read comes first; so does the path of what is left, as in `open` and `numpy.save`.
+SOURCES = {"source", "sources", "paths_or_folder"}
+TARGETS = {"path"}
+# What comes out: whoever calls says it, though there is a usual one.
+OF_THE_RESULT = {"algorithm", "dtype", "form", "shape"}
+READING = {"workers": 0, "page_cache": "auto", "progress": None, "profile": True}
+WRITING = {"durability": "full", "replace": True, "hard_links": "refuse", "workers": 0}
+# Many files go past what decides how one large file is read; threads of an output are the caller's.
+WITHOUT = {"ingest": {"page_cache"}, "ingest_stream": {"page_cache"}, "append": {"workers"}}
+# Words of others that mean two things.
+TWO_MEANINGS = {
+    "order": "numpy's order of indices; the order of files; the names of tensors that come first",
+    "comment": "of `pandas.read_csv` what begins one; of `scipy.io.mmwrite` the text of one",
+    "offset": "of `read_array`, whoever says where the items begin is believed, also if it is 0",
+}
+
+
+def public() -> Functions:
+    things = {name: getattr(swath, name) for name in swath.__all__}
+    return {name: thing for name, thing in things.items() if inspect.isroutine(thing)}
+
+
+def faults(functions: Functions) -> list[str]:
+    """What is not as it should be, in words."""
+    found: list[str] = []
+    known: dict[str, tuple[str, Any]] = {}
+    for name, function in functions.items():
+        first, *others = inspect.signature(function).parameters.values()
+        if first.name not in SOURCES | TARGETS or first.default is not first.empty:
+            found.append(f"{name}: its first is {first}, no source and no target")
+        options = {one.name: one for one in others if one.kind is one.KEYWORD_ONLY}
+        for one in others:
+            is_chosen = one.default is one.empty or one.name in OF_THE_RESULT
+            if one.kind is one.POSITIONAL_OR_KEYWORD and not is_chosen:
+                found.append(f"{name}: {one.name} is an option, and has a place")
+            if one.kind not in (one.POSITIONAL_OR_KEYWORD, one.KEYWORD_ONLY):
+                found.append(f"{name}: {one} hides what there is")
+            if one.kind is one.KEYWORD_ONLY and one.default is one.empty:
+                found.append(f"{name}: {one.name} is needed, and has no place")
+        usual = WRITING if first.name in TARGETS else READING
+        for word in usual.keys() - WITHOUT.get(name, set()) - options.keys():
+            found.append(f"{name}: it has no {word}=")
+        for word, one in options.items():
+            here, default = known.setdefault(word, (name, usual.get(word, one.default)))
+            if word not in TWO_MEANINGS and (one.default, type(one.default)) != (
+                default,
+                type(default),
+            ):
+                found.append(f"{name}: {word}={one.default!r}, and {default!r} in {here}")
+    return found
+
+
+def test_all_functions_have_one_shape() -> None:
+    assert len(public()) > 15
+    assert faults(public()) == []
+
+
+def reads(source, *, workers=0, page_cache="auto", progress=None, profile=True): ...
+def no_source(what, *, workers=0, page_cache="auto", progress=None, profile=True): ...
+def a_default(source=0, *, workers=0, page_cache="auto", progress=None, profile=True): ...
+def a_place(source, workers=0, *, page_cache="auto", progress=None, profile=True): ...
+def no_place(source, *, dtype, workers=0, page_cache="auto", progress=None, profile=True): ...
+def hides(source, *, workers=0, page_cache="auto", progress=None, **profile): ...
+def lacks(source, *, workers=0, page_cache="auto", profile=True): ...
+def other(source, *, workers=1, page_cache="auto", progress=None, profile=True): ...
+def kind(source, *, workers=False, page_cache="auto", progress=None, profile=True): ...
+def leaves(path, data, *, durability="full", replace=True, hard_links="refuse", workers=0): ...
+def unsure(path, data, *, durability="none", replace=True, hard_links="refuse", workers=0): ...
+
+
+@pytest.mark.parametrize(
+    ("planted", "told"),
+    [
+        (no_source, "its first is what, no source"),
+        (a_default, "its first is source=0, no source"),
+        (a_place, "workers is an option, and has a place"),
+        (no_place, "dtype is needed, and has no place"),
+        (hides, r"\*\*profile hides"),
+        (lacks, "it has no progress="),
+        (other, "workers=1, and 0 in"),
+        (kind, "workers=False, and 0 in"),
+        (unsure, "durability='none', and 'full' in"),
+    ],
+)
+def test_another_shape_is_found(planted: Any, told: str) -> None:
+    found = faults({**public(), "reads": reads, "leaves": leaves, "planted": planted})
+    assert found
+    assert all(fault.startswith("planted: ") for fault in found)
+    assert any(re.search(told, fault) for fault in found), found
