@@ -94,8 +94,17 @@ fn memory(object: &Bound<'_, PyAny>) -> PyResult<Input> {
 }
 
 fn copies(object: &Bound<'_, PyAny>) -> PyResult<Input> {
-    let copies = object.try_iter()?.map(|copy| path(&copy?)).collect::<PyResult<_>>()?;
-    Ok(Input::Copies(copies))
+    let named = |copy: PyResult<Bound<'_, PyAny>>| {
+        let copy = copy?;
+        path(&copy).map_err(|error| {
+            if !error.is_instance_of::<PyTypeError>(copy.py()) {
+                return error;
+            }
+            let text = "a list names copies of one file, each by its path";
+            PyTypeError::new_err(format!("{text}: not {copy}"))
+        })
+    };
+    Ok(Input::Copies(object.try_iter()?.map(named).collect::<PyResult<_>>()?))
 }
 
 /// A path, as `os.fspath` has it.

@@ -229,6 +229,9 @@ def test_what_cannot_be_read_says_so(tmp_path: Path) -> None:
         swath.read_csv([])
     with pytest.raises(TypeError):
         swath.read_csv(None)
+    for wrong in ([archive, 5], (None, archive), [bytearray(3)]):
+        with pytest.raises(TypeError, match="copies of one file, each by its path: not "):
+            swath.read_csv(wrong)
     with pytest.raises(swath.MalformedError, match="<memory>"):
         swath.read_csv(bytearray(b"1,2\n3\n"), "i8")
 

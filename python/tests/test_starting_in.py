@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import itertools
 import os
 import random
 import subprocess
@@ -104,6 +106,16 @@ def test_tables(tmp_path: Path) -> None:
 
     check(path, array, 8)
     check(path, table, 9)
+
+
+def test_bytes_are_those_of_the_text_of_what_is_compressed(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    rows = "".join(f"{number},{number * number}\n" for number in range(200))
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(rows.encode()))
+    for extents in itertools.islice(cuttings(len(rows), 13), 20):
+        parts = [swath.read_csv(path, "i8", starting_in=extent).tolist() for extent in extents]
+        assert sum(parts, []) == [[number, number * number] for number in range(200)]
 
 
 def test_matrices_and_graphs(tmp_path: Path) -> None:

@@ -111,7 +111,8 @@ def named(source: _Any) -> str:
         one = one[0]
     if isinstance(one, (str, bytes, _os.PathLike)):
         return _os.fsdecode(one)
-    return "<open file>" if isinstance(one, int) or hasattr(one, "fileno") else "<memory>"
+    is_open = isinstance(one, int) or hasattr(one, "fileno") and not hasattr(one, "getbuffer")
+    return "<open file>" if is_open else "<memory>"
 
 
 def unreadable(reason: str, path: str, what: str, hint: str) -> Error:
