@@ -7,7 +7,7 @@ use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
 
 use super::copy::{DURABILITY, HARD_LINKS};
 use super::read::ProfileArgs;
-use super::size::parse_memory_size;
+use super::size::parse_size;
 use super::timeline::TimelineArgs;
 use super::verbs::input;
 use super::words::words;
@@ -55,7 +55,7 @@ pub struct Compress {
     ///
     /// Larger ones make a smaller file; smaller ones are found faster, need less memory, and are
     /// more work to share.
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub block_size: u64,
 
     /// Where to leave it.

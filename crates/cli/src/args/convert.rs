@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use swath::{OutputOptions, ReadOptions};
+use swath::{Extent, OutputOptions, ReadOptions};
 use swath_formats::matrix::{
     Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
     SymmetricHalf, ValueKind,
@@ -16,6 +16,7 @@ use swath_formats::table::{
 };
 
 use super::compress::OutputArgs;
+use super::size::parse_extent;
 use super::words::words;
 
 /// `swath convert`
@@ -59,6 +60,13 @@ pub struct Convert {
     /// What a table is read as, and how numbers are written.
     #[command(flatten)]
     pub table: TableArgs,
+
+    /// Take only the rows or entries that begin in these bytes of text, the last one to its end
+    ///
+    /// Of extents that together are all of a file, each begins in one. The header is read all the
+    /// same.
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_extent)]
+    pub starting_in: Option<Extent>,
 
     /// Threads; 0 is one for each core
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -281,6 +289,11 @@ impl Convert {
         const PARSED: &str = "matrices and edges that are read from text";
         const TABLES: &str = "tables that are read from text";
         [
+            (
+                "--starting-in",
+                self.starting_in.is_some() && !is_parsed && !is_table,
+                "matrices, edges and tables that are read from text",
+            ),
             ("--symmetric", matrix.symmetric != SymmetricHalf::Expanded && !is_parsed, PARSED),
             ("--duplicates", matrix.duplicates != Duplicates::Kept && !is_parsed, PARSED),
             ("--sort", matrix.sort && !is_parsed, PARSED),
@@ -313,6 +326,10 @@ impl Convert {
         let options = MatrixOptions::new();
         let options = match args.shape {
             Some((rows, columns)) => options.with_shape(rows, columns),
+            None => options,
+        };
+        let options = match self.starting_in {
+            Some(extent) => options.with_starting_in(extent),
             None => options,
         };
         options
@@ -357,6 +374,9 @@ impl Convert {
         let mut options = TableOptions::new()
             .with_header(self.table.header)
             .with_read(read.with_workers(self.workers));
+        if let Some(extent) = self.starting_in {
+            options = options.with_starting_in(extent);
+        }
         if let Some(columns) = &self.table.columns {
             options = options.with_columns(columns.iter().cloned());
         }

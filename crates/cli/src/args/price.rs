@@ -6,7 +6,7 @@ use swath_formats::contracts::PriceOptions;
 
 use super::compress::OutputArgs;
 use super::read::ProfileArgs;
-use super::size::parse_memory_size;
+use super::size::parse_size;
 use super::verbs::input;
 use crate::input::Input;
 
@@ -43,7 +43,7 @@ pub struct Price {
     pub workers: usize,
 
     /// Bytes of contracts that a worker takes at a time; 0 chooses
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub block_size: u64,
 
     /// Where to leave it.

@@ -4,7 +4,7 @@ use clap::Args;
 use swath::reading::{Advice, Costs, Growth, IoPriority, MapPages, PageSize, Reuse, Schedule};
 use swath::{Engine, PageCache, ReadOptions};
 
-use super::size::{parse_memory_size, parse_rate, parse_size};
+use super::size::{parse_rate, parse_size};
 use super::timeline::TimelineArgs;
 use super::words::words;
 
@@ -47,7 +47,7 @@ pub struct FlowArgs {
     pub workers: usize,
 
     /// Bytes of one read; 0 chooses
-    #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "0", allow_negative_numbers = true)]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
     pub chunk_size: u64,
 
     /// Direct reads in flight; 0 chooses

@@ -2,6 +2,7 @@
 //!
 //! A letter alone is a power of 1024, as dd, split, du and fio take it.
 
+use swath::Extent;
 use thiserror::Error;
 
 /// Units that a number may end with, in bytes.
@@ -39,6 +40,9 @@ pub enum SizeError {
     /// 2^64 or more.
     #[error("it is too large; the largest size is {}", u64::MAX)]
     TooLarge,
+    /// No `..`, or the second offset before the first.
+    #[error("an extent is two offsets, the first one first: 1GiB..2GiB, or 1GiB.. to the end")]
+    NotAnExtent,
 }
 
 /// Parses a size.
@@ -86,6 +90,26 @@ pub fn parse_rate(word: &str) -> Result<u64, SizeError> {
 /// As [`parse_size`].
 pub fn parse_memory_size(word: &str) -> Result<usize, SizeError> {
     usize::try_from(parse_size(word)?).map_err(|_| SizeError::TooLarge)
+}
+
+/// Parses an extent: two offsets with `..` between them, the second one left out for the end.
+///
+/// ```
+/// use swath::Extent;
+/// use swath_cli::args::size::parse_extent;
+///
+/// assert_eq!(parse_extent("1KiB..2KiB"), Ok(Extent::between(1024, 2048)));
+/// assert_eq!(parse_extent("5.."), Ok(Extent::between(5, u64::MAX)));
+/// ```
+///
+/// # Errors
+///
+/// As [`parse_size`], of either offset; and if the second one is before the first.
+pub fn parse_extent(words: &str) -> Result<Extent, SizeError> {
+    let (from, to) = words.split_once("..").ok_or(SizeError::NotAnExtent)?;
+    let from = parse_size(from)?;
+    let to = if to.trim().is_empty() { u64::MAX } else { parse_size(to)? };
+    if to < from { Err(SizeError::NotAnExtent) } else { Ok(Extent::between(from, to)) }
 }
 
 fn unit_of(unit: &str) -> Result<u64, SizeError> {

@@ -6,12 +6,13 @@ use std::path::PathBuf;
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use clap_complete::Shell;
+use swath::Extent;
 use swath_formats::checksum::Algorithm;
 
 use super::classes::ClassArgs;
 use super::mirror::CopiesArgs;
 use super::read::{ExtentArgs, FlowArgs, ReadArgs};
-use super::size::parse_size;
+use super::size::{parse_extent, parse_size};
 use super::timeline::TimelineArgs;
 use super::words::words;
 use crate::input::{Input, InputError};
@@ -112,6 +113,7 @@ pub struct Scan {
 Examples:
   swath cat data.bin | zstd > data.zst
   swath cat --offset 1GiB --length 4KiB data.bin | xxd
+  swath cat --starting-in 1GiB..2GiB access.log | grep ' 500 '
   swath cat --rate 50MiB/s --io-priority idle data.bin | ssh host 'cat > data.bin'
   swath cat --decompress --offset 1GiB --length 4KiB data.zst | xxd")]
 pub struct Cat {
@@ -126,6 +128,13 @@ pub struct Cat {
     /// without one, all before them is decoded too.
     #[arg(long, short, conflicts_with_all = ["mirrors", "verify_against"])]
     pub decompress: bool,
+
+    /// Write the lines that begin in these bytes, the last one to its end, wherever that is
+    ///
+    /// Of extents that together are all of a file, each line begins in one: so many programs can
+    /// take a part each of one file.
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_extent, conflicts_with_all = ["decompress", "offset", "length"])]
+    pub starting_in: Option<Extent>,
 
     /// Further copies.
     #[command(flatten)]

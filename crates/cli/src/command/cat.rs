@@ -3,9 +3,9 @@
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use anyhow::Result;
-use swath::ReadOptions;
 use swath::append::Opened;
 use swath::timeline::{Activity, Recorder};
+use swath::{Extent, Output, ReadOptions};
 
 use super::{Outcome, decompress};
 use crate::args::verbs;
@@ -16,6 +16,9 @@ use crate::profile::Profiles;
 pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
     if args.decompress {
         return decompress::cat(args);
+    }
+    if let Some(extent) = args.starting_in {
+        return lines(args, extent);
     }
     // With a rate it is read as any source is.
     if args.flow.rate.is_none()
@@ -45,6 +48,20 @@ pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
         offset += len as u64;
         reader.consume(len);
     }
+}
+
+/// The lines that begin in an extent, in their order.
+fn lines(args: &verbs::Cat, extent: Extent) -> Result<Outcome> {
+    let profiles = Profiles::new(args.flow.profile);
+    let options = profiles.apply(args.flow.apply(ReadOptions::new()), &args.path);
+    let options = options.with_timeline(args.timeline.handle());
+    let records = options.records(profiles.source(&args.copies, &args.path)?);
+    let output = Output::stream(unbuffered()?, "<stdout>");
+    records.starting_in(extent).transform_blocks(output, |block, out| {
+        out.extend_from_slice(block.bytes);
+        Ok::<(), swath::Error>(())
+    })?;
+    Ok(Outcome::Done)
 }
 
 /// Segments are read one behind the other, so that the checksum of each extent is compared.

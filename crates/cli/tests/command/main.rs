@@ -22,6 +22,7 @@ mod names;
 mod odd_files;
 mod price;
 mod round_trips;
+mod starting_in;
 mod study;
 mod timeline;
 mod trees;
