@@ -139,6 +139,7 @@ pub struct Scheduler {
     cursors: Vec<(usize, u64)>,
     again: Again<Lease>,
     direct_refused: bool,
+    keeps_order: bool,
     released: u64,
     terms: Terms,
 }
@@ -154,7 +155,23 @@ impl Scheduler {
         let starts = setup.queues.iter().flatten().map(|run| run.extent.offset());
         let released = starts.min().unwrap_or(0);
         let terms = Terms::new(setup.retries, setup.pause, setup.rate_bytes_per_s);
-        Self { setup, cursors, again: Again::new(), direct_refused: false, released, terms }
+        Self {
+            setup,
+            cursors,
+            again: Again::new(),
+            direct_refused: false,
+            keeps_order: false,
+            released,
+            terms,
+        }
+    }
+
+    /// Gives nothing out while something is to be tried again: for consumers that take leases in turn,
+    /// and keep who has a later one waiting.
+    #[must_use]
+    pub fn keeping_order(mut self) -> Self {
+        self.keeps_order = true;
+        self
     }
 
     /// How many slots there are.
@@ -223,6 +240,9 @@ impl Scheduler {
     fn candidate(&self, slot: usize, now: Nanos) -> Result<Lease, Action> {
         if let Some(&lease) = self.again.due(now) {
             return Ok(lease);
+        }
+        if let (true, Some(at)) = (self.keeps_order, self.again.soonest()) {
+            return Err(Action::WaitUntil(at));
         }
         let queues = self.setup.slots.get(slot).map_or(&[][..], Vec::as_slice);
         let mut instead = Action::Done;

@@ -176,6 +176,22 @@ fn what_is_to_be_tried_later_holds_up_nothing_else() {
 }
 
 #[test]
+fn where_leases_are_taken_in_turn_what_is_tried_later_comes_before_what_is_behind_it() {
+    const MS: Nanos = 1_000_000;
+    let mut setup = setup(vec![vec![run(0, 12, Way::Buffered)]], vec![vec![0]; 2], 4);
+    setup.pause = Pause { first: 10 * MS, seed: 1 };
+    let mut scheduler = Scheduler::new(setup).keeping_order();
+    let lease = expect_read(scheduler.next(0, 0));
+    let passing = Outcome::Passing { after: 0 };
+    assert_eq!(scheduler.completed(lease, passing, 5 * MS), Verdict::Retry);
+    let Action::WaitUntil(at) = scheduler.next(0, 6 * MS) else {
+        panic!("who failed has to come back to it")
+    };
+    assert_eq!(expect_read(scheduler.next(0, at)).extent, lease.extent);
+    assert_eq!(expect_read(scheduler.next(1, at)).extent.offset(), 4);
+}
+
+#[test]
 fn pauses_double_differ_and_are_never_shorter_than_asked() {
     const MS: Nanos = 1_000_000;
     let mut pause = Pause { first: 10 * MS, seed: 3 };

@@ -27,8 +27,8 @@ use crate::together::together;
 /// ```
 /// # let folder = tempfile::tempdir()?;
 /// # let (path, to) = (folder.path().join("segments"), folder.path().join("plain"));
-/// # use swath::append::{AppendOptions, Mode, create};
-/// # create(&path, AppendOptions::new().with_mode(Mode::Segments))?.commit()?;
+/// # use swath::append::{AppendOptions, Mode};
+/// # AppendOptions::new().with_mode(Mode::Segments).create(&path)?.commit()?;
 /// let opened = swath::append::open(&path)?;
 /// opened.verify()?;
 /// swath::copy(swath::Source::custom(std::sync::Arc::new(opened)), &to)?; // one plain file

@@ -84,7 +84,7 @@ impl<'m> FileRun<'m> {
             map: map.map(|(_, bytes)| bytes),
             quotes: Quotes::default(),
         };
-        let scheduler = survey::scheduler(&decision, options, None);
+        let scheduler = survey::scheduler(&decision, options, None).keeping_order();
         let manner = survey::manner(&decision, &facts, options);
         Ok(Self {
             job: Job::new(source, extent, scheduler, manner, observer.clone()),

@@ -22,7 +22,7 @@ use crate::error::{Error, Operation, Reason, Result};
 /// ```
 /// let options = swath::ingest::IngestOptions::new().with_arena(swath::ingest::Arena::new());
 /// for _ in 0..2 {
-///     let ingested = options.collect(swath::ingest::Files::paths(["/etc/passwd", "/etc/group"]))?;
+///     let ingested = options.ingest(swath::ingest::Files::paths(["/etc/passwd", "/etc/group"]))?;
 ///     assert!(ingested.get(1).is_some_and(|entry| entry.bytes.starts_with(b"root")));
 /// } // the second round uses the memory of the first
 /// # Ok::<(), swath::Error>(())

@@ -21,7 +21,7 @@ use crate::observe::CancelToken;
 ///     .and(Files::list(b"/etc/hosts\0/etc/hostname\0", 0));
 /// let ingested = swath::ingest::IngestOptions::new()
 ///     .with_failures(swath::ingest::Failures::Collect)
-///     .collect(files)?;
+///     .ingest(files)?;
 /// assert_eq!(ingested.len(), 4);
 /// # Ok::<(), swath::Error>(())
 /// ```

@@ -145,7 +145,7 @@ impl Delivery {
 /// use swath::ingest::{Failures, IngestOptions};
 ///
 /// let options = IngestOptions::new().with_failures(Failures::Collect);
-/// let ingested = options.collect(swath::ingest::Files::paths(["/etc/passwd", "/no such file"]))?;
+/// let ingested = options.ingest(swath::ingest::Files::paths(["/etc/passwd", "/no such file"]))?;
 /// assert!(ingested.get(0).unwrap().bytes.starts_with(b"root"));
 /// assert_eq!(ingested.get(1).unwrap().error.unwrap().raw_os_error(), Some(2));
 /// assert_eq!((ingested.report().files, ingested.report().failed), (1, 1));
