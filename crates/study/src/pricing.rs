@@ -92,7 +92,8 @@ impl Pricing {
         Self { form, workers: 0, read: ReadOptions::new() }
     }
 
-    /// Threads, the caller's among them. Default 0: one for each core.
+    /// Threads, the caller's among them; fewer where they cannot be started. Default 0: one for each
+    /// core.
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.workers = workers;
@@ -111,7 +112,7 @@ impl Pricing {
     /// # Errors
     ///
     /// The first thing that is wrong in the order of the file, as the library says it; what reading
-    /// and writing say; if a thread cannot be started. Then there is no output.
+    /// and writing say. Then there is no output.
     pub fn price(&self, from: &Path, output: Ordered) -> Result<Priced> {
         let start = Instant::now();
         let done = match self.form {

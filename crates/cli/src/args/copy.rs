@@ -125,7 +125,15 @@ mod tests {
         for (word, reflink) in Reflink::WORDS {
             assert_eq!(parsed(&["--reflink", word, "a", "b"]).reflink, *reflink);
         }
-        let cp = parsed(&["--sync", "none", "--hard-links", "break", "--no-clobber", "a", "b"]);
+        let cp = parsed(&[
+            "--durability",
+            "none",
+            "--hard-links",
+            "break",
+            "--no-clobber",
+            "a",
+            "b",
+        ]);
         let library = CopyOptions::new().with_output(
             OutputOptions::new()
                 .with_durability(Durability::None)

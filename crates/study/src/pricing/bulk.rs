@@ -33,7 +33,7 @@ pub(super) fn run(pricing: &Pricing, from: &Path, output: &Ordered) -> Result<Op
     let compute = start.elapsed() - read;
 
     let mut ticket = output.ticket()?;
-    *ticket.buffer() = format(&prices, workers)?;
+    *ticket.buffer() = format(&prices, workers);
     ticket.done()?;
     let (contracts, bytes_in) = (columns.len() as u64, bytes.len() as u64);
     Ok(Some(Done { contracts, bytes_in, read, compute, difference }))
@@ -75,7 +75,7 @@ fn parse(bytes: &[u8], tokens: &[usize], workers: usize) -> Result<Option<Column
     let mut columns = Columns::zeroed(lines.len())?;
     let size = lines.len().div_ceil(workers).max(1);
     let parts: Vec<_> = lines.chunks(size).zip(columns.parts_mut(size)).collect();
-    let parsed = each(parts, |(lines, part)| parse_part(bytes, lines, part)).all()?;
+    let parsed = each(parts, |(lines, part)| parse_part(bytes, lines, part)).results;
     Ok(parsed.into_iter().all(|part| part.is_some()).then_some(columns))
 }
 
@@ -101,14 +101,14 @@ fn token(bytes: &[u8], at: usize) -> &[u8] {
 }
 
 /// The count and all prices, formatted by all threads and copied into one common buffer.
-fn format(prices: &[f64], workers: usize) -> Result<Vec<u8>> {
+fn format(prices: &[f64], workers: usize) -> Vec<u8> {
     let size = prices.len().div_ceil(workers).max(1);
     let texts = each(prices.chunks(size).collect(), |prices| {
         let mut out = Vec::new();
         format_prices(prices, &mut out);
         out
     })
-    .all()?;
+    .results;
     let mut common = format!("{}\n", prices.len()).into_bytes();
     let head = common.len();
     common.resize(head + texts.iter().map(Vec::len).sum::<usize>(), 0);
@@ -118,7 +118,6 @@ fn format(prices: &[f64], workers: usize) -> Result<Vec<u8>> {
         rest = behind;
         (place, text)
     });
-    each(places.collect(), |(place, text): (&mut [u8], &Vec<u8>)| place.copy_from_slice(text))
-        .all()?;
-    Ok(common)
+    each(places.collect(), |(place, text): (&mut [u8], &Vec<u8>)| place.copy_from_slice(text));
+    common
 }

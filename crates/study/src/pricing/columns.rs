@@ -61,7 +61,7 @@ impl Columns {
         let mut prices = Array::zeroed(self.len())?;
         let size = self.len().div_ceil(workers).max(1);
         let parts: Vec<_> = prices.chunks_mut(size).enumerate().collect();
-        let priced = each(parts, |(index, prices)| self.price(index * size, prices)).all()?;
+        let priced = each(parts, |(index, prices)| self.price(index * size, prices)).results;
         let whole = priced.into_iter().fold(Difference::default(), |all, part| Difference {
             off: all.off + part.off,
             largest: all.largest.max(part.largest),
