@@ -60,7 +60,7 @@ pub struct Output {
 ///
 /// # Errors
 ///
-/// Those of [`ordered`](append::ordered()).
+/// Those of [`ordered`](swath::append::ordered()).
 pub fn global(path: impl AsRef<Path>, options: OrderedOptions) -> Result<Output> {
     let path = path.as_ref();
     Ok(Output::new(path, Target::Global(options.ordered(path)?)))

@@ -13,8 +13,8 @@ pub const BASE: u64 = 1000;
 /// Contracts that are written together: a few hundred kB.
 const CHUNK: u64 = 4 * BASE;
 
-/// Writes `count` contracts to `output`, as [`read`](swath_formats::options::read) and
-/// [`PriceOptions`](swath_formats::options::PriceOptions) take them, and commits that.
+/// Writes `count` contracts to `output`, as [`read`](swath_formats::contracts::read) and
+/// [`PriceOptions`](swath_formats::contracts::PriceOptions) take them, and commits that.
 ///
 /// They cycle through [`BASE`] contracts that depend on `seed` alone, as do the bytes; the number of
 /// workers (0: one for each core) does not matter. The last field of each is its right price, to 15
