@@ -5,12 +5,13 @@ pub mod ingested;
 use std::ffi::c_void;
 use std::mem::{self, MaybeUninit};
 
-use crate::failure::{Failure, Result};
+use crate::failure::Failure;
 use crate::files::Files;
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
 use crate::options::ReadOptions;
 use crate::pointer::{given, handle, value};
+use crate::setter::{Holds, change, set};
 use crate::status::Status;
 
 pub use ingested::{File, FilePart, FilePartFn, Ingested};
@@ -49,6 +50,14 @@ pub struct IngestOptions {
     read: Option<ReadOptions>,
 }
 
+impl Holds for IngestOptions {
+    type Held = swath::ingest::IngestOptions;
+
+    fn held(&mut self) -> &mut Self::Held {
+        &mut self.options
+    }
+}
+
 /// Makes options that leave everything to the library. To be freed by `swath_ingest_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ingest_options_new(
@@ -66,18 +75,6 @@ pub extern "C" fn swath_ingest_options_free(options: Option<Box<IngestOptions>>)
     quietly(|| drop(options));
 }
 
-fn set(
-    options: Option<&mut IngestOptions>,
-    setter: impl FnOnce(swath::ingest::IngestOptions) -> Result<swath::ingest::IngestOptions>,
-) -> Status {
-    guard(|| {
-        let options = given(options, "options")?;
-        // A setter that fails has been asked with a copy.
-        options.options = setter(options.options.clone())?;
-        Ok(())
-    })
-}
-
 /// Sets how the files are read, of which count: workers (default: one for each core, and where files
 /// are not in the page cache as many as keep the device busy), the queue depth (files that wait for the
 /// device at one time; default: 128 in rings, 64 threads), progress (told on the calling thread; the
@@ -91,8 +88,7 @@ pub extern "C" fn swath_ingest_options_set_read(
     options: Option<&mut IngestOptions>,
     read: Option<&ReadOptions>,
 ) -> Status {
-    guard(|| {
-        let options = given(options, "options")?;
+    change(options, |options| {
         options.read = read.map(ReadOptions::of_many_files).transpose()?;
         Ok(())
     })

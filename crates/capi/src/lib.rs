@@ -12,6 +12,7 @@
 //! - `status` and `failure`: what went wrong, as a number and in words;
 //! - `guard`: no panic crosses;
 //! - `pointer` and `number`: what a C program may hand over, and what it must not;
+//! - `setter`: how it sets options;
 //! - `version`: what a program runs with;
 //! - one room for each verb.
 //!
@@ -42,6 +43,7 @@ pub mod read;
 pub mod records;
 pub mod report;
 pub mod scan;
+mod setter;
 pub mod status;
 pub mod sum;
 mod user;

@@ -10,11 +10,10 @@ use std::path::PathBuf;
 
 use swath::mirror::Verify;
 
-use crate::failure::Result;
 use crate::guard::{guard, quietly};
-use crate::pointer::{given, handle, value};
+use crate::pointer::{handle, value};
+use crate::setter::{Holds, change, set};
 use crate::status::Status;
-use crate::user::UserData;
 
 pub use choices::{Engine, Growth, PageCache, Profile, Reuse};
 pub use copies::Verification;
@@ -40,6 +39,14 @@ pub struct ReadOptions {
     hedging: u32,
 }
 
+impl Holds for ReadOptions {
+    type Held = swath::ReadOptions;
+
+    fn held(&mut self) -> &mut Self::Held {
+        &mut self.options
+    }
+}
+
 /// Makes options that leave everything to the library. To be freed by `swath_read_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_new(
@@ -55,24 +62,6 @@ pub extern "C" fn swath_read_options_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_read_options_free(options: Option<Box<ReadOptions>>) {
     quietly(|| drop(options));
-}
-
-fn change(
-    options: Option<&mut ReadOptions>,
-    change: impl FnOnce(&mut ReadOptions) -> Result<()>,
-) -> Status {
-    guard(|| change(given(options, "options")?))
-}
-
-/// As [`change`], of what the library has a setter for.
-fn set(
-    options: Option<&mut ReadOptions>,
-    setter: impl FnOnce(swath::ReadOptions) -> Result<swath::ReadOptions>,
-) -> Status {
-    change(options, |options| {
-        options.options = setter(mem::take(&mut options.options))?;
-        Ok(())
-    })
 }
 
 /// Sets how many threads read, the calling one included; at most 1024, and where more are wished
@@ -128,11 +117,7 @@ pub extern "C" fn swath_read_options_set_page_cache(
     options: Option<&mut ReadOptions>,
     page_cache: MaybeUninit<PageCache>,
 ) -> Status {
-    change(options, |options| {
-        let page_cache = value(page_cache)?.into();
-        options.options = mem::take(&mut options.options).with_page_cache(page_cache);
-        Ok(())
-    })
+    set(options, |options| Ok(options.with_page_cache(value(page_cache)?.into())))
 }
 
 /// Says whether the file will be read again. Default: SWATH_REUSE_UNKNOWN.
@@ -141,11 +126,7 @@ pub extern "C" fn swath_read_options_set_reuse(
     options: Option<&mut ReadOptions>,
     reuse: MaybeUninit<Reuse>,
 ) -> Status {
-    change(options, |options| {
-        let reuse = value(reuse)?.into();
-        options.options = mem::take(&mut options.options).with_reuse(reuse);
-        Ok(())
-    })
+    set(options, |options| Ok(options.with_reuse(value(reuse)?.into())))
 }
 
 /// Sets what the file may do while it is read. Default: SWATH_GROWTH_REFUSED.
@@ -154,11 +135,7 @@ pub extern "C" fn swath_read_options_set_growth(
     options: Option<&mut ReadOptions>,
     growth: MaybeUninit<Growth>,
 ) -> Status {
-    change(options, |options| {
-        let growth = value(growth)?.into();
-        options.options = mem::take(&mut options.options).with_growth(growth);
-        Ok(())
-    })
+    set(options, |options| Ok(options.with_growth(value(growth)?.into())))
 }
 
 /// Sets the most bytes a second, all workers together. Default 0: no limit.
@@ -204,7 +181,7 @@ pub extern "C" fn swath_read_options_set_progress(
     user_data: *mut std::ffi::c_void,
 ) -> Status {
     change(options, |options| {
-        options.hooks.progress = progress.map(|called| (called, UserData(user_data)));
+        options.hooks.set_progress(progress, user_data);
         Ok(())
     })
 }
@@ -217,7 +194,7 @@ pub extern "C" fn swath_read_options_set_cancel(
     token: Option<&crate::cancel::CancelToken>,
 ) -> Status {
     change(options, |options| {
-        options.hooks.cancel = token.map(|token| token.0.clone());
+        options.hooks.set_cancel(token);
         Ok(())
     })
 }

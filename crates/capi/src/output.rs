@@ -6,13 +6,12 @@ use std::mem::MaybeUninit;
 use swath::sink;
 
 use crate::cancel::CancelToken;
-use crate::failure::Result;
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
 use crate::options::{Hooks, ProgressFn};
-use crate::pointer::{given, handle, value};
+use crate::pointer::{handle, value};
+use crate::setter::{Holds, change, set};
 use crate::status::Status;
-use crate::user::UserData;
 
 /// How sure to be, at commit, that a power cut does not undo it.
 #[repr(u32)]
@@ -74,6 +73,14 @@ impl OutputOptions {
     }
 }
 
+impl Holds for OutputOptions {
+    type Held = swath::OutputOptions;
+
+    fn held(&mut self) -> &mut Self::Held {
+        &mut self.options
+    }
+}
+
 /// Makes options with everything as it is best for most. To be freed by `swath_output_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_new(
@@ -89,18 +96,6 @@ pub extern "C" fn swath_output_options_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_output_options_free(options: Option<Box<OutputOptions>>) {
     quietly(|| drop(options));
-}
-
-fn set(
-    options: Option<&mut OutputOptions>,
-    setter: impl FnOnce(swath::OutputOptions) -> Result<swath::OutputOptions>,
-) -> Status {
-    guard(|| {
-        let options = given(options, "options")?;
-        // A setter that fails has been asked with a copy.
-        options.options = setter(options.options.clone())?;
-        Ok(())
-    })
 }
 
 /// Sets whether a commit waits for the device. Default: SWATH_DURABILITY_FULL.
@@ -163,9 +158,8 @@ pub extern "C" fn swath_output_options_set_progress(
     progress: ProgressFn,
     user_data: *mut c_void,
 ) -> Status {
-    guard(|| {
-        let progress = progress.map(|called| (called, UserData(user_data)));
-        given(options, "options")?.hooks.progress = progress;
+    change(options, |options| {
+        options.hooks.set_progress(progress, user_data);
         Ok(())
     })
 }
@@ -177,8 +171,8 @@ pub extern "C" fn swath_output_options_set_cancel(
     options: Option<&mut OutputOptions>,
     token: Option<&CancelToken>,
 ) -> Status {
-    guard(|| {
-        given(options, "options")?.hooks.cancel = token.map(|token| token.0.clone());
+    change(options, |options| {
+        options.hooks.set_cancel(token);
         Ok(())
     })
 }

@@ -4,11 +4,11 @@ use std::mem::MaybeUninit;
 
 use swath::append;
 
-use crate::failure::Result;
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
 use crate::output::OutputOptions;
-use crate::pointer::{given, handle, value};
+use crate::pointer::{handle, value};
+use crate::setter::{Holds, set};
 use crate::status::Status;
 
 /// Where the bytes of parallel strands are left.
@@ -50,6 +50,14 @@ impl AppendOptions {
     }
 }
 
+impl Holds for AppendOptions {
+    type Held = append::AppendOptions;
+
+    fn held(&mut self) -> &mut Self::Held {
+        &mut self.options
+    }
+}
+
 /// Makes options with everything as it is best for most. To be freed by `swath_append_options_free`.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_new(
@@ -65,18 +73,6 @@ pub extern "C" fn swath_append_options_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_append_options_free(options: Option<Box<AppendOptions>>) {
     quietly(|| drop(options));
-}
-
-fn set(
-    options: Option<&mut AppendOptions>,
-    setter: impl FnOnce(append::AppendOptions) -> Result<append::AppendOptions>,
-) -> Status {
-    guard(|| {
-        let options = given(options, "options")?;
-        // A setter that fails has been asked with a copy.
-        options.options = setter(options.options.clone())?;
-        Ok(())
-    })
 }
 
 /// Sets where bytes are left. Default: SWATH_MODE_PLAIN.

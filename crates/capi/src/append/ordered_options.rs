@@ -4,11 +4,11 @@ use std::mem::MaybeUninit;
 
 use swath::append::{self, Direct};
 
-use crate::failure::Result;
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
 use crate::output::OutputOptions;
-use crate::pointer::{given, handle, value};
+use crate::pointer::{handle, value};
+use crate::setter::{Holds, set};
 use crate::status::Status;
 
 /// Whether ordered writes go past the page cache.
@@ -36,6 +36,14 @@ impl OrderedOptions {
     }
 }
 
+impl Holds for OrderedOptions {
+    type Held = append::OrderedOptions;
+
+    fn held(&mut self) -> &mut Self::Held {
+        &mut self.options
+    }
+}
+
 /// Makes options with everything as it is best for most. To be freed by
 /// `swath_ordered_options_free`.
 #[unsafe(no_mangle)]
@@ -52,18 +60,6 @@ pub extern "C" fn swath_ordered_options_new(
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_ordered_options_free(options: Option<Box<OrderedOptions>>) {
     quietly(|| drop(options));
-}
-
-fn set(
-    options: Option<&mut OrderedOptions>,
-    setter: impl FnOnce(append::OrderedOptions) -> Result<append::OrderedOptions>,
-) -> Status {
-    guard(|| {
-        let options = given(options, "options")?;
-        // A setter that fails has been asked with a copy.
-        options.options = setter(options.options.clone())?;
-        Ok(())
-    })
 }
 
 /// Sets how the output is written; NULL: as it is best for most, which is the default. What is set in

@@ -11,8 +11,9 @@ use swath_profile::Profiles;
 
 use crate::failure::Failure;
 use crate::number::numbers;
-use crate::options::{ReadOptions, change};
+use crate::options::ReadOptions;
 use crate::pointer::{self, value};
+use crate::setter::change;
 use crate::status::Status;
 
 /// What each chunk of a copy is compared with before it is taken.

@@ -16,11 +16,19 @@ pub type ProgressFn = Option<extern "C" fn(bytes: u64, total: u64, user_data: *m
 /// What hangs on a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Hooks {
-    pub(crate) progress: Option<(extern "C" fn(u64, u64, *mut c_void), UserData)>,
+    progress: Option<(extern "C" fn(u64, u64, *mut c_void), UserData)>,
     pub(crate) cancel: Option<CancelToken>,
 }
 
 impl Hooks {
+    pub(crate) fn set_progress(&mut self, progress: ProgressFn, user_data: *mut c_void) {
+        self.progress = progress.map(|called| (called, UserData(user_data)));
+    }
+
+    pub(crate) fn set_cancel(&mut self, token: Option<&crate::cancel::CancelToken>) {
+        self.cancel = token.map(|token| token.0.clone());
+    }
+
     /// What the library calls for progress.
     pub(crate) fn progress(&self) -> Option<impl Fn(swath::Progress) + Send + Sync + 'static> {
         let (called, user_data) = self.progress?;

@@ -1,0 +1,35 @@
+//! What C sets in a handle.
+
+use crate::failure::Result;
+use crate::guard::guard;
+use crate::pointer::given;
+use crate::status::Status;
+
+/// A handle that holds options of the library.
+pub(crate) trait Holds {
+    /// What it holds.
+    type Held: Clone;
+
+    /// Where it holds them.
+    fn held(&mut self) -> &mut Self::Held;
+}
+
+/// Changes a handle.
+pub(crate) fn change<H>(
+    options: Option<&mut H>,
+    change: impl FnOnce(&mut H) -> Result<()>,
+) -> Status {
+    guard(|| change(given(options, "options")?))
+}
+
+/// Calls a setter of the library. One that fails was given a copy: the options stay as they are.
+pub(crate) fn set<H: Holds>(
+    options: Option<&mut H>,
+    setter: impl FnOnce(H::Held) -> Result<H::Held>,
+) -> Status {
+    change(options, |options| {
+        let held = options.held();
+        *held = setter(held.clone())?;
+        Ok(())
+    })
+}
