@@ -2,9 +2,9 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use swath::mirror::SharedDevice;
 
 use anyhow::Result;
+use swath::mirror::SharedDevice;
 use swath::{Profile, ReadOptions, Source};
 
 use crate::args::mirror::CopiesArgs;
@@ -36,13 +36,10 @@ impl Profiles {
 
     /// Adds the profile for `input` to the options, if there is one.
     pub(crate) fn apply(&self, options: ReadOptions, input: &Input) -> ReadOptions {
-        match self.of_input(input) {
-            Some(profile) => options.with_profile(profile),
-            None => options,
-        }
+        self.apply_to_files(options, input.path())
     }
 
-    /// The same for many files, of which `path` is one.
+    /// Adds the profile for files of which `path` is one.
     pub(crate) fn apply_to_files(
         &self,
         options: ReadOptions,
@@ -77,9 +74,6 @@ impl Profiles {
     }
 
     fn of_input(&self, input: &Input) -> Option<Arc<Profile>> {
-        match input {
-            Input::Stdin => None,
-            Input::Path(path) => self.of(path),
-        }
+        input.path().and_then(|path| self.of(path))
     }
 }

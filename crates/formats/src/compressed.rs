@@ -100,7 +100,8 @@ impl Format {
         }
     }
 
-    /// The format that a name ends with: `.zst`, `.gz`, `.bgz` or `.bz2`.
+    /// The format that a name ends with: `.zst` or `.zstd`, `.gz`, `.bgz` or `.bz2`,
+    /// in small or capital letters.
     pub fn of_name(name: &Path) -> Option<Self> {
         let end = name.extension()?.to_str()?.to_ascii_lowercase();
         match &end[..] {

@@ -36,7 +36,6 @@ mod supply;
 
 use std::time::{Duration, Instant};
 
-use swath::append::OrderedOptions;
 use swath::{Output, OutputOptions, ReadOptions, Source};
 
 use crate::error::Result;
@@ -153,8 +152,7 @@ impl PriceOptions {
         output: impl Into<Output>,
     ) -> Result<Priced> {
         let start = Instant::now();
-        let writing = OrderedOptions::new().with_output(self.output.clone());
-        let output = output.into().open(&writing)?;
+        let output = output.into().open(self.output.clone())?;
         let job = Job {
             workers: workers(self.read.workers()),
             block_size: match usize::try_from(self.block_size).unwrap_or(usize::MAX) {

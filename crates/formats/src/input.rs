@@ -124,10 +124,10 @@ fn is_compressed(head: &[u8]) -> bool {
 
 /// The name of a file without the end that says how it is compressed.
 pub(crate) fn plain_name(path: &Path) -> PathBuf {
-    let is_known = path.extension().is_some_and(|end| {
-        ["gz", "bgz", "zst", "bz2"].iter().any(|known| end.eq_ignore_ascii_case(known))
-    });
-    if is_known { path.with_extension("") } else { path.to_owned() }
+    match Format::of_name(path) {
+        Some(_) => path.with_extension(""),
+        None => path.to_owned(),
+    }
 }
 
 /// What came out of a pipe or of a compressed file.

@@ -159,11 +159,11 @@ impl HealOptions {
     /// [`Healed::failure`] is the first of them. Cancelling ends it: copies named before are healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
+        let read = self.read.joined(&self.output.hooks);
         let opened = open(copies, against)?;
         refuse_to_cut(&opened, copies, against)?;
-        let (mut healed, found) = self.look(copies, &opened, against)?;
+        let (mut healed, found) = self.look(copies, &opened, against, &read)?;
         drop(opened);
-        let read = self.read.joined(&self.output.hooks);
         if let Some(error) = found.hopeless(copies[0].as_ref()) {
             return Err(error);
         }
@@ -194,10 +194,10 @@ impl HealOptions {
         copies: &[P],
         opened: &[Copy],
         against: &Verify,
+        read: &ReadOptions,
     ) -> Result<(Healed, Examination)> {
-        let read = self.read.joined(&self.output.hooks);
         read.check_whole(Operation::Read, copies[0].as_ref())?;
-        let found = Examination::run(opened, against, &read)?;
+        let found = Examination::run(opened, against, read)?;
         let told = copies.iter().zip(opened).zip(&found.bad).map(|((path, copy), bad)| {
             let blocked = copy.error().filter(|_| !copy.is_missing());
             let bad = if blocked.is_some() { &[][..] } else { &bad[..] };

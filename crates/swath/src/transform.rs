@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 
 use swath_os::machine;
 
-use crate::append::{Ordered, OrderedOptions, OrderedReport, Ticket};
+use crate::append::{Ordered, OrderedReport, Ticket};
 use crate::blocks::consume::Consume;
 use crate::blocks::{Records, runs};
 use crate::error::Error;
@@ -157,8 +157,7 @@ impl Records<'_> {
         f: impl Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
     ) -> Result<Transformed, E> {
         let started = Instant::now();
-        let writing = OrderedOptions::new().with_output(self.output.clone());
-        let output = output.into().open(&writing)?;
+        let output = output.into().open(self.output.clone())?;
         let workers = usize::try_from(self.options.wishes.workers).unwrap_or(usize::MAX);
         output.widen(workers.clamp(machine::usable_cpus(), MOST_WORKERS));
         let failures = Failures::default();

@@ -1,7 +1,6 @@
 //! What `swath convert` and `swath info` take.
 
 use std::convert::Infallible;
-use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
@@ -249,10 +248,7 @@ impl Format {
 
     /// What the end of a name says of a file that is read, which may be compressed text.
     pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
-        let packed = ["gz", "bgz", "zst", "bz2"];
-        let is_packed =
-            |end: &OsStr| packed.iter().any(|known| end.eq_ignore_ascii_case(known));
-        if !path.extension().is_some_and(is_packed) {
+        if swath_formats::compressed::Format::of_name(path).is_none() {
             return Self::of(path, beside);
         }
         let is_text =

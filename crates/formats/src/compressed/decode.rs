@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use swath::append::{OrderedOptions, Ticket};
+use swath::append::Ticket;
 use swath::{Output, OutputOptions, ReadOptions, Source};
 
 use super::bzip2::search::BlockSearch;
@@ -193,8 +193,7 @@ impl DecompressOptions {
                 }
             }
         };
-        let writing = OrderedOptions::new().with_output(self.output.clone());
-        let output = output.into().open(&writing)?;
+        let output = output.into().open(self.output.clone())?;
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use swath::append::{OrderedOptions, Ticket};
+use swath::append::Ticket;
 use swath::{Output, OutputOptions, ReadOptions, Reader, Source};
 
 use super::Format;
@@ -138,8 +138,7 @@ impl CompressOptions {
         let wished = workers(self.read.workers());
         let Fitted { shape, workers, mut fallbacks } =
             fit(self.shape(format.unwrap_or(Format::Zstd), &path)?, wished, at_hand);
-        let writing = OrderedOptions::new().with_output(self.output.clone());
-        let output = output.open(&writing)?;
+        let output = output.open(self.output.clone())?;
         let job = Job {
             shape,
             path,

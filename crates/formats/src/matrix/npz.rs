@@ -294,7 +294,7 @@ struct Stored {
 impl Archive {
     fn open(opened: &Opened, options: &ReadOptions) -> Result<Self> {
         let path = opened.path();
-        let file = options.clone().with_offset(0).reader(&opened.input)?;
+        let file = options.reader(&opened.input)?;
         let zip = ZipArchive::new(file).map_err(|error| {
             Error::reading(
                 path,

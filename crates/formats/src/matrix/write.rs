@@ -288,8 +288,8 @@ pub(super) fn write(
     let chunks = (0..count).step_by(usize::try_from(CHUNK).unwrap_or(usize::MAX));
     let pieces = std::iter::once(Piece::Head(head))
         .chain(chunks.map(|start| Piece::Lines(start..(start + CHUNK).min(count))));
-    let writing = OrderedOptions::new().with_output(options.output.clone());
-    let file = output.open(&writing.with_chunk_size(CHUNK_SIZE))?;
+    let writing = OrderedOptions::from(options.output.clone()).with_chunk_size(CHUNK_SIZE);
+    let file = output.open(writing)?;
     file.map_ordered(pieces, options.output.workers(), |piece, ticket| {
         match piece {
             Piece::Head(head) => ticket.buffer().extend_from_slice(&head),

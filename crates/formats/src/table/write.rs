@@ -1,6 +1,6 @@
 //! Writes tables: any worker makes the text of some rows, ordered mode puts it in its place.
 
-use swath::append::{Ordered, OrderedOptions, Ticket};
+use swath::append::{Ordered, Ticket};
 use swath::{Output, OutputOptions};
 
 use super::columns::{Columns, Values, numbered};
@@ -252,8 +252,7 @@ impl TableWriteOptions {
         self.check(columns, names, &usual).map_err(|(detail, hint)| {
             Error::writing(output.name(), FormatReason::Invalid, detail).hint(hint)
         })?;
-        let writing = OrderedOptions::new().with_output(self.output.clone());
-        let out = output.open(&writing)?;
+        let out = output.open(self.output.clone())?;
         if let Some(names) = names {
             let mut ticket = out.ticket()?;
             let text = ticket.buffer();

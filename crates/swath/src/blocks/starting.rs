@@ -82,10 +82,7 @@ impl Starts<'_> {
 
     /// The options for a look that is no progress.
     fn quietly(&self, extent: Extent) -> ReadOptions {
-        let mut options =
-            self.options.clone().with_offset(extent.offset()).with_len(extent.len());
-        options.hooks.progress = None;
-        options.wishes.chunk_size = 0;
-        options
+        let options = self.options.clone().without_progress().with_chunk_size(0);
+        options.with_offset(extent.offset()).with_len(extent.len())
     }
 }

@@ -63,7 +63,8 @@ impl Output {
     /// # Errors
     ///
     /// As [`append::ordered`](crate::append::ordered).
-    pub fn open(self, options: &OrderedOptions) -> Result<Ordered> {
+    pub fn open(self, options: impl Into<OrderedOptions>) -> Result<Ordered> {
+        let options = options.into();
         match self.0 {
             Place::Path(path) => options.ordered(path),
             Place::Stream(writer, name) => Ok(options.ordered_to(writer, name)),

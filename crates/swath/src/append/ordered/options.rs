@@ -24,6 +24,12 @@ pub struct OrderedOptions {
     pub(super) direct: Direct,
 }
 
+impl From<OutputOptions> for OrderedOptions {
+    fn from(output: OutputOptions) -> Self {
+        Self::new().with_output(output)
+    }
+}
+
 impl OrderedOptions {
     /// A new or replaced file, durable once committed, everything else chosen for it.
     pub fn new() -> Self {
