@@ -8,6 +8,7 @@ use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::PyBytes;
+use swath::Extent;
 
 /// What a function of the library could not do.
 #[derive(Debug)]
@@ -90,7 +91,7 @@ fn of_format(py: Python<'_>, error: &swath_formats::Error) -> PyResult<PyErr> {
     let hint = error.what_to_try();
     let text = swath::machine::in_one_line(error, hint);
     let words = Words { reason: &reason, text: &text, hint };
-    build(py, words, None, error.path(), error.offset().map(|offset| (offset, 0)))
+    build(py, words, None, error.path(), error.offset().and_then(|at| Extent::new(at, 0)))
 }
 
 /// What an error says.
@@ -107,11 +108,12 @@ fn build(
     words: Words<'_>,
     errno: Option<i32>,
     path: &Path,
-    extent: Option<(u64, u64)>,
+    extent: Option<Extent>,
 ) -> PyResult<PyErr> {
     static BUILD: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let build = BUILD.import(py, "swath._errors", "build")?;
     let Words { reason, text, hint } = words;
+    let extent = extent.map(|extent| (extent.offset(), extent.len()));
     let args = (reason, errno, text, file_name(py, path.as_os_str())?, extent, hint);
     Ok(PyErr::from_value(build.call1(args)?))
 }

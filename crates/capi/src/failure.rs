@@ -7,6 +7,8 @@ use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use swath::Extent;
+
 use crate::status::Status;
 
 /// Why a call was not done, with everything that C may ask about it.
@@ -16,7 +18,7 @@ pub(crate) struct Failure {
     message: String,
     errno: i32,
     path: Vec<u8>,
-    extent: Option<(u64, u64)>,
+    extent: Option<Extent>,
     /// The library was asked to map, and does not.
     is_unmapped: bool,
 }
@@ -117,7 +119,7 @@ struct Kept {
     message: CString,
     path: CString,
     errno: i32,
-    extent: Option<(u64, u64)>,
+    extent: Option<Extent>,
 }
 
 thread_local! {
@@ -182,9 +184,9 @@ pub extern "C" fn swath_last_error_extent(
     offset: Option<&mut MaybeUninit<u64>>,
     len: Option<&mut MaybeUninit<u64>>,
 ) -> bool {
-    let Some((first, bytes)) = look(|kept| kept.extent).flatten() else { return false };
-    offset.map(|it| it.write(first));
-    len.map(|it| it.write(bytes));
+    let Some(extent) = look(|kept| kept.extent).flatten() else { return false };
+    offset.map(|it| it.write(extent.offset()));
+    len.map(|it| it.write(extent.len()));
     true
 }
 

@@ -78,6 +78,14 @@ impl Input {
         }
     }
 
+    /// Its path, if it has one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Stdin => None,
+            Self::Path(path) => Some(path),
+        }
+    }
+
     /// Returns what results are printed beside, as the standard tools do.
     pub fn label(&self) -> &OsStr {
         match self {

@@ -186,7 +186,7 @@ impl Error {
     /// frame, member or block.
     pub fn offset(&self) -> Option<u64> {
         match &self.0 {
-            Inner::Library(error) => error.extent().map(|(offset, _)| offset),
+            Inner::Library(error) => error.extent().map(swath::Extent::offset),
             Inner::Stream(stream) => stream.offset,
         }
     }

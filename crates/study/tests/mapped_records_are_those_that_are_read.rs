@@ -44,7 +44,11 @@ fn every_block_size_worker_count_and_extent_gives_the_records_of_the_reference()
                     (Err(error), Err(at)) => {
                         assert_eq!(error.reason(), Reason::Corrupt);
                         let at = offset + at as u64;
-                        assert_eq!(error.extent().map(|extent| extent.0), Some(at), "{error}");
+                        assert_eq!(
+                            error.extent().map(swath::Extent::offset),
+                            Some(at),
+                            "{error}"
+                        );
                     }
                     (found, wanted) => panic!("{:?}, not {:?}", found.is_ok(), wanted.is_ok()),
                 }

@@ -150,7 +150,7 @@ struct State {
 impl State {
     /// Keeps the failure that is first in file order, of those that come.
     fn fail_at(&mut self, error: Error) {
-        let offset = |error: &Error| error.extent().map_or(0, |(offset, _)| offset);
+        let offset = |error: &Error| error.extent().map_or(0, Extent::offset);
         if self.failure.as_ref().is_none_or(|first| offset(&error) < offset(first)) {
             self.failure = Some(error);
         }

@@ -177,9 +177,9 @@ impl Error {
         &self.0.path
     }
 
-    /// The bytes, as `(offset, len)`, if it was about bytes.
-    pub fn extent(&self) -> Option<(u64, u64)> {
-        self.0.extent.map(|extent| (extent.offset(), extent.len()))
+    /// The bytes, if it was about bytes.
+    pub fn extent(&self) -> Option<Extent> {
+        self.0.extent
     }
 
     /// What to try, or "".
@@ -359,7 +359,7 @@ mod tests {
             chain,
             "cannot read data.bin at bytes 4096..8192: Input/output error (os error 5)"
         );
-        assert_eq!((error.raw_os_error(), error.extent()), (Some(5), Some((4096, 4096))));
+        assert_eq!((error.raw_os_error(), error.extent()), (Some(5), Extent::new(4096, 4096)));
         let as_io = io::Error::from(error);
         assert!(as_io.get_ref().is_some_and(|inner| inner.is::<Error>()));
     }

@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use swath_plan::extent::Extent;
 use swath_plan::mirror::MOST;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -42,7 +43,7 @@ pub use rewrite::Rewritten;
 /// # for path in &paths { std::fs::write(path, "the same in all of them").unwrap(); }
 /// std::fs::write(&paths[1], "tHe same in all of them")?; // damaged
 /// let healed = HealOptions::new().heal(&paths, &Verify::Vote)?;
-/// assert_eq!(healed.copies[1].bad, [(0, 23)]);
+/// assert_eq!(healed.copies[1].bad, [swath::Extent::between(0, 23)]);
 /// assert_eq!(std::fs::read(&paths[1])?, b"the same in all of them");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -70,8 +71,8 @@ pub struct Healed {
 pub struct HealedCopy {
     /// Its name.
     pub path: PathBuf,
-    /// Chunks that were bad, neighbours merged: `(offset, len)`.
-    pub bad: Vec<(u64, u64)>,
+    /// Chunks that were bad, neighbours merged.
+    pub bad: Vec<Extent>,
     /// Bytes that it had; none if it could not be opened.
     pub len_before: Option<u64>,
     /// Why it could not be opened.
@@ -135,7 +136,8 @@ impl HealOptions {
     /// As [`heal`](Self::heal), but for writing.
     pub fn examine<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
-        let (mut healed, _) = self.look(copies, &open(copies, against)?, against)?;
+        let (mut healed, _) =
+            self.look(copies, &open(copies, against)?, against, &self.joined())?;
         healed.elapsed = started.elapsed();
         Ok(healed)
     }
@@ -159,7 +161,7 @@ impl HealOptions {
     /// [`Healed::failure`] is the first of them. Cancelling ends it: copies named before are healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
-        let read = self.read.joined(&self.output.hooks);
+        let read = self.joined();
         let opened = open(copies, against)?;
         refuse_to_cut(&opened, copies, against)?;
         let (mut healed, found) = self.look(copies, &opened, against, &read)?;
@@ -189,6 +191,10 @@ impl HealOptions {
         Ok(healed)
     }
 
+    fn joined(&self) -> ReadOptions {
+        self.read.joined(&self.output.hooks)
+    }
+
     fn look<P: AsRef<Path>>(
         &self,
         copies: &[P],
@@ -203,7 +209,7 @@ impl HealOptions {
             let bad = if blocked.is_some() { &[][..] } else { &bad[..] };
             HealedCopy {
                 path: path.as_ref().to_owned(),
-                bad: bad.iter().map(|extent| (extent.offset(), extent.len())).collect(),
+                bad: bad.to_vec(),
                 len_before: copy.len(),
                 trouble: copy.error().map(|error| format!("{error:?}")),
                 rewritten: None,

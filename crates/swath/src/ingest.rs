@@ -41,7 +41,7 @@ pub use arena::Arena;
 pub use collect::{Entry, Ingested};
 pub use files::Files;
 pub use options::{Content, Delivery, Failures, FileOrder, IngestOptions, OpenedBy, Symlinks};
-pub use report::{IngestReport, OrderGain, SystemCalls};
+pub use report::{IngestReport, OrderGain, SystemCalls, TimedFiles};
 pub use stream::Part;
 
 use collect::{Collector, Results};
@@ -134,7 +134,8 @@ impl IngestOptions {
             crew.tell();
             failure = crew.failure();
             parts.add(summary(crew));
-            timed.push((places.map_or(0, <[u32]>::len) as u64, started.elapsed()));
+            let files = places.map_or(0, <[u32]>::len) as u64;
+            timed.push(TimedFiles { files, elapsed: started.elapsed() });
             if failure.is_some() {
                 break;
             }
@@ -156,10 +157,10 @@ impl IngestOptions {
         parts.fill_in(report, self);
         report.calls.walk = walk_calls;
         report.populated_bytes = populated;
-        if let (Some(order), [sampled, ordered]) = (&order, &timed[..]) {
+        if let (Some(order), &[given, ordered]) = (&order, &timed[..]) {
             report.calls.order = order.calls;
-            let (sampled, ordered, sorting) = (*sampled, *ordered, order.sorting);
-            report.order = Some(OrderGain { order: self.order, sorting, sampled, ordered });
+            let sorting = order.sorting;
+            report.order = Some(OrderGain { order: self.order, sorting, given, ordered });
         }
         (report.listing, report.elapsed) = (listed, began.elapsed());
         Ok(ingested)

@@ -21,6 +21,7 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 pub use swath_plan::checksums::{CHUNK_SIZE, Checksums, ChecksumsError};
+use swath_plan::extent::Extent;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Operation, Reason, Result};
@@ -34,8 +35,8 @@ use crate::write::write;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Checked {
-    /// Chunks that differ or cannot be read, neighbours merged: `(offset, len)`.
-    pub bad: Vec<(u64, u64)>,
+    /// Chunks that differ or cannot be read, neighbours merged.
+    pub bad: Vec<Extent>,
     /// Bytes that the file has.
     pub len: u64,
     /// Bytes that it should have.
@@ -128,7 +129,6 @@ impl ReadOptions {
         let against = Verify::Manifest(sums.clone().into());
         let mut found = Examination::run(&[copy], &against, self)?;
         let bad = found.bad.pop().unwrap_or_default();
-        let bad = bad.iter().map(|extent| (extent.offset(), extent.len())).collect();
         Ok(Checked { bad, len, expected_len })
     }
 

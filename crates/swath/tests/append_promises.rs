@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use rayon::iter::IntoParallelIterator;
 use swath::append::{self, AppendOptions, AppendTo, ExtentChecksums, Mode, Writer};
 use swath::sink::{Durability, Replace};
-use swath::{Operation, OutputOptions, Reason};
+use swath::{Extent, Operation, OutputOptions, Reason};
 
 struct Place {
     folder: tempfile::TempDir,
@@ -394,7 +394,7 @@ fn damage_to_segments_is_told_with_path_and_bytes() {
     let error = back.verify().expect_err("one bit is wrong");
     assert_eq!(error.reason(), Reason::Corrupt);
     assert_eq!(error.path(), segment);
-    assert_eq!(error.extent(), Some((0, bytes.len() as u64)));
+    assert_eq!(error.extent(), Extent::new(0, bytes.len() as u64));
     let error =
         back.clone().read_to_end(&mut Vec::new()).expect_err("reading all shows it too");
     assert_eq!(error.kind(), io::ErrorKind::InvalidData);

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use swath::classes::{ClassPlan, RowLayout};
 use swath::reading::Schedule;
-use swath::{Engine, PageCache, ReadOptions, Reason};
+use swath::{Engine, Extent, PageCache, ReadOptions, Reason};
 use swath_reference::classes::{self, Chunk};
 
 struct Files {
@@ -250,7 +250,7 @@ fn what_cannot_be_is_refused_with_what_to_try() {
     let mut beyond = ClassPlan::new();
     beyond.push(0..50, 0).push(90..101, 1);
     let error = swath::classes::read_prioritised(path, beyond.clone()).expect_err("too long");
-    assert_eq!((error.reason(), error.extent()), (Reason::Truncated, Some((90, 11))));
+    assert_eq!((error.reason(), error.extent()), (Reason::Truncated, Extent::new(90, 11)));
     let mut other = ClassPlan::new();
     other.push_in(1, 0..1, 0);
     let error = swath::classes::read_prioritised(path, other).expect_err("no such file");

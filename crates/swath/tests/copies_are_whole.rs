@@ -279,7 +279,7 @@ fn a_source_that_changes_or_fails_leaves_the_target_as_it_was() {
         (failed.operation(), failed.io_kind()),
         (Operation::Read, ErrorKind::PermissionDenied)
     );
-    assert!(failed.extent().is_some_and(|(offset, _)| offset >= 2 * MIB));
+    assert!(failed.extent().is_some_and(|extent| extent.offset() >= 2 * MIB));
     assert_eq!((read(&to), place.names()), (b"old".to_vec(), 1));
 }
 

@@ -59,7 +59,8 @@ fn an_input_error_of_a_device_is_an_error_with_its_bytes_in_every_engine() {
             assert!(first.expect(&what).buffer.iter().all(|&byte| byte == 0), "{what}");
             let error = options.read(&failing.device).expect_err(&what);
             assert_eq!(error.raw_os_error(), Some(5), "{what}: {error:?}");
-            let (offset, len) = error.extent().expect("it was about bytes");
+            let extent = error.extent().expect("it was about bytes");
+            let (offset, len) = (extent.offset(), extent.len());
             assert!(offset + len > 8 * MIB && offset + len <= 16 * MIB, "{what}: {error}");
             assert_eq!(options.sum(&failing.device).expect_err(&what).raw_os_error(), Some(5));
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use swath::append::{Direct, Ordered, OrderedOptions, ordered_to};
-use swath::{CancelToken, Error, Operation, OutputOptions, Reason};
+use swath::{CancelToken, Error, Extent, Operation, OutputOptions, Reason};
 
 struct Place(tempfile::TempDir);
 
@@ -64,7 +64,7 @@ fn a_dropped_ticket_poisons_what_follows_and_leaves_no_file() {
     before.done().expect("it stands before the dropped one");
     let error = after.done().expect_err("it has no place");
     assert_eq!((error.reason(), error.operation()), (Reason::Poisoned, Operation::Write));
-    assert_eq!((error.path(), error.extent()), (&*place.path(), Some((6, 0))));
+    assert_eq!((error.path(), error.extent()), (&*place.path(), Extent::new(6, 0)));
     assert!(error.to_string().contains("ticket 1 was dropped"), "{error}");
     assert_eq!(out.ticket().expect_err("poisoned").reason(), Reason::Poisoned);
     assert_eq!(out.commit().expect_err("poisoned").reason(), Reason::Poisoned);
@@ -284,7 +284,7 @@ fn a_closed_pipe_is_told_as_one_to_everybody() {
     for error in errors {
         assert_eq!((error.io_kind(), error.reason()), (ErrorKind::BrokenPipe, Reason::Io));
         assert_eq!((error.path(), error.raw_os_error()), (Path::new("<stdout>"), Some(32)));
-        assert_eq!(error.extent(), Some((0, 17)));
+        assert_eq!(error.extent(), Extent::new(0, 17));
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Barrier, Mutex};
 
 use swath::sink::Durability;
-use swath::{CancelToken, Operation, OutputOptions, Reason, WriteOptions};
+use swath::{CancelToken, Extent, Operation, OutputOptions, Reason, WriteOptions};
 
 struct Place(tempfile::TempDir);
 
@@ -221,7 +221,7 @@ fn a_cancelled_file_is_neither_written_by_position_nor_committed() {
     let ended = options.clone().with_output(output.with_progress(move |_| also.cancel()));
     let ended = ended.create(place.path("out"), 1000).expect("created");
     let error = ended.write_at(&bytes(1000), 0).expect_err("cancelled");
-    assert_eq!((error.reason(), error.extent()), (Reason::Cancelled, Some((100, 100))));
+    assert_eq!((error.reason(), error.extent()), (Reason::Cancelled, Extent::new(100, 100)));
     assert_eq!(ended.commit().expect_err("cancelled").reason(), Reason::Cancelled);
     let written = options.create(place.path("out"), 10).expect("created");
     written.write_at(&bytes(10), 0).expect("not cancelled yet");
@@ -283,7 +283,7 @@ fn more_than_the_disk_has_is_known_before_a_byte_is_written() {
         }
         Ok(_) => panic!("a petabyte"),
         Err(error) => {
-            assert_eq!(error.extent(), Some((0, 1 << 50)));
+            assert_eq!(error.extent(), Extent::new(0, 1 << 50));
             assert!(!error.what_to_try().is_empty(), "{error:?}");
         }
     }

@@ -162,10 +162,7 @@ impl<'f> Files<'f> {
     }
 
     fn inputs(&mut self, inputs: &'f [Input]) -> &mut Self {
-        self.0.extend(inputs.iter().filter_map(|input| match input {
-            Input::Stdin => None,
-            Input::Path(path) => Some(path.as_path()),
-        }));
+        self.0.extend(inputs.iter().filter_map(Input::path));
         self
     }
 

@@ -1,6 +1,6 @@
 //! `swath cp`: copies a file, or a folder of segments as one, whole or not at all.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
@@ -68,10 +68,7 @@ fn target(args: &Cp) -> Result<PathBuf> {
     if !is_folder(to) {
         return Ok(to.clone());
     }
-    let name = match &args.from {
-        Input::Stdin => None,
-        Input::Path(from) => from.file_name(),
-    };
+    let name = args.from.path().and_then(Path::file_name);
     ensure!(
         name.is_some(),
         Refused::new(

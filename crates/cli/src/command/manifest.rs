@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 use serde::Serialize;
-use swath::{ReadOptions, manifest};
+use swath::{Extent, ReadOptions, manifest};
 
 use super::Outcome;
 use crate::args::mirror::Manifest;
@@ -46,9 +46,9 @@ pub(super) struct ExtentJson {
     length: u64,
 }
 
-impl From<&(u64, u64)> for ExtentJson {
-    fn from(&(offset, length): &(u64, u64)) -> Self {
-        Self { offset, length }
+impl From<&Extent> for ExtentJson {
+    fn from(extent: &Extent) -> Self {
+        Self { offset: extent.offset(), length: extent.len() }
     }
 }
 
@@ -154,11 +154,11 @@ fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
 }
 
 /// A line for each run of bad chunks, the first of many.
-pub(super) fn bad_text(bad: &[(u64, u64)]) -> String {
+pub(super) fn bad_text(bad: &[Extent]) -> String {
     const SHOWN: usize = 10;
     let mut text = String::new();
-    for (offset, len) in bad.iter().take(SHOWN) {
-        text += &format!("  bad: bytes {offset}..{}\n", offset + len);
+    for extent in bad.iter().take(SHOWN) {
+        text += &format!("  bad: bytes {extent}\n");
     }
     if let more @ 1.. = bad.len().saturating_sub(SHOWN) {
         text += &format!("  and in {} more\n", counted(more as u64, "place"));

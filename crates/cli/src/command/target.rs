@@ -32,10 +32,7 @@ impl Target {
         named: impl Fn(&Path) -> Option<PathBuf>,
     ) -> Result<Self> {
         let nameless = |what: String| Refused::new(what, "name the output as well");
-        let default = match from {
-            Input::Stdin => None,
-            Input::Path(path) => named(path),
-        };
+        let default = from.path().and_then(named);
         match (to, from) {
             (Some(Input::Stdin), _) | (None, Input::Stdin) => Ok(Self::Stdout),
             (Some(Input::Path(to)), _) if is_folder(to) => {

@@ -54,8 +54,8 @@ impl ContractOptions {
     ///
     /// As [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<Contracts> {
-        let source = source.into();
-        let mut reader = self.read.reader(source.clone())?;
+        let input = swath::Input::open(source)?;
+        let mut reader = self.read.reader(&input)?;
         let is_file = reader.seek(SeekFrom::End(0)).and_then(|_| reader.rewind()).is_ok();
         let path = reader.path().to_owned();
         // Nothing is written: of a sink, only the order of errors is wanted.
@@ -63,7 +63,7 @@ impl ContractOptions {
         let reading =
             Reading { path, spare: Spare::new(), order, workers: workers(self.read.workers()) };
         if is_file {
-            let lines = self.read.count(source, b'\n')?.value;
+            let lines = self.read.count(&input, b'\n')?.value;
             reading.in_place(reader, lines)
         } else {
             reading.in_pieces(reader)

@@ -140,7 +140,7 @@ impl<'m> FileRun<'m> {
         let (source, options) = (Arc::clone(&self.job.source), &self.plan.options);
         if let Some(error) = self.job.failure() {
             let number = match error.extent() {
-                Some((offset, _)) => self.first_piece + self.number(offset),
+                Some(extent) => self.first_piece + self.number(extent.offset()),
                 None => self.first_piece,
             };
             consumer.failures().failed(number, error.into());

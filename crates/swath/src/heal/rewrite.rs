@@ -46,7 +46,7 @@ pub(crate) struct Rewrite<'r> {
     pub(crate) read: &'r ReadOptions,
     pub(crate) sums: &'r Arc<Checksums>,
     /// What is bad in the file that is there; none if none is.
-    pub(crate) bad: Option<&'r [(u64, u64)]>,
+    pub(crate) bad: Option<&'r [Extent]>,
 }
 
 impl Rewrite<'_> {
@@ -107,16 +107,14 @@ impl Rewrite<'_> {
         let Some(bad) = self.bad else {
             return (Vec::new(), Vec::from_iter((len > 0).then(|| Extent::between(0, len))));
         };
-        let bad: Vec<Extent> =
-            bad.iter().map(|&(offset, len)| Extent::between(offset, offset + len)).collect();
         let (mut good, mut at) = (Vec::new(), 0);
-        for part in &bad {
+        for part in bad {
             good.push(Extent::between(at, part.offset()));
             at = part.end();
         }
         good.push(Extent::between(at, len));
         good.retain(|part| !part.is_empty());
-        (good, bad)
+        (good, bad.to_vec())
     }
 
     /// The old file, if something of it can be used.

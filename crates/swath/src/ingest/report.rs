@@ -50,21 +50,38 @@ pub struct OrderGain {
     pub order: FileOrder,
     /// What finding it out took.
     pub sorting: Duration,
-    /// Files that were read in the order given, for comparison, and how long that took.
-    pub sampled: (u64, Duration),
-    /// Files that were read in this order, and how long that took.
-    pub ordered: (u64, Duration),
+    /// Files that were read in the order given, for comparison.
+    pub given: TimedFiles,
+    /// Files that were read in this order.
+    pub ordered: TimedFiles,
+}
+
+/// Files, and how long reading them took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[non_exhaustive]
+pub struct TimedFiles {
+    /// How many.
+    pub files: u64,
+    /// How long all of them took.
+    pub elapsed: Duration,
+}
+
+impl TimedFiles {
+    /// Files a second.
+    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
+    fn rate(self) -> f64 {
+        self.files as f64 / self.elapsed.as_secs_f64()
+    }
 }
 
 impl OrderGain {
     /// How many times as many files a second came in this order, the sorting included; below 1 it
     /// was a loss. `None` if there were too few files to tell.
     pub fn ratio(&self) -> Option<f64> {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let rate = |(files, elapsed): (u64, Duration)| files as f64 / elapsed.as_secs_f64();
-        let ordered = (self.ordered.0, self.ordered.1 + self.sorting);
-        let known = self.sampled.0 > 0 && ordered.0 > 0 && !self.sampled.1.is_zero();
-        known.then(|| rate(ordered) / rate(self.sampled))
+        let TimedFiles { files, elapsed } = self.ordered;
+        let ordered = TimedFiles { files, elapsed: elapsed + self.sorting };
+        let known = self.given.files > 0 && files > 0 && !self.given.elapsed.is_zero();
+        known.then(|| ordered.rate() / self.given.rate())
     }
 }
 

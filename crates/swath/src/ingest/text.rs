@@ -54,7 +54,7 @@ mod tests {
         let at = |bytes: &[u8]| {
             let error = check(Path::new("a"), 100, bytes).expect_err("no UTF-8");
             assert_eq!(error.reason(), Reason::Corrupt);
-            error.extent().map(|(offset, _)| offset)
+            error.extent().map(Extent::offset)
         };
         assert_eq!(at(b"abc\xff"), Some(103));
         assert_eq!(at("aé".as_bytes().split_last().expect("not empty").1), Some(101));

@@ -356,6 +356,6 @@ mod tests {
         let more = extended(|| LARGE + 3).expect("just enough");
         assert_eq!(more, Extent::between(4, LARGE + 5));
         let error = extended(|| LARGE + 2).expect_err("one byte too little").error;
-        assert_eq!((error.reason(), error.extent()), (Reason::OutOfMemory, Some((2, 2))));
+        assert_eq!((error.reason(), error.extent()), (Reason::OutOfMemory, Extent::new(2, 2)));
     }
 }

@@ -41,7 +41,8 @@ fn a_failed_write_is_told_with_the_bytes_of_its_chunk() {
     let fault = Arc::new(Fault { calls: 0.into(), fails_at: 30, number: 28 });
     let fs = Arc::new(Hooked(fault));
     let error = write(&folder.path().join("out"), fs, 1).expect_err("the disk is full");
-    let (offset, len) = error.extent().expect("it was about bytes");
+    let extent = error.extent().expect("it was about bytes");
+    let (offset, len) = (extent.offset(), extent.len());
     assert_eq!((offset % CHUNK as u64, len), (0, CHUNK as u64));
     let text = format!("{error:?}");
     assert!(text.starts_with("cannot write ") && text.contains("No space left"), "{text}");

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use swath::ingest::{Content, Delivery, Failures, Files, IngestOptions, OpenedBy, Part};
-use swath::{Error, ReadOptions, Reason};
+use swath::{Error, Extent, ReadOptions, Reason};
 use swath_reference::ingest::read_all;
 
 use crate::trees::{folder, plant};
@@ -109,7 +109,7 @@ fn text_parts_end_between_characters() {
     let options = IngestOptions::new().with_content(Content::Text).with_part_size(65_536);
     let error =
         options.stream(Files::paths([&path]), |_| Ok::<(), Error>(())).expect_err("not text");
-    assert_eq!((error.reason(), error.extent()), (Reason::Corrupt, Some((65_535, 1))));
+    assert_eq!((error.reason(), error.extent()), (Reason::Corrupt, Extent::new(65_535, 1)));
     assert_eq!(error.path(), path);
 }
 

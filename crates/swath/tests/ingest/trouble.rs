@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use swath::ingest::{Content, Failures, Files, IngestOptions};
-use swath::{CancelToken, Operation, ReadOptions, Reason};
+use swath::{CancelToken, Extent, Operation, ReadOptions, Reason};
 use swath_reference::ingest::{first_not_utf8, read_all};
 
 use crate::trees::{folder, plant};
@@ -239,7 +239,7 @@ fn text_that_is_none_is_an_error_with_its_byte() {
             Some(at) => {
                 let error = entry.error.expect("no text");
                 assert_eq!(error.reason(), Reason::Corrupt);
-                assert_eq!(error.extent(), Some((at as u64, 1)), "{path:?}");
+                assert_eq!(error.extent(), Extent::new(at as u64, 1), "{path:?}");
             }
         }
     }

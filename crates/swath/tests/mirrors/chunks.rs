@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use swath::heal::HealOptions;
 use swath::manifest::Checksums;
 use swath::mirror::{Hedging, Mirrored, Verify};
-use swath::{ReadOptions, Reason, Source, manifest};
+use swath::{Extent, ReadOptions, Reason, Source, manifest};
 use swath_reference::bytes;
 
 use crate::copies::{Faults, Faulty};
@@ -32,7 +32,7 @@ fn a_chunk_that_reaches_past_the_end_of_every_copy_is_bad_without_being_read() {
     let known = Arc::new(Checksums::new(len, len, vec![7]).expect("one chunk"));
     let copy = Faulty::new(0, &right, 4096, Faults::default());
     let checked = manifest::check(copy.source(), &known).expect("it is there");
-    assert_eq!((checked.bad, checked.len), (vec![(0, len)], 4377));
+    assert_eq!((checked.bad, checked.len), (vec![Extent::between(0, len)], 4377));
     let against = Verify::Manifest(Arc::clone(&known));
     let mirrored = Mirrored::new([copy.source()]).with_verify(against.clone());
     let reading = ReadOptions::new().with_len(10).read(mirrored);
@@ -86,7 +86,7 @@ fn long_chunks_are_compared_and_healed_in_steps() {
     std::fs::write(&paths[1], &damaged).expect("room");
     assert!(manifest::check(paths[0].as_path(), &known).expect("readable").is_right());
     let checked = manifest::check(paths[1].as_path(), &known).expect("readable");
-    assert_eq!(checked.bad, [(LONG as u64, LONG as u64)]);
+    assert_eq!(checked.bad, [Extent::between(LONG as u64, 2 * LONG as u64)]);
     let healed =
         HealOptions::new().heal(&paths, &Verify::Manifest(known)).expect("one is good");
     let rewritten = healed.copies[1].rewritten.expect("it was damaged");

@@ -271,7 +271,8 @@ fn a_fault_of_every_copy_is_an_error_that_names_them_all() {
     for word in ["first", "second", "third", "no copy has these bytes", "os error 5"] {
         assert!(text.contains(word), "{text}");
     }
-    let (offset, len) = error.extent().expect("it was about bytes");
+    let extent = error.extent().expect("it was about bytes");
+    let (offset, len) = (extent.offset(), extent.len());
     assert!(offset <= 9 * CHUNK as u64 && 9 * (CHUNK as u64) < offset + len);
 }
 

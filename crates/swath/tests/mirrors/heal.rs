@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use swath::heal::HealOptions;
 use swath::mirror::Verify;
-use swath::{OutputOptions, ReadOptions, Reason, manifest};
+use swath::{Extent, OutputOptions, ReadOptions, Reason, manifest};
 use swath_reference::{bytes, mirror, splitmix};
 
 const MIB: usize = 1 << 20;
@@ -60,7 +60,7 @@ fn what_was_damaged_is_mended_and_the_rest_is_not_touched() {
                 .map(|index| (index * MIB) as u64)
                 .collect();
             let healed = HealOptions::new().heal(&paths, &against).expect("two are good");
-            let bad = |(offset, len): &(u64, u64)| (*offset..offset + len).step_by(MIB);
+            let bad = |extent: &Extent| (extent.offset()..extent.end()).step_by(MIB);
             let found: Vec<u64> = healed.copies[victim].bad.iter().flat_map(bad).collect();
             assert_eq!(found, expected, "seed {seed}");
             let changed = damaged.len() != LEN || !expected.is_empty();
@@ -86,7 +86,7 @@ fn a_missing_copy_is_made_and_looking_changes_nothing() {
     let seen = HealOptions::new().examine(&paths, &sums).expect("readable");
     assert!(seen.copies.iter().all(|copy| copy.rewritten.is_none()));
     assert!(!paths[1].exists());
-    assert_eq!(seen.copies[2].bad, [(0, MIB as u64)]);
+    assert_eq!(seen.copies[2].bad, [Extent::between(0, MIB as u64)]);
     assert!(seen.copies[1].trouble.is_some() && seen.copies[1].len_before.is_none());
     let healed = HealOptions::new().heal(&paths, &sums).expect("one is good");
     assert!(healed.copies[1].rewritten.is_some());
@@ -114,7 +114,7 @@ fn where_nothing_is_right_nothing_is_changed() {
         }
         let error = healed.expect_err("one chunk is right nowhere");
         assert_eq!(error.reason(), Reason::Corrupt);
-        assert_eq!(error.extent(), Some((3 * MIB as u64, MIB as u64)));
+        assert_eq!(error.extent(), Extent::new(3 * MIB as u64, MIB as u64));
         let after: Vec<_> =
             paths.iter().map(|path| std::fs::read(path).expect("there")).collect();
         assert!(after == before);
@@ -168,7 +168,7 @@ fn holes_stay_holes_in_what_is_healed_and_in_new_mirrors() {
     let right = std::fs::read(&paths[0]).expect("there");
     flip(&paths[1], 31 * MIB);
     let healed = HealOptions::new().heal(&paths, &Verify::Vote).expect("two are good");
-    assert_eq!(healed.copies[1].bad, [(31 * MIB as u64, MIB as u64)]);
+    assert_eq!(healed.copies[1].bad, [Extent::between(31 * MIB as u64, 32 * MIB as u64)]);
     let fresh = folder.path().join("d");
     swath::mirror(&paths[0], &[&fresh]).expect("room");
     for path in [&paths[1], &fresh] {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use swath::{Block, Cut, Engine, ReadAt, ReadOptions, Reason, Records, Source, SourceFacts};
+use swath::{
+    Block, Cut, Engine, Extent, ReadAt, ReadOptions, Reason, Records, Source, SourceFacts,
+};
 use swath_reference::records as plain;
 use swath_reference::splitmix;
 
@@ -96,7 +98,7 @@ pub(crate) fn check(bytes: &[u8], cut: Cut, size: u64, records: Records<'_>) {
         }
         (Err(error), Err(offset)) => {
             assert_eq!(error.reason(), Reason::Corrupt, "{error}");
-            assert_eq!(error.extent().map(|extent| extent.0), Some(offset as u64), "{error}");
+            assert_eq!(error.extent().map(Extent::offset), Some(offset as u64), "{error}");
         }
         (found, wanted) => panic!("{cut:?}, blocks of {size}: {found:?}, not {wanted:?}"),
     }

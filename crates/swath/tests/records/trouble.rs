@@ -153,7 +153,8 @@ fn a_failure_that_passes_is_tried_again_and_one_that_lasts_is_told_with_its_byte
                     records.transform(nowhere, |_, _| -> swath::Result<()> { Ok(()) });
                 let same = transformed.expect_err("for good").to_string();
                 assert_eq!(same, error.to_string());
-                let (offset, len) = error.extent().expect("bytes");
+                let extent = error.extent().expect("bytes");
+                let (offset, len) = (extent.offset(), extent.len());
                 assert!((offset..offset + len).contains(&40_321), "{error}");
                 assert_eq!(error.io_kind(), kind);
             }
@@ -175,7 +176,7 @@ fn a_record_longer_than_the_limit_is_refused_with_its_bytes() {
             };
             let error = records(4000).map(|found| found.len()).expect_err("too long");
             assert_eq!(error.reason(), Reason::Invalid);
-            assert_eq!(error.extent().expect("bytes").0, 6);
+            assert_eq!(error.extent().expect("bytes").offset(), 6);
             assert!(
                 error.to_string().contains("longer than the limit of 4000 bytes"),
                 "{error}"
@@ -267,7 +268,8 @@ fn of_two_reads_that_fail_the_first_one_in_the_file_is_told() {
         let source = Source::custom(Arc::new(Twice(AtomicBool::new(false))));
         let records = workers(count).records(source).with_block_size(1000);
         let error = records.map_blocks(owned).map(|blocks| blocks.len()).expect_err("twice");
-        let (offset, len) = error.extent().expect("bytes");
+        let extent = error.extent().expect("bytes");
+        let (offset, len) = (extent.offset(), extent.len());
         assert!((offset..offset + len).contains(&40_500), "{error}");
     }
 }

@@ -146,7 +146,8 @@ fn a_read_that_fails_is_tried_again_or_told_and_nobody_waits_for_ever() {
         assert_eq!(turns, 2000);
         let (found, turns) = run(failing(u64::MAX, std::io::ErrorKind::Other, count > 1));
         let error = found.expect_err("for good");
-        let (offset, len) = error.extent().expect("bytes");
+        let extent = error.extent().expect("bytes");
+        let (offset, len) = (extent.offset(), extent.len());
         assert!((offset..offset + len).contains(&40_321), "{error}");
         assert_eq!(error.reason(), Reason::Io);
         assert!(turns <= 40_000 / 50, "{turns}");

@@ -93,10 +93,10 @@ impl From<&OrderGain> for OrderJson {
         Self {
             order: word(gain.order),
             sorting_s: gain.sorting.as_secs_f64(),
-            given_files: gain.sampled.0,
-            given_s: gain.sampled.1.as_secs_f64(),
-            ordered_files: gain.ordered.0,
-            ordered_s: gain.ordered.1.as_secs_f64(),
+            given_files: gain.given.files,
+            given_s: gain.given.elapsed.as_secs_f64(),
+            ordered_files: gain.ordered.files,
+            ordered_s: gain.ordered.elapsed.as_secs_f64(),
             gain: gain.ratio(),
         }
     }
