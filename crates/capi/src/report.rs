@@ -4,6 +4,8 @@ use std::ffi::{CString, c_char};
 use std::os::unix::ffi::OsStrExt;
 use std::ptr;
 
+use swath::Fallback;
+
 use crate::guard::quietly;
 use crate::options::{Engine, PageCache};
 
@@ -75,8 +77,8 @@ fn c_string(text: &[u8]) -> CString {
 }
 
 /// Texts as C has them.
-pub(crate) fn c_strings(texts: &[String]) -> Vec<CString> {
-    texts.iter().map(|text| c_string(text.as_bytes())).collect()
+pub(crate) fn c_strings(fallbacks: &[Fallback]) -> Vec<CString> {
+    fallbacks.iter().map(|it| c_string(it.to_string().as_bytes())).collect()
 }
 
 /// One of them; NULL from their count on.

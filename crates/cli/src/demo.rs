@@ -29,6 +29,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
+use swath::Fallback;
 use swath_study::cache::{self, ColdBy};
 use swath_study::facts::Facts;
 use swath_study::limits::Limits;
@@ -119,7 +120,7 @@ struct Run {
     /// Whether every byte, or what was computed of them, is that of the input.
     is_right: bool,
     /// What was done other than the row says.
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
 }
 
 /// What came out of all rounds.

@@ -8,9 +8,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
 use serde::Serialize;
-use swath::Report;
 use swath::mirror::MirrorReport;
 use swath::reading::Usage;
+use swath::{Fallback, Report};
 
 /// A [`Report`] with the units in its keys.
 #[derive(Clone, Debug, Serialize)]
@@ -132,7 +132,7 @@ impl From<&Report> for ReportJson {
             retries: report.retries,
             direct_bytes: report.direct_bytes,
             populated_bytes: report.populated_bytes,
-            fallbacks: report.fallbacks.clone(),
+            fallbacks: texts(&report.fallbacks),
             usage: report.usage.as_ref().map(UsageJson::from),
             mirrors: report.mirrors.iter().map(MirrorJson::from).collect(),
         }
@@ -181,6 +181,11 @@ pub fn hex(bytes: &[u8]) -> String {
         let _ = write!(text, "{byte:02x}");
     }
     text
+}
+
+/// What was done instead of what was asked for, in words.
+pub fn texts(fallbacks: &[Fallback]) -> Vec<String> {
+    fallbacks.iter().map(Fallback::to_string).collect()
 }
 
 /// Returns the first line of a report: size, time and speed.

@@ -36,7 +36,7 @@ mod supply;
 
 use std::time::{Duration, Instant};
 
-use swath::{Output, OutputOptions, ReadOptions, Source};
+use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
 use crate::error::Result;
 use crate::share::workers;
@@ -83,7 +83,7 @@ pub struct Priced {
     /// The largest difference from the last field.
     pub largest_difference: f64,
     /// Wishes about the output that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 /// The time that threads spent on each phase, summed over them: together it is the elapsed time of

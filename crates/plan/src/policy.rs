@@ -18,6 +18,7 @@ use core::num::NonZeroU64;
 use crate::chunk::ChunkPlan;
 use crate::crew::Bounds;
 use crate::extent::Extent;
+use crate::fallback::{DirectUse, Fallback};
 use crate::schedule::{Cut, Run, Way};
 use crate::window::{self, Residency};
 
@@ -25,16 +26,15 @@ mod foreign;
 mod ordered;
 mod reason;
 mod tuning;
-mod wishes;
 
 use reason::{Share, reason};
 use tuning::Taken;
 
+pub use crate::wishes::{Engine, PageCache, Reuse, Schedule, Wishes};
 pub use foreign::{Hints, ParallelRequests, SourceKind, block_size};
 pub use ordered::in_order;
 pub use reason::small_reason;
 pub use tuning::Tuning;
-pub use wishes::{Engine, PageCache, Reuse, Schedule, Wishes};
 
 /// Up to this many bytes one `pread` without any thread is fastest.
 pub const SMALL: u64 = 64 << 10;
@@ -128,7 +128,7 @@ pub struct Decision {
     /// Why, in one sentence.
     pub reason: String,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl Decision {
@@ -159,14 +159,15 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
 }
 
 /// More threads or reads in flight than anybody can use are an accident, and cost memory.
-fn bounded(wishes: &Wishes, fallbacks: &mut Vec<String>) -> Wishes {
+fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
     let mut wishes = *wishes;
-    for (name, wish) in
+    for (what, wish) in
         [("workers", &mut wishes.workers), ("queue depth", &mut wishes.queue_depth)]
     {
         if *wish > MOST_IN_FLIGHT {
-            fallbacks.push(format!("{name} {wish}: at most {MOST_IN_FLIGHT}, used that"));
-            *wish = MOST_IN_FLIGHT;
+            let (asked, used) = (*wish, MOST_IN_FLIGHT);
+            fallbacks.push(Fallback::TooMany { what, asked, used });
+            *wish = used;
         }
     }
     wishes
@@ -175,43 +176,43 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<String>) -> Wishes {
 fn choose_page_cache(
     facts: &Facts,
     (wishes, tuning): (&Wishes, &Tuning),
-    fallbacks: &mut Vec<String>,
+    fallbacks: &mut Vec<Fallback>,
 ) -> PageCache {
     let large = facts.extent.len() > facts.memory / 4;
     let can_bypass = facts.direct.is_some() && tuning.bypasses();
-    match wishes.page_cache {
+    let asked = wishes.page_cache;
+    let mut instead = |used: PageCache, why: &'static str| {
+        fallbacks.push(Fallback::PageCacheUnused { asked, used, why });
+        used
+    };
+    match asked {
         PageCache::Auto if wishes.engine == Engine::Map => PageCache::Keep,
         PageCache::Drop | PageCache::Bypass if wishes.engine == Engine::Map => {
-            fallbacks.push(format!("page cache `{}`: a map keeps", wishes.page_cache));
-            PageCache::Keep
+            instead(PageCache::Keep, "a map keeps")
         }
         PageCache::Auto if facts.storage == Storage::Foreign => PageCache::Keep,
         PageCache::Drop | PageCache::Bypass if foreign::is_foreign(facts) => {
-            fallbacks.push(format!(
-                "page cache `{}`: the source is no file and has none",
-                wishes.page_cache
-            ));
-            PageCache::Keep
+            instead(PageCache::Keep, "the source is no file and has none")
         }
         PageCache::Auto if (wishes.reuse == Reuse::Once || large) && can_bypass => {
             PageCache::Bypass
         }
         PageCache::Auto if wishes.reuse == Reuse::Once => PageCache::Drop,
         PageCache::Auto => PageCache::Keep,
-        PageCache::Bypass if facts.direct.is_none() => {
-            let why = if facts.copies > 0 {
-                "copies are compared"
-            } else {
-                "O_DIRECT is not possible here"
-            };
-            fallbacks.push(format!("page cache `bypass`: {why}, read through it and dropped"));
+        PageCache::Bypass if facts.direct.is_some() => PageCache::Bypass,
+        PageCache::Bypass if facts.copies > 0 => {
+            instead(PageCache::Drop, "copies are compared")
+        }
+        PageCache::Bypass => {
+            let why = String::from("O_DIRECT is not possible here");
+            fallbacks.push(Fallback::DirectRefused { at: DirectUse::Open, why });
             PageCache::Drop
         }
-        wish => wish,
+        PageCache::Keep | PageCache::Drop => asked,
     }
 }
 
-fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) -> Engine {
+fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Engine {
     match wishes.engine {
         Engine::Ring if !facts.ring => {
             let why = match facts.storage {
@@ -219,8 +220,9 @@ fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<String>) ->
                 Storage::Foreign => "the source is no file",
                 _ => "not usable here (kernel, sandbox or file system)",
             };
-            fallbacks.push(format!("engine `ring`: {why}, used `pool`"));
-            Engine::Pool
+            let (asked, used) = (Engine::Ring, Engine::Pool);
+            fallbacks.push(Fallback::EngineUnused { asked, used, why });
+            used
         }
         wish => wish,
     }
@@ -231,7 +233,7 @@ fn fixed(
     facts: &Facts,
     wishes: &Wishes,
     (engine, page_cache): (Engine, PageCache),
-    mut fallbacks: Vec<String>,
+    mut fallbacks: Vec<Fallback>,
 ) -> Decision {
     let way = if page_cache == PageCache::Bypass { Way::Direct } else { Way::Buffered };
     let wish = [wishes.chunk_size, facts.hints.request_size].into_iter().find(|&size| size > 0);
@@ -255,8 +257,8 @@ fn fixed(
         (shares.collect(), (0..).take(to_usize(count)).map(|queue| vec![queue]).collect())
     };
     if engine == Engine::Ring && (wishes.workers > 0 || wishes.schedule == Schedule::Static) {
-        fallbacks
-            .push(String::from("engine `ring`: one thread, so no workers and no schedule"));
+        let why = "one thread, so no workers and no schedule";
+        fallbacks.push(Fallback::Unused { what: "engine `ring`", why });
     }
     let ring_depth = match engine {
         Engine::Ring => depth(facts, wishes.queue_depth),
@@ -281,7 +283,7 @@ fn auto(
     facts: &Facts,
     (wishes, tuning): (&Wishes, &Tuning),
     page_cache: PageCache,
-    mut fallbacks: Vec<String>,
+    mut fallbacks: Vec<Fallback>,
 ) -> Decision {
     let mut taken = Taken::default();
     let share = Share::of(facts);
@@ -369,7 +371,7 @@ fn one_read(
     facts: &Facts,
     page_cache: PageCache,
     (chunk_size, tuning): (NonZeroU64, &Tuning),
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
 ) -> Decision {
     Decision {
         engine: Engine::Serial,
@@ -433,16 +435,15 @@ fn depth(facts: &Facts, wish: u64) -> u64 {
 }
 
 /// Bytes of one call: the wish, in whole units of the device where it goes there directly.
-fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<String>) -> NonZeroU64 {
+fn chunk_size(facts: &Facts, wish: u64, way: Way, fallbacks: &mut Vec<Fallback>) -> NonZeroU64 {
     let wish = NonZeroU64::new(wish);
     let size = wish.or(NonZeroU64::new(READ_SIZE)).unwrap_or(NonZeroU64::MIN);
     let unit = facts.direct.filter(|_| way == Way::Direct).map_or(1, NonZeroU64::get);
     let rounded = size.get().checked_next_multiple_of(unit).and_then(NonZeroU64::new);
     match rounded {
         Some(rounded) if rounded != size => {
-            fallbacks.push(format!(
-                "chunk size {size}: O_DIRECT reads units of {unit}, used {rounded}"
-            ));
+            let (asked, used) = (size.get(), rounded.get());
+            fallbacks.push(Fallback::ChunkSizeRounded { asked, unit, used });
             rounded
         }
         _ => size,

@@ -32,8 +32,8 @@ use std::thread::available_parallelism;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, anyhow};
-use swath::ReadOptions;
 use swath::append::Ordered;
+use swath::{Fallback, ReadOptions};
 use swath_formats::contracts::{ContractOptions, PriceOptions};
 
 use self::columns::Difference;
@@ -73,7 +73,7 @@ pub struct Priced {
     /// The largest difference from the last field.
     pub largest_difference: f64,
     /// Wishes about the output that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 /// What the study's forms tell.

@@ -72,7 +72,11 @@ fn a_map_is_used_where_it_may_be_and_what_cannot_be_is_reported() {
     let guarded = options.records_mapped(guard, path.path()).collect_blocks(owned);
     let guarded = guarded.expect("whole");
     assert_ne!(guarded.report.engine, Engine::Map);
-    assert!(guarded.report.fallbacks[0].contains("guarded map"), "{:?}", guarded.report);
+    assert!(
+        guarded.report.fallbacks[0].to_string().contains("guarded map"),
+        "{:?}",
+        guarded.report
+    );
     assert_eq!(guarded.value, mapped.value);
     let refused = options.records(path.path()).map_blocks(owned).expect_err("no promise");
     assert_eq!(refused.reason(), Reason::Invalid);

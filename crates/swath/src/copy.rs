@@ -33,6 +33,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::Storage;
 
 use crate::engine::stream::Stream;
@@ -85,7 +86,7 @@ pub struct Copied {
     /// From the call to the commit, which is included.
     pub elapsed: Duration,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 /// Copies `from` to the file `to`, durably: new, or in place of the one that is there.

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use swath_os::map::Map;
 use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::schedule::{Action, Lease, Outcome, Pause, Scheduler, Verdict};
 use swath_plan::window::{Residency, WINDOW_SIZE};
 
@@ -144,7 +145,7 @@ struct State {
     scheduler: Scheduler,
     failure: Option<Error>,
     tally: Tally,
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
 }
 
 impl State {
@@ -274,7 +275,7 @@ impl<'m> Job<'m> {
             }
             (Verdict::FellBack, Some(error)) => {
                 if state.fallbacks.is_empty() {
-                    state.fallbacks.push(self.source.fell_back(&error));
+                    state.fallbacks.push(Opened::fell_back(&error));
                 }
             }
             (Verdict::Failed, Some(error)) => {
@@ -328,7 +329,7 @@ impl<'m> Job<'m> {
         self.released.notify_all();
     }
 
-    pub(crate) fn fell_back(&self, what: String) {
+    pub(crate) fn fell_back(&self, what: Fallback) {
         self.state().fallbacks.push(what);
     }
 
@@ -358,7 +359,7 @@ impl<'m> Job<'m> {
     }
 
     /// What was done instead of what was meant, so far.
-    pub(crate) fn fallbacks(&self) -> Vec<String> {
+    pub(crate) fn fallbacks(&self) -> Vec<Fallback> {
         let refused = self.manner.watch.as_ref().and_then(Watch::refused);
         self.state().fallbacks.iter().cloned().chain(refused).collect()
     }

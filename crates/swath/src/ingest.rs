@@ -50,6 +50,8 @@ use listing::Listing;
 use order::Order;
 use worker::run;
 
+use swath_plan::fallback::Fallback;
+
 use crate::error::{Error, Result};
 
 /// Reads files into one memory: a folder with everything below it, a list, a pattern.
@@ -234,7 +236,7 @@ struct Summary {
     tally: report::Tally,
     threads: usize,
     queue_depth: u64,
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
 }
 
 fn summary(crew: Crew<'_>) -> Summary {

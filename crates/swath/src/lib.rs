@@ -72,6 +72,12 @@ pub mod classes {
     };
 }
 
+/// What the fields of a [`Fallback`] say.
+pub mod fallbacks {
+    pub use swath_plan::fallback::DirectUse;
+    pub use swath_plan::mirror::Standing;
+}
+
 /// Maps of files, and what must hold for them to be safe.
 pub mod maps {
     pub use swath_os::guard::Guard;
@@ -116,6 +122,7 @@ pub use scan::{Chunk, Scanned, scan};
 pub use sink::OutputOptions;
 pub use source::{Input, ReadAt, Source, SourceFacts, SourceTrouble};
 pub use swath_plan::extent::Extent;
+pub use swath_plan::fallback::Fallback;
 pub use swath_plan::policy::{Engine, PageCache};
 pub use timeline::Timeline;
 pub use transform::{Output, Transformed, transform};

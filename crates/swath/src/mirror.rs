@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use swath_plan::checksums::Checksums;
+use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::heal::examine::Copy;
@@ -51,7 +52,7 @@ pub struct Made {
     /// From the call to the last commit.
     pub elapsed: Duration,
     /// What is to be said about them: that some share one device.
-    pub notes: Vec<String>,
+    pub notes: Vec<Fallback>,
 }
 
 /// Makes a copy of `source` under each of `targets`, durable and read back.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use swath_os::map::MapAdvice;
 use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, PageCache, Reuse, Schedule, Tuning, Wishes};
 
 use crate::buffer::BufferPool;
@@ -130,7 +131,7 @@ pub struct ReadOptions {
     pub(crate) pool: BufferPool,
     pub(crate) costs: Costs,
     pub(crate) profile: Option<Arc<Profile>>,
-    pub(crate) noted: Vec<String>,
+    pub(crate) noted: Vec<Fallback>,
 }
 
 impl Default for ReadOptions {
@@ -325,7 +326,7 @@ impl ReadOptions {
     /// call: why a profile is not used, for example. Default: nothing.
     #[must_use]
     pub fn with_fallback(mut self, text: impl Into<String>) -> Self {
-        self.noted.push(text.into());
+        self.noted.push(Fallback::Noted(text.into()));
         self
     }
 

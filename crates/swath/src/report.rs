@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
-
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, PageCache};
 
 pub use swath_os::usage::Usage;
@@ -42,7 +42,7 @@ pub struct Report {
     /// Bytes of fresh memory populated for the result.
     pub populated_bytes: u64,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
     /// What it cost the process, if asked for with
     /// [`with_costs`](crate::ReadOptions::with_costs).
     pub usage: Option<Usage>,
@@ -124,7 +124,7 @@ impl Report {
     }
 
     /// Adds what was counted.
-    pub(crate) fn fill_in(&mut self, tally: Tally, fallbacks: Vec<String>) {
+    pub(crate) fn fill_in(&mut self, tally: Tally, fallbacks: Vec<Fallback>) {
         self.bytes = tally.bytes;
         self.chunks = tally.bytes.div_ceil(self.chunk_size.max(1));
         self.calls = tally.calls;

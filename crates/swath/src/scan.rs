@@ -18,6 +18,7 @@ use std::sync::Arc;
 
 use swath_os::map::Permit;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Decision, Engine, Facts, Schedule, Wishes, decide, in_order};
 use swath_plan::schedule::Way;
 
@@ -172,14 +173,15 @@ impl ReadOptions {
             wishes.chunk_size = FOLD_SIZE;
         }
         if wishes.engine == Engine::Ring {
-            wishes.engine = Engine::Pool;
-            fallbacks
-                .push(String::from("engine `ring`: a scan folds on its workers, used `pool`"));
+            let (asked, used) = (Engine::Ring, Engine::Pool);
+            let why = "a scan folds on its workers";
+            fallbacks.push(Fallback::EngineUnused { asked, used, why });
+            wishes.engine = used;
         }
         if wishes.schedule == Schedule::Static {
             wishes.schedule = Schedule::Dynamic;
-            fallbacks
-                .push(String::from("schedule `static`: a scan goes in order, used `dynamic`"));
+            let why = "a scan goes in order, used `dynamic`";
+            fallbacks.push(Fallback::Unused { what: "schedule `static`", why });
         }
         let tuning = facts.tuning.beside_work(facts.cores);
         let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };

@@ -10,6 +10,7 @@ use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::residency::residency;
 use swath_os::{machine, usage};
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Decision, Engine, Facts, PageCache, Reuse, SMALL, Storage};
 use swath_plan::schedule::{Scheduler, Setup};
 use swath_plan::window::{self, Residency};
@@ -159,19 +160,19 @@ pub(crate) fn manner(
 }
 
 /// Tells the kernel what the caller wants it told; what it cannot be told is returned.
-pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<String> {
+pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<Fallback> {
     let wanted = match advice {
         Advice::None => return None,
         Advice::WillNeed => FileAdvice::WillNeed,
         Advice::Sequential => FileAdvice::Sequential,
         Advice::Random => FileAdvice::Random,
         Advice::HugePage | Advice::MapAhead => {
-            return Some(String::from("this advice is for maps only: not given"));
+            return Some(Fallback::AdviceForMapsOnly);
         }
     };
     let advise = |file: &File| advise_file(file, extent.offset(), extent.len(), wanted).err();
     let refused = source.files().into_iter().find_map(advise)?;
-    Some(format!("advice refused: {refused}"))
+    Some(Fallback::AdviceRefused { why: refused.to_string() })
 }
 
 /// The report of a decision, before anything has been counted.
@@ -219,7 +220,7 @@ pub(crate) struct Clock {
     started: Instant,
     usage: Option<Usage>,
     /// Fall-backs from before the call.
-    noted: Vec<String>,
+    noted: Vec<Fallback>,
 }
 
 impl Clock {

@@ -25,6 +25,7 @@ use std::time::{Duration, Instant};
 use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::MOST_IN_FLIGHT;
 
 use crate::error::{Error, Operation, Result};
@@ -65,7 +66,7 @@ pub struct Written {
     /// Threads that wrote, the caller's included.
     pub workers: u64,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 /// How to write bytes. Every setter returns the options, none can fail; 0 means "choose for me".
@@ -186,12 +187,13 @@ impl WriteOptions {
         &self,
         draft: &Draft,
         chunks: &ChunkPlan,
-        fallbacks: &mut Vec<String>,
+        fallbacks: &mut Vec<Fallback>,
     ) -> u64 {
         let mut workers = self.output.workers as u64;
         if workers > MOST_IN_FLIGHT {
-            fallbacks.push(format!("workers {workers}: at most {MOST_IN_FLIGHT}, used that"));
-            workers = MOST_IN_FLIGHT;
+            let (asked, used) = (workers, MOST_IN_FLIGHT);
+            fallbacks.push(Fallback::TooMany { what: "workers", asked, used });
+            workers = used;
         }
         if workers == 0 && chunks.count() > 1 && is_remote(draft) {
             let len = chunks.count().saturating_mul(self.chunk_size().get());
@@ -212,11 +214,11 @@ fn is_remote(draft: &Draft) -> bool {
 }
 
 /// Reserves room, so that a full disk is known before the first byte is written.
-fn reserve(draft: &Draft, len: u64, fallbacks: &mut Vec<String>) -> Result<()> {
+fn reserve(draft: &Draft, len: u64, fallbacks: &mut Vec<Fallback>) -> Result<()> {
     match draft.file().allocate(0, len) {
         Ok(()) => Ok(()),
         Err(error) if error.kind() == std::io::ErrorKind::Unsupported => {
-            fallbacks.push(String::from("room was not reserved: this file system cannot"));
+            fallbacks.push(Fallback::NotReserved);
             Ok(())
         }
         Err(error) => {

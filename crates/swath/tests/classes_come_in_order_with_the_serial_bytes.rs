@@ -274,7 +274,8 @@ fn engines_that_do_not_know_classes_are_reported() {
     let plan = ClassPlan::by_position(100_000, 10, 2);
     let reading = options.read_prioritised(&files.paths[0], plan).expect("started");
     let loaded = reading.finish().expect("read");
-    let fallbacks = loaded.report.read.fallbacks.join("; ");
+    let fallbacks: String =
+        loaded.report.read.fallbacks.iter().map(ToString::to_string).collect();
     assert!(fallbacks.contains("`ring`") && fallbacks.contains("`static`"), "{fallbacks}");
     assert_ne!(loaded.report.read.engine, Engine::Ring);
 }

@@ -218,7 +218,11 @@ fn the_map_engine_is_refused_without_a_promise_and_says_what_a_map_cannot() {
     let summed = options.sum_mapped(guard, &path).expect("sum").report;
     for report in [mapped, summed] {
         assert_eq!((report.engine, report.page_cache), (Engine::Map, PageCache::Keep));
-        assert!(report.fallbacks[0].contains("a map keeps"), "{:?}", report.fallbacks);
+        assert!(
+            report.fallbacks[0].to_string().contains("a map keeps"),
+            "{:?}",
+            report.fallbacks
+        );
     }
 }
 

@@ -55,7 +55,8 @@ fn said(error: &Error) -> String {
 }
 
 fn told(report: &Report) -> String {
-    format!("{}; {}", report.reason, report.fallbacks.join("; "))
+    let told: Vec<String> = report.fallbacks.iter().map(ToString::to_string).collect();
+    format!("{}; {}", report.reason, told.join("; "))
 }
 
 fn options() -> Vec<ReadOptions> {

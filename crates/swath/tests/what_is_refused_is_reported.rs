@@ -9,7 +9,9 @@ use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter,
     SeccompRule, TargetArch,
 };
-use swath::{Engine, PageCache, ReadOptions};
+use swath::append::{Direct, OrderedOptions};
+use swath::fallbacks::DirectUse;
+use swath::{Engine, Fallback, PageCache, ReadOptions};
 
 const LEN: usize = (20 << 20) + 99;
 const EPERM: u32 = 1;
@@ -83,26 +85,56 @@ fn a_ring_that_is_refused_becomes_a_pool_and_is_reported() {
             assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
             let report = loaded.report;
             assert_eq!(report.engine, Engine::Pool, "{report:?}");
-            assert!(report.fallbacks.iter().any(|text| text.contains("ring refused")));
+            let refused = |it: &Fallback| matches!(it, Fallback::RingRefused { .. });
+            assert!(report.fallbacks.iter().any(refused), "{report:?}");
             assert!(report.direct_bytes > 0, "still past the page cache: {report:?}");
         }
     }
+}
+
+/// Refuses to open anything past the page cache, as file systems do that have no `O_DIRECT`.
+fn without_direct<R: Send>(work: impl FnOnce() -> R + Send) -> Option<R> {
+    let bit = SeccompCmpOp::MaskedEq(O_DIRECT);
+    let direct = SeccompCondition::new(2, SeccompCmpArgLen::Dword, bit, O_DIRECT);
+    refusing(OPENAT, Some(direct.expect("a condition")), EINVAL, work)
 }
 
 #[test]
 fn a_refused_o_direct_is_read_through_the_page_cache_and_reported() {
     let file = file();
     evict(file.path());
-    let bit = SeccompCmpOp::MaskedEq(O_DIRECT);
-    let direct = SeccompCondition::new(2, SeccompCmpArgLen::Dword, bit, O_DIRECT);
     let options = ReadOptions::new().with_page_cache(PageCache::Bypass);
-    let condition = Some(direct.expect("a condition"));
-    let loaded = refusing(OPENAT, condition, EINVAL, || options.read(file.path()));
+    let loaded = without_direct(|| options.read(file.path()));
     let Some(loaded) = loaded else { return };
     let loaded = loaded.expect("falls back");
     assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
     assert_eq!((loaded.report.page_cache, loaded.report.direct_bytes), (PageCache::Drop, 0));
-    assert!(loaded.report.fallbacks[0].contains("O_DIRECT"), "{:?}", loaded.report.fallbacks);
+    let told = loaded.report.fallbacks;
+    assert!(
+        told[0].is_direct_refused() && told[0].to_string().contains("O_DIRECT"),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn a_program_can_ask_whether_o_direct_was_refused() {
+    let file = file();
+    evict(file.path());
+    let options = ReadOptions::new().with_page_cache(PageCache::Bypass);
+    let Some(loaded) = without_direct(|| options.read(file.path())) else { return };
+    let is_open = |it: &Fallback| matches!(it, Fallback::DirectRefused { at: DirectUse::Open, why } if !why.is_empty());
+    let told = loaded.expect("falls back").report.fallbacks;
+    assert!(told.iter().any(is_open), "{told:?}");
+    let target = file.path().with_extension("written");
+    let options = OrderedOptions::new().with_direct(Direct::Yes);
+    let written = without_direct(|| options.ordered(&target).and_then(|out| out.commit()));
+    let Some(written) = written else { return };
+    let told = written.expect("falls back").fallbacks;
+    std::fs::remove_file(&target).expect("it was written");
+    let is_write = |it: &Fallback| matches!(it, Fallback::DirectRefused { at: DirectUse::Write, why } if !why.is_empty());
+    assert!(matches!(&told[..], [it] if is_write(it)), "{told:?}");
+    let plain = ReadOptions::new().read(file.path()).expect("it is there");
+    assert!(!plain.report.fallbacks.iter().any(Fallback::is_direct_refused));
 }
 
 #[test]
@@ -117,8 +149,9 @@ fn threads_that_cannot_be_started_are_done_without() {
         let Some(loaded) = loaded else { return };
         let loaded = loaded.expect("this thread does it all");
         assert!(*loaded.buffer == swath_reference::bytes(5, LEN), "the same bytes");
-        let texts = loaded.report.fallbacks;
-        assert!(texts.iter().any(|text| text.contains("not started")), "{texts:?}");
+        let told = loaded.report.fallbacks;
+        let not_started = |it: &Fallback| matches!(it, Fallback::WorkerNotStarted { .. });
+        assert!(told.iter().any(not_started), "{told:?}");
     }
 }
 

@@ -15,7 +15,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
 
 #[derive(Serialize)]
 struct Json {
@@ -91,7 +91,7 @@ fn json(target: &Target, args: &Compress, report: &Compressed) -> Json {
         workers: report.workers,
         elapsed_s: report.elapsed.as_secs_f64(),
         bytes_per_s: bytes_per_s(report.bytes_in, report.elapsed),
-        fallbacks: report.fallbacks.clone(),
+        fallbacks: texts(&report.fallbacks),
     }
 }
 

@@ -13,7 +13,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json, wrote};
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
 
 #[derive(Serialize)]
 struct Json {
@@ -50,7 +50,7 @@ pub(super) fn run(args: &Cp) -> Result<Outcome> {
             workers: copied.workers,
             elapsed_s: copied.elapsed.as_secs_f64(),
             bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
-            fallbacks: copied.fallbacks,
+            fallbacks: texts(&copied.fallbacks),
         };
         wrote(&target, print_json(&json))?;
     } else {

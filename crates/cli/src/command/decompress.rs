@@ -14,7 +14,7 @@ use crate::args::compress::{Decompress, OutputArgs};
 use crate::args::verbs::Cat;
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
 
 /// What names of compressed files end with, and what those of their contents do instead.
 const EXTENSIONS: [(&str, &str); 10] = [
@@ -113,7 +113,7 @@ fn json(target: &Target, args: &Decompress, report: &Decompressed) -> Json {
         elapsed_s: report.elapsed.as_secs_f64(),
         bytes_per_s: bytes_per_s(report.bytes_out, report.elapsed),
         notes: report.notes(),
-        fallbacks: report.fallbacks.clone(),
+        fallbacks: texts(&report.fallbacks),
     }
 }
 

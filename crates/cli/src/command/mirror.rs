@@ -14,7 +14,7 @@ use crate::door::stands;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, size_text, time_text};
+use crate::report::{PathJson, size_text, texts, time_text};
 use crate::same_file::is_same_file;
 
 #[derive(Serialize)]
@@ -55,7 +55,7 @@ pub(super) fn run(args: &Mirror) -> Result<Outcome> {
             manifest: args.manifest.as_ref().map(|path| path.as_os_str().into()),
             bytes: made.checksums.len(),
             elapsed_s: made.elapsed.as_secs_f64(),
-            notes: made.notes,
+            notes: texts(&made.notes),
         };
         wrote_all(&made.copies, print_json(&json))?;
         return Ok(Outcome::Done);

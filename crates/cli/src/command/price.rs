@@ -12,7 +12,7 @@ use crate::args::price::Price;
 use crate::output::complain;
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, counted, size_text, time_text};
+use crate::report::{PathJson, counted, size_text, texts, time_text};
 
 #[derive(Serialize)]
 struct Json {
@@ -86,7 +86,7 @@ fn json(target: &Target, args: &Price, priced: &Priced) -> Json {
         off: priced.off,
         tolerance: TOLERANCE,
         largest_difference: priced.largest_difference,
-        fallbacks: priced.fallbacks.clone(),
+        fallbacks: texts(&priced.fallbacks),
     }
 }
 

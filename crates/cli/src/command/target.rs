@@ -1,6 +1,7 @@
 //! Where `compress` and `decompress` leave what they make.
 
 use std::ffi::OsString;
+use std::fmt::Display;
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::MetadataExt;
@@ -128,7 +129,7 @@ fn permissions(from: &Input) -> Option<Permissions> {
 }
 
 /// Says on standard error what was done other than asked for.
-pub(super) fn note_all(from: &Input, notes: &[String]) {
+pub(super) fn note_all(from: &Input, notes: &[impl Display]) {
     for note in notes {
         complain(format!("note: {from}: {note}"));
     }

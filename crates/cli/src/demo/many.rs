@@ -6,6 +6,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use swath::Fallback;
 use swath::ingest::{Files, IngestOptions};
 use swath_study::many::manager::manage;
 use swath_study::many::tree::{Spread, Tree, make};
@@ -86,7 +87,8 @@ fn by_threads(small: &Small) -> Result<Run> {
     let files = manage(&small.paths, threads, |path| fs::read(path))?;
     let mut run = ran(start.elapsed(), files.concat() == small.bytes);
     if threads < THREADS {
-        run.fallbacks.push(format!("{threads} of {THREADS} threads: no more can be started"));
+        let text = format!("{threads} of {THREADS} threads: no more can be started");
+        run.fallbacks.push(Fallback::Noted(text));
     }
     Ok(run)
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use swath::append::Ticket;
-use swath::{Output, OutputOptions, ReadOptions, Source};
+use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
 use super::bzip2::search::BlockSearch;
 
@@ -76,7 +76,7 @@ pub struct Decompressed {
     /// block. No other format has such a mark.
     pub lacks_end: bool,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl Decompressed {
@@ -165,7 +165,7 @@ impl DecompressOptions {
         let at_hand = swath::machine::memory_at_hand().unwrap_or(u64::MAX);
         let (workers, fewer) =
             room::to_decode(format, item, workers(self.read.workers()), at_hand);
-        let mut fallbacks: Vec<String> = fewer.into_iter().collect();
+        let mut fallbacks: Vec<Fallback> = fewer.into_iter().collect();
         let (spare, path) = (Spare::new(), supply.path().to_owned());
         let (plan, mut supply) = self.plan(supply, format)?;
         let mut search = None;

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath::append::Ticket;
-use swath::{Output, OutputOptions, ReadOptions, Reader, Source};
+use swath::{Fallback, Output, OutputOptions, ReadOptions, Reader, Source};
 
 use super::Format;
 use super::codec::{Encode, Frame, Shape};
@@ -70,7 +70,7 @@ pub struct Compressed {
     /// From the call to the end of the commit.
     pub elapsed: Duration,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl CompressOptions {

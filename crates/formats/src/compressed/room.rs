@@ -1,6 +1,8 @@
 //! How many workers there is memory for, and with how long tables: looked at before anything is
 //! read, for a control group that is full ends the process without a word.
 
+use swath::Fallback;
+
 use super::Format;
 use super::codec::Shape;
 use super::work::MOST_DECODED;
@@ -18,7 +20,7 @@ pub(super) struct Fitted {
     pub(super) shape: Shape,
     pub(super) workers: usize,
     /// What is done other than asked for.
-    pub(super) fallbacks: Vec<String>,
+    pub(super) fallbacks: Vec<Fallback>,
 }
 
 /// Fits `workers` with `shape` into what they may take of the bytes `at_hand`. Fewer
@@ -34,10 +36,7 @@ pub(super) fn fit(mut shape: Shape, workers: usize, at_hand: u64) -> Fitted {
             shape.tables = Some(tables);
         }
         if tables != usual {
-            let level = shape.level;
-            fallbacks.push(format!(
-                "shorter tables than level {level} has: there is no memory for those"
-            ));
+            fallbacks.push(Fallback::ShorterTables { level: shape.level });
         }
     }
     let (workers, fewer) = fewer(workers, room, per_worker(shape));
@@ -52,7 +51,7 @@ pub(super) fn to_decode(
     item: u64,
     workers: usize,
     at_hand: u64,
-) -> (usize, Option<String>) {
+) -> (usize, Option<Fallback>) {
     let context = match format {
         // Its documentation: 100 kB and 4 times the block; and what the block decodes to.
         Format::Bzip2 => 4 << 20,
@@ -67,10 +66,10 @@ fn room(at_hand: u64) -> u64 {
     (at_hand - at_hand / 4).saturating_sub(BASE)
 }
 
-fn fewer(workers: usize, room: u64, each: u64) -> (usize, Option<String>) {
+fn fewer(workers: usize, room: u64, each: u64) -> (usize, Option<Fallback>) {
     let most = usize::try_from(room / each).unwrap_or(usize::MAX).max(1);
-    let said = || format!("{most} of {workers} workers: there is no memory for more");
-    (workers.min(most), (most < workers).then(said))
+    let fewer = Fallback::FewerWorkers { asked: workers as u64, used: most as u64 };
+    (workers.min(most), (most < workers).then_some(fewer))
 }
 
 /// Bytes that one worker takes: a block, a context, and two frames that wait for their place.
@@ -119,7 +118,8 @@ mod tests {
         let fitted = fit(shape(Format::Bzip2, 9), 16, 60 << 20);
         assert!((1..16).contains(&fitted.workers), "{fitted:?}");
         assert_eq!(fitted.shape, shape(Format::Bzip2, 9));
-        assert!(fitted.fallbacks[0].contains(" of 16 workers"), "{fitted:?}");
+        let fewer = Fallback::FewerWorkers { asked: 16, used: fitted.workers as u64 };
+        assert_eq!(fitted.fallbacks, [fewer]);
     }
 
     #[test]

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::chunk::ChunkPlan;
 use crate::crew::Bounds;
+use crate::fallback::Fallback;
 use crate::schedule::{Cut, Run, Way};
 
 /// Workers at most that nobody asked for.
@@ -75,7 +76,7 @@ pub struct Hints {
 
 impl Hints {
     /// Numbers that nobody can mean are an accident; what was used instead is said.
-    fn bounded(&self, fallbacks: &mut Vec<String>) -> Self {
+    fn bounded(&self, fallbacks: &mut Vec<Fallback>) -> Self {
         let mut hints = *self;
         for (name, (least, most), number) in [
             ("request size", (LEAST_CHUNK, MOST_CHUNK), &mut hints.request_size),
@@ -83,7 +84,13 @@ impl Hints {
         ] {
             let kept = if *number == 0 { 0 } else { (*number).clamp(least, most) };
             if kept != *number {
-                fallbacks.push(format!("source: {name} {number} is out of range, used {kept}"));
+                let (asked, used) = (*number, kept);
+                fallbacks.push(Fallback::OutOfRange {
+                    from: "source",
+                    what: name,
+                    asked,
+                    used,
+                });
                 *number = kept;
             }
         }
@@ -92,7 +99,7 @@ impl Hints {
 }
 
 /// Facts with hints that can be meant, if there are any.
-pub(super) fn bounded(facts: &Facts, fallbacks: &mut Vec<String>) -> Option<Facts> {
+pub(super) fn bounded(facts: &Facts, fallbacks: &mut Vec<Fallback>) -> Option<Facts> {
     if facts.hints == Hints::default() {
         return None;
     }
@@ -109,7 +116,7 @@ pub(super) fn auto(
     facts: &Facts,
     wishes: &Wishes,
     page_cache: PageCache,
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
 ) -> Decision {
     let cut = cut(facts, wishes);
     let (first, crew) = workers(facts, wishes, cut.size);
@@ -240,6 +247,7 @@ mod tests {
     use super::super::{Reuse, Tuning, decide, in_order};
     use super::*;
     use crate::extent::Extent;
+    use alloc::string::ToString;
 
     const MIB: u64 = 1 << 20;
 
@@ -332,7 +340,13 @@ mod tests {
         let decision = decided(1024 * MIB, hints, &Wishes::default());
         assert_eq!((decision.workers.len(), decision.chunk_size.get()), (1024, 4096));
         assert_eq!(decision.fallbacks.len(), 2, "{:?}", decision.fallbacks);
-        assert!(decision.fallbacks[0].starts_with("source: request size 1 is out of range"));
+        let expected = Fallback::OutOfRange {
+            from: "source",
+            what: "request size",
+            asked: 1,
+            used: LEAST_CHUNK,
+        };
+        assert_eq!(decision.fallbacks[0], expected);
     }
 
     #[test]
@@ -355,7 +369,8 @@ mod tests {
             for reuse in [Reuse::Once, Reuse::Unknown] {
                 let wishes = Wishes { page_cache, reuse, ..Wishes::default() };
                 let decision = decided(1024 * MIB, Hints::default(), &wishes);
-                let said = decision.fallbacks.concat() + &decision.reason;
+                let told = decision.fallbacks.iter().map(ToString::to_string);
+                let said = told.collect::<String>() + &decision.reason;
                 assert!(!said.contains("O_DIRECT") && !said.contains("cached"), "{said}");
                 assert_eq!(decision.page_cache, PageCache::Keep, "there is none to spare");
             }

@@ -4,8 +4,9 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::wishes::{Engine, PageCache};
 use super::{COLD_WORKERS, MOST_IN_FLIGHT, READ_SIZE, SMALL};
+use crate::fallback::Fallback;
+use crate::wishes::{Engine, PageCache};
 
 /// Bytes of one read, at least: a page.
 pub(super) const LEAST_CHUNK: u64 = 4096;
@@ -60,7 +61,7 @@ impl Tuning {
     }
 
     /// Numbers that nobody can mean are an accident; what was used instead is said.
-    pub(super) fn bounded(&self, fallbacks: &mut Vec<String>) -> Self {
+    pub(super) fn bounded(&self, fallbacks: &mut Vec<Fallback>) -> Self {
         let mut tuning = *self;
         let sizes = (LEAST_CHUNK, MOST_CHUNK);
         let counts = (1, MOST_IN_FLIGHT);
@@ -75,8 +76,13 @@ impl Tuning {
         ] {
             let kept = if *number == 0 { 0 } else { (*number).clamp(least, most) };
             if kept != *number {
-                fallbacks
-                    .push(format!("profile: {name} {number} is out of range, used {kept}"));
+                let (asked, used) = (*number, kept);
+                fallbacks.push(Fallback::OutOfRange {
+                    from: "profile",
+                    what: name,
+                    asked,
+                    used,
+                });
                 *number = kept;
             }
         }
@@ -149,7 +155,10 @@ mod tests {
         assert_eq!((bounded.direct_depth, bounded.direct_chunk_size), (1024, 4096));
         assert_eq!((bounded.small, wild.small_bytes()), (READ_SIZE, READ_SIZE));
         assert_eq!(said.len(), 5, "{said:?}");
-        assert!(said[0].contains("warm workers"), "{said:?}");
+        assert!(
+            matches!(said[0], Fallback::OutOfRange { what: "warm workers", .. }),
+            "{said:?}"
+        );
         let mut said = vec![];
         assert_eq!(Tuning::default().bounded(&mut said), Tuning::default());
         assert!(said.is_empty());

@@ -43,6 +43,8 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use swath_plan::fallback::Fallback;
+
 use crate::append::ordered::shared::Shared;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
@@ -151,7 +153,7 @@ pub struct OrderedReport {
     /// Buffers that were made: the most chunks that existed at one time.
     pub buffers: u64,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl Ordered {

@@ -1,6 +1,7 @@
 //! Records in a map: not copied at all, where somebody promises that the file stays as it is.
 
 use swath_os::map::Map;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::Engine;
 
 use crate::blocks::Records;
@@ -12,7 +13,7 @@ use crate::survey;
 #[derive(Default)]
 pub(crate) struct Mapped<'f> {
     pub(crate) map: Option<Map<'f>>,
-    pub(crate) fallbacks: Vec<String>,
+    pub(crate) fallbacks: Vec<Fallback>,
 }
 
 /// Maps the file that `records` have a permit for, if that is faster, or asked for; else it is
@@ -25,10 +26,8 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
     let mut mapped = Mapped::default();
     let wanted = records.options.wishes.engine == Engine::Map;
     if records.starting_in.is_some() {
-        mapped.fallbacks.extend(
-            wanted
-                .then(|| String::from("records that begin in an extent are read: not mapped")),
-        );
+        let why = "records that begin in an extent are read: not mapped";
+        mapped.fallbacks.extend(wanted.then_some(Fallback::NotMapped { why }));
     } else if let (source, Some(extent)) = records.options.open_mapped(&permit, &name)? {
         let facts = survey::facts(&source, extent, &records.options, survey::WINDOWS);
         let resident = records.options.wishes.engine == Engine::Auto
@@ -38,9 +37,10 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
             let map = records.options.map_extent(permit, &source, extent)?;
             match map.frozen_bytes() {
                 Some(_) => mapped.map = Some(map),
-                None => mapped.fallbacks.push(String::from(
-                    "a guarded map may change under its reader: read instead",
-                )),
+                None => {
+                    let why = "a guarded map may change under its reader: read instead";
+                    mapped.fallbacks.push(Fallback::NotMapped { why });
+                }
             }
         }
     }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use swath_os::machine;
 use swath_os::map::Map;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::Records;
@@ -163,7 +164,7 @@ struct State<'m> {
     next: Start,
     /// Made for the first source; all count together.
     observer: Option<Observer>,
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
     /// Of those that were read to their end, and how many they are.
     report: Option<Report>,
     ended: u64,
@@ -187,8 +188,7 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
             for slot in 1..wanted {
                 let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
                 if let Err(error) = thread.spawn_scoped(scope, move || self.work(slot)) {
-                    let what = format!("worker {slot} not started ({error})");
-                    self.state().fallbacks.push(what);
+                    self.state().fallbacks.push(Fallback::not_started(slot, &error));
                     break;
                 }
             }

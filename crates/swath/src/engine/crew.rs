@@ -13,6 +13,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use swath_plan::crew::{Answers, Bounds, Crew, Step};
+use swath_plan::fallback::Fallback;
 
 use crate::report::Report;
 
@@ -30,7 +31,7 @@ pub(crate) struct Watch {
 struct State {
     crew: Crew,
     over: bool,
-    refused: Option<String>,
+    refused: Option<Fallback>,
 }
 
 impl Watch {
@@ -85,7 +86,7 @@ impl Watch {
     }
 
     /// Why there were not as many as there should have been.
-    pub(crate) fn refused(&self) -> Option<String> {
+    pub(crate) fn refused(&self) -> Option<Fallback> {
         self.state().refused.clone()
     }
 
@@ -101,7 +102,7 @@ impl Watch {
                     state = self.state();
                     if let Err(error) = started {
                         state.crew.refused();
-                        state.refused = Some(format!("worker {slot} not started ({error})"));
+                        state.refused = Some(Fallback::not_started(slot, &error));
                     }
                     continue;
                 }

@@ -3,6 +3,7 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use swath_os::priority::{IoPriorityGuard, set_thread_io_priority};
+use swath_plan::fallback::Fallback;
 
 use super::fill::Hands;
 use super::{Job, Visit};
@@ -32,7 +33,7 @@ pub(crate) fn run<V: Visit>(
             let slot = started;
             let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
             if let Err(error) = thread.spawn_scoped(scope, move || work(job, visit, slot)) {
-                job.fell_back(format!("worker {slot} not started ({error})"));
+                job.fell_back(Fallback::not_started(slot, &error));
                 break;
             }
             started += 1;
@@ -63,7 +64,7 @@ pub(crate) fn with_crew<V: Visit>(job: &Job<'_>, visit: &V, work_here: impl FnOn
             });
         });
         if let Err(error) = led {
-            job.fell_back(format!("no more workers than at first ({error})"));
+            job.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
         }
         work_here();
     });
@@ -119,7 +120,7 @@ pub(super) fn set_io_priority(job: &Job<'_>, say: bool) -> Option<IoPriorityGuar
         Err(error) => error,
     };
     if say {
-        job.fell_back(format!("I/O priority not set: {refused}"));
+        job.fell_back(Fallback::PriorityNotSet { why: refused.to_string() });
     }
     None
 }

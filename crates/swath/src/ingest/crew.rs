@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use swath_plan::fallback::Fallback;
 use swath_plan::files::{Window, share};
 
 use super::listing::Listing;
@@ -58,7 +59,7 @@ pub(super) struct Crew<'c> {
     told: AtomicU64,
     observer: Observer,
     pub(super) tally: Mutex<Tally>,
-    pub(super) fallbacks: Mutex<Vec<String>>,
+    pub(super) fallbacks: Mutex<Vec<Fallback>>,
 }
 
 struct Queue {
@@ -252,7 +253,7 @@ impl<'c> Crew<'c> {
         queue.started = queue.started.saturating_sub(1).max(1);
         queue.most_threads = queue.most_threads.min(queue.window.threads().max(1));
         drop(queue);
-        self.fell_back(format!("a thread was not started ({error})"));
+        self.fell_back(Fallback::WorkerNotStarted { index: None, why: error.to_string() });
     }
 
     /// Of the threads of the beginning there are only so many; with none, the caller is the one.
@@ -263,7 +264,7 @@ impl<'c> Crew<'c> {
         (queue.started, queue.most_threads) = (running, running);
     }
 
-    pub(super) fn fell_back(&self, what: String) {
+    pub(super) fn fell_back(&self, what: Fallback) {
         self.fallbacks.lock().unwrap_or_else(PoisonError::into_inner).push(what);
     }
 

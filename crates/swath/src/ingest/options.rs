@@ -1,5 +1,6 @@
 //! How to ingest: every choice a caller can make, each with its default.
 
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::Wishes;
 
 use super::arena::Arena;
@@ -266,7 +267,7 @@ impl IngestOptions {
 
     /// Fall-backs that are known before the first file: those of the caller, and wishes about the
     /// reading of one large file.
-    pub(super) fn noted(&self) -> Vec<String> {
+    pub(super) fn noted(&self) -> Vec<Fallback> {
         let (read, wishes, usual) = (&self.read, &self.read.wishes, Wishes::default());
         let unused = [
             ("engine", wishes.engine != usual.engine),
@@ -283,7 +284,8 @@ impl IngestOptions {
             ("costs", read.costs != Costs::Time),
         ];
         let unused = unused.into_iter().filter(|&(_, is_set)| is_set);
-        let told = unused.map(|(name, _)| format!("{name}: many files are read without it"));
+        let why = "many files are read without it";
+        let told = unused.map(|(what, _)| Fallback::Unused { what, why });
         self.read.noted.iter().cloned().chain(told).collect()
     }
 
@@ -297,7 +299,7 @@ impl IngestOptions {
     }
 
     /// What of the profile cannot be meant, and was bounded.
-    pub(super) fn out_of_range(&self) -> Vec<String> {
+    pub(super) fn out_of_range(&self) -> Vec<Fallback> {
         let Some(profile) = self.profile() else { return Vec::new() };
         let numbers = [
             ("workers for files", self.workers() == 0, profile.files_workers() as u64),
@@ -308,8 +310,13 @@ impl IngestOptions {
             ),
         ];
         let wild = numbers.into_iter().filter(|&(_, used, n)| used && n > u64::from(MOST));
-        wild.map(|(name, _, n)| format!("profile: {name} {n} is out of range, used {MOST}"))
-            .collect()
+        wild.map(|(what, _, asked)| Fallback::OutOfRange {
+            from: "profile",
+            what,
+            asked,
+            used: u64::from(MOST),
+        })
+        .collect()
     }
 
     pub(super) fn part_len(&self) -> usize {

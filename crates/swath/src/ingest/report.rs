@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use swath_plan::fallback::Fallback;
+
 use super::options::FileOrder;
 
 /// System calls, by kind: what many small files cost.
@@ -127,7 +129,7 @@ pub struct IngestReport {
     /// What the order gained, if one was asked for.
     pub order: Option<OrderGain>,
     /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
+    pub fallbacks: Vec<Fallback>,
 }
 
 impl IngestReport {

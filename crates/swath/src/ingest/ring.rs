@@ -6,6 +6,7 @@ use std::rc::Rc;
 
 use rustix::fs::{FileType, makedev};
 use swath_os::file_ring::{FileDone, FileRing};
+use swath_plan::fallback::Fallback;
 use swath_plan::files::By;
 
 use super::worker::SMALL;
@@ -27,7 +28,7 @@ pub(super) enum Came {
 pub(super) struct Reaper {
     depth: u32,
     ring: Option<FileRing>,
-    refused: Option<String>,
+    refused: Option<Fallback>,
     begun: Vec<Begun>,
     /// Those of a ring that was given up.
     calls: u64,
@@ -96,9 +97,7 @@ impl Reaper {
         if is_there {
             self.calls = self.calls();
             self.close();
-            self.refused = Some(String::from(
-                "ring closed: too few descriptors, one file after the other",
-            ));
+            self.refused = Some(Fallback::RingClosed);
         }
         is_there
     }
@@ -110,7 +109,7 @@ impl Reaper {
     }
 
     /// Why there is none, although one was wanted.
-    pub(super) fn refused(&mut self) -> Option<String> {
+    pub(super) fn refused(&mut self) -> Option<Fallback> {
         self.refused.take()
     }
 
@@ -148,9 +147,8 @@ impl Reaper {
             match memory.and_then(|memory| FileRing::new(self.depth, SMALL, memory)) {
                 Ok(ring) => self.ring = Some(ring),
                 Err(error) => {
-                    self.refused = Some(format!(
-                        "ring refused ({error}), a thread for each file in flight"
-                    ));
+                    let why = error.to_string();
+                    self.refused = Some(Fallback::RingRefused { why, each: "file" });
                 }
             }
         }
@@ -169,8 +167,7 @@ impl Reaper {
         let Some(ring) = &mut self.ring else { return };
         ring.wait(want);
         if let Some(error) = ring.lost() {
-            self.refused =
-                Some(format!("ring lost ({error}), a thread for each file in flight"));
+            self.refused = Some(Fallback::RingLost { why: error.to_string() });
         }
     }
 

@@ -12,6 +12,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Condvar, Mutex, PoisonError};
 
+use swath_plan::fallback::Fallback;
 use swath_plan::files::Lender;
 
 use slabs::{Exchange, Piece, Slab, State, Streamer};
@@ -283,7 +284,8 @@ pub(super) fn stream<E: From<Error>>(
     }
     let mut report = IngestReport::default();
     if options.order != FileOrder::Given {
-        report.fallbacks.push(String::from("order: a stream reads in the order given"));
+        let why = "a stream reads in the order given";
+        report.fallbacks.push(Fallback::Unused { what: "order", why });
     }
     summary(crew).fill_in(&mut report, options);
     match options.failures {

@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use swath_os::memory::{Pages, WriteLease};
 use swath_os::priority::set_thread_io_priority;
 use swath_plan::classes::{Lease, Piece};
+use swath_plan::fallback::Fallback;
 use swath_plan::schedule::Way;
 
 use crate::engine::Trouble;
@@ -27,7 +28,7 @@ pub(super) fn lead(shared: &Shared) {
         };
         let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
         if let Err(error) = foreman.spawn_scoped(scope, move || watch.lead(start)) {
-            shared.fell_back(format!("no more workers than at first ({error})"));
+            shared.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
         }
         work(shared, 0);
     });
@@ -51,7 +52,7 @@ pub(super) fn work(shared: &Shared, slot: usize) {
         match set_thread_io_priority(priority) {
             Ok(set) => guard = Some(set),
             Err(error) if slot == 0 => {
-                shared.fell_back(format!("I/O priority not set: {error}"))
+                shared.fell_back(Fallback::PriorityNotSet { why: error.to_string() })
             }
             Err(_) => {}
         }

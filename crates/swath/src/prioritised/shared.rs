@@ -11,6 +11,7 @@ use swath_os::memory::Leases;
 use swath_os::priority::IoPriority;
 use swath_plan::classes::{Chunks, Classes, Lease};
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::schedule::{Action, Outcome, Verdict};
 
 use crate::engine::crew::Watch;
@@ -77,9 +78,7 @@ pub(super) struct State {
     announced: Vec<Option<Duration>>,
     failure: Option<Error>,
     tally: Tally,
-    fallbacks: Vec<String>,
-    /// Whether they say that direct reads were refused.
-    fell_back: bool,
+    fallbacks: Vec<Fallback>,
     parked: usize,
     waiting: usize,
     /// One worker checks at a time, so that classes are announced in the order of completion.
@@ -98,7 +97,6 @@ impl State {
             failure: None,
             tally: Tally::default(),
             fallbacks: Vec::new(),
-            fell_back: false,
             parked: 0,
             waiting: 0,
             checking: false,
@@ -199,9 +197,8 @@ impl Shared {
             (Verdict::Continue, _) | (_, None) => {}
             (Verdict::Retry, Some(_)) => state.tally.retries += 1,
             (Verdict::FellBack, Some(error)) => {
-                if !std::mem::replace(&mut state.fell_back, true) {
-                    let source = &self.inputs[lease.file].source;
-                    state.fallbacks.push(source.fell_back(&error));
+                if !state.fallbacks.iter().any(Fallback::is_direct_refused) {
+                    state.fallbacks.push(Opened::fell_back(&error));
                 }
             }
             (Verdict::Failed, Some(error)) => self.fail_locked(state, error),
@@ -417,7 +414,7 @@ impl Shared {
         self.state().tally.add(tally);
     }
 
-    pub(super) fn fell_back(&self, what: String) {
+    pub(super) fn fell_back(&self, what: Fallback) {
         self.state().fallbacks.push(what);
     }
 }
@@ -428,7 +425,7 @@ pub(super) struct Summary {
     pub(super) announced: Vec<Option<Duration>>,
     pub(super) max_skew: usize,
     pub(super) tally: Tally,
-    pub(super) fallbacks: Vec<String>,
+    pub(super) fallbacks: Vec<Fallback>,
 }
 
 impl From<State> for Summary {

@@ -11,6 +11,7 @@ use swath_os::{machine, numa};
 use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape, by_position};
 use swath_plan::crew::Bounds;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{self, Decision, Engine, READ_SIZE, Schedule};
 use swath_plan::schedule::Way;
 
@@ -204,11 +205,14 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
     let mut wishes = options.wishes;
     let mut fallbacks = Vec::new();
     if wishes.engine == Engine::Ring {
-        fallbacks.push(String::from("engine `ring`: classes are read by threads, used `pool`"));
-        wishes.engine = Engine::Pool;
+        let (asked, used) = (Engine::Ring, Engine::Pool);
+        let why = "classes are read by threads";
+        fallbacks.push(Fallback::EngineUnused { asked, used, why });
+        wishes.engine = used;
     }
     if wishes.schedule == Schedule::Static {
-        fallbacks.push(String::from("schedule `static`: classes go to the next free worker"));
+        let why = "classes go to the next free worker";
+        fallbacks.push(Fallback::Unused { what: "schedule `static`", why });
         wishes.schedule = Schedule::Dynamic;
     }
     let most_windows = (survey::WINDOWS / opened.len().max(1)).max(1);
@@ -298,7 +302,7 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
         match thread.spawn(work_on) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
-                shared.fell_back(format!("worker {slot} not started ({error})"));
+                shared.fell_back(Fallback::not_started(slot, &error));
                 (slot + 1..workers).for_each(|_| shared.leave());
                 match threads.is_empty() {
                     true => work(shared, 0),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use swath_os::map::Map;
 use swath_os::memory::{Leases, WriteLease};
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Decision, Engine, Facts, PageCache, decide};
 use swath_plan::schedule::Lease;
 
@@ -32,15 +33,14 @@ pub(super) fn fill_memory(
     let decision = decide(&facts, &options.wishes);
     let mut report = survey::report(&decision, options);
     if !aligned && decision.page_cache == PageCache::Bypass {
-        report.fallbacks.push(String::from("destination not aligned: through bounce buffers"));
+        report.fallbacks.push(Fallback::NotAligned);
     }
     report
         .fallbacks
         .extend(survey::advise(source, extent, options.advice).filter(|_| map.is_none()));
     if map.is_some() && options.advice == Advice::MapAhead {
-        report
-            .fallbacks
-            .push(String::from("advice `map-ahead`: for sums and counts, not given"));
+        let why = "for sums and counts, not given";
+        report.fallbacks.push(Fallback::Unused { what: "advice `map-ahead`", why });
     }
     let mut manner = survey::manner(&decision, &facts, options);
     manner.map = map;
@@ -86,7 +86,8 @@ fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
     let refused = AtomicBool::new(false);
     let mut beside = || {
         if let Err(error) = ring::run(job, visit, slot, depth) {
-            job.fell_back(format!("ring refused ({error}), a thread for each read in flight"));
+            let why = error.to_string();
+            job.fell_back(Fallback::RingRefused { why, each: "read" });
             // Relaxed: read on this thread.
             refused.store(true, Ordering::Relaxed);
             worker::run_slot(job, visit, slot, depth);

@@ -22,6 +22,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::io::Errno;
 
+use swath_plan::fallback::Fallback;
+
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, locate};
 use crate::sink::fs::{Facts, FileKind, Fs, FsFile, FsFolder};
@@ -169,9 +171,8 @@ impl Draft {
     }
 
     /// What this file system cannot do, and what follows.
-    pub(crate) fn fallbacks(&self) -> Vec<String> {
-        let unlocked = "this file system has no locks: a second writer would not be told";
-        Vec::from_iter((!self.claim.is_locked()).then(|| String::from(unlocked)))
+    pub(crate) fn fallbacks(&self) -> Vec<Fallback> {
+        Vec::from_iter((!self.claim.is_locked()).then_some(Fallback::NoLocks))
     }
 
     /// Another file in the same folder that never has a name; gone when it is dropped.

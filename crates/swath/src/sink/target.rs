@@ -11,6 +11,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath_plan::extent::Extent;
+use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::units::Cut;
 
 use crate::sink::direct::{DirectFile, Progress};
@@ -49,9 +50,9 @@ pub(crate) struct Place {
     past_cache: bool,
 }
 
-/// Whether O_DIRECT was refused, in the words of a report.
-pub(crate) fn refused(why: impl fmt::Display) -> String {
-    format!("O_DIRECT refused ({why}), written through the page cache")
+/// That O_DIRECT was refused, for a report.
+pub(crate) fn refused(why: impl fmt::Display) -> Fallback {
+    Fallback::DirectRefused { at: DirectUse::Write, why: why.to_string() }
 }
 
 impl Target {

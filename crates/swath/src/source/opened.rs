@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use rustix::fs::OFlags;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
 
 use super::file::{self, Direct, Identity, Place};
@@ -309,9 +310,9 @@ impl Opened {
         }
     }
 
-    /// What was done instead of direct reads, which it refused with `error`.
-    pub(crate) fn fell_back(&self, error: &Error) -> String {
-        format!("{} ({error:?}), read buffered", self.words().direct_refused)
+    /// What was done instead of direct reads, which a file refused with `error`.
+    pub(crate) fn fell_back(error: &Error) -> Fallback {
+        Fallback::DirectRefused { at: DirectUse::Read, why: format!("{error:?}") }
     }
 
     /// The error for an engine that maps, where `verb` would.
@@ -352,19 +353,16 @@ impl Opened {
 struct Words {
     changed_len: &'static str,
     truncated: &'static str,
-    direct_refused: &'static str,
 }
 
 const OF_FILES: Words = Words {
     changed_len: "read it when its writer is done, or only the length it had first (`--follow-size first`)",
     truncated: "it may have been truncated while it was read",
-    direct_refused: "O_DIRECT refused",
 };
 
 const OF_OTHERS: Words = Words {
     changed_len: "read it again when its writer is done",
     truncated: "look whether the source says the length that it has",
-    direct_refused: "direct reads refused",
 };
 
 /// What a file may do while it is read.

@@ -6,6 +6,7 @@ use std::thread;
 use swath_os::writeback::start_writeback;
 use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
@@ -41,13 +42,14 @@ impl<'w> Job<'w> {
     }
 
     /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
-    pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<String>) -> Result<u64> {
+    pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<Fallback>) -> Result<u64> {
         let mut started = 1;
         thread::scope(|scope| {
             while started < workers {
                 let builder = thread::Builder::new().name(format!("swath-{started}"));
                 if let Err(error) = builder.spawn_scoped(scope, || self.work()) {
-                    fallbacks.push(format!("worker {started} not started ({error})"));
+                    let why = error.to_string();
+                    fallbacks.push(Fallback::WorkerNotStarted { index: Some(started), why });
                     break;
                 }
                 started += 1;

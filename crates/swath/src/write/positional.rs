@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
@@ -42,7 +43,7 @@ use crate::timeline::Activity;
 pub struct Positional {
     draft: Draft,
     len: u64,
-    fallbacks: Vec<String>,
+    fallbacks: Vec<Fallback>,
     chunk_size: NonZeroU64,
     observer: Observer,
     /// A write was not done, so the file is not what the program meant.
@@ -52,7 +53,7 @@ pub struct Positional {
 impl Positional {
     pub(super) fn new(
         draft: Draft,
-        fallbacks: Vec<String>,
+        fallbacks: Vec<Fallback>,
         (len, chunk_size): (u64, NonZeroU64),
         observer: Observer,
     ) -> Self {
@@ -71,7 +72,7 @@ impl Positional {
     }
 
     /// Wishes that could not be granted, and what was done instead.
-    pub fn fallbacks(&self) -> &[String] {
+    pub fn fallbacks(&self) -> &[Fallback] {
         &self.fallbacks
     }
 

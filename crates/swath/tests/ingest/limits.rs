@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use swath::ingest::{Delivery, Failures, Files, IngestOptions};
-use swath::{Error, ReadOptions, Reason};
+use swath::{Error, Fallback, ReadOptions, Reason};
 use swath_reference::ingest::walk;
 use swath_reference::limits::without_threads;
 
@@ -93,7 +93,7 @@ fn without_another_thread_the_caller_reads_and_hands_over() {
             .with_read(ReadOptions::new().with_workers(4))
             .stream(folder.path(), |_| Ok::<(), Error>(()));
         let report = report.expect("read");
-        let told = |what: &String| what.starts_with("a thread was not started");
+        let told = |it: &Fallback| matches!(it, Fallback::WorkerNotStarted { index: None, .. });
         assert!(report.fallbacks.iter().any(told), "{report:?}");
         assert_eq!(report.workers, 1);
         let stopped = IngestOptions::new().stream(folder.path(), |part| match part.index {

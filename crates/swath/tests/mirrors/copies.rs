@@ -105,3 +105,8 @@ impl ReadAt for Faulty {
         PathBuf::from(self.name)
     }
 }
+
+/// What a report says was done instead, in words.
+pub(crate) fn texts(fallbacks: &[swath::Fallback]) -> Vec<String> {
+    fallbacks.iter().map(ToString::to_string).collect()
+}

@@ -10,6 +10,8 @@ use swath::mirror::{Mirrored, Verify};
 use swath::{Engine, ReadOptions, Source, manifest};
 use swath_reference::{bytes, skip};
 
+use crate::copies::texts;
+
 const MIB: usize = 1 << 20;
 
 /// Says why a command did not do what it should.
@@ -75,7 +77,7 @@ fn what_a_device_fails_at_comes_from_another_copy() {
             }
             assert_eq!(device.errors, device.fail_overs, "{device:?}");
             if device.errors > 0 {
-                let told = loaded.report.fallbacks.join("\n");
+                let told = texts(&loaded.report.fallbacks).join("\n");
                 assert!(told.contains("os error 5"), "{told}");
             }
         }

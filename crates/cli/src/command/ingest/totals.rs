@@ -3,7 +3,7 @@
 use serde::Serialize;
 use swath::ingest::{FileOrder, IngestReport, OrderGain};
 
-use crate::report::{bytes_per_s, counted, size_text, time_text};
+use crate::report::{bytes_per_s, counted, size_text, texts, time_text};
 
 /// Every number of the report, with its unit in the key.
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ impl From<&IngestReport> for Json {
             calls_per_file: report.calls_per_file(),
             populated_bytes: report.populated_bytes,
             order: report.order.as_ref().map(OrderJson::from),
-            fallbacks: report.fallbacks.clone(),
+            fallbacks: texts(&report.fallbacks),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use swath_os::machine;
+use swath_plan::fallback::Fallback;
 
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
@@ -39,8 +40,7 @@ where
         for worker in 1..workers {
             let thread = std::thread::Builder::new().name(format!("swath-{worker}"));
             if let Err(error) = thread.spawn_scoped(scope, || work.work()) {
-                let what = format!("worker {worker} not started ({error})");
-                ordered.shared().fell_back(what);
+                ordered.shared().fell_back(Fallback::not_started(worker, &error));
                 break;
             }
         }

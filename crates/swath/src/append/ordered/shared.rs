@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use swath_os::machine;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::sequence::{Placed, Refused, Sequence};
 
 use crate::append::ordered::{OrderedOptions, OrderedReport};
@@ -69,7 +70,7 @@ impl Shared {
         path: PathBuf,
         target: Target,
         options: &OrderedOptions,
-        fallbacks: Vec<String>,
+        fallbacks: Vec<Fallback>,
     ) -> Self {
         let window = match options.window {
             0 => 2 * machine::usable_cpus(),
@@ -121,7 +122,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn fell_back(&self, what: String) {
+    pub(super) fn fell_back(&self, what: Fallback) {
         self.state().written.fallbacks.push(what);
     }
 

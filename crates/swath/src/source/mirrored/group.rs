@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use swath_os::file_system::disk;
 use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
 use swath_plan::mirror::{self, Agreed, Copy, Mirrors, Setup, Standing};
 use swath_plan::schedule::Nanos;
 
@@ -54,7 +55,7 @@ pub(crate) struct Group {
     pub(super) shared: Arc<Shared>,
     pub(super) len: u64,
     pub(super) hedged: bool,
-    notes: Vec<String>,
+    notes: Vec<Fallback>,
 }
 
 impl Drop for Group {
@@ -105,7 +106,7 @@ impl Group {
         notes.extend(shared_devices(&members, &copies));
         let hedged = mirrored.hedging.is_some() && !matches!(mirrored.verify, Verify::Vote);
         if mirrored.hedging.is_some() && !hedged {
-            notes.push(String::from("copies that vote are read side by side: no second reads"));
+            notes.push(Fallback::NoHedging);
         }
         let hedging = mirrored.hedging.filter(|_| hedged).map(|hedging| hedging.0);
         let setup = Setup { copies, give_up_after: GIVE_UP_AFTER, hedging };
@@ -163,17 +164,12 @@ impl Group {
             let (tally, standing) = (mirrors.tally(copy), mirrors.standing(copy));
             let trouble = member.trouble();
             if let (Some(trouble), 1..) = (&trouble, tally.errors) {
-                let gave_up = match standing {
-                    Standing::Good => "",
-                    Standing::GivenUp => "; given up",
-                    Standing::Gone => "; not read any more",
-                };
-                let chunks = if tally.errors == 1 { "chunk" } else { "chunks" };
-                report.fallbacks.push(format!(
-                    "mirror {}: {} {chunks} not taken from it ({trouble}){gave_up}",
-                    member.name.display(),
-                    tally.errors,
-                ));
+                report.fallbacks.push(Fallback::MirrorFailed {
+                    path: member.shown(),
+                    chunks: tally.errors,
+                    why: trouble.clone(),
+                    standing,
+                });
             }
             report.mirrors.push(MirrorReport {
                 path: member.name.clone(),
@@ -227,6 +223,11 @@ impl Shared {
 }
 
 impl Member {
+    /// Its name, as it is shown.
+    fn shown(&self) -> String {
+        self.name.display().to_string()
+    }
+
     fn open(source: &Source) -> Self {
         let name = source.name();
         let mut errno = None;
@@ -291,27 +292,27 @@ fn judge(
     members: &[Member],
     lens: &[Option<u64>],
     (len, verify): (u64, &Verify),
-) -> (Vec<Copy>, Vec<String>) {
+) -> (Vec<Copy>, Vec<Fallback>) {
     let mut notes = Vec::new();
     let mut devices: Vec<Device> = Vec::new();
     let mut copies = Vec::new();
     for (index, (member, &own)) in members.iter().zip(lens).enumerate() {
-        let path = member.name.display();
         let mut usable = own;
         match (own, member.trouble()) {
             (None, trouble) => {
-                let trouble = trouble.unwrap_or_default();
-                notes.push(format!("mirror {path} is not read: {trouble}"));
+                let why = trouble.unwrap_or_default();
+                notes.push(Fallback::MirrorNotRead { path: member.shown(), why });
             }
             (Some(own), _) if own != len => {
                 let trouble = format!("it has {own} bytes instead of {len}");
-                let mut left_out = "";
+                let path = member.shown();
                 // Chunks of another version would be torn in between.
                 if matches!(verify, Verify::None) {
                     usable = None;
-                    left_out = "is not read: ";
+                    notes.push(Fallback::MirrorNotRead { path, why: trouble.clone() });
+                } else {
+                    notes.push(Fallback::MirrorLength { path, len: own, expected: len });
                 }
-                notes.push(format!("mirror {path} {left_out}{trouble}"));
                 member.is_in_trouble(trouble);
             }
             (Some(_), _) => {}
@@ -348,24 +349,18 @@ impl Device {
     }
 }
 
-fn shared_devices(members: &[Member], copies: &[Copy]) -> Vec<String> {
+fn shared_devices(members: &[Member], copies: &[Copy]) -> Vec<Fallback> {
     let readable = |copy: &Copy| copy.len.is_some();
-    let name = |index: usize| members[index].name.display().to_string();
     let mut notes = Vec::new();
     for (index, copy) in copies.iter().enumerate().filter(|(_, copy)| readable(copy)) {
         let mates = copies.iter().enumerate().filter(|(other, mate)| {
             *other > index && readable(mate) && mate.device == copy.device
         });
-        let mates: Vec<String> = mates.map(|(other, _)| name(other)).collect();
+        let others: Vec<String> = mates.map(|(other, _)| members[other].shown()).collect();
         let is_first =
             !copies[..index].iter().any(|it| readable(it) && it.device == copy.device);
-        if is_first && !mates.is_empty() {
-            notes.push(format!(
-                "mirrors {} and {} share one device: together they are no faster, so one of them \
-                 is read and the others are spare",
-                name(index),
-                mates.join(", "),
-            ));
+        if is_first && !others.is_empty() {
+            notes.push(Fallback::MirrorsShareDevice { path: members[index].shown(), others });
         }
     }
     notes

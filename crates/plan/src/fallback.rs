@@ -1,0 +1,394 @@
+//! What was not had, and what was done instead: a list of them stands in every report.
+//!
+//! A [`Fallback`] answers two questions: a program asks by its variant what it was, and a person
+//! reads its text. Those of `policy` are made here in `plan`, all others where something refuses.
+//!
+//! ```
+//! use swath_plan::fallback::{DirectUse, Fallback};
+//!
+//! let why = String::from("Invalid argument (os error 22)");
+//! let fallback = Fallback::DirectRefused { at: DirectUse::Read, why };
+//! assert!(fallback.is_direct_refused());
+//! assert!(fallback.to_string().starts_with("O_DIRECT refused (Invalid argument"));
+//! ```
+
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+use core::fmt;
+
+use crate::mirror::Standing;
+use crate::wishes::{Engine, PageCache};
+
+/// A wish that was not granted, or help that was not had. Its text says what was done instead.
+///
+/// `why` is for people: the kernel's words, or ours.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Fallback {
+    /// Bytes went through the page cache, although they were to go past it.
+    DirectRefused {
+        /// When that was found out.
+        at: DirectUse,
+        /// Who refused.
+        why: String,
+    },
+    /// Another way through or past the page cache was taken, for a reason other than `O_DIRECT`.
+    PageCacheUnused {
+        /// What was asked for.
+        asked: PageCache,
+        /// What was taken.
+        used: PageCache,
+        /// What does not go together with the wish.
+        why: &'static str,
+    },
+    /// Another engine ran.
+    EngineUnused {
+        /// What was asked for.
+        asked: Engine,
+        /// What ran.
+        used: Engine,
+        /// What does not go together with the wish.
+        why: &'static str,
+    },
+    /// A choice that has no meaning where it was made.
+    Unused {
+        /// Its name.
+        what: &'static str,
+        /// What is so instead.
+        why: &'static str,
+    },
+    /// More than anybody can use.
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The wish.
+        asked: u64,
+        /// The most there may be, which was used.
+        used: u64,
+    },
+    /// A number that nobody can mean.
+    OutOfRange {
+        /// Who said it: a profile, or the source.
+        from: &'static str,
+        /// Its name.
+        what: &'static str,
+        /// The number.
+        asked: u64,
+        /// The nearest that can be meant, which was used.
+        used: u64,
+    },
+    /// The chunk size is no whole number of the device's units.
+    ChunkSizeRounded {
+        /// The wish, in bytes.
+        asked: u64,
+        /// Bytes of one unit.
+        unit: u64,
+        /// The next whole number of them, which was used.
+        used: u64,
+    },
+    /// There is no memory for as many workers as were wanted.
+    FewerWorkers {
+        /// The wish.
+        asked: u64,
+        /// How many there were.
+        used: u64,
+    },
+    /// A thread could not be started; the others did its work.
+    WorkerNotStarted {
+        /// Which worker it was to be; `None` where they are not counted.
+        index: Option<u64>,
+        /// What starting it said.
+        why: String,
+    },
+    /// The number of workers could not grow with what the source answers.
+    NoMoreWorkers {
+        /// What starting the thread that watches said.
+        why: String,
+    },
+    /// There was no ring.
+    RingRefused {
+        /// The kernel's words.
+        why: String,
+        /// What a thread each was started for instead: a `read` or a `file` in flight.
+        each: &'static str,
+    },
+    /// The ring ended before its work did.
+    RingLost {
+        /// The kernel's words.
+        why: String,
+    },
+    /// The ring was closed, for its descriptor was wanted.
+    RingClosed,
+    /// Threads read as urgently as they would have anyway.
+    PriorityNotSet {
+        /// The kernel's words.
+        why: String,
+    },
+    /// The kernel did not take the advice.
+    AdviceRefused {
+        /// Its words.
+        why: String,
+    },
+    /// Advice for maps was not given, for nothing was mapped.
+    AdviceForMapsOnly,
+    /// A file that was to be mapped was read.
+    NotMapped {
+        /// What does not go together with a map, and what was done.
+        why: &'static str,
+    },
+    /// The caller's memory cannot be read into directly.
+    NotAligned,
+    /// No room was reserved: a full disk is found out by a write.
+    NotReserved,
+    /// The file system has no locks.
+    NoLocks,
+    /// Copies that vote are all read, so none is asked a second time.
+    NoHedging,
+    /// Copies live on one device.
+    MirrorsShareDevice {
+        /// The first of them, as names are shown.
+        path: String,
+        /// All others.
+        others: Vec<String>,
+    },
+    /// A copy is not read.
+    MirrorNotRead {
+        /// Its name, as it is shown.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// A copy has another length than the others, and is read all the same.
+    MirrorLength {
+        /// Its name, as it is shown.
+        path: String,
+        /// Its bytes.
+        len: u64,
+        /// The bytes of the others.
+        expected: u64,
+    },
+    /// A copy failed at some chunks; others gave them.
+    MirrorFailed {
+        /// Its name, as it is shown.
+        path: String,
+        /// How many chunks.
+        chunks: u64,
+        /// What was last wrong with it.
+        why: String,
+        /// What became of it.
+        standing: Standing,
+    },
+    /// Tables of a compressor are shorter than its level has: there is no memory for those.
+    ShorterTables {
+        /// The level.
+        level: i32,
+    },
+    /// What the caller said could not be had before the call, in his words.
+    Noted(String),
+}
+
+/// When it was found out that there is no `O_DIRECT`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DirectUse {
+    /// Before the first byte was read.
+    Open,
+    /// By a read.
+    Read,
+    /// Before the first byte was written, or by a write.
+    Write,
+}
+
+impl Fallback {
+    /// Whether bytes were to go past the page cache by `O_DIRECT`, and were not let.
+    #[must_use]
+    pub fn is_direct_refused(&self) -> bool {
+        matches!(self, Self::DirectRefused { .. })
+    }
+
+    /// That worker `index` could not be started, for starting it said `why`.
+    #[must_use]
+    pub fn not_started(index: usize, why: &dyn fmt::Display) -> Self {
+        Self::WorkerNotStarted { index: Some(index as u64), why: why.to_string() }
+    }
+}
+
+impl fmt::Display for Fallback {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DirectRefused { at, why } => direct_refused(f, *at, why),
+            Self::PageCacheUnused { asked, used, why } => page_cache(f, *asked, *used, why),
+            Self::EngineUnused { asked, used, why } => {
+                write!(f, "engine `{asked}`: {why}, used `{used}`")
+            }
+            Self::Unused { what, why } => write!(f, "{what}: {why}"),
+            Self::TooMany { what, asked, used } => {
+                write!(f, "{what} {asked}: at most {used}, used that")
+            }
+            Self::OutOfRange { from, what, asked, used } => {
+                write!(f, "{from}: {what} {asked} is out of range, used {used}")
+            }
+            Self::ChunkSizeRounded { asked, unit, used } => {
+                write!(f, "chunk size {asked}: O_DIRECT reads units of {unit}, used {used}")
+            }
+            Self::FewerWorkers { asked, used } => {
+                write!(f, "{used} of {asked} workers: there is no memory for more")
+            }
+            Self::WorkerNotStarted { index: Some(index), why } => {
+                write!(f, "worker {index} not started ({why})")
+            }
+            Self::WorkerNotStarted { index: None, why } => {
+                write!(f, "a thread was not started ({why})")
+            }
+            Self::NoMoreWorkers { why } => write!(f, "no more workers than at first ({why})"),
+            Self::RingRefused { why, each } => {
+                write!(f, "ring refused ({why}), a thread for each {each} in flight")
+            }
+            Self::RingLost { why } => {
+                write!(f, "ring lost ({why}), a thread for each file in flight")
+            }
+            Self::PriorityNotSet { why } => write!(f, "I/O priority not set: {why}"),
+            Self::AdviceRefused { why } => write!(f, "advice refused: {why}"),
+            Self::MirrorNotRead { path, why } => write!(f, "mirror {path} is not read: {why}"),
+            Self::MirrorLength { path, len, expected } => {
+                write!(f, "mirror {path} it has {len} bytes instead of {expected}")
+            }
+            Self::MirrorFailed { path, chunks, why, standing } => {
+                let word = if *chunks == 1 { "chunk" } else { "chunks" };
+                let end = ending(*standing);
+                write!(f, "mirror {path}: {chunks} {word} not taken from it ({why}){end}")
+            }
+            Self::MirrorsShareDevice { path, others } => {
+                let others = others.join(", ");
+                write!(f, "mirrors {path} and {others} {SHARED}")
+            }
+            Self::ShorterTables { level } => {
+                write!(f, "shorter tables than level {level} has: there is no memory for those")
+            }
+            Self::NotMapped { why } => f.write_str(why),
+            Self::Noted(text) => f.write_str(text),
+            Self::RingClosed => f.write_str(CLOSED),
+            Self::AdviceForMapsOnly => f.write_str("this advice is for maps only: not given"),
+            Self::NotAligned => f.write_str("destination not aligned: through bounce buffers"),
+            Self::NotReserved => f.write_str("room was not reserved: this file system cannot"),
+            Self::NoLocks => f.write_str(UNLOCKED),
+            Self::NoHedging => f.write_str(VOTING),
+        }
+    }
+}
+
+const SHARED: &str = "share one device: together they are no faster, so one of them is read and \
+                      the others are spare";
+const CLOSED: &str = "ring closed: too few descriptors, one file after the other";
+const UNLOCKED: &str = "this file system has no locks: a second writer would not be told";
+const VOTING: &str = "copies that vote are read side by side: no second reads";
+
+fn direct_refused(f: &mut fmt::Formatter<'_>, at: DirectUse, why: &str) -> fmt::Result {
+    match at {
+        DirectUse::Open => {
+            write!(f, "page cache `bypass`: {why}, read through it and dropped")
+        }
+        DirectUse::Read => write!(f, "O_DIRECT refused ({why}), read buffered"),
+        DirectUse::Write => {
+            write!(f, "O_DIRECT refused ({why}), written through the page cache")
+        }
+    }
+}
+
+fn page_cache(
+    f: &mut fmt::Formatter<'_>,
+    asked: PageCache,
+    used: PageCache,
+    why: &str,
+) -> fmt::Result {
+    let end = if used == PageCache::Drop { ", read through it and dropped" } else { "" };
+    write!(f, "page cache `{asked}`: {why}{end}")
+}
+
+fn ending(standing: Standing) -> &'static str {
+    match standing {
+        Standing::Good => "",
+        Standing::GivenUp => "; given up",
+        Standing::Gone => "; not read any more",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec;
+
+    fn text(word: &str) -> String {
+        String::from(word)
+    }
+
+    #[test]
+    fn o_direct_is_asked_for_by_its_variant_wherever_it_was_refused() {
+        for (at, expected) in [
+            (DirectUse::Open, "page cache `bypass`: W, read through it and dropped"),
+            (DirectUse::Read, "O_DIRECT refused (W), read buffered"),
+            (DirectUse::Write, "O_DIRECT refused (W), written through the page cache"),
+        ] {
+            let fallback = Fallback::DirectRefused { at, why: text("W") };
+            assert!(fallback.is_direct_refused());
+            assert_eq!(fallback.to_string(), expected);
+        }
+        let copies = Fallback::PageCacheUnused {
+            asked: PageCache::Bypass,
+            used: PageCache::Drop,
+            why: "copies are compared",
+        };
+        assert!(!copies.is_direct_refused());
+        let expected = "page cache `bypass`: copies are compared, read through it and dropped";
+        assert_eq!(copies.to_string(), expected);
+        assert!(!Fallback::Noted(text("O_DIRECT refused")).is_direct_refused());
+    }
+
+    #[test]
+    fn every_number_of_a_fallback_stands_in_its_text() {
+        let cases = [
+            (
+                Fallback::TooMany { what: "workers", asked: 5000, used: 1024 },
+                "workers 5000: at most 1024, used that",
+            ),
+            (
+                Fallback::OutOfRange { from: "profile", what: "depth", asked: 9, used: 8 },
+                "profile: depth 9 is out of range, used 8",
+            ),
+            (
+                Fallback::ChunkSizeRounded { asked: 511, unit: 512, used: 512 },
+                "chunk size 511: O_DIRECT reads units of 512, used 512",
+            ),
+            (
+                Fallback::FewerWorkers { asked: 8, used: 3 },
+                "3 of 8 workers: there is no memory for more",
+            ),
+            (
+                Fallback::WorkerNotStarted { index: Some(4), why: text("W") },
+                "worker 4 not started (W)",
+            ),
+            (
+                Fallback::WorkerNotStarted { index: None, why: text("W") },
+                "a thread was not started (W)",
+            ),
+        ];
+        for (fallback, expected) in cases {
+            assert_eq!(fallback.to_string(), expected);
+        }
+    }
+
+    #[test]
+    fn a_copy_that_failed_is_said_with_what_became_of_it() {
+        for (chunks, standing, expected) in [
+            (1, Standing::Good, "mirror a: 1 chunk not taken from it (W)"),
+            (2, Standing::GivenUp, "mirror a: 2 chunks not taken from it (W); given up"),
+            (3, Standing::Gone, "mirror a: 3 chunks not taken from it (W); not read any more"),
+        ] {
+            let why = text("W");
+            let fallback = Fallback::MirrorFailed { path: text("a"), chunks, why, standing };
+            assert_eq!(fallback.to_string(), expected);
+        }
+        let others = vec![text("b"), text("c")];
+        let shared = Fallback::MirrorsShareDevice { path: text("a"), others }.to_string();
+        assert!(shared.starts_with("mirrors a and b, c share one device: "), "{shared}");
+    }
+}
