@@ -189,6 +189,7 @@ pub enum Fallback {
 
 /// When it was found out that there is no `O_DIRECT`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum DirectUse {
     /// Before the first byte was read.
     Open,

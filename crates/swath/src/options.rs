@@ -97,6 +97,7 @@ pub enum Costs {
 
 /// Which NUMA node fresh memory comes from, on machines with more than one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Numa {
     /// Each worker's own: whoever populates a page decides.
     #[default]

@@ -20,6 +20,7 @@ pub enum Layout {
 
 /// What values are in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Field {
     /// There are none.
     Pattern,
@@ -35,6 +36,7 @@ pub enum Field {
 
 /// Which entries a file leaves out because others say what they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Symmetry {
     /// None.
     General,

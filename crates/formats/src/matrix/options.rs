@@ -53,6 +53,7 @@ pub enum Ids {
 
 /// The type of values in memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum ValueKind {
     /// As the header says: none, `i64`, `u64`, `f64` or complex. Integers are `u64` too where one of them
     /// is beyond `i64`. Weights of edges, if there are any, are `f64`, unless a comment of Swath's own
@@ -98,6 +99,7 @@ pub enum EntryOrder {
 
 /// What is done about entries with the same row and column.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Duplicates {
     /// Nothing.
     #[default]

@@ -19,6 +19,7 @@ pub enum HeaderLine {
 
 /// What stands between the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Delimiter {
     /// This byte, each time it is there: two of them have a missing value between them.
     Byte(u8),

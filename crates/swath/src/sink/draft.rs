@@ -33,6 +33,7 @@ use crate::sink::publish::{Candidate, create_closed, publish};
 
 /// How sure to be, at commit, that a power cut does not undo it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum Durability {
     /// The device has bytes and name when commit returns.
     #[default]

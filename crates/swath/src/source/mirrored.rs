@@ -33,6 +33,7 @@ pub(crate) use steps::{room_for, sum_in_steps};
 
 /// What each chunk of a copy is compared with before it is taken.
 #[derive(Clone, Debug, Default)]
+#[non_exhaustive]
 pub enum Verify {
     /// Nothing: for copies that are known to be equal.
     #[default]
