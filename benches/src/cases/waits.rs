@@ -11,7 +11,7 @@ const FOUND_OUT: &str = "swath, nothing told";
 /// What it must reach of the best fixed setting.
 const SHARE: f64 = 0.9;
 
-const WORKERS: [usize; 5] = [1, 2, 16, 64, 256];
+const WORKERS: [usize; 4] = [2, 16, 64, 256];
 const CHUNKS_MIB: [usize; 3] = [1, 4, 16];
 
 pub(super) fn build(bench: &Bench, answering: Answering) -> Result<Case<'_>> {

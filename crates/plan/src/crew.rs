@@ -17,8 +17,8 @@
 //! **After that** the law of Little says how many requests a source works on at one time: answers a
 //! second × the shortest time that one took. Requests beyond that stand in a queue of the source's,
 //! where they gain nothing. Twice as many are kept, so that a source that could do more shows it: the
-//! number doubles in each round of two answering times as long as that is so, and sinks where a source
-//! takes one request after the other, or the processors are what is short.
+//! number doubles in each round of two answering times as long as that is so. It sinks where there are
+//! more than four times as many: where a source takes one request after the other, for example.
 //!
 //! **Where some answers come at once** and others are waited for, as behind a cache, the shortest time
 //! says nothing of the others. There the number is doubled as long as that brings a quarter more
@@ -296,7 +296,7 @@ impl Crew {
         }
     }
 
-    /// Twice as many as the source works on at one time.
+    /// Twice as many as the source works on at one time, or as there are, if those are not far more.
     fn by_little(&mut self, rate: Rate) -> usize {
         if rate < self.best / 2 {
             // Not the source that it was: learned anew.
@@ -305,7 +305,13 @@ impl Crew {
         }
         self.best = self.best.max(rate);
         let busy_twice = rate * u128::from(self.shortest) * 2 / SECOND;
-        usize::try_from((busy_twice + 500) / 1000).unwrap_or(usize::MAX)
+        let busy_twice = usize::try_from((busy_twice + 500) / 1000).unwrap_or(usize::MAX);
+        // Answers that wait for a processor look like requests that queue: some more are no harm.
+        if busy_twice.saturating_mul(2) >= self.running {
+            busy_twice.max(self.running)
+        } else {
+            busy_twice
+        }
     }
 
     /// Twice as many as long as that brings a quarter more.

@@ -135,6 +135,8 @@ pub enum Verdict {
 #[derive(Clone, Debug)]
 pub struct Scheduler {
     setup: Setup,
+    /// Bytes of a lease at first.
+    first_size: NonZeroU64,
     /// For each queue: the run that is being given out, and the next offset in it.
     cursors: Vec<(usize, u64)>,
     again: Again<Lease>,
@@ -155,8 +157,10 @@ impl Scheduler {
         let starts = setup.queues.iter().flatten().map(|run| run.extent.offset());
         let released = starts.min().unwrap_or(0);
         let terms = Terms::new(setup.retries, setup.pause, setup.rate_bytes_per_s);
+        let first_size = setup.cut.size;
         Self {
             setup,
+            first_size,
             cursors,
             again: Again::new(),
             direct_refused: false,
@@ -226,9 +230,10 @@ impl Scheduler {
         self.released = self.released.max(offset);
     }
 
-    /// Cuts what has not been given out every `size` bytes from now on.
-    pub fn cut_by(&mut self, size: NonZeroU64) {
-        self.setup.cut.size = size;
+    /// Cuts what has not been given out every `least` bytes from now on, or as it was at first if that
+    /// is more.
+    pub fn cut_by(&mut self, least: NonZeroU64) {
+        self.setup.cut.size = least.max(self.first_size);
     }
 
     /// No slot gets anything from now on.

@@ -171,7 +171,8 @@ impl ReadOptions {
     }
 
     /// Threads, the caller's included, at most 1,024. Default 0: one for each core, or more where the device
-    /// wants more reads in flight.
+    /// wants more reads in flight; of a source that is no file as many as it is worth, see
+    /// [`SourceFacts`](crate::SourceFacts).
     #[must_use]
     pub fn with_workers(mut self, workers: usize) -> Self {
         self.wishes.workers = workers as u64;

@@ -146,11 +146,8 @@ pub(crate) fn manner(
         first_window: facts.extent.offset() / window::WINDOW_SIZE,
         residency: facts.residency.clone(),
     });
-    // Larger where it is waited for, unless somebody said how large.
-    let grown = decision.crew.filter(|bounds| bounds.waited_size > bounds.request_size);
-    let grown = grown.and_then(|bounds| NonZeroU64::new(bounds.waited_size));
     Manner {
-        chunk_size: grown.or(Some(decision.chunk_size)),
+        chunk_size: Some(decision.chunk_size),
         drop_behind,
         io_priority: options.io_priority,
         map: None,

@@ -97,16 +97,16 @@ fn a_source_as_fast_as_memory_keeps_its_first_workers() {
 fn a_source_that_takes_one_after_the_other_sends_workers_away() {
     let seen = run(&Model { lanes: 1, takes: |_| 20 * MS }, 400, BOUNDS);
     assert_eq!(seen.took, 400 * 20 * MS, "more gain nothing and cost nothing");
-    assert_eq!(seen.left, 2, "{seen:?}");
+    assert!(seen.left <= 4, "{seen:?}");
 }
 
 #[test]
-fn twice_as_many_stay_as_a_source_works_on() {
+fn at_least_twice_and_at_most_four_times_as_many_stay_as_a_source_works_on() {
     for lanes in [4_usize, 8, 16] {
         let seen = run(&Model { lanes, takes: |_| 5 * MS }, 1600, BOUNDS);
         let floor = 1600 / lanes as u64 * 5 * MS;
         assert!(seen.took < floor + floor / 20 + 5 * MS, "{lanes}: {seen:?}, floor {floor}");
-        assert!((lanes..=2 * lanes + 2).contains(&seen.left), "{lanes}: {seen:?}");
+        assert!((2 * lanes..=4 * lanes).contains(&seen.left), "{lanes}: {seen:?}");
     }
 }
 

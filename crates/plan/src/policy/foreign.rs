@@ -118,13 +118,14 @@ pub(super) fn auto(
     page_cache: PageCache,
     fallbacks: Vec<Fallback>,
 ) -> Decision {
-    let cut = cut(facts, wishes);
+    let chunk = match wishes.chunk_size {
+        0 => request_size(facts),
+        size => size,
+    };
+    let chunk_size = NonZeroU64::new(chunk).unwrap_or(NonZeroU64::MIN);
+    let cut = cut(facts, chunk_size);
     let (first, crew) = workers(facts, wishes, cut.size);
     let count = crew.map_or(to_usize(first), |bounds| bounds.most);
-    let chunk_size = match wishes.chunk_size {
-        0 => cut.size,
-        size => NonZeroU64::new(size).unwrap_or(cut.size),
-    };
     Decision {
         engine: if count > 1 { Engine::Pool } else { Engine::Serial },
         page_cache,
@@ -140,13 +141,10 @@ pub(super) fn auto(
     }
 }
 
-/// Bytes of one request, or of the smaller chunks that are wished for, as many as go together.
-fn cut(facts: &Facts, wishes: &Wishes) -> Cut {
-    let size = match wishes.chunk_size {
-        0 => request_size(facts),
-        chunk => chunk.saturating_mul((lease_size(facts) / chunk).max(1)),
-    };
-    let size = NonZeroU64::new(size).unwrap_or(NonZeroU64::MIN);
+/// As many chunks as go together.
+fn cut(facts: &Facts, chunk_size: NonZeroU64) -> Cut {
+    let chunks = (lease_size(facts) / chunk_size).max(1);
+    let size = NonZeroU64::new(chunk_size.get().saturating_mul(chunks)).unwrap_or(chunk_size);
     Cut { base: facts.extent.offset(), size }
 }
 
@@ -200,15 +198,16 @@ fn workers(facts: &Facts, wishes: &Wishes, size: NonZeroU64) -> (u64, Option<Bou
         SourceKind::Unknown => facts.cores.clamp(1, shares),
     };
     let first = by_kind.min(requests);
-    let is_free = wishes.chunk_size == 0 && hints.request_size == 0;
     let most = MOST_WORKERS.max(first).min(requests);
-    let bounds = Bounds {
-        first: to_usize(first),
-        most: to_usize(most),
-        request_size: size.get(),
-        waited_size: if is_free { waited_size(facts).max(size.get()) } else { size.get() },
+    // Of what somebody wants in pieces of his own, a lease is read at once.
+    let (request_size, waited_size) = match (wishes.chunk_size, hints.request_size) {
+        (0, 0) => (request_size(facts), waited_size(facts).max(request_size(facts))),
+        (0, hinted) => (hinted, hinted),
+        _ => (size.get(), size.get()),
     };
-    (first, (most > first).then_some(bounds))
+    let (first_count, most) = (to_usize(first), to_usize(most));
+    let bounds = Bounds { first: first_count, most, request_size, waited_size };
+    (first, (most > first_count).then_some(bounds))
 }
 
 /// Why, in one sentence.

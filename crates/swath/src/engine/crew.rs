@@ -72,6 +72,9 @@ impl Watch {
         let state = self.state();
         let peak = state.crew.peak() as u64;
         (report.workers, report.queue_depth) = (peak, peak);
+        if let Some(size) = state.crew.grown_size() {
+            report.chunk_size = size;
+        }
         if let Some(shortest) =
             state.crew.shortest().filter(|_| peak > state.crew.first() as u64)
         {
@@ -142,6 +145,11 @@ const NONE: Answers = Answers { count: 0, shortest: u64::MAX, waited: 0 };
 impl<'w> Teller<'w> {
     pub(crate) fn new(watch: Option<&'w Watch>) -> Self {
         Self { watch, has_asked: false, has_told: false, answers: NONE }
+    }
+
+    /// Bytes of the next request, if that is not what it was at first.
+    pub(crate) fn grown_size(&self) -> Option<usize> {
+        usize::try_from(self.watch?.state().crew.grown_size()?).ok()
     }
 
     /// Makes one request, and tells what it took if anybody wants to know.

@@ -75,7 +75,10 @@ impl<'j> Hands<'j> {
     ) -> Result<(), Trouble> {
         // Copies are cut by themselves, where they can be compared.
         let is_whole = self.source.copies() > 0;
-        let chunk_size = if is_whole { usize::MAX } else { self.chunk_size };
+        let chunk_size = match is_whole {
+            true => usize::MAX,
+            false => self.teller.grown_size().unwrap_or(self.chunk_size),
+        };
         let mut at = offset;
         for part in target.chunks_mut(chunk_size) {
             self.fill_chunk(way, at, part)?;
