@@ -40,7 +40,7 @@ fn main() -> Result<()> {
             contestants::calls::read_files(*reader, folder)
         }
         Some(Hidden::Compress { format, path, output, workers }) => {
-            contestants::compress::compress(format, (path, output), *workers)
+            contestants::compress::compress(format, path, output, *workers)
         }
         None => record_all(&args),
     }

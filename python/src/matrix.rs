@@ -178,13 +178,14 @@ fn name(symmetry: Symmetry) -> &'static str {
 
 /// Writes coordinates: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
-#[pyo3(signature = (path, size, rows, columns, values, *, symmetry="general", format="auto",
+#[pyo3(signature = (path, row_count, column_count, rows, columns, values, *, symmetry="general", format="auto",
     comment=None, durability="full", replace=true, hard_links="refuse", workers=0))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
-    size: (u64, u64),
+    row_count: u64,
+    column_count: u64,
     rows: Borrowed,
     columns: Borrowed,
     values: Option<(String, Borrowed)>,
@@ -218,7 +219,6 @@ pub(crate) fn write_matrix(
                 _ => return Err(wrong(format!("values of {kind} cannot be written"))),
             },
         };
-        let (row_count, column_count) = size;
         is_inside(&rows, row_count)?;
         is_inside(&columns, column_count)?;
         let count = match &values {

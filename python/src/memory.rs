@@ -82,7 +82,7 @@ impl Buffer {
     /// The bytes of a file; `readonly` refuses writers.
     pub(crate) fn of_bytes(mut bytes: swath::Buffer, readonly: bool) -> PyResult<Self> {
         let (place, len) = (NonNull::from(&mut *bytes).cast(), bytes.len());
-        Self::new(place, &[len], (1, u8::FORMAT), readonly, Box::new(bytes))
+        Self::new(place, &[len], 1, u8::FORMAT, readonly, Box::new(bytes))
     }
 
     /// Bytes that nobody writes to.
@@ -96,7 +96,8 @@ impl Buffer {
         Self::new(
             place,
             &[len],
-            (size_of::<T>(), T::FORMAT),
+            size_of::<T>(),
+            T::FORMAT,
             true,
             Box::new(Unlocked::new(bytes)),
         )
@@ -116,13 +117,14 @@ impl Buffer {
         let (place, len) = (NonNull::from(&mut *slice).cast(), slice.len());
         let whole = [len];
         let shape = shape.unwrap_or(&whole);
-        Self::new(place, shape, (size_of::<T>(), T::FORMAT), false, Box::new(values))
+        Self::new(place, shape, size_of::<T>(), T::FORMAT, false, Box::new(values))
     }
 
     fn new(
         place: NonNull<u8>,
         shape: &[usize],
-        (item_size, format): (usize, &'static CStr),
+        item_size: usize,
+        format: &'static CStr,
         readonly: bool,
         owner: Box<dyn Send + Sync>,
     ) -> PyResult<Self> {
@@ -172,7 +174,7 @@ impl Buffer {
 
     fn part<O: Send + Sync + 'static>(owner: &Arc<O>, bytes: &[u8]) -> PyResult<Self> {
         let (place, len) = (NonNull::from(bytes).cast(), bytes.len());
-        Self::new(place, &[len], (1, u8::FORMAT), true, Box::new(Arc::clone(owner)))
+        Self::new(place, &[len], 1, u8::FORMAT, true, Box::new(Arc::clone(owner)))
     }
 
     /// A view of all of it.

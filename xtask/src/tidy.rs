@@ -12,6 +12,7 @@ mod cycles;
 mod links;
 mod members;
 mod opening;
+mod parameters;
 mod paths;
 mod rooms;
 mod rust;
@@ -60,7 +61,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 20] = [
+const RULES: [Rule; 21] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -73,6 +74,7 @@ const RULES: [Rule; 20] = [
     text::check,
     threads::check,
     opening::check,
+    parameters::check,
     shape::check,
     shape::table,
     links::check,

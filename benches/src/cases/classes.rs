@@ -38,16 +38,15 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<C
     let field = Field { bench, input, cut, workers: THREADS, pool: pool.clone() };
     let auto = Field { bench, input, cut, workers: 0, pool };
     let pages = bench.pages_for(input)?;
-    let near = |until| (Spread::Near, until);
     let contestants = vec![
         field.plain(READ),
         auto.plain(READ_AUTO),
-        field.classes(WHOLE, 0, near(Until::Whole)),
-        auto.classes(WHOLE_AUTO, 0, near(Until::Whole)),
-        field.classes(STRICT, 1, near(Until::Whole)),
-        field.classes(FAR, 0, (Spread::Far, Until::Whole)),
-        field.classes(FIRST, 0, near(Until::First)),
-        field.classes(FILE_ORDER, 0, near(Until::FirstInFileOrder)),
+        field.classes(WHOLE, 0, Spread::Near, Until::Whole),
+        auto.classes(WHOLE_AUTO, 0, Spread::Near, Until::Whole),
+        field.classes(STRICT, 1, Spread::Near, Until::Whole),
+        field.classes(FAR, 0, Spread::Far, Until::Whole),
+        field.classes(FIRST, 0, Spread::Near, Until::First),
+        field.classes(FILE_ORDER, 0, Spread::Near, Until::FirstInFileOrder),
         field.barrier(BARRIER, &pages, THREADS)?,
         field.barrier(BARRIER_ALONE, &pages, 1)?,
         control::memory(bench),

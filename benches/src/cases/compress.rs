@@ -105,7 +105,7 @@ pub(super) fn build<'b>(
         }
         Packing::Bzip2 => (BZIP2_TOOLS, vec![Goal::speed(SWATH, 1.0, &[PBZIP2])]),
     };
-    let mut contestants = vec![swath(bench, input, (SWATH, packing))];
+    let mut contestants = vec![swath(bench, input, SWATH, packing)];
     let mut absent = Vec::new();
     for known in tools {
         match tool(bench, input, known) {

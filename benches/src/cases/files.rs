@@ -48,7 +48,7 @@ const DEPTHS: [u32; 3] = [64, 128, 256];
 pub(super) fn build_cold<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
     let setting = Setting { bench, files: input, residency: Residency::Cold, repeats: 1 };
     let mut contestants = Vec::new();
-    let absent = device::add((bench, input), &DEPTHS, &mut contestants)?;
+    let absent = device::add(bench, input, &DEPTHS, &mut contestants)?;
     let mut goals = Vec::new();
     for depth in DEPTHS {
         contestants.push(ingest::at_depth(setting, depth));
@@ -109,7 +109,7 @@ pub(super) fn build_calls<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case
         (CALLS_RING, FilesReader::IngestByRing, Residency::Cold),
         (CALLS_STD, FilesReader::Std, Residency::Warm),
     ] {
-        match calls::counted(bench, input, name, (reader, residency)) {
+        match calls::counted(bench, input, name, reader, residency) {
             Ok(contestant) => contestants.push(contestant),
             Err(reason) => absent.push(reason),
         }

@@ -60,7 +60,7 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<C
     let mut contestants: Vec<_> = contestants
         .into_iter()
         .map(|(name, rates, reader)| {
-            throttled((bench, input), &pages, name, (rates.to_vec(), reader))
+            throttled(bench, input, &pages, name, rates.to_vec(), reader)
         })
         .collect();
     contestants.push(control::memory(bench));
@@ -70,10 +70,12 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<C
 }
 
 fn throttled<'b>(
-    (bench, input): (&'b Bench, &'b Input),
+    bench: &'b Bench,
+    input: &'b Input,
     pages: &SharedPages,
     name: &str,
-    (rates, reader): (Vec<u64>, Reader),
+    rates: Vec<u64>,
+    reader: Reader,
 ) -> Contestant<'b> {
     let read = move |target: &mut [u8]| {
         let open = |&rate: &u64| Throttled::open(&input.path, rate);
@@ -88,7 +90,7 @@ fn throttled<'b>(
         }
         Ok(())
     };
-    into_pages((bench, input), pages, (name, 1), read)
+    into_pages(bench, input, pages, name, 1, read)
 }
 
 const FILE: &str = "swath, the file";
@@ -126,8 +128,8 @@ pub(super) fn build_device<'b>(
         Ok(())
     };
     let contestants = vec![
-        into_pages((bench, input), &pages, (FILE, REPEATS), file),
-        into_pages((bench, input), &pages, (MIRRORS, REPEATS), mirrors),
+        into_pages(bench, input, &pages, FILE, REPEATS, file),
+        into_pages(bench, input, &pages, MIRRORS, REPEATS, mirrors),
         control::memory(bench),
     ];
     let goals = vec![Goal::time(MIRRORS, COST, &[FILE])];
@@ -149,9 +151,11 @@ impl Drop for Copies {
 
 /// Times reads of a warm file into pages that exist.
 fn into_pages<'b>(
-    (bench, input): (&'b Bench, &'b Input),
+    bench: &'b Bench,
+    input: &'b Input,
     pages: &SharedPages,
-    (name, repeats): (&str, u64),
+    name: &str,
+    repeats: u64,
     mut read: impl FnMut(&mut [u8]) -> Result<()> + 'b,
 ) -> Contestant<'b> {
     let pages = Rc::clone(pages);

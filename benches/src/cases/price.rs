@@ -36,7 +36,7 @@ pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
     };
     let of = |name, form, workers| {
         let priced = priced.clone();
-        text.contestant(bench, name, sum, move |path| run(path, &priced, (form, workers)))
+        text.contestant(bench, name, sum, move |path| run(path, &priced, form, workers))
     };
     let mut contestants = vec![
         of(FUSED, Form::Swath, bench.workers),
@@ -56,10 +56,10 @@ pub(super) fn build<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
 
 /// Prices as the library does; counted, and the bytes of the output added up.
 pub(super) fn priced(from: &Path, to: &Path, workers: usize) -> Result<Parsed> {
-    run(from, to, (Form::Swath, workers))
+    run(from, to, Form::Swath, workers)
 }
 
-fn run(from: &Path, to: &Path, (form, workers): (Form, usize)) -> Result<Parsed> {
+fn run(from: &Path, to: &Path, form: Form, workers: usize) -> Result<Parsed> {
     let pricing = Pricing::new(form).with_workers(workers);
     let output = OrderedOptions::new()
         .with_output(OutputOptions::new().with_durability(Durability::None))

@@ -42,15 +42,15 @@ pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
     let tree = Rc::new(Grown::<BTree>::new(count).order);
     let offsets = Offsets::new(searches(bench, REPORTED), flat.bytes());
     let (all, some) = (searches(bench, REPORTED), searches(bench, SOME));
-    let index = |name, searches| index(name, (&*flat, &*tree), (&offsets, all), searches);
+    let index = |name, searches| index(name, &flat, &tree, &offsets, all, searches);
     let contestants = vec![
         index(INDEX, Searches::Independent)?,
         index(INDEX_LATENCY, Searches::OneAfterTheOther)?,
-        of(FLAT, Rc::clone(&flat), &*tree, (&offsets, all)),
-        of(TREE, tree, &*flat, (&offsets, some)),
-        of(PACKED, Rc::new(Grown::<Packed>::new(count).order), &*flat, (&offsets, some)),
-        of(SKIP, Rc::new(Grown::<SkipList>::new(count).order), &*flat, (&offsets, some)),
-        of(LIST, Rc::new(list), &*flat, (&offsets, FEW)),
+        of(FLAT, Rc::clone(&flat), &*tree, &offsets, all),
+        of(TREE, tree, &*flat, &offsets, some),
+        of(PACKED, Rc::new(Grown::<Packed>::new(count).order), &*flat, &offsets, some),
+        of(SKIP, Rc::new(Grown::<SkipList>::new(count).order), &*flat, &offsets, some),
+        of(LIST, Rc::new(list), &*flat, &offsets, FEW),
         control::memory(bench),
     ];
     let goals = vec![Goal::seconds(INDEX, INDEX_SECONDS)];
@@ -60,8 +60,10 @@ pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
 /// The index alone, of the items of `flat`.
 fn index<'b>(
     name: &str,
-    (flat, oracle): (&Flat, &BTree),
-    searched: (&Rc<Offsets>, u32),
+    flat: &Flat,
+    oracle: &BTree,
+    offsets: &Rc<Offsets>,
+    count: u32,
     searches: Searches,
 ) -> Result<Contestant<'b>> {
     let lens = flat.iter().map(|it| it.1.len);
@@ -69,17 +71,18 @@ fn index<'b>(
     let look = move |offset| {
         index.find(offset).map_or(u64::MAX, |(rank, within)| rank as u64 + within)
     };
-    Ok(seek(name, look, |offset| look_for_rank(oracle, offset), searched, searches))
+    Ok(seek(name, look, |offset| look_for_rank(oracle, offset), offsets, count, searches))
 }
 
 fn of<'b, O: Order + 'b>(
     name: &str,
     order: Rc<O>,
     oracle: &impl Order,
-    searched: (&Rc<Offsets>, u32),
+    offsets: &Rc<Offsets>,
+    count: u32,
 ) -> Contestant<'b> {
     let find = move |offset| look(&*order, offset);
-    seek(name, find, |offset| look(oracle, offset), searched, Searches::Independent)
+    seek(name, find, |offset| look(oracle, offset), offsets, count, Searches::Independent)
 }
 
 fn searches(bench: &Bench, count: u32) -> u32 {

@@ -23,7 +23,8 @@ pub(crate) fn counted<'b>(
     bench: &'b Bench,
     files: &'b Files,
     name: &str,
-    (reader, residency): (FilesReader, Residency),
+    reader: FilesReader,
+    residency: Residency,
 ) -> Result<Contestant<'b>, Absent> {
     let mut strace = Command::new("strace");
     let strace = strace.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).status();

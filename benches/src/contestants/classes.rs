@@ -97,7 +97,8 @@ impl<'b> Field<'b> {
         &self,
         name: &str,
         window: usize,
-        (spread, until): (Spread, Until),
+        spread: Spread,
+        until: Until,
     ) -> Contestant<'b> {
         let (bench, input, cut, options) = (self.bench, self.input, self.cut, self.options());
         self.contestant(name, move || {

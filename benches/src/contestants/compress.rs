@@ -64,7 +64,8 @@ pub(crate) fn tool<'b>(
 pub(crate) fn swath<'b>(
     bench: &'b Bench,
     input: &'b Input,
-    (name, packing): (&str, Packing),
+    name: &str,
+    packing: Packing,
 ) -> Contestant<'b> {
     contestant(bench, input, name, move |output| {
         let program = std::env::current_exe().context("cannot find this program")?;
@@ -103,11 +104,7 @@ fn contestant<'b>(
 }
 
 /// What this program does when it is started to compress.
-pub(crate) fn compress(
-    format: &str,
-    (path, output): (&Path, &Path),
-    workers: usize,
-) -> Result<()> {
+pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize) -> Result<()> {
     let format = Format::WORDS.iter().find(|(word, _)| *word == format);
     let &(_, format) = format.context("no such format")?;
     let output = OrderedOptions::new()

@@ -62,7 +62,8 @@ fn name(by: By, depth: u32) -> String {
 
 /// Adds the floor at each of `depths` to the contestants, or says why there is none.
 pub(crate) fn add<'b>(
-    (bench, files): (&'b Bench, &Files),
+    bench: &'b Bench,
+    files: &Files,
     depths: &[u32],
     contestants: &mut Vec<Contestant<'b>>,
 ) -> Result<Vec<Absent>> {
@@ -70,7 +71,7 @@ pub(crate) fn add<'b>(
     let mut absent = Vec::new();
     for &depth in depths {
         for by in [By::Ring, By::Threads] {
-            match contestant(bench, &large, (by, depth)) {
+            match contestant(bench, &large, by, depth) {
                 Ok(contestant) => contestants.push(contestant),
                 Err(error) => absent.push(Absent::new(&name(by, depth), error.to_string())),
             }
@@ -82,7 +83,8 @@ pub(crate) fn add<'b>(
 fn contestant<'b>(
     bench: &'b Bench,
     large: &Rc<Large>,
-    (by, depth): (By, u32),
+    by: By,
+    depth: u32,
 ) -> std::io::Result<Contestant<'b>> {
     let file = File::open(&large.path)?;
     let reads = Reads { size: large.size, depth, seed: 1 };

@@ -142,22 +142,25 @@ pub(crate) fn manager(setting: Setting<'_>, threads: usize) -> Contestant<'_> {
     setting.kept(&manager_name(threads), read, |files| sum(files))
 }
 
-/// A way to read one file; gives its number of bytes and their sum.
-pub(crate) type ReadOne = fn(&Path) -> std::io::Result<Vec<u8>>;
+/// A way to read one file after the other.
+pub(crate) struct OneByOne {
+    name: &'static str,
+    read: fn(&Path) -> std::io::Result<Vec<u8>>,
+}
 
 /// Study B's reading, line by line, and all at once.
-pub(crate) const LINE_BY_LINE: (&str, ReadOne) =
-    ("line by line, the string made anew", |path| Ok(read_by_lines(path)?.into_bytes()));
+pub(crate) const LINE_BY_LINE: OneByOne = OneByOne {
+    name: "line by line, the string made anew",
+    read: |path| Ok(read_by_lines(path)?.into_bytes()),
+};
 /// As [`LINE_BY_LINE`] should have been.
-pub(crate) const WHOLE: (&str, ReadOne) = ("each file at once", |path| std::fs::read(path));
+pub(crate) const WHOLE: OneByOne =
+    OneByOne { name: "each file at once", read: |path| std::fs::read(path) };
 
 /// One thread reads all files in one of these ways.
-pub(crate) fn one_by_one<'b>(
-    setting: Setting<'b>,
-    (name, read): (&str, ReadOne),
-) -> Contestant<'b> {
+pub(crate) fn one_by_one<'b>(setting: Setting<'b>, way: OneByOne) -> Contestant<'b> {
     let files = setting.files;
-    setting.kept(name, move || Ok(manage(&files.paths, 1, read)?), |files| sum(files))
+    setting.kept(way.name, move || Ok(manage(&files.paths, 1, way.read)?), |files| sum(files))
 }
 
 /// Counts the lines of all files with ripgrep, its start included.

@@ -76,7 +76,7 @@ pub(crate) fn memory_sum<'b>(
     input: &'b Input,
     pages: &SharedPages,
 ) -> Result<Contestant<'b>> {
-    in_memory(bench, input, pages, (MEMORY_SUM, input.made.sum), limits::memory_sum)
+    in_memory(bench, input, pages, MEMORY_SUM, input.made.sum, limits::memory_sum)
 }
 
 /// Counts the newlines in memory that holds the file's bytes.
@@ -88,15 +88,15 @@ pub(crate) fn memory_newlines<'b>(
     input: &'b Input,
     pages: &SharedPages,
 ) -> Result<Contestant<'b>> {
-    let named = (MEMORY_NEWLINES, input.made.lines);
-    in_memory(bench, input, pages, named, limits::memory_newlines)
+    in_memory(bench, input, pages, MEMORY_NEWLINES, input.made.lines, limits::memory_newlines)
 }
 
 fn in_memory<'b>(
     bench: &'b Bench,
     input: &'b Input,
     pages: &SharedPages,
-    (name, checksum): (&str, u64),
+    name: &str,
+    checksum: u64,
     each: impl Fn(&[u8], usize) -> u64 + 'b,
 ) -> Result<Contestant<'b>> {
     let file = File::open(&input.path)?;

@@ -58,7 +58,8 @@ pub(crate) fn seek<'b>(
     name: &str,
     look: impl Fn(u64) -> u64 + 'b,
     oracle: impl Fn(u64) -> u64,
-    (offsets, count): (&Rc<Offsets>, u32),
+    offsets: &Rc<Offsets>,
+    count: u32,
     searches: Searches,
 ) -> Contestant<'b> {
     let (offsets, many) = (Rc::clone(offsets), count as usize);

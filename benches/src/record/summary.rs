@@ -62,7 +62,7 @@ fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )?;
     for name in by_speed(record) {
-        contestant(text, record, (name, reference), seed)?;
+        contestant(text, record, name, reference, seed)?;
     }
     match record.noise(CONTROL) {
         Some(spread) => {
@@ -96,7 +96,8 @@ fn by_speed(record: &Record) -> Vec<&str> {
 fn contestant(
     text: &mut String,
     record: &Record,
-    (name, reference): (&str, &str),
+    name: &str,
+    reference: &str,
     seed: u64,
 ) -> Result<()> {
     let seconds = record.seconds(name);

@@ -27,7 +27,7 @@ pub unsafe extern "C" fn swath_sum(
     guard(|| {
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") };
-        one_pass(path, options, (sum, "sum"), report, |call, path| {
+        one_pass(path, options, sum, "sum", report, |call, path| {
             Ok(match call.frozen() {
                 Some(frozen) => call.options.sum_mapped(frozen, path)?,
                 None => call.options.sum(call.source.clone())?,
@@ -51,7 +51,7 @@ pub unsafe extern "C" fn swath_count(
     guard(|| {
         // SAFETY: the contract of the header.
         let path = unsafe { pointer::path(path, "path") };
-        one_pass(path, options, (count, "count"), report, |call, path| {
+        one_pass(path, options, count, "count", report, |call, path| {
             Ok(match call.frozen() {
                 Some(frozen) => call.options.count_mapped(frozen, path, byte)?,
                 None => call.options.count(call.source.clone(), byte)?,
@@ -63,7 +63,8 @@ pub unsafe extern "C" fn swath_count(
 fn one_pass(
     path: Result<&Path>,
     options: Option<&ReadOptions>,
-    (place, name): (Place<'_, u64>, &str),
+    place: Place<'_, u64>,
+    name: &str,
     report: Place<'_, Option<Box<Report>>>,
     pass: impl FnOnce(&Call, &Path) -> Result<Scanned<u64>>,
 ) -> Result<()> {

@@ -151,18 +151,18 @@ pub fn close_all(files: &mut Vec<OwnedFd>) -> u64 {
         let next = file.into_raw_fd();
         run = Some(match run {
             Some((first, last)) if last + 1 == next => (first, next),
-            Some(ended) => {
-                calls += close_run(ended);
+            Some((first, last)) => {
+                calls += close_run(first, last);
                 (next, next)
             }
             None => (next, next),
         });
     }
-    calls + run.map_or(0, close_run)
+    calls + run.map_or(0, |(first, last)| close_run(first, last))
 }
 
 /// Closes `first ..= last`, every one of which the caller owned.
-fn close_run((first, last): (RawFd, RawFd)) -> u64 {
+fn close_run(first: RawFd, last: RawFd) -> u64 {
     let number = |fd: RawFd| libc::c_long::from(fd);
     // SAFETY: `close_all` took every number of the run out of an `OwnedFd` of its own.
     let status =

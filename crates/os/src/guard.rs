@@ -135,7 +135,7 @@ fn as_without_guard(is_fault: bool, signal: c_int, info: *mut siginfo_t, context
         // The kernel lets nobody ignore a fault.
         libc::SIG_IGN if !is_fault => return,
         libc::SIG_DFL | libc::SIG_IGN => end_by_default(),
-        handler => call(handler, former.sa_flags, (signal, info, context)),
+        handler => call(handler, former.sa_flags, signal, info, context),
     }
     if is_fault {
         // It happens again on return, unless the former handler has mended it.
@@ -160,7 +160,9 @@ fn end_by_default() {
 fn call(
     handler: libc::sighandler_t,
     flags: c_int,
-    (signal, info, context): (c_int, *mut siginfo_t, *mut c_void),
+    signal: c_int,
+    info: *mut siginfo_t,
+    context: *mut c_void,
 ) {
     let handler = handler as *const ();
     if flags & libc::SA_SIGINFO != 0 {

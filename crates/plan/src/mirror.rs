@@ -305,7 +305,7 @@ impl Mirrors {
 
     /// A read of `len` bytes of `copy` that began at `since` is over, however it ended and whether
     /// or not anybody still waits for it.
-    pub fn landed(&mut self, copy: usize, len: u64, (since, now): (Nanos, Nanos)) {
+    pub fn landed(&mut self, copy: usize, len: u64, since: Nanos, now: Nanos) {
         let state = &mut self.copies[copy];
         state.in_flight = state.in_flight.saturating_sub(1);
         let elapsed = now.saturating_sub(since);
@@ -429,7 +429,7 @@ impl Mirrors {
         }
         let others = active.iter().filter(|&&other| other != copy);
         let paces = others.map(|&other| &self.copies[other].pace);
-        pace::time_for(paces, self.slots, (left.saturating_add(len), len))
+        pace::time_for(paces, self.slots, left.saturating_add(len), len)
             .is_some_and(|theirs| own > theirs)
     }
 

@@ -22,13 +22,11 @@ use crate::fallback::{DirectUse, Fallback};
 use crate::schedule::{Cut, Run, Way};
 use crate::window::{self, Residency};
 
+mod auto;
 mod foreign;
 mod ordered;
 mod reason;
 mod tuning;
-
-use reason::{Share, reason};
-use tuning::Taken;
 
 pub use crate::wishes::{Engine, PageCache, Reuse, Schedule, Wishes};
 pub use foreign::{Hints, ParallelRequests, SourceKind, block_size};
@@ -150,11 +148,11 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
         Engine::Auto => facts.tuning.bounded(&mut fallbacks),
         _ => Tuning::default(),
     };
-    let page_cache = choose_page_cache(facts, (wishes, &tuning), &mut fallbacks);
+    let page_cache = choose_page_cache(facts, wishes, &tuning, &mut fallbacks);
     let engine = choose_engine(facts, wishes, &mut fallbacks);
     match engine {
-        Engine::Auto => auto(facts, (wishes, &tuning), page_cache, fallbacks),
-        engine => fixed(facts, wishes, (engine, page_cache), fallbacks),
+        Engine::Auto => auto::auto(facts, wishes, &tuning, page_cache, fallbacks),
+        engine => fixed(facts, wishes, engine, page_cache, fallbacks),
     }
 }
 
@@ -175,7 +173,8 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
 
 fn choose_page_cache(
     facts: &Facts,
-    (wishes, tuning): (&Wishes, &Tuning),
+    wishes: &Wishes,
+    tuning: &Tuning,
     fallbacks: &mut Vec<Fallback>,
 ) -> PageCache {
     let large = facts.extent.len() > facts.memory / 4;
@@ -232,7 +231,8 @@ fn choose_engine(facts: &Facts, wishes: &Wishes, fallbacks: &mut Vec<Fallback>) 
 fn fixed(
     facts: &Facts,
     wishes: &Wishes,
-    (engine, page_cache): (Engine, PageCache),
+    engine: Engine,
+    page_cache: PageCache,
     mut fallbacks: Vec<Fallback>,
 ) -> Decision {
     let way = if page_cache == PageCache::Bypass { Way::Direct } else { Way::Buffered };
@@ -277,153 +277,6 @@ fn fixed(
         reason: format!("engine `{engine}` was asked for"),
         fallbacks,
     }
-}
-
-fn auto(
-    facts: &Facts,
-    (wishes, tuning): (&Wishes, &Tuning),
-    page_cache: PageCache,
-    mut fallbacks: Vec<Fallback>,
-) -> Decision {
-    let mut taken = Taken::default();
-    let share = Share::of(facts);
-    let bypass = page_cache == PageCache::Bypass && share.resident < facts.extent.len();
-    let way = if bypass { Way::Direct } else { Way::Buffered };
-    if facts.extent.len() <= tuning.small_bytes() && !bypass {
-        let chunk_size = chunk_size(facts, wishes.chunk_size, way, &mut fallbacks);
-        return one_read(facts, page_cache, (chunk_size, tuning), fallbacks);
-    }
-    if foreign::is_foreign(facts) {
-        return foreign::auto(facts, wishes, page_cache, fallbacks);
-    }
-    let could_bypass = facts.direct.is_some() && wishes.page_cache != PageCache::Drop;
-    if page_cache == PageCache::Drop && !tuning.bypasses() && could_bypass {
-        taken.note("no O_DIRECT");
-    }
-    let wish = auto_chunk_size(facts, (wishes, tuning), (&share, bypass), &mut taken);
-    let chunk_size = chunk_size(facts, wish, way, &mut fallbacks);
-    let runs = runs(facts, facts.extent, way, |residency| match residency {
-        Residency::Resident => Way::Buffered,
-        Residency::Partial | Residency::Absent | Residency::Unknown => way,
-    });
-    let (buffered, direct): (Vec<_>, Vec<_>) =
-        runs.into_iter().partition(|run| run.way == Way::Buffered);
-    let mut ring = bypass && facts.ring && !direct.is_empty();
-    if ring && tuning.direct_engine == Engine::Pool {
-        taken.note("threads, no ring");
-        ring = false;
-    }
-    let workers =
-        auto_workers(facts, (wishes, tuning), (&share, bypass), &buffered, &mut taken);
-    let mut slots: Vec<Vec<usize>> = (0..workers).map(|_| vec![0]).collect();
-    let depth = if bypass && (ring || wishes.workers == 0) {
-        depth(facts, taken.pick("depth", wishes.queue_depth, tuning.direct_depth))
-    } else {
-        0
-    };
-    if bypass && !ring && wishes.workers > 0 {
-        slots = (0..wishes.workers).map(|_| vec![1, 0]).collect();
-    } else if bypass && !ring {
-        // A blocked thread for each direct read; those that find none left help with the rest.
-        slots.extend((0..depth).map(|_| vec![1, 0]));
-    }
-    let engine = match (ring, slots.len()) {
-        (true, _) => Engine::Ring,
-        (false, 0 | 1) => Engine::Serial,
-        _ => Engine::Pool,
-    };
-    Decision {
-        engine,
-        page_cache,
-        queues: vec![buffered, direct],
-        workers: slots,
-        crew: None,
-        ring_depth: if ring { depth } else { 0 },
-        ring_queues: if ring { vec![1] } else { Vec::new() },
-        cut: cut(facts, chunk_size, way),
-        chunk_size,
-        reason: reason(facts, &share, page_cache, bypass) + &taken.words(),
-        fallbacks,
-    }
-}
-
-/// Bytes of one call that are wished for, or known to be good for what is to be read; 0: neither.
-fn auto_chunk_size(
-    facts: &Facts,
-    (wishes, tuning): (&Wishes, &Tuning),
-    (share, bypass): (&Share, bool),
-    taken: &mut Taken,
-) -> u64 {
-    let tuned = match share.unknown {
-        _ if bypass => tuning.direct_chunk_size,
-        0 if share.absent == 0 => tuning.warm_chunk_size,
-        0 => tuning.cold_chunk_size,
-        _ => 0,
-    };
-    let ordered = matches!(facts.storage, Storage::Rotational | Storage::Network);
-    match taken.pick("chunk size", wishes.chunk_size, tuned) {
-        0 if ordered && share.absent > 0 => ORDERED.1,
-        size => size,
-    }
-}
-
-fn one_read(
-    facts: &Facts,
-    page_cache: PageCache,
-    (chunk_size, tuning): (NonZeroU64, &Tuning),
-    fallbacks: Vec<Fallback>,
-) -> Decision {
-    Decision {
-        engine: Engine::Serial,
-        page_cache,
-        queues: vec![vec![Run { extent: facts.extent, way: Way::Buffered }]],
-        workers: vec![vec![0]],
-        crew: None,
-        ring_depth: 0,
-        ring_queues: Vec::new(),
-        cut: cut(facts, chunk_size, Way::Buffered),
-        chunk_size,
-        reason: small_reason(facts.extent.len(), tuning),
-        fallbacks,
-    }
-}
-
-/// Blocking workers for the buffered runs.
-fn auto_workers(
-    facts: &Facts,
-    (wishes, tuning): (&Wishes, &Tuning),
-    (share, bypass): (&Share, bool),
-    buffered: &[Run],
-    taken: &mut Taken,
-) -> u64 {
-    // When bypassing, what is buffered is resident, but for an edge.
-    let resident = bypass || share.resident >= facts.extent.len();
-    let bytes: u64 = buffered.iter().map(|run| run.extent.len()).sum();
-    if bytes == 0 {
-        return 0;
-    }
-    if wishes.workers > 0 {
-        return wishes.workers;
-    }
-    let far_ahead = facts.readahead >= FAR_AHEAD;
-    // Measured with a shorter file, where the kernel alone may have been enough.
-    let other_rule = far_ahead && bytes >= LONG;
-    let tuned = match share.unknown {
-        _ if resident => tuning.warm_workers,
-        0 if !other_rule => tuning.cold_workers,
-        _ => 0,
-    };
-    let wanted = match facts.storage {
-        _ if tuned > 0 => taken.pick("workers", 0, tuned),
-        _ if resident => facts.cores,
-        Storage::Memory | Storage::Foreign => facts.cores,
-        Storage::Rotational | Storage::Network => ORDERED.0,
-        // Blocked on the device, not on a core; and where nobody knows, blocking costs little.
-        _ if bytes < LONG && share.unknown == 0 && far_ahead => 1,
-        _ => facts.cores.max(COLD_WORKERS),
-    };
-    // Each copy has a device of its own.
-    wanted.saturating_mul(facts.copies.max(1)).clamp(1, bytes.div_ceil(WORKER_SHARE))
 }
 
 fn depth(facts: &Facts, wish: u64) -> u64 {

@@ -112,7 +112,7 @@ pub fn last(text: &[u8], start: usize) -> Option<Field> {
     }
     let mut digits = number(bytes << (64 - point));
     let first = start + point as usize / 8 + 1;
-    if let Some(found) = eighteen(text, (start, first), digits) {
+    if let Some(found) = eighteen(text, start, first, digits) {
         return Some(found);
     }
     let mut at = first;
@@ -147,7 +147,7 @@ pub fn last(text: &[u8], start: usize) -> Option<Field> {
 /// As [`last`], of 18 digits behind the point, which begin at `first`, and a newline: as programs
 /// print them. `digits` are those before the point, at most 3.
 #[inline(always)]
-fn eighteen(text: &[u8], (start, first): (usize, usize), digits: u64) -> Option<Field> {
+fn eighteen(text: &[u8], start: usize, first: usize, digits: u64) -> Option<Field> {
     let [a, b, c] = [word(text, first)?, word(text, first + 8)?, word(text, first + 16)?];
     let [a, b, c] = [a ^ ZEROS, b ^ ZEROS, c ^ ZEROS];
     let newline = u64::from(b'\n' ^ b'0');

@@ -99,7 +99,7 @@ impl<'b> Positions<'b> {
     /// `inside` says whether the first byte is inside quotes that were opened before.
     #[must_use]
     pub fn outside(bytes: &'b [u8], byte: u8, quote: u8, inside: bool) -> Self {
-        Self::outside_at(level(), bytes, (byte, quote), inside)
+        Self::outside_at(level(), bytes, byte, quote, inside)
     }
 
     /// As [`outside`](Self::outside), by the kernel of one `level`.
@@ -111,7 +111,8 @@ impl<'b> Positions<'b> {
     pub fn outside_at(
         level: Level,
         bytes: &'b [u8],
-        (byte, quote): (u8, u8),
+        byte: u8,
+        quote: u8,
         inside: bool,
     ) -> Self {
         level.assert_available();

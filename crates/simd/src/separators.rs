@@ -88,7 +88,7 @@ impl Ends {
     ///
     /// If `text` has 4 GiB or more.
     pub fn find(&mut self, text: &[u8], from: usize, delimiter: u8) {
-        find(level(), self, (text, from), delimiter);
+        find(level(), self, text, from, delimiter);
     }
 
     /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
@@ -98,7 +98,7 @@ impl Ends {
     /// Where `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize, delimiter: u8) {
         level.assert_available();
-        find(level, self, (text, from), delimiter);
+        find(level, self, text, from, delimiter);
     }
 
     /// Makes room for `count` more, and for a whole chunk behind them.
@@ -136,15 +136,15 @@ fn lines(level: Level, text: &[u8], marks: Marks) -> Lines {
 }
 
 /// Runs the kernel of `level`, which must be available.
-fn find(level: Level, positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
+fn find(level: Level, positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
     match level {
         // SAFETY: callers pass a level that was detected on this processor.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { find_avx512(positions, from, delimiter) },
+        Level::Avx512 => unsafe { find_avx512(positions, text, from, delimiter) },
         // SAFETY: callers pass a level that was detected on this processor.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { find_avx2(positions, from, delimiter) },
-        _ => find_by::<Words>(positions, from, delimiter),
+        Level::Avx2 => unsafe { find_avx2(positions, text, from, delimiter) },
+        _ => find_by::<Words>(positions, text, from, delimiter),
     }
 }
 
@@ -162,14 +162,14 @@ fn lines_avx2(text: &[u8], marks: Marks) -> Lines {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn find_avx512(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
-    find_by::<Zmm>(positions, from, delimiter);
+fn find_avx512(positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
+    find_by::<Zmm>(positions, text, from, delimiter);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn find_avx2(positions: &mut Ends, from: (&[u8], usize), delimiter: u8) {
-    find_by::<Ymm>(positions, from, delimiter);
+fn find_avx2(positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
+    find_by::<Ymm>(positions, text, from, delimiter);
 }
 
 #[inline(always)]
@@ -196,7 +196,7 @@ fn lines_by<M: Masks>(text: &[u8], marks: Marks) -> Lines {
 }
 
 #[inline(always)]
-fn find_by<M: Masks>(positions: &mut Ends, (text, from): (&[u8], usize), delimiter: u8) {
+fn find_by<M: Masks>(positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
     assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
     let text = &text[from..];
     positions.reserve(text.len());

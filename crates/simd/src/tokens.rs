@@ -46,7 +46,7 @@ pub struct Taken {
 ///
 /// let bounds = Bounds { least: 1, last_first: 99, last_second: 99 };
 /// let (mut rows, mut columns) = ([0; 4], [0; 4]);
-/// let taken = pairs_at(Level::Portable, b"1 2\n30 40\n5,6\n", 0, bounds, (&mut rows, &mut columns));
+/// let taken = pairs_at(Level::Portable, b"1 2\n30 40\n5,6\n", 0, bounds, &mut rows, &mut columns);
 /// assert_eq!(taken, Taken { end: 10, lines: 2 });
 /// assert_eq!((rows, columns), ([0, 29, 0, 0], [1, 39, 0, 0]));
 /// ```
@@ -58,9 +58,10 @@ pub fn pairs(
     bytes: &[u8],
     start: usize,
     bounds: Bounds,
-    out: (&mut [u32], &mut [u32]),
+    firsts: &mut [u32],
+    seconds: &mut [u32],
 ) -> Taken {
-    dispatch(level(), bytes, start, bounds, out)
+    dispatch(level(), bytes, start, bounds, firsts, seconds)
 }
 
 /// As [`pairs`], by the kernel of one `level`, to compare them.
@@ -73,10 +74,11 @@ pub fn pairs_at(
     bytes: &[u8],
     start: usize,
     bounds: Bounds,
-    out: (&mut [u32], &mut [u32]),
+    firsts: &mut [u32],
+    seconds: &mut [u32],
 ) -> Taken {
     level.assert_available();
-    dispatch(level, bytes, start, bounds, out)
+    dispatch(level, bytes, start, bounds, firsts, seconds)
 }
 
 /// Runs the kernel of `level`, which must be available.
@@ -85,7 +87,8 @@ fn dispatch(
     bytes: &[u8],
     start: usize,
     bounds: Bounds,
-    (firsts, seconds): (&mut [u32], &mut [u32]),
+    firsts: &mut [u32],
+    seconds: &mut [u32],
 ) -> Taken {
     assert!(start <= bytes.len(), "{start} of {}", bytes.len());
     let room = firsts.len().min(seconds.len());

@@ -34,7 +34,7 @@ fn check(level: Level, bytes: &[u8], bounds: Bounds) -> usize {
         let room = bytes.len() - at;
         let (mut firsts, mut seconds) = (vec![7; room], vec![7; room]);
         let Taken { end, lines } =
-            pairs_at(level, bytes, at, bounds, (&mut firsts, &mut seconds));
+            pairs_at(level, bytes, at, bounds, &mut firsts, &mut seconds);
         let taken: Vec<_> = firsts.into_iter().zip(seconds).take(lines).collect();
         let expected: Option<Vec<_>> = bytes[at..end]
             .split_inclusive(|&byte| byte == b'\n')
@@ -66,14 +66,14 @@ fn long_plain_texts_are_nearly_all_taken_by_one_call() {
         for digits in 1..=9 {
             let text = text(3, 20_000, digits);
             let (mut firsts, mut seconds) = (vec![0; 20_000], vec![0; 20_000]);
-            let taken = pairs_at(level, &text, 0, FAR, (&mut firsts, &mut seconds));
+            let taken = pairs_at(level, &text, 0, FAR, &mut firsts, &mut seconds);
             if level == Level::Portable {
                 assert_eq!(taken, Taken { end: text.len(), lines: 20_000 });
             } else {
                 assert_eq!(taken, Taken::default(), "nothing to load before the first token");
             }
             let from = text[..100].iter().rposition(|&byte| byte == b'\n').expect("a line") + 1;
-            let taken = pairs_at(level, &text, from, FAR, (&mut firsts, &mut seconds));
+            let taken = pairs_at(level, &text, from, FAR, &mut firsts, &mut seconds);
             assert!(taken.lines > 19_900, "{level}, {digits} digits: {taken:?}");
             check(level, &text, FAR);
         }
@@ -144,9 +144,9 @@ fn no_more_is_taken_than_there_is_room_for() {
         for room in 0..=100 {
             let (mut firsts, mut seconds) = (vec![0; room], vec![0; 120 - room]);
             let start = text.iter().position(|&byte| byte == b'\n').expect("a line") + 1;
-            let taken = pairs_at(level, &text, start + 20, FAR, (&mut firsts, &mut seconds));
+            let taken = pairs_at(level, &text, start + 20, FAR, &mut firsts, &mut seconds);
             assert!(taken.lines <= room.min(120 - room));
-            let taken = pairs_at(level, &text, start, FAR, (&mut firsts, &mut seconds));
+            let taken = pairs_at(level, &text, start, FAR, &mut firsts, &mut seconds);
             assert!(taken.lines <= room.min(120 - room));
         }
     }

@@ -38,7 +38,7 @@ fn check(bytes: &[u8], byte: u8, quote: u8) {
         for inside in [false, true] {
             let wanted = plain_outside(bytes, (byte, quote), inside);
             let found: Vec<_> =
-                Positions::outside_at(level, bytes, (byte, quote), inside).collect();
+                Positions::outside_at(level, bytes, byte, quote, inside).collect();
             assert_eq!(found, wanted, "{level}, {} bytes, inside {inside}", bytes.len());
         }
     }

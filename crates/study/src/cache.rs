@@ -10,12 +10,14 @@
 //! a page is dirty, the file system is in memory). So each state is checked by residency,
 //! and a state that did not come about is an error.
 
-use anyhow::{Context, Result, ensure};
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use swath::Extent;
 use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::residency::residency;
 
@@ -71,7 +73,7 @@ pub fn make_warm(path: &Path) -> Result<()> {
             read_through(&file, 0, len)
                 .with_context(|| format!("cannot read {}", path.display()))?;
         }
-        check(&file, path, (0, len), State::Warm)
+        check(&file, path, Extent::between(0, len), State::Warm)
     })
 }
 
@@ -89,7 +91,7 @@ pub fn make_cold(path: &Path, by: ColdBy) -> Result<()> {
             ColdBy::DropCaches => drop_caches()?,
             ColdBy::DontNeed => advise_file(&file, 0, len, FileAdvice::DontNeed)?,
         }
-        check(&file, path, (0, len), State::Cold)
+        check(&file, path, Extent::between(0, len), State::Cold)
     })
 }
 
@@ -136,12 +138,13 @@ pub fn make_half_resident(path: &Path, window_size: u64) -> Result<()> {
         let (offset, len) = window(offset);
         settle(|| {
             advise_file(&file, offset, len, FileAdvice::DontNeed)?;
-            check(&file, path, (offset, len), State::Cold)
+            check(&file, path, Extent::between(offset, offset + len), State::Cold)
         })?;
     }
     for (index, offset) in windows().enumerate() {
         let state = if index % 2 == 0 { State::Warm } else { State::Cold };
-        check(&file, path, window(offset), state)?;
+        let (offset, len) = window(offset);
+        check(&file, path, Extent::between(offset, offset + len), state)?;
     }
     Ok(())
 }
@@ -180,22 +183,20 @@ enum State {
     Cold,
 }
 
-/// Fails unless the extent, an offset and a length, is in `state`.
-fn check(file: &File, path: &Path, extent: (u64, u64), state: State) -> Result<()> {
-    let (offset, len) = extent;
-    if len == 0 {
+/// Fails unless the extent is in `state`.
+fn check(file: &File, path: &Path, extent: Extent, state: State) -> Result<()> {
+    if extent.is_empty() {
         return Ok(());
     }
-    let share = resident_share(file, offset, len)?;
+    let share = resident_share(file, extent.offset(), extent.len())?;
     let kept = match state {
         State::Warm => share >= 1.0 - TOLERANCE,
         State::Cold => share <= TOLERANCE,
     };
     ensure!(
         kept,
-        "cannot make {} {state:?} at bytes {offset}..{}: {:.1} % of it is resident",
+        "cannot make {} {state:?} at bytes {extent}: {:.1} % of it is resident",
         path.display(),
-        offset + len,
         share * 100.0
     );
     Ok(())

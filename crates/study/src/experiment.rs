@@ -111,7 +111,9 @@ impl Entrant {
     /// `work` times what counts with the [`Meter`], and answers what it read or wrote, which is to
     /// be `expected`.
     pub fn new(
-        (series, x, state): (impl Into<String>, f64, State),
+        series: impl Into<String>,
+        x: f64,
+        state: State,
         expected: Outcome,
         work: impl FnMut(&mut Meter) -> Result<Outcome> + 'static,
     ) -> Self {

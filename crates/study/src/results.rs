@@ -24,7 +24,7 @@ mod words;
 mod written;
 
 pub use claimed::{Claimed, Counts, Finding, Holds, Kind, Source};
-pub use select::{Key, LEAST_ROUNDS, Selected};
+pub use select::{Key, LEAST_ROUNDS, Selected, SpeedUp};
 
 use std::collections::BTreeMap;
 

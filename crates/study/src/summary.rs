@@ -62,7 +62,7 @@ fn findings(results: &Results, letter: &str) -> String {
         for claim in &one.claims {
             let mut is_first = true;
             for finding in &claim.verdicts {
-                finding_row(&mut text, (one, claim, finding), is_first);
+                finding_row(&mut text, one, claim, finding, is_first);
                 is_first = false;
             }
             if claim.verdicts.is_empty() {
@@ -77,7 +77,9 @@ fn findings(results: &Results, letter: &str) -> String {
 
 fn finding_row(
     text: &mut String,
-    (one, claim, finding): (&Measured, &Claimed, &Finding),
+    one: &Measured,
+    claim: &Claimed,
+    finding: &Finding,
     is_first: bool,
 ) {
     let (claimed, rule) = match is_first {

@@ -117,7 +117,7 @@ pub fn run(
         elapsed: Duration::ZERO,
         is_stopped: false,
     };
-    let place = match Place::make(&settings.folder, (clock, settings.seed), cancel) {
+    let place = match Place::make(&settings.folder, clock, settings.seed, cancel) {
         Err(_) if cancel.is_cancelled() => {
             return Ok(Tuned { elapsed: clock.elapsed(), is_stopped: true, ..tuned });
         }
@@ -210,7 +210,7 @@ impl Turns<'_> {
                 longest = longest.max(now.elapsed());
                 Ok(Ran::Took(seconds))
             };
-            let decided = decide(&step.values, (step.gain, &step.guards), seed, &mut run);
+            let decided = decide(&step.values, step.gain, &step.guards, seed, &mut run);
             let found = match decided {
                 Ok(decided) => {
                     let taken = decided.value.map(setting.word);

@@ -150,7 +150,7 @@ pub fn generate_synced(
     let lines = |fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync)| {
         let options =
             OrderedOptions::new().with_output(OutputOptions::new().with_durability(durability));
-        write_lines(path, options, (recipe.size, workers), fill)
+        write_lines(path, options, recipe.size, workers, fill)
     };
     match recipe.kind {
         Kind::Bytes => blocks(fill_bytes as Fill),
@@ -244,7 +244,8 @@ pub(crate) fn fill_letters(target: &mut [u8], seed: u64, first_word: u64) {
 fn write_lines(
     path: &Path,
     options: OrderedOptions,
-    (size, workers): (u64, usize),
+    size: u64,
+    workers: usize,
     fill: &(dyn Fn(&mut Vec<u8>, u64) + Sync),
 ) -> Result<Generated> {
     let out = options.ordered(path)?;
@@ -286,7 +287,7 @@ fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
     let lines = (NUMBERS_PER_BLOCK / columns).max(1);
     for line in index * lines..(index + 1) * lines {
         for number in line * columns..(line + 1) * columns {
-            push_number(block, table.style, (seed, number));
+            push_number(block, table.style, seed, number);
             block.push(b',');
         }
         // The comma behind the last number becomes the line's end.
@@ -294,7 +295,7 @@ fn fill_table(block: &mut Vec<u8>, table: Table, seed: u64, index: u64) {
     }
 }
 
-fn push_number(block: &mut Vec<u8>, style: Style, (seed, index): (u64, u64)) {
+fn push_number(block: &mut Vec<u8>, style: Style, seed: u64, index: u64) {
     let fraction = fraction(seed, index);
     let written = match style {
         Style::Integers => write!(block, "{}", word(seed, index) >> 48),

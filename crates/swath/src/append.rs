@@ -104,7 +104,7 @@ impl AppendOptions {
     pub fn create(&self, path: impl AsRef<Path>) -> Result<Append> {
         let path = path.as_ref();
         let target = self.begin(path)?;
-        Ok(Append::new(self, path, target, (0, Entries::default())))
+        Ok(Append::new(self, path, target, 0, Entries::default()))
     }
 
     /// As [`append_to_existing`], with these options.
@@ -132,7 +132,7 @@ impl AppendOptions {
                 _ => (0, Entries::default()),
             },
         };
-        Ok(Append::new(self, path, target, (base, entries)))
+        Ok(Append::new(self, path, target, base, entries))
     }
 
     fn begin(&self, path: &Path) -> Result<Target> {
@@ -148,7 +148,7 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
     let told = |error| Error::io(Operation::Read, path, error);
     let old = draft.open_existing().map_err(told)?;
     let before = old.facts().map_err(told)?;
-    move_range(&**draft.file(), &*old, (0, 0), before.len).map_err(told)?;
+    move_range(&**draft.file(), &*old, 0, 0, before.len).map_err(told)?;
     let after = old.facts().map_err(told)?;
     if after == before {
         draft.build_on(before);

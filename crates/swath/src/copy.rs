@@ -126,7 +126,7 @@ impl CopyOptions {
             Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft)?,
         };
         let (hooks, len) = (&joined.read.hooks, copied.bytes);
-        hooks.record((Activity::Commit, to), (0, len), || draft.commit(len))?;
+        hooks.record(Activity::Commit, to, Extent::between(0, len), || draft.commit(len))?;
         copied.elapsed = started.elapsed();
         Ok(copied)
     }
@@ -165,7 +165,7 @@ impl CopyOptions {
             if kernel(source, &data, draft, &observer)? {
                 copied.how = How::Kernel;
             } else {
-                self.leave(source, extent, &data, (draft, &observer), &mut copied)?;
+                self.leave(source, extent, &data, draft, &observer, &mut copied)?;
             }
         }
         source.check_unchanged(extent, Growth::Refused)?;
@@ -179,11 +179,9 @@ impl CopyOptions {
         }
         let hooks = &self.read.hooks;
         let shared = match descriptor(source)? {
-            Some(from) => {
-                hooks.record((Activity::Copy, source.name()), (0, extent.len()), || {
-                    draft.file().clone_range(&*from, 0, 0, extent.len())
-                })
-            }
+            Some(from) => hooks.record(Activity::Copy, source.name(), extent, || {
+                draft.file().clone_range(&*from, 0, 0, extent.len())
+            }),
             None => Err(ErrorKind::Unsupported.into()),
         };
         match shared {
@@ -213,7 +211,7 @@ impl CopyOptions {
         loop {
             let came = stream.fill(&mut block)?;
             let written = self.write(draft, &block[..came], copied.bytes);
-            stream.recorder.lap_if(&written, Activity::Write, (copied.bytes, came as u64));
+            stream.recorder.lap_if(&written, Activity::Write, copied.bytes, came as u64);
             written?;
             copied.bytes += came as u64;
             if came < block.len() {

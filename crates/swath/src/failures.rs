@@ -53,14 +53,14 @@ impl<E> Failures<E> {
 
     /// Piece `number` failed.
     pub(crate) fn failed(&self, number: u64, error: E) {
-        keep(&mut self.first().error, (number, error));
+        keep(&mut self.first().error, number, error);
         // Relaxed: a flag that publishes nothing else.
         self.any.store(true, Ordering::Relaxed);
     }
 
     /// The caller's code panicked with piece `number`.
     pub(crate) fn panicked(&self, number: u64, panic: Payload) {
-        keep(&mut self.first().panic, (number, panic));
+        keep(&mut self.first().panic, number, panic);
         self.any.store(true, Ordering::Relaxed);
     }
 
@@ -110,7 +110,7 @@ impl<E> Failures<E> {
 }
 
 /// Keeps what is of an earlier piece.
-fn keep<T>(first: &mut Option<(u64, T)>, (number, other): (u64, T)) {
+fn keep<T>(first: &mut Option<(u64, T)>, number: u64, other: T) {
     if first.as_ref().is_none_or(|(before, _)| number < *before) {
         *first = Some((number, other));
     }

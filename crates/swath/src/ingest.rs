@@ -130,7 +130,7 @@ impl IngestOptions {
         let mut timed = Vec::new();
         for places in rounds(&order) {
             let started = Instant::now();
-            let crew = Crew::new((&listing, first_source), self, began.seconds, places, true);
+            let crew = Crew::new(&listing, first_source, self, began.seconds, places, true);
             run(&crew, &make, make());
             // Those of other workers, who may have read all of it.
             crew.tell();
@@ -154,7 +154,7 @@ impl IngestOptions {
         let keep_failed = self.failures == Failures::Collect;
         let walk_calls = listing.walk_calls;
         let mut ingested =
-            results.into_ingested(listing, (pages, used), self.arena.clone(), keep_failed);
+            results.into_ingested(listing, pages, used, self.arena.clone(), keep_failed);
         let report = ingested.report_mut();
         parts.fill_in(report, self);
         report.calls.walk = walk_calls;
@@ -201,7 +201,7 @@ impl IngestOptions {
         let listing = Arc::new(listing);
         let first_source = self.sources(&listing);
         let listed = began.elapsed();
-        let mut report = stream::stream(self, (&listing, first_source), began.seconds, each)?;
+        let mut report = stream::stream(self, &listing, first_source, began.seconds, each)?;
         report.calls.walk = listing.walk_calls;
         report.left_out = listing.left_out;
         (report.listing, report.elapsed) = (listed, began.elapsed());

@@ -8,6 +8,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use swath_plan::extent::Extent;
+
 use crate::timeline::{Activity, Flights, Recorder, Timeline};
 
 /// How far a read is.
@@ -129,13 +131,14 @@ impl Hooks {
     /// Does what is one span of `bytes` bytes at `offset`.
     pub(crate) fn record<T, E>(
         &self,
-        (activity, path): (Activity, &Path),
-        extent: (u64, u64),
+        activity: Activity,
+        path: &Path,
+        extent: Extent,
         work: impl FnOnce() -> Result<T, E>,
     ) -> Result<T, E> {
         let mut recorder = self.recorder(path);
         let ended = work();
-        recorder.lap_if(&ended, activity, extent);
+        recorder.lap_if(&ended, activity, extent.offset(), extent.len());
         ended
     }
 }

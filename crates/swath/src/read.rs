@@ -120,7 +120,7 @@ impl ReadOptions {
                     return Ok(clock.stop(report));
                 }
                 let leases = Leases::of_slice(target);
-                fill_memory(&options, &source, extent, (&leases, 0), None)?
+                fill_memory(&options, &source, extent, &leases, 0, None)?
             }
             Kind::Stream | Kind::Made => options.stream_into(&source, target)?,
         };
@@ -235,10 +235,9 @@ impl ReadOptions {
         report.profile = self.profile_name();
         let (observer, mut tally) = (self.observer(extent), Tally::default());
         cancelled_before(&observer, source, extent)?;
-        let span = (extent.offset(), extent.len());
         observer
             .hooks()
-            .record((Activity::Read, source.name()), span, || read(&mut tally, &observer))?;
+            .record(Activity::Read, source.name(), extent, || read(&mut tally, &observer))?;
         source.check_unchanged(extent, self.growth)?;
         observer.delivered(extent.len());
         tally.bytes = extent.len();
@@ -277,7 +276,7 @@ impl ReadOptions {
             node.map_err(allocate)?;
         }
         let leases = Leases::of_pages(pages);
-        let report = fill_memory(self, &source, extent, (&leases, phase), map)?;
+        let report = fill_memory(self, &source, extent, &leases, phase, map)?;
         let pages = leases.into_pages().ok_or_else(|| allocate(too_large()))?;
         let len = len.unwrap_or_default();
         let buffer = Buffer::paged(pages, phase, len, self.pool.clone());

@@ -208,8 +208,7 @@ impl Reader {
         let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
         let mut block = block(&self.options.pool, &self.source, len)?;
         let name = self.source.name();
-        let span = (extent.offset(), extent.len());
-        let done = self.observer.hooks().record((Activity::Read, name), span, || {
+        let done = self.observer.hooks().record(Activity::Read, name, extent, || {
             Patience::new(&self.observer).until_done(|| {
                 let tally = &mut Tally::default();
                 fill_buffered(&self.source, extent.offset(), &mut block, tally)

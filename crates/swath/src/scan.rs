@@ -105,7 +105,7 @@ impl ReadOptions {
         let scanned = match source.kind() {
             Kind::Sized(len) => {
                 let extent = self.extent_of(&source, len)?;
-                self.scan_sized(source, extent, (fold, combine))?
+                self.scan_sized(source, extent, fold, combine)?
             }
             Kind::Stream | Kind::Made => self.scan_stream(&source, fold, combine)?,
         };
@@ -201,7 +201,8 @@ impl ReadOptions {
         &self,
         source: Arc<Opened>,
         extent: Extent,
-        (fold, combine): (impl Fn(Chunk<'_>) -> T + Sync, impl Fn(T, T) -> T + Sync),
+        fold: impl Fn(Chunk<'_>) -> T + Sync,
+        combine: impl Fn(T, T) -> T + Sync,
     ) -> Result<Scanned<Option<T>>> {
         if self.wishes.engine == Engine::Map {
             return Err(source.unmapped("use `sum_mapped` or `count_mapped`"));
@@ -219,13 +220,8 @@ impl ReadOptions {
         cancelled_before(&observer, &source, extent)?;
         let job = Job::new(Arc::clone(&source), extent, scheduler, manner, observer);
         let room = self.scratch_size(&decision, extent, by_lease);
-        let visit = Fold::new(
-            &job,
-            self,
-            (extent, decision.chunk_size),
-            (room, by_lease),
-            (fold, combine),
-        );
+        let visit = Fold::new(&job, self, extent, decision.chunk_size, fold, combine)
+            .with_room(room, by_lease);
         worker::run(&job, &visit, decision.workers.len(), None);
         let value = visit.into_value();
         let report = finish(&job, &source, extent, self, report)?;

@@ -172,11 +172,13 @@ impl WriteOptions {
         let mut fallbacks = draft.fallbacks();
         reserve(&draft, len, &mut fallbacks)?;
         let observer = Observer::new(self.output.hooks.clone(), Some(len));
-        Ok(Positional::new(draft, fallbacks, (len, self.chunk_size()), observer))
+        Ok(Positional::new(draft, fallbacks, len, self.chunk_size(), observer))
     }
 
     fn commit(&self, draft: Draft, path: &Path, len: u64) -> Result<()> {
-        self.output.hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))
+        self.output
+            .hooks
+            .record(Activity::Commit, path, Extent::between(0, len), || draft.commit(len))
     }
 
     fn chunks(&self, len: u64) -> ChunkPlan {

@@ -289,7 +289,8 @@ def write_mtx(
         given = (values.dtype.name, values)
     return write_matrix(
         path,
-        (operator.index(shape[0]), operator.index(shape[1])),
+        operator.index(shape[0]),
+        operator.index(shape[1]),
         np.ascontiguousarray(rows),
         np.ascontiguousarray(columns),
         given,

@@ -28,7 +28,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
         let surface = Surface::of(tree, folder);
         for function in &surface.functions {
             let found = |text: String| Violation::new(&function.path, function.line, text);
-            violations.extend(parameters(function).map(found));
             match &function.owner {
                 Some(owner) => violations.extend(setter(owner, function).map(found)),
                 None => violations.extend(verb(&surface, function).map(found)),
@@ -43,12 +42,6 @@ pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     }
     violations.extend(in_c(tree));
     violations
-}
-
-/// Tuples say less than names.
-fn parameters(function: &Function) -> Option<String> {
-    let tuple = function.inputs.iter().find(|it| it.is_tuple)?;
-    Some(format!("`{}` takes the tuple `{}`: name its parts", function.name, tuple.kind))
 }
 
 /// What is wrong with a setter of options.
@@ -230,11 +223,6 @@ mod tests {
                 "read(&self, source: impl Into<Source>)",
                 "read(&self, path: &Path)",
                 "take different parameters",
-            ),
-            (
-                "read(&self, source: impl Into<Source>)",
-                "read(&self, source: impl Into<Source>, (a, b): (u8, u8))",
-                "takes the tuple",
             ),
             ("workers: usize", "workers: bool", "a boolean says nothing"),
             ("workers: usize", "workers: u64", "is a count"),

@@ -111,7 +111,7 @@ fn by_class(args: &verbs::Read, cut: Cut) -> Result<Loaded> {
     let text = format!(
         "{}\n{}  {}",
         headline(&report.read),
-        classes_text(&times, (report.window, report.max_skew)),
+        classes_text(&times, report.window, report.max_skew),
         details(&report.read).trim_start(),
     );
     let [first, median, last] = first_median_last(&times).map(|time| time.as_secs_f64());
@@ -137,7 +137,7 @@ fn first_median_last(times: &[Duration]) -> [Duration; 3] {
     [at(0), at(sorted.len() / 2), at(sorted.len().saturating_sub(1))]
 }
 
-fn classes_text(times: &[Duration], (window, max_skew): (usize, usize)) -> String {
+fn classes_text(times: &[Duration], window: usize, max_skew: usize) -> String {
     let [first, median, last] = first_median_last(times).map(time_text);
     let count = counted(times.len() as u64, "class").replace("classs", "classes");
     format!(

@@ -45,7 +45,8 @@ impl Kernel {
 pub(super) fn consume(
     input: &Input,
     options: &ReadOptions,
-    (kernel, engine): (Kernel, Engine),
+    kernel: Kernel,
+    engine: Engine,
 ) -> Result<Scanned<u64>> {
     let opened = input.open().and_then(|file| Ok((file.metadata()?, file)));
     // A folder may be one of segments. What cannot be opened, the library opens again, and says

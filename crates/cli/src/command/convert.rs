@@ -54,7 +54,7 @@ struct Size {
 }
 
 impl Size {
-    fn of_matrix((rows, columns): (u64, u64), entries: usize) -> Self {
+    fn of_matrix(rows: u64, columns: u64, entries: usize) -> Self {
         Self { rows, columns, values: entries as u64 }
     }
 }
@@ -92,7 +92,7 @@ pub(super) fn run(args: &Convert) -> Result<Outcome> {
     for note in &done.notes {
         complain(format!("note: {note}"));
     }
-    report(args, (from, to), done, (read, write))
+    report(args, from, to, done, read, write)
 }
 
 /// Ends of names of what is not unpacked here, and what to try.
@@ -168,9 +168,11 @@ fn table_options(args: &Convert, from: Format) -> (TableOptions, Bar) {
 
 fn report(
     args: &Convert,
-    (from, to): (Format, Format),
+    from: Format,
+    to: Format,
     Converted { size, notes, .. }: Converted,
-    (read, write): (Duration, Duration),
+    read: Duration,
+    write: Duration,
 ) -> Result<Outcome> {
     let len = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
     let (bytes_in, bytes_out) = (len(&args.input), len(&args.to));

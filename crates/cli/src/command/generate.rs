@@ -69,7 +69,7 @@ fn make_bytes(kind: Kind, bytes: &Bytes) -> Result<Outcome> {
         }
         kind => Refused::hinted(error.into(), hint(kind)),
     })?;
-    report(args, (start.elapsed(), made.bytes, made.lines), Some(made.sum))
+    report(args, start.elapsed(), made.bytes, made.lines, Some(made.sum))
 }
 
 fn make_graph(graph: &Graph, text: Text) -> Result<Outcome> {
@@ -82,7 +82,7 @@ fn make_graph(graph: &Graph, text: Text) -> Result<Outcome> {
     let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
     let written = made.write(text, args.workers, output)?;
     let head = if text == Text::MatrixMarket { 2 } else { 1 };
-    report(args, (start.elapsed(), written.bytes, edges + head), None)
+    report(args, start.elapsed(), written.bytes, edges + head, None)
 }
 
 fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
@@ -91,7 +91,7 @@ fn make_contracts(contracts: &Contracts) -> Result<Outcome> {
     let output = output_to(&args.output).with_timeline(contracts.timeline.handle());
     let output = OrderedOptions::new().with_output(output).ordered(&args.output)?;
     let written = contracts::generate(contracts.count, args.seed, args.workers, output)?;
-    report(args, (start.elapsed(), written.bytes, contracts.count + 1), None)
+    report(args, start.elapsed(), written.bytes, contracts.count + 1, None)
 }
 
 fn output_to(path: &Path) -> OutputOptions {
@@ -106,7 +106,9 @@ fn durability(path: &Path) -> Durability {
 
 fn report(
     args: &MadeArgs,
-    (elapsed, bytes, lines): (Duration, u64, u64),
+    elapsed: Duration,
+    bytes: u64,
+    lines: u64,
     sum: Option<u64>,
 ) -> Result<Outcome> {
     let speed = bytes_per_s(bytes, elapsed);

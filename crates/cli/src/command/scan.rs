@@ -29,7 +29,7 @@ pub(super) fn run(args: &verbs::Scan) -> Result<Outcome> {
     let outcome = each(&args.paths, args.json, |input| {
         let options = profiles.apply(args.how.options(), input);
         let (options, bar) = Bar::attach(options, !args.json);
-        let scanned = consume(input, &options, (Kernel::Newlines, args.how.engine.engine))?;
+        let scanned = consume(input, &options, Kernel::Newlines, args.how.engine.engine)?;
         drop(bar);
         total = total.saturating_add(scanned.value);
         note_fallbacks(input, &scanned.report);

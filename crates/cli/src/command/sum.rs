@@ -141,7 +141,7 @@ fn show(args: &verbs::Sum, input: &Input, summed: &Summed) -> Result<()> {
 }
 
 fn sum(input: &Input, options: &ReadOptions, engine: Engine) -> Result<Summed> {
-    let scanned = consume(input, options, (Kernel::Sum, engine))?;
+    let scanned = consume(input, options, Kernel::Sum, engine)?;
     Ok(Summed::of_scan(Value::Sum(scanned.value), scanned.report))
 }
 

@@ -15,9 +15,9 @@ type Work = fn(&Stage, &ReadOptions) -> Result<Scanned<u64>>;
 
 pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
     Ok(vec![
-        row("byte sum", State::Warm, Limit::MemorySum, (sum, |stage| stage.made.sum)),
-        row("newline count", State::Warm, Limit::MemorySum, (count, |stage| stage.made.lines)),
-        row("byte sum", State::Cold, Limit::DirectRead, (sum, |stage| stage.made.sum)),
+        row("byte sum", State::Warm, Limit::MemorySum, sum, |stage| stage.made.sum),
+        row("newline count", State::Warm, Limit::MemorySum, count, |stage| stage.made.lines),
+        row("byte sum", State::Cold, Limit::DirectRead, sum, |stage| stage.made.sum),
     ])
 }
 
@@ -25,7 +25,8 @@ fn row(
     way: &'static str,
     state: State,
     limit: Limit,
-    (work, right): (Work, fn(&Stage) -> u64),
+    work: Work,
+    right: fn(&Stage) -> u64,
 ) -> Row {
     Row {
         capability: "scan",

@@ -53,13 +53,13 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
             limit: Limit::Copy,
             is_peer: false,
             bytes: None,
-            run: Box::new(move |stage| run(stage, &copies, (index > 0, against))),
+            run: Box::new(move |stage| run(stage, &copies, index > 0, against)),
         }
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-fn run(stage: &Stage, copies: &Copies, (damaged, against): (bool, Against)) -> Result<Run> {
+fn run(stage: &Stage, copies: &Copies, damaged: bool, against: Against) -> Result<Run> {
     let [bad, good] = &copies.paths;
     let named = match damaged {
         true => vec![bad, good, &stage.path],

@@ -176,7 +176,7 @@ impl DecompressOptions {
         }
         let split: Box<dyn Split + '_> = match (plan, format) {
             (Plan::Frames(index, frames, wanted), _) => {
-                Box::new(Picked::new(supply, &spare, index, (frames, wanted))?)
+                Box::new(Picked::new(supply, &spare, index, frames, wanted)?)
             }
             (Plan::FromStart(cut), format) => {
                 trim = cut;

@@ -93,8 +93,8 @@ impl Shared {
             let count = BATCH.min(block.contracts - index);
             let text = &block.text()[at..];
             let (len, apart) = self
-                .batch(&mut desk, (text, count), out, &mut times)
-                .map_err(|wrong| block.error(self.path(), wrong, (index, at)))?;
+                .batch(&mut desk, text, count, out, &mut times)
+                .map_err(|wrong| block.error(self.path(), wrong, index, at))?;
             difference = difference.and(apart);
             index += count;
             at += len;
@@ -115,7 +115,8 @@ impl Shared {
     fn batch(
         &self,
         desk: &mut Desk,
-        (text, count): (&[u8], usize),
+        text: &[u8],
+        count: usize,
         out: &mut Vec<u8>,
         times: &mut Times,
     ) -> std::result::Result<(usize, Difference), Wrong> {

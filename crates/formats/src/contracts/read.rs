@@ -81,7 +81,7 @@ struct Reading {
 impl Reading {
     fn parse(&self, block: Block, part: &mut Part<'_>) -> Result<()> {
         let parsed = line::parse(block.text(), part);
-        parsed.map_err(|wrong| block.error(&self.path, wrong, (0, 0)))?;
+        parsed.map_err(|wrong| block.error(&self.path, wrong, 0, 0))?;
         self.spare.put(block.into_buffer());
         Ok(())
     }

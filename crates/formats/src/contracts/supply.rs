@@ -41,14 +41,9 @@ impl Block {
     }
 
     /// The error for what is wrong in its text, `skipped` contracts and `at` bytes from its start.
-    pub(super) fn error(
-        &self,
-        path: &Path,
-        wrong: Wrong,
-        (skipped, at): (usize, usize),
-    ) -> Error {
+    pub(super) fn error(&self, path: &Path, wrong: Wrong, skipped: usize, at: usize) -> Error {
         let text = Text { path, bytes: &self.bytes, line: self.line, offset: self.offset };
-        text.error(wrong, (skipped, self.from + at))
+        text.error(wrong, skipped, self.from + at)
     }
 
     /// Bytes of the stream that it is.
@@ -74,7 +69,7 @@ pub(super) struct Text<'t> {
 
 impl Text<'_> {
     /// The error for what is wrong in it, so many lines and bytes from its start.
-    pub(super) fn error(&self, wrong: Wrong, (line, at): (usize, usize)) -> Error {
+    pub(super) fn error(&self, wrong: Wrong, line: usize, at: usize) -> Error {
         let (line, at) = (line + wrong.line, at + wrong.at);
         let error = Error::reading(self.path, wrong.reason, wrong.what);
         let error = error.at(self.offset + at as u64).on_line(self.line + line as u64);
@@ -187,7 +182,7 @@ impl<'s> Supply<'s> {
     /// The error for what is wrong at the start of `bytes`, which begin with the next line.
     fn wrong(&self, bytes: &[u8], wrong: Wrong) -> Error {
         let text = Text { path: &self.path, bytes, line: self.line, offset: self.offset };
-        text.error(wrong, (0, 0))
+        text.error(wrong, 0, 0)
     }
 
     fn block(&mut self) -> Result<Block> {
@@ -246,7 +241,7 @@ impl<'s> Supply<'s> {
             from = newlines.nth(block.contracts - 1).map_or(text.len(), |(at, _)| at + 1);
         }
         let wrong = surplus(&text[from..], self.declared.unwrap_or(0))?;
-        Some(block.error(&self.path, wrong, (block.contracts, from)))
+        Some(block.error(&self.path, wrong, block.contracts, from))
     }
 }
 

@@ -52,7 +52,8 @@ fn put<I: Id, V: Value>(
     partitions: &Partitions,
     bucket: &Bucket,
     next: &mut [u32],
-    (others, values): (&mut [I], &mut [V]),
+    others: &mut [I],
+    values: &mut [V],
 ) {
     partitions.each_record(bucket, |row, other, value: V| {
         let place = next[row] as usize;
@@ -74,7 +75,7 @@ impl<I: Id, V: Value> Part<'_, I, V> {
         scratch: &mut Scratch<I, V>,
     ) {
         begins(partitions, bucket, self.ends.len(), &mut scratch.next);
-        put(partitions, bucket, &mut scratch.next, (self.others, self.values));
+        put(partitions, bucket, &mut scratch.next, self.others, self.values);
         for (end, &next) in self.ends.iter_mut().zip(&scratch.next) {
             *end = self.start + u64::from(next);
         }
@@ -113,7 +114,7 @@ impl<I: Id, V: Value> Scratch<I, V> {
         self.others.resize(len, I::zeroed());
         self.values.clear();
         self.values.resize(len, V::zeroed());
-        put(partitions, bucket, &mut self.next, (&mut self.others, &mut self.values));
+        put(partitions, bucket, &mut self.next, &mut self.others, &mut self.values);
         let mut begin = 0;
         for &end in &self.next {
             let end = end as usize;

@@ -53,7 +53,7 @@ pub(super) fn read<I: Id, V: Value>(
             (needed, needed)
         }
     };
-    let split = split::<V>(job, size, by)?;
+    let split = split::<V>(job, size.0, size.1, by)?;
     let starts = if rules.layout == Layout::Array {
         coo::count_exactly::<I, V>(job, &rules)?
     } else {
@@ -66,7 +66,7 @@ pub(super) fn read<I: Id, V: Value>(
         let taken = found.map(|found| all.swap_remove(found));
         drop(all);
         let mut partition = taken.unwrap_or_else(|| Partition::new(split));
-        let total = scatter::<I, V>(&rules, block, (by, &starts), &mut partition);
+        let total = scatter::<I, V>(&rules, block, by, &starts, &mut partition);
         partition.end_block(block.index);
         pool.lock().unwrap_or_else(PoisonError::into_inner).push(partition);
         total
@@ -107,8 +107,8 @@ fn vertices<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<u64, Failur
 }
 
 /// How rows are split, if they can be kept in memory.
-fn split<V>(job: &Job<'_>, size: (u64, u64), by: By) -> Result<Split, Failure> {
-    let (rows, columns) = if by == By::Row { size } else { (size.1, size.0) };
+fn split<V>(job: &Job<'_>, rows: u64, columns: u64, by: By) -> Result<Split, Failure> {
+    let (rows, columns) = if by == By::Row { (rows, columns) } else { (columns, rows) };
     let at = job.header.body_offset.saturating_sub(1);
     // An offset for each row, whether there is anything in it or not: as many as a file of this
     // length may ask for.
@@ -133,7 +133,8 @@ fn split<V>(job: &Job<'_>, size: (u64, u64), by: By) -> Result<Split, Failure> {
 fn scatter<I: Id, V: Value>(
     rules: &Rules,
     block: Block<'_>,
-    (by, starts): (By, &[Counted]),
+    by: By,
+    starts: &[Counted],
     partition: &mut Partition,
 ) -> Result<u64, Failure> {
     let start = if rules.layout == Layout::Array {

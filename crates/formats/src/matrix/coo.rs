@@ -335,8 +335,8 @@ fn place_block<I: Id, V: Value>(
                 if part.rows.len() - at < count {
                     return Err(Failure::Changed);
                 }
-                for image in &images[..count] {
-                    part.put(at, *image);
+                for &(row, column, value) in &images[..count] {
+                    part.put(at, row, column, value);
                     at += 1;
                 }
             }

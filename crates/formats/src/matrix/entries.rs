@@ -126,7 +126,7 @@ impl<I: Id, V: Value> Target<'_, I, V> {
     }
 
     #[inline(always)]
-    pub(super) fn put(&mut self, at: usize, (row, column, value): (I, I, V)) {
+    pub(super) fn put(&mut self, at: usize, row: I, column: I, value: V) {
         (self.rows[at], self.columns[at]) = (row, column);
         if size_of::<V>() > 0 {
             self.values[at] = value;
@@ -164,8 +164,8 @@ impl<'r, 'b> Entries<'r, 'b> {
         while filled < target.rows.len() {
             let slowly = if may_be_plain { patience } else { usize::MAX };
             for _ in 0..slowly.min(target.rows.len() - filled) {
-                let Some(entry) = self.next()? else { return Ok(filled) };
-                target.put(filled, entry);
+                let Some((row, column, value)) = self.next()? else { return Ok(filled) };
+                target.put(filled, row, column, value);
                 filled += 1;
             }
             let taken = self.fill_plain(target, filled);
@@ -185,9 +185,9 @@ impl<'r, 'b> Entries<'r, 'b> {
         let Some(bounds) = self.rules.plain else { return self.fill_values(target, filled) };
         let rows = I::narrow(&mut target.rows[filled..]);
         let columns = I::narrow(&mut target.columns[filled..]);
-        let Some(ids) = rows.zip(columns) else { return 0 };
+        let Some((rows, columns)) = rows.zip(columns) else { return 0 };
         let at = self.cursor.at.min(self.cursor.bytes.len());
-        let taken = swath_simd::pairs(self.cursor.bytes, at, bounds, ids);
+        let taken = swath_simd::pairs(self.cursor.bytes, at, bounds, rows, columns);
         self.cursor.at = taken.end;
         if size_of::<V>() > 0 {
             target.values[filled..filled + taken.lines].fill(V::ONE);
@@ -252,7 +252,7 @@ impl<'r, 'b> Entries<'r, 'b> {
             return Err(self.fault(self.cursor.at, "the line goes on behind its entry"));
         }
         if self.rules.symmetry != Symmetry::General {
-            self.check_symmetry((start, at), (row, column), value)?;
+            self.check_symmetry(start, at, row, column, value)?;
         }
         self.cursor.at += 1;
         Ok(Some((row, column, value)))
@@ -342,8 +342,10 @@ impl<'r, 'b> Entries<'r, 'b> {
     #[inline(never)]
     fn check_symmetry<V: Value>(
         &self,
-        (start, value_at): (usize, usize),
-        (row, column): (u64, u64),
+        start: usize,
+        value_at: usize,
+        row: u64,
+        column: u64,
         value: V,
     ) -> Result<(), Fault> {
         let is_strict = self.rules.strictness == Strictness::Strict;

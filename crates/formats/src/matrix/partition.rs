@@ -135,7 +135,7 @@ impl Partition {
     ) -> Result<(), Failure> {
         let split = self.split;
         for ((row, column), value) in rows.iter().zip(columns).zip(values) {
-            self.push_one(split, (row.to_u64(), column.to_u64()), value)?;
+            self.push_one(split, row.to_u64(), column.to_u64(), value)?;
         }
         Ok(())
     }
@@ -144,7 +144,8 @@ impl Partition {
     fn push_one<V: Pod>(
         &mut self,
         split: Split,
-        (row, column): (u64, u64),
+        row: u64,
+        column: u64,
         value: &V,
     ) -> Result<(), Failure> {
         let (bucket, key) = split.key(row, column);

@@ -75,7 +75,7 @@ impl Plain {
         loop {
             let piece = &text[at..text.len().min(at + PIECE)];
             let room = target.rows.len() - filled - lines;
-            let (taken, end, more) = self.piece(piece, range, target, (filled + lines, room));
+            let (taken, end, more) = self.piece(piece, range, target, filled + lines, room);
             (lines, at) = (lines + taken, at + end);
             if taken == 0 || !more || at >= text.len() {
                 return (lines, at);
@@ -89,7 +89,8 @@ impl Plain {
         text: &[u8],
         range: Range,
         target: &mut Target<'_, I, V>,
-        (filled, room): (usize, usize),
+        filled: usize,
+        room: usize,
     ) -> (usize, usize, bool) {
         let looked_at = self.split(text, room);
         let [rows, columns, values] = [0, 1, 2].map(|word| Tokens {

@@ -395,19 +395,19 @@ fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base:
         Values::None => push_each(out, matrix, range, base, |_, _| {}),
         Values::I64(values) => {
             let push = |out: &mut Vec<u8>, &value: &i64| push_i64(out, value);
-            push_valued(out, matrix, range, base, (&values[at], push))
+            push_valued(out, matrix, range, base, &values[at], push)
         }
         Values::U64(values) => {
             let push = |out: &mut Vec<u8>, &value: &u64| push_u64(out, value);
-            push_valued(out, matrix, range, base, (&values[at], push))
+            push_valued(out, matrix, range, base, &values[at], push)
         }
         Values::F32(values) => {
             let push = |out: &mut Vec<u8>, &value: &f32| push_f32(out, value);
-            push_valued(out, matrix, range, base, (&values[at], push))
+            push_valued(out, matrix, range, base, &values[at], push)
         }
         Values::F64(values) => {
             let push = |out: &mut Vec<u8>, &value: &f64| push_f64_shortest(out, value);
-            push_valued(out, matrix, range, base, (&values[at], push))
+            push_valued(out, matrix, range, base, &values[at], push)
         }
         Values::Complex(values) => {
             let push = |out: &mut Vec<u8>, &[real, imaginary]: &[f64; 2]| {
@@ -415,7 +415,7 @@ fn push_lines(out: &mut Vec<u8>, matrix: &impl Listing, range: Range<u64>, base:
                 out.push(b' ');
                 push_f64_shortest(out, imaginary);
             };
-            push_valued(out, matrix, range, base, (&values[at], push))
+            push_valued(out, matrix, range, base, &values[at], push)
         }
     }
 }
@@ -425,7 +425,8 @@ fn push_valued<V>(
     matrix: &impl Listing,
     range: Range<u64>,
     base: u64,
-    (values, push): (&[V], impl Fn(&mut Vec<u8>, &V)),
+    values: &[V],
+    push: impl Fn(&mut Vec<u8>, &V),
 ) -> bool {
     push_each(out, matrix, range, base, |out, index| {
         out.push(b' ');

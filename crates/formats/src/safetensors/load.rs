@@ -91,7 +91,7 @@ pub(super) fn load(
     let names: Vec<PathBuf> = sources.iter().map(Source::name).collect();
     let opened = open_all(sources, options)?;
     let mut entries = selected(&opened, options);
-    let order = ordered(&names, order, options, (&entries, &by_name(&entries)))?;
+    let order = ordered(&names, order, options, &entries, &by_name(&entries))?;
     let jobs = place(&opened, &mut entries);
     let (memories, reads) = run(&jobs, &options.read)?;
     opened.iter().try_for_each(Opened::check_unchanged)?;
@@ -139,7 +139,8 @@ pub(super) fn ordered(
     paths: &[PathBuf],
     order: &TensorOrder,
     options: &TensorOptions,
-    (entries, by_name): (&[Entry], &[usize]),
+    entries: &[Entry],
+    by_name: &[usize],
 ) -> Result<Vec<usize>> {
     let names = match order {
         TensorOrder::File => &[][..],

@@ -70,7 +70,7 @@ pub(super) fn start(
     let opened = open_all(sources, options)?;
     let mut entries = selected(&opened, options);
     let by_name = by_name(&entries);
-    let order = ordered(&names, order, options, (&entries, &by_name))?;
+    let order = ordered(&names, order, options, &entries, &by_name)?;
     let mut parts = vec![Part::default(); entries.len()];
     let files = place(&mut entries, &mut parts);
     let plan = plan(&order, &entries, &mut parts);

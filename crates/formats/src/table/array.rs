@@ -311,7 +311,7 @@ pub(super) fn parse_all<T: Value>(
         if done == out.len() {
             return Ok(());
         }
-        let bare = bare(tokens.text, (tokens.starts[done], tokens.ends[done]), dialect);
+        let bare = bare(tokens.text, tokens.starts[done], tokens.ends[done], dialect);
         out[done] = parse_one(bare, dialect, missing).ok_or(Wrong)?;
         done += 1;
     }

@@ -108,7 +108,7 @@ fn check_line(
         if count == columns {
             return Err(malformed(field.place.start, format!("more than {}", fields(columns))));
         }
-        check_field(line, &field, (head, count), check)?;
+        check_field(line, &field, head, count, check)?;
         count += 1;
     }
     if count < columns {
@@ -123,7 +123,8 @@ fn check_line(
 fn check_field(
     line: &[u8],
     field: &Field,
-    (head, column): (&Head, usize),
+    head: &Head,
+    column: usize,
     check: &impl Fn(usize, &[u8]) -> Result<(), Refusal>,
 ) -> Result<(), Wrong> {
     let dialect = &head.dialect;

@@ -44,7 +44,7 @@ impl Fields {
         take: impl FnMut(Tokens<'_>) -> Result<(), Wrong>,
     ) -> Result<(), Wrong> {
         match run.between {
-            Between::Byte(delimiter) => self.each_separated(run, (dialect, delimiter), take),
+            Between::Byte(delimiter) => self.each_separated(run, dialect, delimiter, take),
             Between::Blanks => self.each_word(run, dialect, take),
             Between::Quoted => self.each_quoted(run, dialect, take),
             Between::Wrong => Err(Wrong),
@@ -54,7 +54,8 @@ impl Fields {
     fn each_separated(
         &mut self,
         run: Run<'_>,
-        (dialect, delimiter): (&Dialect, u8),
+        dialect: &Dialect,
+        delimiter: u8,
         mut take: impl FnMut(Tokens<'_>) -> Result<(), Wrong>,
     ) -> Result<(), Wrong> {
         let bytes = run.bytes;
@@ -238,7 +239,7 @@ impl Fields {
             Trim::Fields => {
                 for (start, end) in self.starts.iter_mut().zip(self.ends.as_mut_slice()) {
                     let field = &text[*start as usize..*end as usize];
-                    let bare = bare(text, (*start, *end), dialect);
+                    let bare = bare(text, *start, *end, dialect);
                     let skipped = bare.as_ptr().addr() - field.as_ptr().addr();
                     *start += u32::try_from(skipped).unwrap_or(0);
                     *end = *start + u32::try_from(bare.len()).unwrap_or(0);
@@ -250,11 +251,7 @@ impl Fields {
 
 /// A field of `text` without what is around it. Carriage returns are, where they end the line, and
 /// are part of the field everywhere else.
-pub(super) fn bare<'t>(
-    text: &'t [u8],
-    (start, end): (u32, u32),
-    dialect: &Dialect,
-) -> &'t [u8] {
+pub(super) fn bare<'t>(text: &'t [u8], start: u32, end: u32, dialect: &Dialect) -> &'t [u8] {
     let (field, rest) = (&text[start as usize..end as usize], &text[end as usize..]);
     let next = rest.iter().find(|&&byte| byte != b'\r');
     match next {

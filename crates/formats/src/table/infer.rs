@@ -85,7 +85,7 @@ impl TableOptions {
                 return Err(inference.find_fault(&kinds, true)?);
             }
             let counts = std::mem::take(&mut inference.counts);
-            let columns = assemble(words, &kinds, (rows, &counts), masks);
+            let columns = assemble(words, &kinds, rows, &counts, masks);
             let columns = match &head.picked {
                 Some(picked) => picked.arrange(&columns),
                 None => columns,
@@ -256,7 +256,7 @@ impl Filling<'_, '_> {
                     let at = place.column + first;
                     let (index, row) = (at % columns, place.row + at / columns);
                     let tokens = column.every(tokens, first, columns);
-                    self.take(tokens, (index, row), &mut masks)?;
+                    self.take(tokens, index, row, &mut masks)?;
                 }
                 place.row += (place.column + count) / columns;
                 place.column = (place.column + count) % columns;
@@ -270,7 +270,8 @@ impl Filling<'_, '_> {
     fn take(
         &mut self,
         tokens: Tokens<'_>,
-        (index, row): (usize, usize),
+        index: usize,
+        row: usize,
         masks: &mut Masks,
     ) -> Checked<()> {
         let (kind, found) = (self.kinds[index], &self.found[index]);
@@ -295,8 +296,8 @@ impl Filling<'_, '_> {
             if count == slots.len() {
                 return Ok(());
             }
-            let place = (rest.starts[count], rest.ends[count]);
-            let bare = bare(rest.text, place, &self.inference.head.dialect);
+            let (start, end) = (rest.starts[count], rest.ends[count]);
+            let bare = bare(rest.text, start, end, &self.inference.head.dialect);
             match self.inference.parse_one(bare, kind, found)? {
                 Some(word) => slots[count] = word,
                 None => {
@@ -369,7 +370,8 @@ impl Tokenised {
 fn assemble(
     words: Array<u64>,
     kinds: &[ColumnKind],
-    (rows, counts): (usize, &[(u64, usize)]),
+    rows: usize,
+    counts: &[(u64, usize)],
     masks: Vec<Masks>,
 ) -> Vec<Column> {
     let words = Bytes::from_owner(Shared(words));

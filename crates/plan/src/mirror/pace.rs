@@ -42,7 +42,8 @@ impl Pace {
 pub(super) fn time_for<'p>(
     paces: impl Iterator<Item = &'p Pace>,
     slots: u32,
-    (bytes, len): (u64, u64),
+    bytes: u64,
+    len: u64,
 ) -> Option<Nanos> {
     /// Bits behind the point.
     const SHIFT: u32 = 40;

@@ -148,7 +148,7 @@ impl World<'_> {
         }
         let Flying { lands, since, copy, worker, chunk } = self.flying.swap_remove(at);
         self.now = lands;
-        self.mirrors.landed(copy, MIB, (since, lands));
+        self.mirrors.landed(copy, MIB, since, lands);
         let place = &mut self.at_work[worker];
         // Else nobody waits for it any more.
         if let Some(worker) = place.as_mut().filter(|worker| worker.chunk == chunk) {
@@ -318,7 +318,7 @@ fn an_outvoted_copy_did_not_deliver() {
         let Step::Read { copy, .. } = mirrors.next(&mut request, 0) else {
             panic!("each copy is asked once");
         };
-        mirrors.landed(copy, 10, (0, 1));
+        mirrors.landed(copy, 10, 0, 1);
         mirrors.completed(&mut request, copy, Outcome::Complete);
     }
     assert_eq!(mirrors.next(&mut request, 0), Step::Failed);
@@ -342,7 +342,7 @@ proptest! {
             let is_good = |copy: usize| faults[copy] & (1 << (chunk % 6)) == 0;
             let mut from = None;
             while let Step::Read { copy, .. } = mirrors.next(&mut request, chunk) {
-                mirrors.landed(copy, MIB, (chunk, chunk + 1));
+                mirrors.landed(copy, MIB, chunk, chunk + 1);
                 let outcome = if is_good(copy) { Outcome::Complete } else { Outcome::Wrong };
                 mirrors.completed(&mut request, copy, outcome);
                 if outcome == Outcome::Complete {

@@ -17,19 +17,21 @@ const REACH: usize = 33;
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn double(tokens: Tokens<'_>, index: usize) -> Option<f64> {
-    decimal(tokens.text, tokens.bounds(index)?)?.to_double()
+    let (start, end) = tokens.bounds(index)?;
+    decimal(tokens.text, start, end)?.to_double()
 }
 
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 pub(super) fn integer(tokens: Tokens<'_>, index: usize) -> Option<i64> {
-    decimal(tokens.text, tokens.bounds(index)?)?.to_integer()
+    let (start, end) = tokens.bounds(index)?;
+    decimal(tokens.text, start, end)?.to_integer()
 }
 
 /// As [`scalar::decimal`], of what lies between two bytes of `text`.
 #[inline]
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
+fn decimal(text: &[u8], start: usize, end: usize) -> Option<Decimal> {
     let &first = text[..end].get(start)?;
     let is_signed = first == b'-' || first == b'+';
     let from = start + usize::from(is_signed);
@@ -45,7 +47,7 @@ fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
         return Some(Decimal { digits, exponent: 0, negative, integer: true });
     }
     if odd & (odd - 1) == 0 && window.is_point(odd) {
-        return with_point(text, (from, end), (window, odd), negative);
+        return with_point(text, from, end, window, odd, negative);
     }
     // An exponent, most likely.
     scalar::decimal(&text[start..end])
@@ -56,8 +58,10 @@ fn decimal(text: &[u8], (start, end): (usize, usize)) -> Option<Decimal> {
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
 fn with_point(
     text: &[u8],
-    (from, end): (usize, usize),
-    (window, odd): (Window, u32),
+    from: usize,
+    end: usize,
+    window: Window,
+    odd: u32,
     negative: bool,
 ) -> Option<Decimal> {
     let point = odd.trailing_zeros();

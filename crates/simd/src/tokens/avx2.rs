@@ -25,7 +25,7 @@ pub(super) fn pairs(lines: &mut Lines<'_>, mut taken: Taken) -> Taken {
         list(lines.bytes, taken.end, &mut ends);
         let (at, before) = (taken.end - 1, taken.lines);
         for token in (0..ends.count / TOKENS * TOKENS).step_by(TOKENS) {
-            if !convert(lines, at, &ends, (token, taken.lines)) {
+            if !convert(lines, at, &ends, token, taken.lines) {
                 return taken;
             }
             taken.lines += TOKENS / 2;
@@ -123,12 +123,7 @@ fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
 /// them is out of bounds or there is no room.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
-fn convert(
-    lines: &mut Lines<'_>,
-    at: usize,
-    ends: &Ends,
-    (token, line): (usize, usize),
-) -> bool {
+fn convert(lines: &mut Lines<'_>, at: usize, ends: &Ends, token: usize, line: usize) -> bool {
     if lines.room(line).is_none() {
         return false;
     }

@@ -31,7 +31,7 @@ pub(super) fn pairs(lines: &mut Lines<'_>, mut taken: Taken) -> Taken {
         list(lines.bytes, taken.end, &mut ends);
         let (at, before) = (taken.end - 1, taken.lines);
         for token in (0..ends.count / TOKENS * TOKENS).step_by(TOKENS) {
-            if !convert(lines, at, &ends, (token, taken.lines)) {
+            if !convert(lines, at, &ends, token, taken.lines) {
                 return taken;
             }
             taken.lines += TOKENS / 2;
@@ -83,12 +83,7 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
 /// them is out of bounds or there is no room.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
-fn convert(
-    lines: &mut Lines<'_>,
-    at: usize,
-    ends: &Ends,
-    (token, line): (usize, usize),
-) -> bool {
+fn convert(lines: &mut Lines<'_>, at: usize, ends: &Ends, token: usize, line: usize) -> bool {
     let behinds = load_list(ends.around(token + 1));
     let steps = _mm256_sub_epi16(behinds, load_list(ends.around(token)));
     // A step is a token and its separator.

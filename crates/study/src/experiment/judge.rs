@@ -39,7 +39,8 @@ impl Point {
     pub fn within(
         sentence: impl Into<String>,
         measured: Option<Interval>,
-        (least, most): (f64, f64),
+        least: f64,
+        most: f64,
     ) -> Self {
         let bounds = vec![Bound::AtLeast(least), Bound::AtMost(most)];
         Self { bounds, ..Self::told(sentence, measured) }
@@ -147,13 +148,13 @@ fn rounded(measured: &Interval, digits: usize) -> String {
 /// Holds if all of `points` do; does not if one of them does not.
 #[must_use]
 pub fn all_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
-    finding(runs, points, (Holds::No, Holds::Yes))
+    finding(runs, points, Holds::No, Holds::Yes)
 }
 
 /// Holds if one of `points` does; does not if none of them does.
 #[must_use]
 pub fn any_of(runs: &Selected<'_>, points: &[Point]) -> Finding {
-    finding(runs, points, (Holds::Yes, Holds::No))
+    finding(runs, points, Holds::Yes, Holds::No)
 }
 
 /// What was measured where there is no claim to judge.
@@ -167,7 +168,8 @@ pub fn told(points: &[Point]) -> Finding {
 fn finding(
     runs: &Selected<'_>,
     points: &[Point],
-    (decisive, otherwise): (Holds, Holds),
+    decisive: Holds,
+    otherwise: Holds,
 ) -> Finding {
     let noise = runs.noise();
     let judged = points.iter().filter(|point| !point.bounds.is_empty());
@@ -272,7 +274,7 @@ mod tests {
     #[test]
     fn from_one_number_to_another_both_ends_count() {
         let verdict = |lower, upper| {
-            let point = Point::within("{}", interval(lower, upper), (0.85, 1.15));
+            let point = Point::within("{}", interval(lower, upper), 0.85, 1.15);
             let finding = all_of(&runs(0.0), &[point]);
             assert!(finding.because.ends_with("at least 0.85 and at most 1.15"), "{finding:?}");
             finding.verdict

@@ -48,7 +48,7 @@ pub fn control() -> Result<Entrant> {
         let checksum = meter.measure(|| limits::memory_sum(&pages[..CONTROL_LEN], 1))?;
         Ok(Outcome { checksum, ..outcome })
     };
-    Ok(Entrant::new((CONTROL, 0.0, State::None), outcome, work))
+    Ok(Entrant::new(CONTROL, 0.0, State::None, outcome, work))
 }
 
 impl Entrant {
@@ -118,7 +118,7 @@ mod tests {
     const SEVEN: Outcome = Outcome { bytes: 7, checksum: 7 };
 
     fn entrant(series: &str, gives: Outcome) -> Entrant {
-        Entrant::new((series, 2.0, State::Warm), SEVEN, move |meter| meter.measure(|| gives))
+        Entrant::new(series, 2.0, State::Warm, SEVEN, move |meter| meter.measure(|| gives))
     }
 
     fn rounds(count: usize) -> Rounds {

@@ -38,11 +38,9 @@ pub(super) const TREE: Experiment = Experiment {
              order, in files without order",
     claims: &[read(
         "e-fib",
-        (
-            "Serial-append costs little: it is about as fast as threads that write files of their \
+        "Serial-append costs little: it is about as fast as threads that write files of their \
              own in no order.",
-            "",
-        ),
+        "",
         "Swath's segments are at least 0.9 × as fast as files without order, each with its best \
          number of threads, and at least as fast as the serial writer.",
         judge_tree,
@@ -78,10 +76,8 @@ pub(super) const FILES: Experiment = Experiment {
     figure: "time to write the same bytes to one shared file, to a file a thread, and by one thread",
     claims: &[read(
         "e-files",
-        (
-            "Threads that write one shared file get in each other's way; separate files are faster.",
-            "",
-        ),
+        "Threads that write one shared file get in each other's way; separate files are faster.",
+        "",
         "Files of their own are at least 1.1 × as fast as one shared file, written to its end and at \
          known places, with the number of threads above one that is best for the shared file.",
         judge_files,
@@ -110,7 +106,8 @@ pub(super) const ORDERS: Experiment = Experiment {
              a skip list that keep the order",
     claims: &[quoted(
         "e-append-orders",
-        ("in practice as effective", "figure 6"),
+        "in practice as effective",
+        "figure 6",
         "The whole program with the skip list is at least 0.9 × as fast as with the linked list, each \
          with its best number of threads.",
         judge_orders,
@@ -157,7 +154,7 @@ struct Written {
 }
 
 impl Written {
-    fn entrant(self: &Rc<Self>, (series, how): (&str, Leave), threads: usize) -> Entrant {
+    fn entrant(self: &Rc<Self>, series: &str, how: Leave, threads: usize) -> Entrant {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
         let (bytes, checksum) = self.trees.expected();
         let expected = Outcome { bytes, checksum };
@@ -179,15 +176,16 @@ impl Written {
             fs::remove_dir_all(&here.folder)?;
             Ok(Outcome { bytes, checksum })
         };
-        let place = (series, threads as f64, State::None);
-        Entrant::new(place, expected, work).with_before(move || {
-            let _ = fs::remove_dir_all(&before.folder);
-            fs::create_dir_all(&before.folder)?;
-            // What the last one wrote must not be written back meanwhile.
-            rustix::fs::sync();
-            let room = usize::try_from(before.trees.expected().0).unwrap_or(usize::MAX);
-            cache::touch_memory(room.saturating_mul(2)).context("cannot touch memory")
-        })
+        Entrant::new(series, threads as f64, State::None, expected, work).with_before(
+            move || {
+                let _ = fs::remove_dir_all(&before.folder);
+                fs::create_dir_all(&before.folder)?;
+                // What the last one wrote must not be written back meanwhile.
+                rustix::fs::sync();
+                let room = usize::try_from(before.trees.expected().0).unwrap_or(usize::MAX);
+                cache::touch_memory(room.saturating_mul(2)).context("cannot touch memory")
+            },
+        )
     }
 }
 
@@ -200,10 +198,10 @@ fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants>
         let (needed, total) = (3 * trees.expected().0, machine::memory_total()?);
         ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
         let written = Rc::new(Written { trees, folder: stage.output("tree") });
-        for &way in ways {
+        for &(series, how) in ways {
             // One thread is one thread.
-            if threads == 1 || !matches!(way.1, Leave::Serial { .. }) {
-                entrants.here.push(written.entrant(way, threads));
+            if threads == 1 || !matches!(how, Leave::Serial { .. }) {
+                entrants.here.push(written.entrant(series, how, threads));
             }
         }
     }

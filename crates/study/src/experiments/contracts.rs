@@ -36,17 +36,16 @@ pub(super) const SCALING: Experiment = Experiment {
     claims: &[
         read(
             "c-scaling",
-            (
-                "Read in bulk, parsed and formatted by all threads and written in bulk, the whole \
+            "Read in bulk, parsed and formatted by all threads and written in bulk, the whole \
                  program is faster than line by line.",
-                "",
-            ),
+            "",
             "With as many threads as cores it is at least 1.1 × as fast as line by line.",
             judge_speed,
         ),
         read(
             "c-scaling-serial",
-            ("Less of the program is serial in bulk than line by line.", ""),
+            "Less of the program is serial in bulk than line by line.",
+            "",
             "By Amdahl's law, fitted in each round to the times up to as many threads as cores, its \
              serial share is smaller; shares whose intervals overlap decide nothing.",
             judge_share,
@@ -110,21 +109,21 @@ impl Contracts {
         })?;
         let output = stage.output("prices");
         // The slow, obvious way says what is right.
-        let (right, _) = price(&input, &output, (Form::Lines, 1), &mut Meter::default())?;
+        let (right, _) = price(&input, &output, Form::Lines, 1, &mut Meter::default())?;
         Ok(Rc::new(Self { input, contracts, right, output }))
     }
 
     fn entrant(
         self: &Rc<Self>,
-        (series, form): (&str, Form),
+        series: &str,
+        form: Form,
         threads: usize,
         state: State,
     ) -> Entrant {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let place = (series, threads as f64, state);
         let expected = Outcome { bytes: self.input.made.bytes, ..self.right };
         let work = move |meter: &mut Meter| {
-            let (outcome, priced) = price(&here.input, &here.output, (form, threads), meter)?;
+            let (outcome, priced) = price(&here.input, &here.output, form, threads, meter)?;
             ensure!(priced.contracts == here.contracts, "{} contracts", priced.contracts);
             ensure!(priced.off == 0, "{} prices are wrong", priced.off);
             ensure!(outcome == here.right, "{outcome:?} is not what one thread writes");
@@ -134,7 +133,7 @@ impl Contracts {
             meter.note("write_share", write);
             Ok(Outcome { bytes: priced.bytes_in, ..outcome })
         };
-        Entrant::new(place, expected, work).with_before(move || {
+        Entrant::new(series, threads as f64, state, expected, work).with_before(move || {
             // The study's own form has all of it in memory, a few times.
             cache::touch_memory(4 * before.input.len()).context("cannot touch memory")?;
             before.input.bring(state)
@@ -146,7 +145,8 @@ impl Contracts {
 fn price(
     input: &Input,
     output: &PathBuf,
-    (form, threads): (Form, usize),
+    form: Form,
+    threads: usize,
     meter: &mut Meter,
 ) -> Result<(Outcome, Priced)> {
     let pricing = Pricing::new(form).with_workers(threads);
@@ -165,12 +165,12 @@ fn by_threads(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for threads in powers_of_two(most) {
-            for form in FORMS {
-                entrants.here.push(contracts.entrant(form, threads, state));
+            for (series, form) in FORMS {
+                entrants.here.push(contracts.entrant(series, form, threads, state));
             }
         }
     }
-    entrants.here.push(memory(stage, &contracts.input, (stage.workers() as f64, State::None))?);
+    entrants.here.push(memory(stage, &contracts.input, stage.workers() as f64, State::None)?);
     Ok(entrants)
 }
 
@@ -218,7 +218,7 @@ fn judge_share(runs: &Selected<'_>, state: State) -> Finding {
         );
         Point::words(format!("of the time {name} {text} is serial"))
     };
-    let ratio = runs.share_ratio((AFTER, BEFORE), state, cores);
+    let ratio = runs.share_ratio(AFTER, BEFORE, state, cores);
     let points = [
         Point::new(
             "the serial share in bulk is {} that of line by line",

@@ -25,7 +25,8 @@ pub(super) const CORES: Experiment = Experiment {
     figure: "time by cores, 8 threads, chunks of 1,024 bytes",
     claims: &[read(
         "a-cores",
-        ("Eight threads load faster the more cores there are.", "§5.1 to 5.6"),
+        "Eight threads load faster the more cores there are.",
+        "§5.1 to 5.6",
         "Eight threads on all cores are at least 1.2 × as fast as on one.",
         judge_cores,
     )],
@@ -76,20 +77,20 @@ fn by_cores(stage: &Stage) -> Result<Entrants> {
 }
 
 fn add(entrants: &mut Entrants, loading: &Rc<Loading>, cores: usize, state: State) {
-    let place = |series| (series, cores as f64, state);
-    let pinned = |place: (&str, f64, State), copies, how: Load| {
+    let x = cores as f64;
+    let pinned = |series, copies, how: Load| {
         let paths = loading.paths(copies);
-        loading.entrant(place, copies, move |target| {
+        loading.entrant(series, x, state, copies, move |target| {
             let _pinned = Pinned::to(cores)?;
             Ok(load(&paths, target, how)?)
         })
     };
-    entrants.here.push(pinned(place(SEQUENTIAL), 1, own(1)));
-    entrants.here.push(pinned(place(PARALLEL), 1, own(8)));
-    entrants.here.push(pinned(place(MIRRORED), 2, own(8)));
-    entrants.here.push(pinned(place(MAPPED), 1, Load { mapped: true, ..own(8) }));
+    entrants.here.push(pinned(SEQUENTIAL, 1, own(1)));
+    entrants.here.push(pinned(PARALLEL, 1, own(8)));
+    entrants.here.push(pinned(MIRRORED, 2, own(8)));
+    entrants.here.push(pinned(MAPPED, 1, Load { mapped: true, ..own(8) }));
     let path = loading.paths(1).remove(0);
-    entrants.here.push(loading.entrant(place(SWATH), 1, move |target| {
+    entrants.here.push(loading.entrant(SWATH, x, state, 1, move |target| {
         let _pinned = Pinned::to(cores)?;
         ReadOptions::new().read_into(path.as_path(), target)?;
         Ok(())

@@ -162,7 +162,9 @@ impl Grove {
     /// Reads with so many threads, one file a task.
     fn managed(
         self: &Rc<Self>,
-        place: (&str, f64, State),
+        series: &str,
+        x: f64,
+        state: State,
         threads: usize,
         read: fn(&Path) -> io::Result<Vec<u8>>,
     ) -> Entrant {
@@ -176,10 +178,11 @@ impl Grove {
                 checksum: all.checksum + sum,
             }))
         };
-        Entrant::new(place, self.expected(), work).with_before(move || before.bring(place.2))
+        Entrant::new(series, x, state, self.expected(), work)
+            .with_before(move || before.bring(state))
     }
 
-    fn swath(self: &Rc<Self>, place: (&str, f64, State)) -> Entrant {
+    fn swath(self: &Rc<Self>, series: &str, x: f64, state: State) -> Entrant {
         let (here, before) = (Rc::clone(self), Rc::clone(self));
         let options = IngestOptions::new().with_arena(Arena::new());
         let work = move |meter: &mut Meter| {
@@ -190,7 +193,8 @@ impl Grove {
                 checksum: all.checksum + limits::memory_sum(entry.bytes, 1),
             }))
         };
-        Entrant::new(place, self.expected(), work).with_before(move || before.bring(place.2))
+        Entrant::new(series, x, state, self.expected(), work)
+            .with_before(move || before.bring(state))
     }
 
     /// The calls themselves, from the page cache, by as many threads as there are cores.
@@ -205,8 +209,7 @@ impl Grove {
             let checksum = limits::memory_sum(arena, 1);
             Ok(Outcome { checksum, ..here.expected() })
         };
-        let place = (LIMIT, workers as f64, State::Warm);
-        let entrant = Entrant::new(place, self.expected(), work);
+        let entrant = Entrant::new(LIMIT, workers as f64, State::Warm, self.expected(), work);
         Ok(entrant.with_before(move || before.bring(State::Warm)))
     }
 }
@@ -232,9 +235,9 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
         for &count in &threads {
             let x = f64::from(count);
             let read = |path: &Path| fs::read(path);
-            entrants.here.push(grove.managed((MANAGER, x, state), count as usize, read));
+            entrants.here.push(grove.managed(MANAGER, x, state, count as usize, read));
         }
-        entrants.here.push(grove.swath((SWATH, 1.0, state)));
+        entrants.here.push(grove.swath(SWATH, 1.0, state));
     }
     entrants.here.push(grove.limit(stage)?);
     Ok(entrants)
@@ -251,9 +254,9 @@ fn by_lines(stage: &Stage) -> Result<Entrants> {
         let x = size as f64 / 1e3;
         for &state in states(stage) {
             let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());
-            entrants.here.push(grove.managed((LINES, x, state), 1, by_lines));
-            entrants.here.push(grove.managed((MANAGER, x, state), 1, |path| fs::read(path)));
-            entrants.here.push(grove.swath((SWATH, x, state)));
+            entrants.here.push(grove.managed(LINES, x, state, 1, by_lines));
+            entrants.here.push(grove.managed(MANAGER, x, state, 1, |path| fs::read(path)));
+            entrants.here.push(grove.swath(SWATH, x, state));
         }
     }
     Ok(entrants)

@@ -33,11 +33,9 @@ pub(super) const LOADING: Experiment = Experiment {
     figure: "bandwidth per file of a byte sum, and of loading the same graph to compressed rows",
     claims: &[read(
         "d-graph",
-        (
-            "Going through a mapped file is far faster than loading the graph in it: parsing, not \
+        "Going through a mapped file is far faster than loading the graph in it: parsing, not \
              reading, is what a graph loader waits for.",
-            "",
-        ),
+        "",
         "Of the largest graph, a sum of its bytes is at least 3 × as fast as loading it, with one \
          thread and with all.",
         judge,
@@ -99,7 +97,7 @@ impl Graph {
             let checksum = load(&here, meter)?;
             Ok(Outcome { checksum, ..expected })
         };
-        Entrant::new((series, self.x, state), expected, work)
+        Entrant::new(series, self.x, state, expected, work)
             .with_before(move || before.bring(state))
     }
 
@@ -144,7 +142,7 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                 Ok(meter.measure(sum)??.value)
             }));
         }
-        entrants.here.push(memory(stage, &graph.input, (graph.x, State::Warm))?);
+        entrants.here.push(memory(stage, &graph.input, graph.x, State::Warm)?);
     }
     Ok(entrants)
 }

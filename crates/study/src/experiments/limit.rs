@@ -16,7 +16,8 @@ pub(super) const MEMORY: &str = "limit: memory";
 pub(super) fn memory(
     stage: &Stage,
     input: &Rc<Input>,
-    (x, state): (f64, State),
+    x: f64,
+    state: State,
 ) -> Result<Entrant> {
     let (len, workers, made) = (input.len(), stage.workers(), input.made);
     let pages = stage.pages(len)?;
@@ -31,7 +32,7 @@ pub(super) fn memory(
     };
     // As near to the processor as the file is after the others have read it.
     let touched = Rc::clone(&pages);
-    let entrant = Entrant::new((MEMORY, x, state), expected, work).with_before(move || {
+    let entrant = Entrant::new(MEMORY, x, state, expected, work).with_before(move || {
         std::hint::black_box(limits::memory_sum(&touched.borrow()[..len], workers));
         Ok(())
     });

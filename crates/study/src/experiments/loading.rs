@@ -198,7 +198,9 @@ impl Loading {
     /// An entrant that fills the pages.
     pub(super) fn entrant(
         self: &Rc<Self>,
-        place: (&str, f64, State),
+        series: &str,
+        x: f64,
+        state: State,
         copies: usize,
         fill: impl Fn(&mut [u8]) -> Result<()> + 'static,
     ) -> Entrant {
@@ -211,13 +213,13 @@ impl Loading {
             meter.count(|| fill(target))??;
             Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
         };
-        Entrant::new(place, expected, work).with_before(move || {
+        Entrant::new(series, x, state, expected, work).with_before(move || {
             let len = before.input.len();
             limits::fill(&mut before.pages.borrow_mut()[..len], UNREAD, 1);
             for copy in &before.copies[..copies - 1] {
-                copy.bring(place.2)?;
+                copy.bring(state)?;
             }
-            before.input.bring(place.2)
+            before.input.bring(state)
         })
     }
 
@@ -226,7 +228,7 @@ impl Loading {
         /// Reads in flight, past the page cache.
         const DEPTH: usize = 32;
         let (path, workers) = (self.input.path.clone(), stage.workers());
-        self.entrant((LIMIT, x, state), 1, move |target| {
+        self.entrant(LIMIT, x, state, 1, move |target| {
             let file = File::open(&path)?;
             match state {
                 State::Cold => limits::direct(&file, target, DEPTH)?,
@@ -238,7 +240,7 @@ impl Loading {
 
     /// Maps the file and lets go of it. What was timed has read nothing, so what it would have got
     /// is read and added up afterwards, by no clock.
-    fn unread_map(self: &Rc<Self>, place: (&str, f64, State)) -> Entrant {
+    fn unread_map(self: &Rc<Self>, series: &str, x: f64, state: State) -> Entrant {
         let made = self.input.made;
         let expected = Outcome { bytes: made.bytes, checksum: made.sum };
         let (before, here) = (Rc::clone(self), Rc::clone(self));
@@ -249,19 +251,33 @@ impl Loading {
             load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(1) })?;
             Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
         };
-        Entrant::new(place, expected, work).with_before(move || before.input.bring(place.2))
+        Entrant::new(series, x, state, expected, work)
+            .with_before(move || before.input.bring(state))
     }
 
     /// One of the study's own ways.
-    fn own(self: &Rc<Self>, place: (&str, f64, State), copies: usize, how: Load) -> Entrant {
+    fn own(
+        self: &Rc<Self>,
+        series: &str,
+        x: f64,
+        state: State,
+        copies: usize,
+        how: Load,
+    ) -> Entrant {
         let paths = self.paths(copies);
-        self.entrant(place, copies, move |target| Ok(load(&paths, target, how)?))
+        self.entrant(series, x, state, copies, move |target| Ok(load(&paths, target, how)?))
     }
 
     /// Swath's.
-    fn swath(self: &Rc<Self>, place: (&str, f64, State), options: ReadOptions) -> Entrant {
+    fn swath(
+        self: &Rc<Self>,
+        series: &str,
+        x: f64,
+        state: State,
+        options: ReadOptions,
+    ) -> Entrant {
         let path = self.input.path.clone();
-        self.entrant(place, 1, move |target| {
+        self.entrant(series, x, state, 1, move |target| {
             options.read_into(path.as_path(), target)?;
             Ok(())
         })
@@ -283,15 +299,15 @@ fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
     let threads: &[usize] = stage.pick(&[1, 2], &[1, 2, 4, 8], &[1, 2, 4, 8, 16, 32]);
     let mut entrants = Entrants::default();
     for &state in states(stage) {
-        entrants.here.push(loading.own((SEQUENTIAL, 1.0, state), 1, own(1)));
+        entrants.here.push(loading.own(SEQUENTIAL, 1.0, state, 1, own(1)));
         for &threads in threads {
             let (x, how) = (at(threads), own(threads));
-            entrants.here.push(loading.own((PARALLEL, x, state), 1, how));
-            entrants.here.push(loading.own((MIRRORED, x, state), 2, how));
+            entrants.here.push(loading.own(PARALLEL, x, state, 1, how));
+            entrants.here.push(loading.own(MIRRORED, x, state, 2, how));
             let mapped = Load { mapped: true, ..how };
-            entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
+            entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
             let options = ReadOptions::new().with_workers(threads);
-            entrants.here.push(loading.swath((SWATH, x, state), options));
+            entrants.here.push(loading.swath(SWATH, x, state, options));
         }
         entrants.here.push(loading.limit(stage, at(stage.workers()), state));
     }
@@ -307,12 +323,12 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
         #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
         let x = size as f64 / 1e6;
         for &state in states(stage) {
-            entrants.here.push(loading.own((SEQUENTIAL, x, state), 1, own(1)));
-            entrants.here.push(loading.own((PARALLEL, x, state), 1, own(8)));
-            entrants.here.push(loading.own((MIRRORED, x, state), 2, own(8)));
+            entrants.here.push(loading.own(SEQUENTIAL, x, state, 1, own(1)));
+            entrants.here.push(loading.own(PARALLEL, x, state, 1, own(8)));
+            entrants.here.push(loading.own(MIRRORED, x, state, 2, own(8)));
             let mapped = Load { mapped: true, ..own(8) };
-            entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
-            entrants.here.push(loading.swath((SWATH, x, state), ReadOptions::new()));
+            entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
+            entrants.here.push(loading.swath(SWATH, x, state, ReadOptions::new()));
             entrants.here.push(loading.limit(stage, x, state));
         }
     }
@@ -327,12 +343,12 @@ fn by_chunk(stage: &Stage) -> Result<Entrants> {
     for &state in states(stage) {
         for chunk_size in shifts.iter().map(|shift| 1_usize << shift) {
             let (x, how) = (at(chunk_size), Load { chunk_size, ..own(8) });
-            entrants.here.push(loading.own((PARALLEL, x, state), 1, how));
+            entrants.here.push(loading.own(PARALLEL, x, state, 1, how));
             let mapped = Load { mapped: true, ..how };
-            entrants.here.push(loading.own((MAPPED, x, state), 1, mapped));
+            entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
             let options =
                 ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size as u64);
-            entrants.here.push(loading.swath((SWATH, x, state), options));
+            entrants.here.push(loading.swath(SWATH, x, state, options));
         }
         entrants.here.push(loading.limit(stage, at(1 << 20), state));
     }
@@ -346,9 +362,9 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
     for count in 1..=copies {
         let x = at(count);
         for state in [State::Warm, State::Cold] {
-            entrants.here.push(loading.own((MIRRORED, x, state), count, own(8)));
+            entrants.here.push(loading.own(MIRRORED, x, state, count, own(8)));
             let paths = loading.paths(count);
-            entrants.here.push(loading.entrant((SWATH, x, state), count, move |target| {
+            entrants.here.push(loading.entrant(SWATH, x, state, count, move |target| {
                 ReadOptions::new().read_into(Source::mirrored(&paths), target)?;
                 Ok(())
             }));
@@ -367,12 +383,12 @@ fn by_way(stage: &Stage) -> Result<Entrants> {
         let mapped = Load { mapped: true, ..own(8) };
         let ways = [(SEQUENTIAL, 1, own(1)), (PARALLEL, 1, own(8)), (MIRRORED, 2, own(8))];
         for (x, (name, copies, how)) in ways.into_iter().enumerate() {
-            entrants.here.push(loading.own((name, at(x), state), copies, how));
+            entrants.here.push(loading.own(name, at(x), state, copies, how));
         }
-        entrants.here.push(loading.own((MAPPED, 3.0, state), 1, mapped));
-        entrants.here.push(loading.swath((SWATH, 4.0, state), ReadOptions::new()));
+        entrants.here.push(loading.own(MAPPED, 3.0, state, 1, mapped));
+        entrants.here.push(loading.swath(SWATH, 4.0, state, ReadOptions::new()));
         entrants.here.push(loading.limit(stage, 5.0, state));
-        entrants.here.push(loading.unread_map((UNREAD_MAP, 6.0, state)));
+        entrants.here.push(loading.unread_map(UNREAD_MAP, 6.0, state));
     }
     Ok(entrants)
 }

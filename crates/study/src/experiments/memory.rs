@@ -48,10 +48,8 @@ pub(super) const MEMORY: Experiment = Experiment {
     figure: "time, major faults and swapping of a second pass over a file, by a limit of memory",
     claims: &[read(
         "a-memory",
-        (
-            "With less memory than the file has, going through it again is slower.",
-            "§5.1 to 5.6",
-        ),
+        "With less memory than the file has, going through it again is slower.",
+        "§5.1 to 5.6",
         "With room for all of the file, a second pass is at least 1.2 × as fast as with half of it, \
          by chunks and by a map.",
         judge,
@@ -102,8 +100,8 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
             };
             let before = Rc::clone(&input);
             let expected = Outcome { bytes: input.made.bytes, checksum: input.made.sum };
-            let place = (series, share as f64, State::None);
-            let entrant = Entrant::new(place, expected, move |meter| work.measure(meter));
+            let measure = move |meter: &mut Meter| work.measure(meter);
+            let entrant = Entrant::new(series, share as f64, State::None, expected, measure);
             // The first pass is to bring all of it, inside the limit.
             entrants.here.push(entrant.with_before(move || before.bring(State::Cold)));
         }

@@ -38,7 +38,8 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     claims: &[
         says(
             "e-orders",
-            ("A skip list finds a place far faster than a linked list.", ""),
+            "A skip list finds a place far faster than a linked list.",
+            "",
             "A seek in the skip list is at least 10 × as fast as in the linked list.",
             judge_seek,
         ),
@@ -157,8 +158,7 @@ impl<O: Order + 'static> Field<O> {
         let here = Rc::clone(self);
         let expected = self.expected(operation, count);
         let mut random = SplitMix64::new(7);
-        let place = (series, operation.place(), State::None);
-        Entrant::new(place, expected, move |meter| {
+        Entrant::new(series, operation.place(), State::None, expected, move |meter| {
             let mut grown = here.grown.borrow_mut();
             let outcome = match operation {
                 Operation::Insert => insert(&mut grown, count, &mut random, meter)?,
@@ -319,8 +319,7 @@ fn insert_shared(stage: &Stage, counts: Counts) -> Entrant {
         checksum: (counts.items + all) as u64,
     };
     let mut random = SplitMix64::new(13);
-    let place = (SKIP_ALL, Operation::Insert.place(), State::None);
-    Entrant::new(place, expected, move |meter| {
+    Entrant::new(SKIP_ALL, Operation::Insert.place(), State::None, expected, move |meter| {
         let mut draw = || grown.handles[random.below(grown.handles.len())];
         let places: Vec<Vec<Handle>> =
             (0..workers).map(|_| (0..each).map(|_| draw()).collect()).collect();
@@ -338,30 +337,31 @@ fn insert_shared(stage: &Stage, counts: Counts) -> Entrant {
 fn compared(
     runs: &Selected<'_>,
     operation: Operation,
-    (series, other): (&str, &str),
+    series: &str,
+    other: &str,
 ) -> Option<Interval> {
     let (x, state) = (operation.place(), State::None);
     runs.speed_up(Key { series, x, state }, Key { series: other, x, state })
 }
 
 fn judge_seek(runs: &Selected<'_>, _: State) -> Finding {
-    let seek = |pair| compared(runs, Operation::Seek, pair);
+    let seek = |series, other| compared(runs, Operation::Seek, series, other);
     let points = [
         Point::new(
             "a seek in the skip list is {} as fast as in the linked list",
-            seek((SKIP, LIST)),
+            seek(SKIP, LIST),
             Bound::AtLeast(10.0),
         ),
         Point::told(
             "in swath's index, made once, a seek is {} as fast as in the skip list",
-            seek((FLAT, SKIP)),
+            seek(FLAT, SKIP),
         ),
     ];
     all_of(runs, &points)
 }
 
 fn tell_insert(runs: &Selected<'_>, _: State) -> Finding {
-    let ratio = compared(runs, Operation::Insert, (SKIP, LIST));
+    let ratio = compared(runs, Operation::Insert, SKIP, LIST);
     told(&[Point::told(
         "an insertion into the skip list is {} as fast as into the linked list",
         ratio,

@@ -115,9 +115,8 @@ fn family(stage: &Stage) -> Result<Entrants> {
     for &state in states(stage) {
         for &threads in &threads {
             for &classes in &classes {
-                let place = (&*curve(threads), classes as f64, state);
                 let cut = Cut { threads, classes, ..usual(stage) };
-                entrants.here.push(field.barrier(place, cut));
+                entrants.here.push(field.barrier(&curve(threads), classes as f64, state, cut));
             }
         }
     }
@@ -161,10 +160,10 @@ fn by(stage: &Stage, cuts: impl Iterator<Item = (usize, Cut)>) -> Result<Entrant
     for &state in states(stage) {
         for &(x, cut) in &cuts {
             let x = x as f64;
-            entrants.here.push(field.barrier((ALONE, x, state), Cut { threads: 1, ..cut }));
-            entrants.here.push(field.barrier((BARRIER, x, state), cut));
-            entrants.here.push(field.window((WINDOW, x, state), cut)?);
-            entrants.here.push(field.plain((PLAIN, x, state), cut));
+            entrants.here.push(field.barrier(ALONE, x, state, Cut { threads: 1, ..cut }));
+            entrants.here.push(field.barrier(BARRIER, x, state, cut));
+            entrants.here.push(field.window(WINDOW, x, state, cut)?);
+            entrants.here.push(field.plain(PLAIN, x, state, cut));
         }
     }
     Ok(entrants)
@@ -181,14 +180,15 @@ impl Field {
 
     fn entrant(
         self: &Rc<Self>,
-        place: (&str, f64, State),
+        series: &str,
+        x: f64,
+        state: State,
         work: impl FnMut(&mut Meter) -> Result<u64> + 'static,
     ) -> Entrant {
         let (made, mut work, before) = (self.input.made, work, Rc::clone(self));
-        let state = place.2;
         let expected = Outcome { bytes: made.bytes, checksum: made.sum };
         let work = move |meter: &mut Meter| Ok(Outcome { checksum: work(meter)?, ..expected });
-        Entrant::new(place, expected, work).with_before(move || {
+        Entrant::new(series, x, state, expected, work).with_before(move || {
             let len = before.input.len();
             limits::fill(&mut before.pages.borrow_mut()[..len], UNREAD, before.workers);
             // The memory that Swath will get is touched, and holds nothing of the file.
@@ -201,9 +201,9 @@ impl Field {
     }
 
     /// The study's way; the class that is needed first lies in the middle of the file.
-    fn barrier(self: &Rc<Self>, place: (&str, f64, State), cut: Cut) -> Entrant {
+    fn barrier(self: &Rc<Self>, series: &str, x: f64, state: State, cut: Cut) -> Entrant {
         let here = Rc::clone(self);
-        self.entrant(place, move |meter| {
+        self.entrant(series, x, state, move |meter| {
             let file = File::open(&here.input.path)?;
             let mut pages = here.pages.borrow_mut();
             let target = &mut pages[..here.input.len()];
@@ -222,10 +222,16 @@ impl Field {
         })
     }
 
-    fn window(self: &Rc<Self>, place: (&str, f64, State), cut: Cut) -> Result<Entrant> {
+    fn window(
+        self: &Rc<Self>,
+        series: &str,
+        x: f64,
+        state: State,
+        cut: Cut,
+    ) -> Result<Entrant> {
         let (here, classes) = (Rc::clone(self), u32::try_from(cut.classes)?);
         let options = ReadOptions::new().with_pool(self.pool.clone()).with_workers(cut.threads);
-        Ok(self.entrant(place, move |meter| {
+        Ok(self.entrant(series, x, state, move |meter| {
             let path = here.input.path.as_path();
             let plan = || {
                 ClassPlan::by_position(here.input.made.bytes, cut.chunks as u64, classes)
@@ -241,10 +247,10 @@ impl Field {
         }))
     }
 
-    fn plain(self: &Rc<Self>, place: (&str, f64, State), cut: Cut) -> Entrant {
+    fn plain(self: &Rc<Self>, series: &str, x: f64, state: State, cut: Cut) -> Entrant {
         let here = Rc::clone(self);
         let options = ReadOptions::new().with_pool(self.pool.clone()).with_workers(cut.threads);
-        self.entrant(place, move |meter| {
+        self.entrant(series, x, state, move |meter| {
             let loaded = meter.measure(|| options.read(here.input.path.as_path()))??;
             Ok(limits::memory_sum(&loaded.buffer, here.workers))
         })

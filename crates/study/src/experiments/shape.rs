@@ -63,7 +63,8 @@ pub(super) fn states(stage: &Stage) -> &'static [State] {
 /// What a study says, as we read it.
 pub(super) const fn read(
     id: &'static str,
-    (words, section): (&'static str, &'static str),
+    words: &'static str,
+    section: &'static str,
     rule: &'static str,
     judge: fn(&Selected<'_>, State) -> Finding,
 ) -> Claim {
@@ -73,7 +74,8 @@ pub(super) const fn read(
 /// What a study says, in its own words.
 pub(super) const fn quoted(
     id: &'static str,
-    (words, section): (&'static str, &'static str),
+    words: &'static str,
+    section: &'static str,
     rule: &'static str,
     judge: fn(&Selected<'_>, State) -> Finding,
 ) -> Claim {
@@ -95,10 +97,17 @@ pub(super) fn threads(count: f64) -> String {
     if count == 1.0 { "1 thread".to_owned() } else { format!("{count} threads") }
 }
 
+/// The medians of the context switches that threads made to wait, told without a verdict.
+pub(super) fn voluntary_switches(runs: &Selected<'_>, places: &[(String, Key<'_>)]) -> Finding {
+    let whole = |count: f64| format!("{count:.0}");
+    medians(runs, "Voluntary context switches", "voluntary_switches", places, whole)
+}
+
 /// The medians of a metric, each with its name, told without a verdict.
 pub(super) fn medians(
     runs: &Selected<'_>,
-    (what, name): (&str, &str),
+    what: &str,
+    name: &str,
     places: &[(String, Key<'_>)],
     unit: impl Fn(f64) -> String,
 ) -> Finding {

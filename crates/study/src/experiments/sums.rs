@@ -62,16 +62,15 @@ pub(super) const BY_ADVICE: Experiment = Experiment {
     claims: &[
         read(
             "d-advice",
-            (
-                "Telling the kernel early that the file will be needed makes a mapped sum faster.",
-                "",
-            ),
+            "Telling the kernel early that the file will be needed makes a mapped sum faster.",
+            "",
             "With one thread or with all, early will-need is at least 1.05 × as fast as no advice.",
             judge_advice,
         ),
         read(
             "d-advice-parallel",
-            ("All threads sum a mapped file faster than one, 35 against 6 GB/s.", ""),
+            "All threads sum a mapped file faster than one, 35 against 6 GB/s.",
+            "",
             "Each with its best advice, all cores are at least 1.1 × as fast as one thread.",
             judge_parallel,
         ),
@@ -98,7 +97,8 @@ pub(super) const BY_BLOCK: Experiment = Experiment {
     figure: "bandwidth of a mapped byte sum by block size, blocks taken as they come or shared out",
     claims: &[read(
         "d-block-size",
-        ("Blocks of 256 KiB that threads take as they come are the best choice.", ""),
+        "Blocks of 256 KiB that threads take as they come are the best choice.",
+        "",
         "They are at least 0.95 × as fast as the best of all sizes, taken as they come or shared out.",
         judge_block,
     )],
@@ -118,7 +118,9 @@ impl Summing {
 
     fn entrant(
         &self,
-        place: (&str, f64, State),
+        series: &str,
+        x: f64,
+        state: State,
         sum: impl Fn(&Input) -> Result<u64> + 'static,
     ) -> Entrant {
         let (here, before) = (Rc::clone(&self.0), Rc::clone(&self.0));
@@ -127,12 +129,12 @@ impl Summing {
             let checksum = meter.count(|| sum(&here))??;
             Ok(Outcome { checksum, ..expected })
         };
-        Entrant::new(place, expected, work).with_before(move || before.bring(place.2))
+        Entrant::new(series, x, state, expected, work).with_before(move || before.bring(state))
     }
 
     /// Opening and guarding is part of it.
-    fn mapped(&self, place: (&str, f64, State), options: ReadOptions) -> Entrant {
-        self.entrant(place, move |input| {
+    fn mapped(&self, series: &str, x: f64, state: State, options: ReadOptions) -> Entrant {
+        self.entrant(series, x, state, move |input| {
             let file = File::open(&input.path)?;
             let guard = Guard::install(&file, &input.path)?;
             Ok(options.sum_mapped(guard, input.path.as_path())?.value)
@@ -147,13 +149,13 @@ fn by_advice(stage: &Stage) -> Result<Entrants> {
         for (x, (_, way)) in (0_u8..).zip(ADVICE) {
             let x = f64::from(x);
             let one = way.options().with_workers(1);
-            entrants.here.push(summing.mapped((SERIAL, x, state), one));
-            entrants.here.push(summing.mapped((PARALLEL, x, state), way.options()));
+            entrants.here.push(summing.mapped(SERIAL, x, state, one));
+            entrants.here.push(summing.mapped(PARALLEL, x, state, way.options()));
         }
         let sum = |input: &Input| Ok(ReadOptions::new().sum(input.path.as_path())?.value);
-        entrants.here.push(summing.entrant((BUFFERS, 0.0, state), sum));
+        entrants.here.push(summing.entrant(BUFFERS, 0.0, state, sum));
     }
-    entrants.here.push(memory(stage, &summing.0, (0.0, State::Warm))?);
+    entrants.here.push(memory(stage, &summing.0, 0.0, State::Warm)?);
     Ok(entrants)
 }
 
@@ -192,11 +194,11 @@ fn by_block(stage: &Stage) -> Result<Entrants> {
             let (size, x) = (1_u64 << shift, f64::from(1_u32 << shift));
             for (name, schedule) in schedules {
                 let options = ReadOptions::new().with_chunk_size(size).with_schedule(schedule);
-                entrants.here.push(summing.mapped((name, x, state), options));
+                entrants.here.push(summing.mapped(name, x, state, options));
             }
         }
     }
-    entrants.here.push(memory(stage, &summing.0, (f64::from(1 << 18), State::Warm))?);
+    entrants.here.push(memory(stage, &summing.0, f64::from(1 << 18), State::Warm)?);
     Ok(entrants)
 }
 

@@ -58,13 +58,14 @@ pub fn by_ring(file: &File, reads: Reads) -> io::Result<u64> {
     let direct = reopen_direct(file)?;
     let depth = usize::try_from(reads.depth.clamp(1, 1024)).unwrap_or(1);
     let leases = Leases::of_pages(Pages::map(depth * reads.size)?);
-    with_ring(reads.depth, |ring| drive(ring, &direct, (&leases, reads.size), &places))?
+    with_ring(reads.depth, |ring| drive(ring, &direct, &leases, reads.size, &places))?
 }
 
 fn drive<'l>(
     ring: &mut Ring<'l>,
     file: &'l File,
-    (leases, size): (&'l Leases<'_>, usize),
+    leases: &'l Leases<'_>,
+    size: usize,
     places: &[u64],
 ) -> io::Result<u64> {
     let mut waiting = places.iter();

@@ -6,6 +6,7 @@
 use anyhow::Result;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, VPos};
+use plotters_backend::BackendCoord;
 
 use super::draw::{
     Area, Context, Span, WIDTH, axis_name, drawn, marker, measure_name, mesh, range,
@@ -13,7 +14,6 @@ use super::draw::{
 };
 use super::number::{Unit, number, short};
 use super::points::{Point, View};
-use super::scale::Axis;
 use super::svg::{Canvas, Ink};
 use crate::results::Chart;
 
@@ -35,7 +35,7 @@ pub(super) fn names(
 ) -> Result<(u32, Vec<(i32, i32)>)> {
     let rows = Rows::of(view);
     let height = 58 + rows.height + 88;
-    let area = Canvas::new(body, (WIDTH, height)).into_drawing_area();
+    let area = Canvas::new(body, WIDTH, height).into_drawing_area();
     let values = value_axis(chart, view, unit, mark);
     let down = Span::new(f64::from(rows.height), 0.0, Vec::new());
     let mut context: Context<'_, '_> = drawn(
@@ -71,24 +71,25 @@ pub(super) fn names(
     let mut places = Vec::new();
     for (line, line_rows) in view.lines.iter().zip(&rows.of_lines) {
         for (point, top) in line.points.iter().zip(line_rows) {
-            places.push(bar(&area, &context, &values, (line.slot, *top), unit, point)?);
+            let center = f64::from(*top) + f64::from(BAR) / 2.0;
+            let at =
+                |value: f64| context.backend_coord(&(values.place(unit.scaled(value)), center));
+            places.push(bar(&area, at, values.is_from_zero(), line.slot, point)?);
         }
     }
     Ok((height, places))
 }
 
+/// A bar, of which `at` tells where a value is.
 fn bar(
     area: &Area<'_>,
-    context: &Context<'_, '_>,
-    values: &Axis,
-    (slot, top): (u8, u32),
-    unit: &Unit,
+    at: impl Fn(f64) -> BackendCoord,
+    is_from_zero: bool,
+    slot: u8,
     point: &Point,
-) -> Result<(i32, i32)> {
-    let center = f64::from(top) + f64::from(BAR) / 2.0;
-    let at = |value: f64| context.backend_coord(&(values.place(unit.scaled(value)), center));
+) -> Result<BackendCoord> {
     let middle = at(point.middle);
-    if values.is_from_zero() {
+    if is_from_zero {
         let (zero, _) = at(0.0);
         let (up, down) = (middle.1 - 12, middle.1 + 12);
         let corners = [(zero, up), (middle.0.max(zero + 1), down)];

@@ -18,6 +18,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters_backend::BackendCoord;
 
 use super::ink::{RADIUS, shape};
 use super::number::{Unit, short};
@@ -134,7 +135,7 @@ pub(super) fn numbers(
     mark: Option<f64>,
     body: &mut String,
 ) -> Result<Vec<(i32, i32)>> {
-    let area = Canvas::new(body, (WIDTH, HEIGHT)).into_drawing_area();
+    let area = Canvas::new(body, WIDTH, HEIGHT).into_drawing_area();
     let across: Vec<f64> = view.points().map(|point| point.x).collect();
     let x = Axis::of_places(&across, chart.x_log);
     let y = value_axis(chart, view, unit, mark);
@@ -245,19 +246,19 @@ fn series(
 pub(super) fn range(
     area: &Area<'_>,
     slot: u8,
-    low: (i32, i32),
-    high: (i32, i32),
+    low: BackendCoord,
+    high: BackendCoord,
 ) -> Result<()> {
     drawn(area.draw(&PathElement::new([low, high], Ink::range(slot).style())))
 }
 
-pub(super) fn marker(area: &Area<'_>, slot: u8, (x, y): (i32, i32)) -> Result<()> {
+pub(super) fn marker(area: &Area<'_>, slot: u8, at: BackendCoord) -> Result<()> {
     let style = Ink::marker(slot).style();
     match shape(slot) {
-        [] => drawn(area.draw(&Circle::new((x, y), u32::from(RADIUS), style))),
+        [] => drawn(area.draw(&Circle::new(at, u32::from(RADIUS), style))),
         corners => {
             let corners: Vec<(i32, i32)> =
-                corners.iter().map(|(right, down)| (x + right, y + down)).collect();
+                corners.iter().map(|(right, down)| (at.0 + right, at.1 + down)).collect();
             drawn(area.draw(&Polygon::new(corners, style)))
         }
     }

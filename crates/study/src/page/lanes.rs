@@ -82,7 +82,7 @@ fn draw(timeline: &Timeline, slots: &[(&str, u8)]) -> Result<(u32, String)> {
     let lanes = u32::try_from(shown.max(1))?;
     let height = 20 + lanes * LANE + 88;
     let mut body = String::new();
-    let area = Canvas::new(&mut body, (WIDTH, height)).into_drawing_area();
+    let area = Canvas::new(&mut body, WIDTH, height).into_drawing_area();
     let down = Span::new(f64::from(lanes * LANE), 0.0, Vec::new());
     let mut context: Context<'_, '_> = drawn(
         ChartBuilder::on(&area)

@@ -100,8 +100,8 @@ type Drawn = Result<(), DrawingErrorKind<Infallible>>;
 
 impl<'t> Canvas<'t> {
     /// An area of `size` whose elements are put behind `text`.
-    pub(super) fn new(text: &'t mut String, size: (u32, u32)) -> Self {
-        Self { text, size }
+    pub(super) fn new(text: &'t mut String, width: u32, height: u32) -> Self {
+        Self { text, size: (width, height) }
     }
 
     fn put(&mut self, color: BackendColor, element: std::fmt::Arguments<'_>) -> Drawn {
@@ -228,7 +228,7 @@ mod tests {
     #[test]
     fn what_is_drawn_carries_its_class_and_no_colour() {
         let mut text = String::new();
-        let area = Canvas::new(&mut text, (100, 100)).into_drawing_area();
+        let area = Canvas::new(&mut text, 100, 100).into_drawing_area();
         area.draw(&Circle::new((5, 6), 3, Ink::marker(2).style())).expect("drawn");
         area.draw(&PathElement::new([(1, 2), (3, 4)], Ink::line(11).style())).expect("drawn");
         drop(area);
@@ -242,7 +242,7 @@ mod tests {
     #[test]
     fn text_that_is_drawn_is_escaped() {
         let mut text = String::new();
-        let area = Canvas::new(&mut text, (100, 100)).into_drawing_area();
+        let area = Canvas::new(&mut text, 100, 100).into_drawing_area();
         let style = ("sans-serif", 26).into_font().color(&Ink::TEXT.color());
         area.draw(&Text::new("</svg><script>", (1, 2), style)).expect("drawn");
         drop(area);

@@ -20,6 +20,15 @@ pub struct Key<'k> {
     pub state: State,
 }
 
+/// How many times as fast `key` is as `other`.
+#[derive(Clone, Copy, Debug)]
+pub struct SpeedUp<'k> {
+    /// What is faster, as is thought.
+    pub key: Key<'k>,
+    /// What it is compared with.
+    pub other: Key<'k>,
+}
+
 /// The runs of one experiment in one folder.
 #[derive(Clone, Copy, Debug)]
 pub struct Selected<'r> {
@@ -96,16 +105,13 @@ impl<'r> Selected<'r> {
     /// How many times as large one speed-up is as another one, both compared within each round;
     /// `None` as for [`speed_up`](Self::speed_up).
     #[must_use]
-    pub fn growth(
-        &self,
-        (key, other): (Key<'_>, Key<'_>),
-        (before, before_other): (Key<'_>, Key<'_>),
-    ) -> Option<Interval> {
-        let earlier = self.side_by_side(before, before_other);
-        let pairs = self.side_by_side(key, other).into_iter().filter_map(|(round, pair)| {
-            let (own, theirs) = earlier.get(&round)?;
-            Some((pair.1 / pair.0, theirs / own))
-        });
+    pub fn growth(&self, now: SpeedUp<'_>, before: SpeedUp<'_>) -> Option<Interval> {
+        let earlier = self.side_by_side(before.key, before.other);
+        let pairs =
+            self.side_by_side(now.key, now.other).into_iter().filter_map(|(round, pair)| {
+                let (own, theirs) = earlier.get(&round)?;
+                Some((pair.1 / pair.0, theirs / own))
+            });
         let (now, before): (Vec<f64>, Vec<f64>) = pairs.unzip();
         self.ratio(&now, &before)
     }
@@ -141,7 +147,7 @@ impl<'r> Selected<'r> {
     /// How many times as long a place takes as the straight line between two others says, all in
     /// one round; `None` as for [`speed_up`](Self::speed_up).
     #[must_use]
-    pub fn off_the_line(&self, key: Key<'_>, (least, most): (f64, f64)) -> Option<Interval> {
+    pub fn off_the_line(&self, key: Key<'_>, least: f64, most: f64) -> Option<Interval> {
         let at = |x| -> BTreeMap<usize, f64> {
             let runs = self.of(Key { x, ..key });
             runs.into_iter().map(|run| (run.round, run.seconds)).collect()
@@ -179,7 +185,8 @@ impl<'r> Selected<'r> {
     #[must_use]
     pub fn share_ratio(
         &self,
-        (series, other): (&str, &str),
+        series: &str,
+        other: &str,
         state: State,
         most: f64,
     ) -> Option<Interval> {
@@ -280,7 +287,7 @@ mod tests {
                 runs.push(run("pool", x, round, pool * drift * drift));
             }
         }
-        let gain = |x| (key("pool", x), key("serial", x));
+        let gain = |x| SpeedUp { key: key("pool", x), other: key("serial", x) };
         let growth = Selected::new(&runs, 0, 1).growth(gain(32.0), gain(4.0)).expect("rounds");
         assert_eq!((growth.estimate, growth.lower, growth.upper), (2.0, 2.0, 2.0));
         let few = Selected::new(&runs[..16], 0, 1);
@@ -314,10 +321,11 @@ mod tests {
             }
         }
         let selected = Selected::new(&runs, 0, 1);
-        let ratio =
-            |pair| selected.share_ratio(pair, State::Warm, 2.0).expect("rounds").estimate;
-        assert_eq!((ratio(("bulk", "lines")), ratio(("none", "lines"))), (0.5, 0.01));
-        assert!(selected.share_ratio(("bulk", "map"), State::Warm, 2.0).is_none());
+        let ratio = |series| {
+            selected.share_ratio(series, "lines", State::Warm, 2.0).expect("rounds").estimate
+        };
+        assert_eq!((ratio("bulk"), ratio("none")), (0.5, 0.01));
+        assert!(selected.share_ratio("bulk", "map", State::Warm, 2.0).is_none());
     }
 
     #[test]
@@ -350,7 +358,7 @@ mod tests {
         }
         let selected = Selected::new(&runs, 0, 1);
         let off =
-            |x| selected.off_the_line(key("pool", x), (100.0, 1000.0)).map(|it| it.estimate);
+            |x| selected.off_the_line(key("pool", x), 100.0, 1000.0).map(|it| it.estimate);
         assert_eq!((off(500.0), off(300.0), off(200.0)), (Some(1.0), Some(2.0), None));
     }
 

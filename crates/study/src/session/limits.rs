@@ -50,7 +50,7 @@ pub(super) fn measure(
     // The machine is the same in every folder.
     made.retain(|(unit, _)| folder == 0 || unit.of_folder);
     let (units, entrants) = allowed(made, cancel)?;
-    let limits = interleaved(stage, folder, (&units, entrants), cancel, told)?;
+    let limits = interleaved(stage, folder, &units, entrants, cancel, told)?;
     stage.clear();
     Ok(limits)
 }
@@ -77,7 +77,8 @@ fn allowed(
 fn interleaved(
     stage: &Stage,
     folder: usize,
-    (units, mut entrants): (&[Unit], Vec<Entrant>),
+    units: &[Unit],
+    mut entrants: Vec<Entrant>,
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
@@ -116,8 +117,7 @@ fn entrant(
     unit: Unit,
     mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
 ) -> (Unit, Entrant) {
-    let place = (unit.name, 0.0, State::None);
-    let entrant = Entrant::new(place, Outcome::default(), move |meter| {
+    let entrant = Entrant::new(unit.name, 0.0, State::None, Outcome::default(), move |meter| {
         work(meter)?;
         Ok(Outcome::default())
     });

@@ -96,7 +96,8 @@ impl Decided {
 /// Those of `run`.
 pub(super) fn decide<C: Copy>(
     values: &[u64],
-    (gain, guards): (C, &[C]),
+    gain: C,
+    guards: &[C],
     seed: u64,
     run: &mut dyn FnMut(C, Entrant) -> Result<Ran>,
 ) -> Result<Decided> {
@@ -238,7 +239,7 @@ mod tests {
             runs += 1;
             Ok(seconds(case, entrant, runs))
         };
-        let decided = decide(&[1, 2, 3], (Case::Here, &[Case::There]), 1, &mut run);
+        let decided = decide(&[1, 2, 3], Case::Here, &[Case::There], 1, &mut run);
         (decided.expect("made-up runs do not fail"), runs)
     }
 
@@ -265,7 +266,7 @@ mod tests {
                 runs += 1;
                 Ok(Ran::Took(1.0 + 0.5 * crate::random::fraction(seed, runs)))
             };
-            let decided = decide(&[1, 2, 3], (Case::Here, &[]), seed, &mut run);
+            let decided = decide(&[1, 2, 3], Case::Here, &[], seed, &mut run);
             assert_eq!(decided.expect("made-up").value, None, "seed {seed}");
         }
     }

@@ -76,7 +76,8 @@ impl Place {
     /// If nothing can be made or read there.
     pub(super) fn make(
         parent: &Path,
-        (clock, seed): (Clock, u64),
+        clock: Clock,
+        seed: u64,
         cancel: &CancelToken,
     ) -> Result<Self> {
         let folder = Hidden::make(parent, ".swath-tune")?;
@@ -310,7 +311,7 @@ mod tests {
         let parent = program.parent().expect("which is in a folder");
         let folder = tempfile::tempdir_in(parent).expect("a folder");
         let clock = Clock { began: Instant::now(), budget: Duration::from_secs(60) };
-        let place = Place::make(folder.path(), (clock, 1), &CancelToken::new());
+        let place = Place::make(folder.path(), clock, 1, &CancelToken::new());
         (folder, place.expect("a folder that can be written"))
     }
 

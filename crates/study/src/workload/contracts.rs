@@ -70,7 +70,7 @@ fn contracts(seed: u64) -> impl Iterator<Item = String> {
         let (spot, strike) = (part(spot, 100.0), part(strike, 100.0));
         let (rate, volatility, years) =
             (part(rate, 10_000.0), part(volatility, 100.0), part(years, 100.0));
-        let price = right_price((spot, strike), rate, volatility * years.sqrt(), years);
+        let price = right_price(spot, strike, rate, volatility * years.sqrt(), years);
         let discounted = strike * (-rate * years).exp();
         // What both are worth together is known.
         let price = if is_put { price - spot + discounted } else { price };
@@ -86,7 +86,7 @@ fn contracts(seed: u64) -> impl Iterator<Item = String> {
 }
 
 /// The price of a call; `spread` is its volatility to expiry.
-fn right_price((spot, strike): (f64, f64), rate: f64, spread: f64, years: f64) -> f64 {
+fn right_price(spot: f64, strike: f64, rate: f64, spread: f64, years: f64) -> f64 {
     let d1 = ((spot / strike).ln() + rate * years) / spread + spread / 2.0;
     spot * normal(d1) - strike * (-rate * years).exp() * normal(d1 - spread)
 }

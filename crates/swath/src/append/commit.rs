@@ -2,6 +2,7 @@
 
 use std::sync::Mutex;
 
+use swath_plan::extent::Extent;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::names;
@@ -102,7 +103,12 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
 
 /// The step that gives `len` bytes their name.
 fn named<T>(shared: &Shared, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
-    shared.observer.hooks().record((Activity::Commit, &shared.path), (0, len), commit)
+    shared.observer.hooks().record(
+        Activity::Commit,
+        &shared.path,
+        Extent::between(0, len),
+        commit,
+    )
 }
 
 /// Moves all to their places, several parts at one time if that is much.
@@ -122,7 +128,7 @@ fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
     let mut pieces = Vec::new();
     for (part, offset) in places {
         if !shared.share(&part, offset)? {
-            pieces.extend(cut((part, offset)));
+            pieces.extend(cut(part, offset));
         }
     }
     let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
@@ -134,7 +140,7 @@ fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
 }
 
 /// Cuts a long extent of a log, so that several workers can move it.
-fn cut((part, offset): (Part, u64)) -> Vec<(Part, u64)> {
+fn cut(part: Part, offset: u64) -> Vec<(Part, u64)> {
     const MOST: u64 = 64 << 20;
     match part {
         Part::Log { extent, crc } if extent.len > MOST => (0..extent.len.div_ceil(MOST))

@@ -211,7 +211,7 @@ impl Ordered {
         if let Some(draft) = self.draft.take() {
             let mut recorder = self.shared.recorder();
             let committed = draft.commit(written.bytes);
-            recorder.lap_if(&committed, Activity::Commit, (0, written.bytes));
+            recorder.lap_if(&committed, Activity::Commit, 0, written.bytes);
             committed?;
         }
         Ok(written)

@@ -48,7 +48,8 @@ impl Append {
         options: &AppendOptions,
         path: &Path,
         target: Target,
-        (base, entries): (u64, Entries),
+        base: u64,
+        entries: Entries,
     ) -> Self {
         let shared = Shared::new(options, path, target);
         let strand = Strand::new(&shared, Origin::at(base));

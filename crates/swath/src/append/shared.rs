@@ -236,8 +236,8 @@ impl Shared {
     /// Appends bytes to a log that nobody else holds.
     pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Part> {
         let mut log = self.take_log(last)?;
-        let span = (log.len, bytes.len() as u64);
-        let written = self.observer.hooks().record((Activity::Write, &self.path), span, || {
+        let span = Extent::between(log.len, log.len + bytes.len() as u64);
+        let written = self.observer.hooks().record(Activity::Write, &self.path, span, || {
             write_all_at(&*log.file, bytes, log.len)
         });
         let extent = LogExtent { log: log.index, offset: log.len, len: bytes.len() as u64 };
@@ -313,10 +313,11 @@ impl Shared {
             );
         };
         self.preallocation.reach(&**file, end);
-        let span = (offset, bytes.len() as u64);
-        let written = self.observer.hooks().record((Activity::Write, &self.path), span, || {
-            write_all_at(&**file, bytes, offset)
-        });
+        let span = Extent::between(offset, offset + bytes.len() as u64);
+        let written = self
+            .observer
+            .hooks()
+            .record(Activity::Write, &self.path, span, || write_all_at(&**file, bytes, offset));
         written.map_err(|error| {
             let extent = Extent::between(offset, end);
             self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
@@ -344,7 +345,7 @@ impl Shared {
         let Part::Log { extent, .. } = part else { return Ok(false) };
         let (file, from) = self.way_of(*extent)?;
         let mut recorder = self.observer.hooks().recorder(&self.path);
-        let moved = share_range(file, &*from, (extent.offset, offset), extent.len);
+        let moved = share_range(file, &*from, extent.offset, offset, extent.len);
         if let Ok(Some(_)) = moved {
             recorder.lap(Activity::Copy, offset, extent.len);
         }
@@ -356,9 +357,9 @@ impl Shared {
     fn land_log(&self, extent: LogExtent, offset: u64) -> Result<()> {
         let (file, from) = self.way_of(extent)?;
         self.preallocation.reach(file, offset + extent.len);
-        let span = (offset, extent.len);
-        let moved = self.observer.hooks().record((Activity::Copy, &self.path), span, || {
-            move_range(file, &*from, (extent.offset, offset), extent.len)
+        let span = Extent::between(offset, offset + extent.len);
+        let moved = self.observer.hooks().record(Activity::Copy, &self.path, span, || {
+            move_range(file, &*from, extent.offset, offset, extent.len)
         });
         self.count(moved.map_err(|error| self.not_moved(extent, offset, error))?);
         Ok(())

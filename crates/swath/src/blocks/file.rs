@@ -50,7 +50,8 @@ impl<'m> FileRun<'m> {
         source: Arc<Opened>,
         extent: Extent,
         map: Option<(&'m Map<'m>, &'m [u8])>,
-        (start, observer): (Start, &Observer),
+        start: Start,
+        observer: &Observer,
     ) -> Result<Self> {
         let options = &plan.options;
         if options.wishes.engine == Engine::Map && map.is_none() {

@@ -258,10 +258,10 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
         let observer = &*state.observer.get_or_insert_with(observer);
         Ok(match extent {
             Some(extent) => {
-                let run = FileRun::new(plan, source, extent, self.map, (start, observer))?;
+                let run = FileRun::new(plan, source, extent, self.map, start, observer)?;
                 Run::File(Box::new(run))
             }
-            None => Run::Stream(Box::new(StreamRun::new(plan, source, (start, observer))?)),
+            None => Run::Stream(Box::new(StreamRun::new(plan, source, start, observer)?)),
         })
     }
 

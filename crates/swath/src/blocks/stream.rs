@@ -37,7 +37,8 @@ impl StreamRun {
     pub(crate) fn new(
         plan: &Arc<Plan>,
         source: Arc<Opened>,
-        (start, observer): (Start, &Observer),
+        start: Start,
+        observer: &Observer,
     ) -> Result<Self> {
         let options = &plan.options;
         let mut stream = Stream::new(&source, observer, options.rate_bytes_per_s);

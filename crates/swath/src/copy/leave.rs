@@ -37,7 +37,8 @@ impl CopyOptions {
         source: &Arc<Opened>,
         extent: Extent,
         data: &[Extent],
-        (draft, observer): (&Draft, &Observer),
+        draft: &Draft,
+        observer: &Observer,
         copied: &mut Copied,
     ) -> Result<()> {
         if data.is_empty() {
@@ -112,7 +113,7 @@ impl Leave<'_> {
         offset: u64,
     ) -> std::result::Result<(), Trouble> {
         let written = self.options.write(self.draft, bytes, offset);
-        hands.recorder.lap_if(&written, Activity::Write, (offset, bytes.len() as u64));
+        hands.recorder.lap_if(&written, Activity::Write, offset, bytes.len() as u64);
         written.map_err(Trouble::fatal)
     }
 }

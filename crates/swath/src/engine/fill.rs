@@ -110,14 +110,14 @@ impl<'j> Hands<'j> {
             let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
             Failure::of(error).into_trouble(source, extent.offset(), len)
         });
-        self.recorder.lap_if(&taken, Activity::Read, (extent.offset(), extent.len()));
+        self.recorder.lap_if(&taken, Activity::Read, extent.offset(), extent.len());
         taken
     }
 
     fn fill_chunk(&mut self, way: Way, offset: u64, target: &mut [u8]) -> Result<(), Trouble> {
         let len = target.len() as u64;
         let ended = self.fill_one(way, offset, target);
-        self.recorder.lap_if(&ended, Activity::Read, (offset, len));
+        self.recorder.lap_if(&ended, Activity::Read, offset, len);
         ended
     }
 
@@ -184,7 +184,7 @@ impl<'j> Hands<'j> {
         target: &mut [u8],
     ) -> Result<usize, Trouble> {
         let ended = self.fill_wide(extent, target);
-        self.recorder.lap_if(&ended, Activity::Read, (extent.offset(), extent.len()));
+        self.recorder.lap_if(&ended, Activity::Read, extent.offset(), extent.len());
         ended
     }
 

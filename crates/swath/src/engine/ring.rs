@@ -196,7 +196,7 @@ impl<'p> Reaper<'_, 'p> {
     fn ended(&mut self, flight: Flight, ended: Result<(), Trouble>) {
         let Flight { lease, recorded, .. } = flight;
         let bytes = if ended.is_ok() { lease.extent.len() } else { 0 };
-        self.recorder.land(&mut self.recorded, recorded, (lease.extent.offset(), bytes));
+        self.recorder.land(&mut self.recorded, recorded, lease.extent.offset(), bytes);
         self.job.completed(lease, ended);
     }
 

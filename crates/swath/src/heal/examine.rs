@@ -279,10 +279,10 @@ fn sum(
     let (recorder, tally) = (&mut hands.recorder, &mut hands.tally);
     let sum = sum_in_steps(chunk, bytes, |step, at| {
         let read = fill_buffered(opened, at, step, tally);
-        recorder.lap_if(&read, Activity::Read, (at, step.len() as u64));
+        recorder.lap_if(&read, Activity::Read, at, step.len() as u64);
         read
     });
-    recorder.lap_if(&sum, Activity::Compute, (chunk.offset(), chunk.len()));
+    recorder.lap_if(&sum, Activity::Compute, chunk.offset(), chunk.len());
     Ok(sum.ok())
 }
 

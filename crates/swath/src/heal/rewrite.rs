@@ -69,9 +69,9 @@ impl Rewrite<'_> {
         for part in good {
             let shared = match &old {
                 Some(old) => {
-                    let at = (part.offset(), part.offset());
+                    let at = part.offset();
                     let mut recorder = self.read.hooks.recorder(path);
-                    let shared = share_range(&**draft.file(), &**old, at, part.len());
+                    let shared = share_range(&**draft.file(), &**old, at, at, part.len());
                     if let Ok(Some(_)) = shared {
                         recorder.lap(Activity::Copy, part.offset(), part.len());
                     }
@@ -97,7 +97,7 @@ impl Rewrite<'_> {
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
         let hooks = &self.read.hooks;
-        hooks.record((Activity::Commit, path), (0, len), || draft.commit(len))?;
+        hooks.record(Activity::Commit, path, Extent::between(0, len), || draft.commit(len))?;
         Ok(rewritten)
     }
 
@@ -158,7 +158,6 @@ impl Rewrite<'_> {
             Ok(())
         };
         self.each(source, parts, &|hands: &mut Hands<'_>, room: &mut [u8], extent| {
-            let span = (extent.offset(), extent.len());
             let mut written = Ok(());
             match usize::try_from(extent.len()).ok().and_then(|len| room.get_mut(..len)) {
                 Some(bytes) => {
@@ -173,7 +172,7 @@ impl Rewrite<'_> {
                     }
                 })?,
             }
-            hands.recorder.lap_if(&written, Activity::Write, span);
+            hands.recorder.lap_if(&written, Activity::Write, extent.offset(), extent.len());
             written.map_err(Trouble::fatal)
         })
     }
@@ -198,10 +197,10 @@ impl Rewrite<'_> {
             hands.recorder.turn_to_path(draft.path());
             let sum = sum_in_steps(extent, room, |step, at| {
                 let read = read_exact_at(&**file, step, at);
-                hands.recorder.lap_if(&read, Activity::Read, (at, step.len() as u64));
+                hands.recorder.lap_if(&read, Activity::Read, at, step.len() as u64);
                 read
             });
-            hands.recorder.lap_if(&sum, Activity::Compute, (extent.offset(), extent.len()));
+            hands.recorder.lap_if(&sum, Activity::Compute, extent.offset(), extent.len());
             let known = self.sums.chunk_at(extent.offset());
             if !matches!(sum, Ok(sum) if known == Some((extent, sum))) {
                 // Relaxed: read when all workers have ended.

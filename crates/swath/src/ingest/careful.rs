@@ -75,7 +75,7 @@ impl Hands<'_> {
     ) -> Result<()> {
         let len = target.len() as u64;
         let filled = self.fill_all(file, path, offset, target);
-        self.recorder.lap_if(&filled, Activity::Read, (offset, len));
+        self.recorder.lap_if(&filled, Activity::Read, offset, len);
         filled
     }
 

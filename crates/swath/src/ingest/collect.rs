@@ -141,7 +141,8 @@ impl Results {
     pub(super) fn into_ingested(
         self,
         listing: Arc<Listing>,
-        (pages, used): (Option<Pages>, usize),
+        pages: Option<Pages>,
+        used: usize,
         home: Option<Arena>,
         keep_failed: bool,
     ) -> Ingested {

@@ -81,7 +81,8 @@ const CLAIM: usize = 32;
 
 impl<'c> Crew<'c> {
     pub(super) fn new(
-        (listing, first_source): (&'c Listing, u32),
+        listing: &'c Listing,
+        first_source: u32,
         options: &'c IngestOptions,
         began: i64,
         order: Option<&'c [u32]>,

@@ -239,7 +239,8 @@ fn cut(bytes: &[u8], most: usize, shape: Content) -> usize {
 /// fills them as well.
 pub(super) fn stream<E: From<Error>>(
     options: &IngestOptions,
-    (listing, first_source): (&Listing, u32),
+    listing: &Listing,
+    first_source: u32,
     began: i64,
     each: impl FnMut(Part<'_>) -> std::result::Result<(), E>,
 ) -> std::result::Result<IngestReport, E> {
@@ -262,7 +263,7 @@ pub(super) fn stream<E: From<Error>>(
         filled: Condvar::new(),
         slab_len,
     };
-    let crew = Crew::new((listing, first_source), options, began, None, false);
+    let crew = Crew::new(listing, first_source, options, began, None, false);
     let mut desk = Desk {
         crew: &crew,
         exchange: &exchange,

@@ -262,11 +262,10 @@ impl Walk<'_> {
         if self.symlinks == Symlinks::Follow {
             let stat = fstat(&folder)?;
             node.calls += 1;
-            let identity = (stat.st_dev, stat.st_ino);
-            if self.is_above(node.parent, identity) {
+            if self.is_above(node.parent, stat.st_dev, stat.st_ino) {
                 return Err(io::Error::from_raw_os_error(40)); // ELOOP
             }
-            node.identity = Some(identity);
+            node.identity = Some((stat.st_dev, stat.st_ino));
         }
         let folder = File::from(folder);
         let mut memory = [MaybeUninit::<u8>::uninit(); 64 << 10];
@@ -303,7 +302,7 @@ impl Walk<'_> {
                     kind = FileType::Unknown;
                 }
             }
-            self.found(node, below, (name.to_bytes(), kind, entry.ino()));
+            self.found(node, below, name.to_bytes(), kind, entry.ino());
         }
     }
 
@@ -311,7 +310,9 @@ impl Walk<'_> {
         &self,
         node: &mut Node,
         below: &mut Vec<Vec<u8>>,
-        (name, kind, inode): (&[u8], FileType, u64),
+        name: &[u8],
+        kind: FileType,
+        inode: u64,
     ) {
         let inside = || [&node.path[self.base_len..], name].concat();
         match kind {
@@ -333,10 +334,10 @@ impl Walk<'_> {
     }
 
     /// Whether the folder is one of those above.
-    fn is_above(&self, mut parent: Option<usize>, identity: (u64, u64)) -> bool {
+    fn is_above(&self, mut parent: Option<usize>, device: u64, inode: u64) -> bool {
         let state = self.state();
         while let Some(index) = parent {
-            if state.nodes[index].identity == Some(identity) {
+            if state.nodes[index].identity == Some((device, inode)) {
                 return true;
             }
             parent = state.nodes[index].parent;

@@ -435,7 +435,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             }
             let recorder = &mut self.hands.recorder;
             recorder.turn_to(crew.source(index));
-            recorder.land(&mut self.flights, flight, (0, bytes));
+            recorder.land(&mut self.flights, flight, 0, bytes);
             match came {
                 Came::Done => {}
                 Came::Failed(error) => self.failed(index, error),

@@ -61,8 +61,8 @@ pub(super) fn start(
     started: Instant,
 ) -> Result<Started> {
     let opened = open(options, sources, &plan)?;
-    if let Some(cut) = plan.whole {
-        cut_whole(options, &opened, cut, &mut plan.items)?;
+    if let Some((chunks, classes)) = plan.whole {
+        cut_whole(options, &opened, chunks, classes, &mut plan.items)?;
     }
     let extents = extents(&opened, &plan.items)?;
     let chosen = choose(options, &opened, &extents);
@@ -155,7 +155,8 @@ fn open(
 fn cut_whole(
     options: &ReadOptions,
     opened: &[Arc<Opened>],
-    (chunks, classes): (u64, u32),
+    chunks: u64,
+    classes: u32,
     items: &mut Vec<Item>,
 ) -> Result<()> {
     for (file, source) in opened.iter().enumerate() {

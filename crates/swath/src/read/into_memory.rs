@@ -24,7 +24,8 @@ pub(super) fn fill_memory(
     options: &ReadOptions,
     source: &Arc<Opened>,
     extent: Extent,
-    (leases, phase): (&Leases<'_>, usize),
+    leases: &Leases<'_>,
+    phase: usize,
     map: Option<&Map<'_>>,
 ) -> Result<Report> {
     let mut facts = survey::facts(source, extent, options, survey::WINDOWS);

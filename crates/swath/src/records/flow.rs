@@ -61,15 +61,15 @@ impl Flow {
         let mut filled = carry.len();
         let mut wanted = room;
         let len = loop {
-            filled = self.fill(source, observer, (window, filled, wanted))?;
+            filled = self.fill(source, observer, window, filled, wanted)?;
             let bytes = &window.buffer[..filled];
             let found =
                 (filled >= share).then(|| self.cut.end_after(bytes, share - 1)).flatten();
             match found {
                 Some(len) => break len,
-                None if filled < wanted => break self.last(source, (offset, bytes))?,
+                None if filled < wanted => break self.last(source, offset, bytes)?,
                 None => {
-                    wanted = self.more(source, (offset, bytes, share))?;
+                    wanted = self.more(source, offset, bytes, share)?;
                     window.make_room(source, wanted, filled)?;
                 }
             }
@@ -92,7 +92,9 @@ impl Flow {
         &mut self,
         source: &Opened,
         observer: &Observer,
-        (window, filled, wanted): (&mut Window, usize, usize),
+        window: &mut Window,
+        filled: usize,
+        wanted: usize,
     ) -> Result<usize> {
         let left = self.end.map_or(usize::MAX, |end| to_usize(end - self.past.offset));
         let until = wanted.min(filled.saturating_add(left));
@@ -112,7 +114,7 @@ impl Flow {
     }
 
     /// The length of the last block, which is all that is left.
-    fn last(&self, source: &Opened, (offset, bytes): (u64, &[u8])) -> Result<usize> {
+    fn last(&self, source: &Opened, offset: u64, bytes: &[u8]) -> Result<usize> {
         match self.cut.unfinished(bytes) {
             None => Ok(bytes.len()),
             Some(unfinished) => Err(no_end(source, offset, unfinished)),
@@ -121,11 +123,7 @@ impl Flow {
 
     /// How many bytes to have next, where `bytes` do not hold the end of the record that begins
     /// last in the block.
-    fn more(
-        &self,
-        source: &Opened,
-        (offset, bytes, share): (u64, &[u8], usize),
-    ) -> Result<usize> {
+    fn more(&self, source: &Opened, offset: u64, bytes: &[u8], share: usize) -> Result<usize> {
         let begin = self.cut.last_start(&bytes[..share]);
         let len = bytes.len() - begin;
         let start = offset + begin as u64;

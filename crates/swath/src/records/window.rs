@@ -140,11 +140,11 @@ impl Cutter<'_> {
         let wanted = loading.lease.extent;
         let start = wanted.offset() - LEAD.min(wanted.offset() - self.extent.offset());
         let bytes = &map[to_usize(start - self.extent.offset())..];
-        let inside = self.is_inside(loading, (start, bytes))?;
-        let Seen::Whole(found) = self.look(wanted, (start, bytes), inside) else {
+        let inside = self.is_inside(loading, start, bytes)?;
+        let Seen::Whole(found) = self.look(wanted, start, bytes, inside) else {
             return Ok(None);
         };
-        self.check(loading.source, (start, bytes), &found)?;
+        self.check(loading.source, start, bytes, &found)?;
         let offset = start + found.start as u64;
         Ok(Some(self.piece(wanted, offset, &bytes[found])))
     }
@@ -160,19 +160,19 @@ impl Cutter<'_> {
         let start = wanted.offset() - lead;
         let end = self.cap(wanted.end().saturating_add(window.tail));
         let mut read = Extent::between(start, end);
-        let skip = first_fill(source, hands, window, (loading.lease.way, read))?;
+        let skip = first_fill(source, hands, window, loading.lease.way, read)?;
         let bytes = &window.buffer[skip..skip + to_usize(read.len())];
-        let inside = self.is_inside(loading, (start, bytes))?;
+        let inside = self.is_inside(loading, start, bytes)?;
         let found = loop {
             let bytes = &window.buffer[skip..skip + to_usize(read.len())];
-            match self.look(wanted, (start, bytes), inside) {
+            match self.look(wanted, start, bytes, inside) {
                 Seen::Nothing => return Ok(None),
                 Seen::Whole(found) => {
-                    self.check(source, (start, bytes), &found)?;
+                    self.check(source, start, bytes, &found)?;
                     break found;
                 }
                 Seen::Open(begin) => {
-                    let more = self.extended(source, wanted, (start, bytes, begin))?;
+                    let more = self.extended(source, wanted, start, bytes, begin)?;
                     let kept = skip + to_usize(read.len());
                     let room = skip + to_usize(more.end() - start);
                     window.make_room(source, room, kept).map_err(Trouble::fatal)?;
@@ -191,7 +191,8 @@ impl Cutter<'_> {
     fn is_inside(
         &self,
         loading: &Loading<'_>,
-        (start, bytes): (u64, &[u8]),
+        start: u64,
+        bytes: &[u8],
     ) -> std::result::Result<bool, Trouble> {
         let Some(quote) = self.cut.quote() else { return Ok(false) };
         let lease = loading.lease.extent;
@@ -207,7 +208,8 @@ impl Cutter<'_> {
     fn check(
         &self,
         source: &Opened,
-        (start, bytes): (u64, &[u8]),
+        start: u64,
+        bytes: &[u8],
         found: &Range<usize>,
     ) -> std::result::Result<(), Trouble> {
         if start + (found.end as u64) < self.extent.end() {
@@ -231,7 +233,7 @@ impl Cutter<'_> {
     }
 
     /// Looks for the records that begin in `lease` in bytes that begin at offset `start`.
-    fn look(&self, lease: Extent, (start, bytes): (u64, &[u8]), inside: bool) -> Seen {
+    fn look(&self, lease: Extent, start: u64, bytes: &[u8], inside: bool) -> Seen {
         let begin = to_usize(lease.offset() - start);
         // To which record the lease's last byte belongs says where the last one ends.
         let last = to_usize(lease.end() - 1 - start);
@@ -258,7 +260,9 @@ impl Cutter<'_> {
         &self,
         source: &Opened,
         lease: Extent,
-        (start, bytes, begin): (u64, &[u8], usize),
+        start: u64,
+        bytes: &[u8],
+        begin: usize,
     ) -> std::result::Result<Extent, Trouble> {
         let end = start + bytes.len() as u64;
         let last = to_usize(lease.end() - start);
@@ -289,7 +293,8 @@ fn first_fill(
     source: &Opened,
     hands: &mut Hands<'_>,
     window: &mut Window,
-    (way, extent): (Way, Extent),
+    way: Way,
+    extent: Extent,
 ) -> std::result::Result<usize, Trouble> {
     let len = to_usize(extent.len());
     let edges = if way == Way::Direct { EDGES } else { 0 };
@@ -352,7 +357,7 @@ mod tests {
             quotes: Quotes::default(),
         };
         let lease = Extent::between(0, 4);
-        let extended = |memory| cutter(memory).extended(&source, lease, (0, b"a\nbc", 0));
+        let extended = |memory| cutter(memory).extended(&source, lease, 0, b"a\nbc", 0);
         let more = extended(|| LARGE + 3).expect("just enough");
         assert_eq!(more, Extent::between(4, LARGE + 5));
         let error = extended(|| LARGE + 2).expect_err("one byte too little").error;

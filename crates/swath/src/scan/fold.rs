@@ -32,14 +32,14 @@ pub(super) struct Fold<'f, T, F, C> {
 }
 
 impl<'f, T, F, C> Fold<'f, T, F, C> {
-    /// Folds chunks of `chunk_size` bytes; each worker has `room` bytes and reads whole leases
-    /// into them if `by_lease` says so.
+    /// Folds chunks of `chunk_size` bytes of an extent.
     pub(super) fn new(
         job: &'f Job<'f>,
         options: &'f ReadOptions,
-        (extent, chunk_size): (Extent, NonZeroU64),
-        (room, by_lease): (usize, bool),
-        (fold, combine): (F, C),
+        extent: Extent,
+        chunk_size: NonZeroU64,
+        fold: F,
+        combine: C,
     ) -> Self {
         let combined = InOrder { next: extent.offset(), value: None, early: BTreeMap::new() };
         Self {
@@ -48,12 +48,17 @@ impl<'f, T, F, C> Fold<'f, T, F, C> {
             plan: ChunkPlan::new(extent, chunk_size),
             chunk_size: chunk_size.get(),
             extent,
-            room,
-            by_lease,
+            room: 0,
+            by_lease: false,
             fold,
             combine,
             combined: Mutex::new(combined),
         }
+    }
+
+    /// Gives each worker `room` bytes; it reads whole leases into them if `by_lease` says so.
+    pub(super) fn with_room(self, room: usize, by_lease: bool) -> Self {
+        Self { room, by_lease, ..self }
     }
 
     /// The combined value, when all workers have ended.

@@ -204,7 +204,7 @@ impl Draft {
     pub(crate) fn commit(mut self, len: u64) -> Result<()> {
         self.check()?;
         let before = self.before.as_ref();
-        publish(&mut self.candidate, &self.claim, (&self.options, before), len)
+        publish(&mut self.candidate, &self.claim, &self.options, before, len)
     }
 
     /// Leaves a copy of the first `len` bytes under the name, as a commit would, and keeps the
@@ -219,9 +219,9 @@ impl Draft {
         let claim = &self.claim;
         let mut copy = Candidate::make(claim, claim.copy())?;
         copy.give_mode_of(&self.candidate);
-        let moved = move_range(&**copy.file(), &**self.candidate.file(), (0, 0), len);
+        let moved = move_range(&**copy.file(), &**self.candidate.file(), 0, 0, len);
         moved.map_err(|error| claim.error(Operation::Write, error))?;
-        publish(&mut copy, claim, (&self.options, self.before.as_ref()), len)?;
+        publish(&mut copy, claim, &self.options, self.before.as_ref(), len)?;
         // What stands there now is ours, whoever owns it.
         self.options.replace = Replace::Allowed;
         let facts = copy.file().facts();

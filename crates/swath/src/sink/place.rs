@@ -81,18 +81,19 @@ pub(crate) struct Moved {
 /// File systems share whole blocks of this size or a divisor of it.
 const BLOCK: u64 = 4096;
 
-/// Copies `len` bytes of `from` into `file`; offsets are `(from, to)`. Whole blocks are shared
+/// Copies `len` bytes of `from` into `file`. Whole blocks are shared
 /// where file system and alignment allow.
 pub(crate) fn move_range(
     file: &dyn FsFile,
     from: &dyn FsFile,
-    offsets: (u64, u64),
+    from_offset: u64,
+    to_offset: u64,
     len: u64,
 ) -> io::Result<Moved> {
-    if let Some(moved) = share_range(file, from, offsets, len)? {
+    if let Some(moved) = share_range(file, from, from_offset, to_offset, len)? {
         return Ok(moved);
     }
-    copy_range(file, from, offsets, len)?;
+    copy_range(file, from, from_offset, to_offset, len)?;
     Ok(Moved { cloned: 0, copied: len })
 }
 
@@ -100,7 +101,8 @@ pub(crate) fn move_range(
 pub(crate) fn share_range(
     file: &dyn FsFile,
     from: &dyn FsFile,
-    (from_offset, to_offset): (u64, u64),
+    from_offset: u64,
+    to_offset: u64,
     len: u64,
 ) -> io::Result<Option<Moved>> {
     let head = (from_offset.next_multiple_of(BLOCK) - from_offset).min(len);
@@ -113,8 +115,9 @@ pub(crate) fn share_range(
     if file.clone_range(from, source, target, middle).is_err() {
         return Ok(None);
     }
-    copy_range(file, from, at(0), head)?;
-    copy_range(file, from, at(head + middle), len - head - middle)?;
+    copy_range(file, from, from_offset, to_offset, head)?;
+    let (source, target) = at(head + middle);
+    copy_range(file, from, source, target, len - head - middle)?;
     Ok(Some(Moved { cloned: middle, copied: len - middle }))
 }
 
@@ -123,7 +126,8 @@ pub(crate) fn share_range(
 fn copy_range(
     file: &dyn FsFile,
     from: &dyn FsFile,
-    (from_offset, to_offset): (u64, u64),
+    from_offset: u64,
+    to_offset: u64,
     len: u64,
 ) -> io::Result<()> {
     const BUFFER: usize = 256 << 10;

@@ -283,7 +283,8 @@ impl Candidate {
 pub(crate) fn publish(
     candidate: &mut Candidate,
     claim: &Claim,
-    (options, before): (&DraftOptions, Option<&Facts>),
+    options: &DraftOptions,
+    before: Option<&Facts>,
     len: u64,
 ) -> Result<()> {
     let own = candidate.cut(len).map_err(|error| claim.error(Operation::Write, error))?;

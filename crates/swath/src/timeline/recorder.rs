@@ -65,7 +65,7 @@ impl Recorder {
     pub fn lap(&mut self, activity: Activity, offset: u64, bytes: u64) {
         if let Some(running) = &mut self.0 {
             let (start, now) = (running.at, running.timeline.now());
-            running.push(activity, (start, now), (offset, bytes));
+            running.push(activity, start, now, offset, bytes);
             running.at = now;
         }
     }
@@ -75,7 +75,8 @@ impl Recorder {
         &mut self,
         ended: &Result<T, E>,
         activity: Activity,
-        (offset, bytes): (u64, u64),
+        offset: u64,
+        bytes: u64,
     ) {
         self.lap(activity, offset, if ended.is_ok() { bytes } else { 0 });
     }
@@ -84,8 +85,8 @@ impl Recorder {
     pub(crate) fn lap_fused(&mut self, activity: Activity, offset: u64, bytes: u64) {
         if let Some(running) = &mut self.0 {
             let (start, now) = (running.at, running.timeline.now());
-            running.push(Activity::Read, (start, now), (offset, bytes));
-            running.push(activity, (start, now), (offset, bytes));
+            running.push(Activity::Read, start, now, offset, bytes);
+            running.push(activity, start, now, offset, bytes);
             running.at = now;
         }
     }
@@ -95,7 +96,7 @@ impl Recorder {
         if let Some(running) = &mut self.0 {
             let (start, now) = (running.at, running.timeline.now());
             if now.saturating_sub(start) >= SHORTEST_WAIT {
-                running.push(Activity::Wait, (start, now), (0, 0));
+                running.push(Activity::Wait, start, now, 0, 0);
             }
             running.at = now;
         }
@@ -128,12 +129,12 @@ impl Recorder {
         &mut self,
         flights: &mut Flights,
         flight: Flight,
-        (offset, bytes): (u64, u64),
+        offset: u64,
+        bytes: u64,
     ) {
         if let (Some(running), Some(lane)) = (&mut self.0, flight.lane) {
             let own = std::mem::replace(&mut running.lane, lane);
-            let times = (flight.started, running.at);
-            running.push(Activity::Read, times, (offset, bytes));
+            running.push(Activity::Read, flight.started, running.at, offset, bytes);
             running.lane = own;
             flights.end(flight);
         }
@@ -144,8 +145,10 @@ impl Running {
     fn push(
         &mut self,
         activity: Activity,
-        (start_ns, end_ns): (u64, u64),
-        (offset, bytes): (u64, u64),
+        start_ns: u64,
+        end_ns: u64,
+        offset: u64,
+        bytes: u64,
     ) {
         let Self { lane, source, .. } = *self;
         let duration_ns = end_ns.saturating_sub(start_ns);

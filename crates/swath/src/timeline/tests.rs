@@ -69,11 +69,11 @@ fn reads_in_flight_have_the_lowest_lane_that_is_free() {
     let first = recorder.leave(&mut flights);
     let second = recorder.leave(&mut flights);
     recorder.mark();
-    recorder.land(&mut flights, first, (0, 10));
+    recorder.land(&mut flights, first, 0, 10);
     let third = recorder.leave(&mut flights);
     recorder.mark();
-    recorder.land(&mut flights, third, (20, 10));
-    recorder.land(&mut flights, second, (10, 10));
+    recorder.land(&mut flights, third, 20, 10);
+    recorder.land(&mut flights, second, 10, 10);
     drop((recorder, flights));
     let spans = timeline.spans();
     let told: Vec<_> = spans.iter().map(|span| (span.lane.index(), span.offset)).collect();

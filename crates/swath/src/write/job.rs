@@ -68,7 +68,7 @@ impl<'w> Job<'w> {
             let Some(chunk) = self.chunks.chunk(index) else { return };
             let written = self.failures.attempt(index, || {
                 let written = self.write_chunk(chunk);
-                recorder.lap_if(&written, Activity::Write, (chunk.offset(), chunk.len()));
+                recorder.lap_if(&written, Activity::Write, chunk.offset(), chunk.len());
                 written
             });
             if written.is_none() {

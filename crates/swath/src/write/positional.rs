@@ -54,7 +54,8 @@ impl Positional {
     pub(super) fn new(
         draft: Draft,
         fallbacks: Vec<Fallback>,
-        (len, chunk_size): (u64, NonZeroU64),
+        len: u64,
+        chunk_size: NonZeroU64,
         observer: Observer,
     ) -> Self {
         let is_poisoned = AtomicBool::new(false);
@@ -115,8 +116,7 @@ impl Positional {
     fn write_chunk(&self, bytes: &[u8], chunk: Extent) -> Result<()> {
         let path = self.draft.path();
         self.look_for_cancel(Operation::Write, chunk)?;
-        let span = (chunk.offset(), chunk.len());
-        let written = self.observer.hooks().record((Activity::Write, path), span, || {
+        let written = self.observer.hooks().record(Activity::Write, path, chunk, || {
             write_all_at(&**self.draft.file(), bytes, chunk.offset())
         });
         written.map_err(|(error, done)| {
@@ -150,7 +150,7 @@ impl Positional {
         }
         let (draft, len, hooks) = (self.draft, self.len, self.observer.hooks());
         let path = draft.path().to_owned();
-        hooks.record((Activity::Commit, &path), (0, len), || draft.commit(len))
+        hooks.record(Activity::Commit, &path, Extent::between(0, len), || draft.commit(len))
     }
 }
 

@@ -30,7 +30,6 @@ pub(super) struct Function {
 pub(super) struct Input {
     /// Its type, without spaces.
     pub(super) kind: String,
-    pub(super) is_tuple: bool,
 }
 
 /// What a crate shows.
@@ -241,7 +240,7 @@ fn function(signature: &syn::Signature, owner: Option<String>, place: &Place) ->
         FnArg::Typed(typed) => {
             let kind = quote::quote!(#typed).to_string();
             let kind = kind.split_once(':').map_or("", |(_, kind)| kind).replace(' ', "");
-            Some(Input { kind, is_tuple: is_tuple(&typed.ty) })
+            Some(Input { kind })
         }
     });
     Function {
@@ -251,13 +250,5 @@ fn function(signature: &syn::Signature, owner: Option<String>, place: &Place) ->
         module: String::new(),
         owner,
         inputs: inputs.collect(),
-    }
-}
-
-fn is_tuple(kind: &Type) -> bool {
-    match kind {
-        Type::Tuple(tuple) => !tuple.elems.is_empty(),
-        Type::Reference(reference) => is_tuple(&reference.elem),
-        _ => false,
     }
 }

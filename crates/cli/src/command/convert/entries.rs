@@ -40,7 +40,8 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
             let (options, bar) = matrix_options(args, from);
             let matrix = options.read(&args.input)?;
             drop(bar);
-            let size = Size::of_matrix(matrix.size(), matrix.entry_count());
+            let (rows, columns) = matrix.size();
+            let size = Size::of_matrix(rows, columns, matrix.entry_count());
             check_whole(args, &matrix)?;
             (
                 match matrix {
@@ -61,7 +62,7 @@ pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         }
         _ => {
             leave(args, to, &table)?;
-            done.notes.extend(lost_size(args, &table, (size.rows, size.columns))?);
+            done.notes.extend(lost_size(args, &table, size.rows, size.columns)?);
         }
     }
     Ok(done)
@@ -88,17 +89,20 @@ pub(super) fn lost_with(
     metadata: &BTreeMap<String, String>,
 ) -> Result<Option<String>> {
     match size_in(metadata).filter(|_| is_listed(table)) {
-        Some(size) => lost_size(args, table, size),
+        Some((rows, columns)) => lost_size(args, table, rows, columns),
         None => Ok(None),
     }
 }
 
 /// What is lost of the size, if anything is.
-fn lost_size(args: &Convert, table: &Columns, size: (u64, u64)) -> Result<Option<String>> {
-    let (rows, columns) = (numbers(args, table, 0)?, numbers(args, table, 1)?);
-    let left = (above(&rows), above(&columns));
-    Ok((left != size).then(|| {
-        let (rows, columns) = size;
+fn lost_size(
+    args: &Convert,
+    table: &Columns,
+    rows: u64,
+    columns: u64,
+) -> Result<Option<String>> {
+    let left = (above(&numbers(args, table, 0)?), above(&numbers(args, table, 1)?));
+    Ok((left != (rows, columns)).then(|| {
         format!(
             "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}, unless \
              with --shape {rows}x{columns}",
@@ -115,7 +119,8 @@ fn above(ids: &[u64]) -> u64 {
 }
 
 fn of_rows(matrix: AnyCsr) -> Result<(Columns, Size)> {
-    let size = Size::of_matrix(matrix.size(), matrix.entry_count());
+    let (rows, columns) = matrix.size();
+    let size = Size::of_matrix(rows, columns, matrix.entry_count());
     let table = match matrix {
         AnyCsr::U32(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
         AnyCsr::U64(it) => table(&spread(&it.offsets)?, &it.columns, it.values)?,
@@ -193,7 +198,7 @@ pub(super) fn of_table(args: &Convert, from: Format, to: Format) -> Result<Conve
     drop(table);
     let matrix = sized(args, matrix, told)?;
     let read = Instant::now();
-    let size = Size::of_matrix((matrix.row_count, matrix.column_count), matrix.entry_count());
+    let size = Size::of_matrix(matrix.row_count, matrix.column_count, matrix.entry_count());
     let mut done = Converted::new(size, read);
     match to {
         Format::Npz => {
@@ -329,14 +334,21 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     let signed: Option<Vec<_>> = all.iter().copied().map(signed).collect();
     let unsigned: Option<Vec<_>> = all.iter().copied().map(unsigned).collect();
     let (mut rows, mut columns) = (Vec::new(), Vec::new());
-    let places = (&mut rows, &mut columns);
     let values = match (signed, unsigned) {
-        (Some(all), _) => {
-            Values::I64(picked(table.rows, &all, |column, row| Ok(column[row]), places)?)
-        }
-        (_, Some(all)) => {
-            Values::U64(picked(table.rows, &all, |column, row| Ok(column[row]), places)?)
-        }
+        (Some(all), _) => Values::I64(picked(
+            table.rows,
+            &all,
+            |column, row| Ok(column[row]),
+            &mut rows,
+            &mut columns,
+        )?),
+        (_, Some(all)) => Values::U64(picked(
+            table.rows,
+            &all,
+            |column, row| Ok(column[row]),
+            &mut rows,
+            &mut columns,
+        )?),
         _ => {
             let double = |cells: &Cells<'_>, row: usize| match cells {
                 Cells::F64(values) => Ok(values[row]),
@@ -344,7 +356,7 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
                 Cells::U64(values) => exact(args, values[row].into()),
                 _ => Ok(0.0),
             };
-            Values::F64(picked(table.rows, &all, double, places)?)
+            Values::F64(picked(table.rows, &all, double, &mut rows, &mut columns)?)
         }
     };
     Ok(Coo {
@@ -370,7 +382,8 @@ fn picked<C, T: bytemuck::Pod + PartialEq>(
     row_count: usize,
     all: &[C],
     of: impl Fn(&C, usize) -> Result<T>,
-    (rows, columns): (&mut Vec<u64>, &mut Vec<u64>),
+    rows: &mut Vec<u64>,
+    columns: &mut Vec<u64>,
 ) -> Result<Array<T>> {
     let mut values = Vec::new();
     for row in 0..row_count {

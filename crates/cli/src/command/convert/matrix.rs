@@ -16,7 +16,8 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         drop(bar);
         let read = Instant::now();
         args.matrix_write_options(to).write(&args.to, &matrix)?;
-        let size = Size::of_matrix(matrix.size(), matrix.entry_count());
+        let (rows, columns) = matrix.size();
+        let size = Size::of_matrix(rows, columns, matrix.entry_count());
         return Ok(Converted::new(size, read));
     }
     let rows = rows(args, from)?;
@@ -25,7 +26,9 @@ pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Conv
         Format::Npz => drop(npz_options(args).write(&args.to, &rows)?),
         _ => drop(args.matrix_write_options(to).write(&args.to, &rows)?),
     }
-    let mut done = Converted::new(Size::of_matrix(rows.size(), rows.entry_count()), read);
+    let (row_count, column_count) = rows.size();
+    let size = Size::of_matrix(row_count, column_count, rows.entry_count());
+    let mut done = Converted::new(size, read);
     if to == Format::Npz {
         done.notes.extend(made_ones(args, &rows));
     }

@@ -24,7 +24,8 @@ impl<'s> Picked<'s> {
         supply: Supply,
         spare: &'s Spare<Vec<u8>>,
         index: Index,
-        (frames, wanted): (Range<usize>, Range<u64>),
+        frames: Range<usize>,
+        wanted: Range<u64>,
     ) -> Result<Self> {
         let mut supply = supply;
         supply.seek(index.packed(&frames).0)?;

@@ -16,17 +16,18 @@ const LARGER_RULE: &str = "The best number of threads above two is at most 1.1 �
 
 pub(super) const SMALL: &[Claim] = &[quoted(
     "b-small",
-    ("any more threads decreases performance", SECTION),
+    "any more threads decreases performance",
+    SECTION,
     "Of small files: no number of threads is more than 1 / 0.9 × as fast as that of the processor, and \
      the most that were tried are at most 0.9 × as fast.",
     judge_peak,
 )];
 
 pub(super) const MEDIUM: &[Claim] =
-    &[quoted("b-medium", (LARGER, SECTION), LARGER_RULE, judge_larger)];
+    &[quoted("b-medium", LARGER, SECTION, LARGER_RULE, judge_larger)];
 
 pub(super) const LARGE: &[Claim] =
-    &[quoted("b-large", (LARGER, SECTION), LARGER_RULE, judge_larger)];
+    &[quoted("b-large", LARGER, SECTION, LARGER_RULE, judge_larger)];
 
 pub(super) const HUGE: &[Claim] = &[asked(
     "b-huge",
@@ -43,14 +44,16 @@ pub(super) const HUGE: &[Claim] = &[asked(
 pub(super) const BY_LINES: &[Claim] = &[
     read(
         "b-lines",
-        ("Large files take longer to load than small ones of the same bytes together.", ""),
+        "Large files take longer to load than small ones of the same bytes together.",
+        "",
         "As the study reads, line by line, the largest files take at least as long as the smallest of \
          the same bytes together.",
         |runs, state| judge_lines(runs, LINES, state),
     ),
     read(
         "b-lines-whole",
-        ("Large files take longer to load than small ones of the same bytes together.", ""),
+        "Large files take longer to load than small ones of the same bytes together.",
+        "",
         "Each read as a whole, the largest files take at least as long as the smallest of the same \
          bytes together.",
         |runs, state| judge_lines(runs, MANAGER, state),

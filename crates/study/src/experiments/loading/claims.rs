@@ -1,10 +1,12 @@
 //! What study A says of loading, and the rules by which it is judged.
 
-use super::super::shape::{asked, medians, of_limit, quoted, read, threads};
+use super::super::shape::{
+    asked, medians, of_limit, quoted, read, threads, voluntary_switches,
+};
 use super::{LIMIT, MAPPED, MIRRORED, PARALLEL, SEQUENTIAL, SWATH, UNREAD_MAP};
 use crate::experiment::{Claim, Point, all_of};
 use crate::page::size;
-use crate::results::{Finding, Key, Selected, State};
+use crate::results::{Finding, Key, Selected, SpeedUp, State};
 use crate::stats::{Bound, Interval};
 
 /// Where its charts of loading are.
@@ -18,27 +20,29 @@ const SWITCHES: &str = "How many context switches does a number of threads cost?
     with them; in which words is not noted.";
 
 pub(super) const THREADS: &[Claim] = &[
-    read("a-threads", (EIGHT, CHARTS), EIGHT_RULE, judge_threads),
-    read("a-threads-best", (BEST, CHARTS), BEST_RULE, judge_best),
+    read("a-threads", EIGHT, CHARTS, EIGHT_RULE, judge_threads),
+    read("a-threads-best", BEST, CHARTS, BEST_RULE, judge_best),
     asked("a-threads-switches", SWITCHES, switches),
 ];
 
 pub(super) const THREADS_LARGE: &[Claim] = &[
-    read("a-threads-large", (EIGHT, CHARTS), EIGHT_RULE, judge_threads),
-    read("a-threads-large-best", (BEST, CHARTS), BEST_RULE, judge_best),
+    read("a-threads-large", EIGHT, CHARTS, EIGHT_RULE, judge_threads),
+    read("a-threads-large-best", BEST, CHARTS, BEST_RULE, judge_best),
     asked("a-threads-large-switches", SWITCHES, switches),
 ];
 
 pub(super) const SIZES: &[Claim] = &[read(
     "a-file-size",
-    ("The larger the file, the more parallel chunks gain over one thread.", CHARTS),
+    "The larger the file, the more parallel chunks gain over one thread.",
+    CHARTS,
     "Eight threads gain at least as much over one with the largest file as with the smallest.",
     judge_sizes,
 )];
 
 pub(super) const CHUNKS: &[Claim] = &[read(
     "a-chunk-size",
-    ("Of chunks of 512, 1,024 and 2,048 bytes, those of 1,024 miss the cache least.", CHARTS),
+    "Of chunks of 512, 1,024 and 2,048 bytes, those of 1,024 miss the cache least.",
+    CHARTS,
     "Eight threads miss the cache with chunks of 1,024 bytes at most as often as with 512, and as \
      with 2,048.",
     judge_chunks,
@@ -47,16 +51,15 @@ pub(super) const CHUNKS: &[Claim] = &[read(
 pub(super) const COPIES: &[Claim] = &[
     read(
         "a-copies",
-        (
-            "Threads that read from several copies of a file load it faster than from one.",
-            CHARTS,
-        ),
+        "Threads that read from several copies of a file load it faster than from one.",
+        CHARTS,
         "The best number of copies is at least 1.05 × as fast as one.",
         judge_copies,
     ),
     read(
         "a-copies-four",
-        ("Four copies are the best number, six are worse.", CHARTS),
+        "Four copies are the best number, six are worse.",
+        CHARTS,
         "No other number of copies is more than 1 / 0.95 × as fast as four, and six are at most as \
          fast as four.",
         judge_four,
@@ -66,14 +69,16 @@ pub(super) const COPIES: &[Claim] = &[
 pub(super) const WAYS: &[Claim] = &[
     quoted(
         "a-engines",
-        ("we do not need to write data … reading and storing of the data is not necessary", ""),
+        "we do not need to write data … reading and storing of the data is not necessary",
+        "",
         "Mapping the file, without reading what is mapped, is at least as fast as the best of \
          sequential, parallel and mirrored loading. Nothing is loaded by it.",
         judge_unread,
     ),
     read(
         "a-engines-copied",
-        ("A memory map is the fastest way to load.", CHARTS),
+        "A memory map is the fastest way to load.",
+        CHARTS,
         "With the same bytes in the same memory at the end, a map is at least as fast as the best of \
          sequential, parallel and mirrored loading.",
         judge_mapped,
@@ -84,17 +89,14 @@ pub(super) const WAYS: &[Claim] = &[
          which words is not noted.",
         |runs, state| {
             let bytes = |count: f64| size(count.max(0.0));
-            medians(runs, ("Most memory beyond the target", "peak_bytes"), &ways(state), bytes)
+            medians(runs, "Most memory beyond the target", "peak_bytes", &ways(state), bytes)
         },
     ),
     asked(
         "a-engines-switches",
         "How many context switches does each way cost? Study A concludes with them; in which words is \
          not noted.",
-        |runs, state| {
-            let switches = ("Voluntary context switches", "voluntary_switches");
-            medians(runs, switches, &ways(state), |count| format!("{count:.0}"))
-        },
+        |runs, state| voluntary_switches(runs, &ways(state)),
     ),
 ];
 
@@ -129,8 +131,7 @@ fn switches(runs: &Selected<'_>, state: State) -> Finding {
     let places = runs.places(PARALLEL, state).into_iter();
     let keys =
         places.map(|x| (threads(x), Key { series: PARALLEL, x, state })).collect::<Vec<_>>();
-    let switches = ("Voluntary context switches", "voluntary_switches");
-    medians(runs, switches, &keys, |count| format!("{count:.0}"))
+    voluntary_switches(runs, &keys)
 }
 
 fn judge_sizes(runs: &Selected<'_>, state: State) -> Finding {
@@ -139,7 +140,7 @@ fn judge_sizes(runs: &Selected<'_>, state: State) -> Finding {
         return Finding::default();
     };
     let key = |series, x| Key { series, x, state };
-    let gain = |x| (key(PARALLEL, x), key(SEQUENTIAL, x));
+    let gain = |x| SpeedUp { key: key(PARALLEL, x), other: key(SEQUENTIAL, x) };
     let grown = runs.growth(gain(most), gain(least));
     let sentence = format!("eight threads gain at {most} MB {{}} what they gain at {least} MB");
     all_of(runs, &[Point::new(sentence, grown, Bound::AtLeast(1.0))])

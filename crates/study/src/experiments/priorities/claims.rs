@@ -1,6 +1,6 @@
 //! What study A says of loading by priority, and the rules by which it is judged.
 
-use super::super::shape::{asked, medians, quoted, read, threads};
+use super::super::shape::{asked, quoted, read, threads, voluntary_switches};
 use super::{ALONE, BARRIER, PLAIN, WINDOW, curve};
 use crate::experiment::{Claim, Point, all_of};
 use crate::results::{Finding, Key, Selected, State};
@@ -12,10 +12,8 @@ const SECTION: &str = "§5.7";
 pub(super) const THREADS: &[Claim] = &[
     read(
         "a-priorities-threads",
-        (
-            "Threads that load batch after batch, by priority, are faster than one thread.",
-            SECTION,
-        ),
+        "Threads that load batch after batch, by priority, are faster than one thread.",
+        SECTION,
         "The most threads that were tried, up to 16, are at least 1.1 × as fast as one.",
         judge_threads,
     ),
@@ -27,15 +25,15 @@ pub(super) const THREADS: &[Claim] = &[
             let places = runs.places(BARRIER, state).into_iter();
             let keys: Vec<_> =
                 places.map(|x| (threads(x), Key { series: BARRIER, x, state })).collect();
-            let switches = ("Voluntary context switches", "voluntary_switches");
-            medians(runs, switches, &keys, |count| format!("{count:.0}"))
+            voluntary_switches(runs, &keys)
         },
     ),
 ];
 
 pub(super) const RANGE: &[Claim] = &[quoted(
     "a-priorities-range",
-    ("Linear dependency of range of priorities with time", SECTION),
+    "Linear dependency of range of priorities with time",
+    SECTION,
     "The most priorities take at least 1.1 × as long as the fewest, and a number between them takes \
      between 0.8 and 1.25 of what the straight line says.",
     judge_range,
@@ -43,7 +41,8 @@ pub(super) const RANGE: &[Claim] = &[quoted(
 
 pub(super) const FAMILY: &[Claim] = &[quoted(
     "a-priorities-family",
-    ("at higher priority levels, a significant increase in execution time", SECTION),
+    "at higher priority levels, a significant increase in execution time",
+    SECTION,
     "With each number of threads from 2 on, the most priorities take at least 1.1 × as long as the \
      fewest.",
     judge_family,
@@ -53,16 +52,15 @@ pub(super) const FAMILY: &[Claim] = &[quoted(
 pub(super) const CHUNKS: &[Claim] = &[
     quoted(
         "a-priorities-chunks",
-        ("increasing chunk sizes generally leads to faster execution times", ""),
+        "increasing chunk sizes generally leads to faster execution times",
+        "",
         "The largest chunks, which are the fewest, are at least 1.1 × as fast as the smallest.",
         |runs, state| judge_chunks(runs, state, true),
     ),
     quoted(
         "a-priorities-chunks-linear",
-        (
-            "a linear relationship between chunk size and execution time across all priorities",
-            "",
-        ),
+        "a linear relationship between chunk size and execution time across all priorities",
+        "",
         "To the letter: the largest chunks take at least 1.1 × as long as the smallest, the contrary \
          of the sentence before. Read as the number of chunks it says the same as that.",
         |runs, state| judge_chunks(runs, state, false),
@@ -101,12 +99,12 @@ fn judge_range(runs: &Selected<'_>, state: State) -> Finding {
     let mut points =
         vec![Point::new(sentence, longer(runs, BARRIER, state), Bound::AtLeast(1.1))];
     let between = runs.places(BARRIER, state).into_iter().find(|&x| x > least && x < most);
-    let off = between.and_then(|x| runs.off_the_line(key(BARRIER, x, state), (least, most)));
+    let off = between.and_then(|x| runs.off_the_line(key(BARRIER, x, state), least, most));
     let line = format!(
         "{} take {{}} what the straight line between them says",
         between.unwrap_or(0.0)
     );
-    points.push(Point::within(line, off, (0.8, 1.25)));
+    points.push(Point::within(line, off, 0.8, 1.25));
     points.extend(with_window(runs, most, state));
     all_of(runs, &points)
 }

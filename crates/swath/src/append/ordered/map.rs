@@ -99,7 +99,7 @@ where
         let called = self.failures.attempt(ticket.index(), || {
             let made = (self.f)(item, &mut ticket);
             let len = ticket.buffer().len() as u64;
-            recorder.lap_if(&made, Activity::Compute, (0, len));
+            recorder.lap_if(&made, Activity::Compute, 0, len);
             made?;
             Ok(ticket.done()?)
         });

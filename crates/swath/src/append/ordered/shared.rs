@@ -232,8 +232,7 @@ impl Shared {
     fn write(&self, work: Work) {
         let Work { place, extent, mut bytes } = work;
         let mut ended = Ended { shared: self, extent, outcome: None, buffer: Vec::new() };
-        let span = (extent.offset(), extent.len());
-        let outcome = self.observer.hooks().record((Activity::Write, &self.path), span, || {
+        let outcome = self.observer.hooks().record(Activity::Write, &self.path, extent, || {
             self.target.write(&place, &mut bytes)
         });
         let complete = outcome.is_ok();

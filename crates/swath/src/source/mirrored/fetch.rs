@@ -306,7 +306,7 @@ impl Shared {
     /// A read has ended: its slot is free for whoever waits.
     pub(super) fn landed(&self, copy: usize, len: u64, since: Nanos) {
         let now = self.now();
-        self.mirrors().landed(copy, len, (since, now));
+        self.mirrors().landed(copy, len, since, now);
         self.woken.notify_all();
     }
 

@@ -95,7 +95,7 @@ impl Group {
         let Some(len) = mirror::agree(&lens, by) else {
             return Err(undecided(&members, quorum));
         };
-        let (mut copies, mut notes) = judge(&members, &lens, (len, &mirrored.verify));
+        let (mut copies, mut notes) = judge(&members, &lens, len, &mirrored.verify);
         if mirrored.shared_device == SharedDevice::SideBySide {
             // As if each copy had a device of its own.
             copies.iter_mut().enumerate().for_each(|(index, copy)| copy.device = index);
@@ -291,7 +291,8 @@ fn refuse_twins(members: &mut [Member]) -> usize {
 fn judge(
     members: &[Member],
     lens: &[Option<u64>],
-    (len, verify): (u64, &Verify),
+    len: u64,
+    verify: &Verify,
 ) -> (Vec<Copy>, Vec<Fallback>) {
     let mut notes = Vec::new();
     let mut devices: Vec<Device> = Vec::new();
