@@ -126,7 +126,7 @@ impl CopyOptions {
             Kind::Stream | Kind::Made => joined.copy_stream(&source, &draft)?,
         };
         let (hooks, len) = (&joined.read.hooks, copied.bytes);
-        hooks.record(Activity::Commit, to, Extent::between(0, len), || draft.commit(len))?;
+        hooks.commit(to, len, || draft.commit(len))?;
         copied.elapsed = started.elapsed();
         Ok(copied)
     }

@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use swath_plan::extent::Extent;
 
+use crate::error::{Error, Operation, Reason, Result};
 use crate::timeline::{Activity, Flights, Recorder, Timeline};
 
 /// How far a read is.
@@ -134,12 +135,33 @@ impl Hooks {
         activity: Activity,
         path: &Path,
         extent: Extent,
-        work: impl FnOnce() -> Result<T, E>,
-    ) -> Result<T, E> {
+        work: impl FnOnce() -> std::result::Result<T, E>,
+    ) -> std::result::Result<T, E> {
         let mut recorder = self.recorder(path);
         let ended = work();
         recorder.lap_if(&ended, activity, extent.offset(), extent.len());
         ended
+    }
+
+    /// Gives `len` bytes their name, as one span, unless somebody has cancelled, if only while the last
+    /// of them were told of.
+    pub(crate) fn commit<T>(
+        &self,
+        path: &Path,
+        len: u64,
+        commit: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
+        let extent = Extent::between(0, len);
+        if self.is_cancelled() {
+            let error = Error::new(Operation::Commit, Reason::Cancelled, path);
+            return Err(error.at(extent).detail("cancelled"));
+        }
+        self.record(Activity::Commit, path, extent, commit)
+    }
+
+    /// Whether somebody cancelled.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
     }
 }
 
@@ -190,7 +212,7 @@ impl Observer {
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {
-        self.hooks.cancel.as_ref().is_some_and(CancelToken::is_cancelled)
+        self.hooks.is_cancelled()
     }
 }
 

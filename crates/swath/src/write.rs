@@ -32,7 +32,6 @@ use crate::error::{Error, Operation, Result};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::{Durability, OutputOptions};
-use crate::timeline::Activity;
 use crate::write::job::Job;
 use crate::write::parts::Parts;
 
@@ -156,7 +155,7 @@ impl WriteOptions {
         let is_eager = self.output.draft.durability == Durability::Full && chunks.count() > 1;
         let job = Job::new(&draft, parts, chunks, observer, is_eager);
         let workers = job.run(workers, &mut fallbacks)?;
-        self.commit(draft, path, len)?;
+        self.output.hooks.commit(path, len, || draft.commit(len))?;
         Ok(Written { bytes: len, elapsed: started.elapsed(), workers, fallbacks })
     }
 
@@ -173,12 +172,6 @@ impl WriteOptions {
         reserve(&draft, len, &mut fallbacks)?;
         let observer = Observer::new(self.output.hooks.clone(), Some(len));
         Ok(Positional::new(draft, fallbacks, len, self.chunk_size(), observer))
-    }
-
-    fn commit(&self, draft: Draft, path: &Path, len: u64) -> Result<()> {
-        self.output
-            .hooks
-            .record(Activity::Commit, path, Extent::between(0, len), || draft.commit(len))
     }
 
     fn chunks(&self, len: u64) -> ChunkPlan {

@@ -15,8 +15,8 @@ use swath::ingest::{Files, IngestOptions};
 use swath::mirror::{MirrorOptions, Verify};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{
-    CancelToken, Error, OutputOptions, ReadOptions, Reason, Result, Timeline, WriteOptions,
-    manifest,
+    CancelToken, Error, OutputOptions, Progress, ReadOptions, Reason, Result, Timeline,
+    WriteOptions, manifest,
 };
 
 const LEN: usize = 4 << 20;
@@ -25,6 +25,10 @@ const LEN: usize = 4 << 20;
 #[derive(Clone, Default)]
 struct Hooks {
     told: Arc<AtomicU64>,
+    /// Cancels at the call that tells of so many bytes.
+    last: Option<u64>,
+    /// Most bytes told of.
+    most: Arc<AtomicU64>,
     cancel: CancelToken,
     timeline: Timeline,
 }
@@ -66,9 +70,14 @@ impl Place {
 /// Gives `$hooks` to options of any type.
 macro_rules! hung {
     ($options:expr, $hooks:expr) => {{
-        let Hooks { told, cancel, timeline } = $hooks.clone();
-        let progress = move |_| {
+        let Hooks { told, last, most, cancel, timeline } = $hooks.clone();
+        let token = cancel.clone();
+        let progress = move |progress: Progress| {
             told.fetch_add(1, Ordering::SeqCst);
+            most.fetch_max(progress.bytes, Ordering::SeqCst);
+            if last == Some(progress.bytes) {
+                token.cancel();
+            }
         };
         $options.with_progress(progress).with_cancel(cancel).with_timeline(timeline)
     }};
@@ -238,6 +247,23 @@ fn every_verb_is_cancelled_and_leaves_no_target() {
         assert_eq!(reason, Reason::Cancelled, "{name}: {ended:?}");
         assert!(!place.out().exists(), "{name}");
         assert!(fs::read(place.at("one")).expect("there") == before, "{name}");
+    }
+}
+
+#[test]
+fn who_cancels_when_the_last_bytes_are_told_of_gets_no_target() {
+    for (name, verb) in VERBS {
+        let (place, hooks) = (Place::new(), Hooks::default());
+        verb(&place, &hooks).unwrap_or_else(|error| panic!("{name}: {error:?}"));
+        if !place.out().exists() {
+            continue;
+        }
+        let last = Some(hooks.most.load(Ordering::SeqCst));
+        let (place, hooks) = (Place::new(), Hooks { last, ..Hooks::default() });
+        let ended = verb(&place, &hooks);
+        assert!(hooks.cancel.is_cancelled(), "{name}");
+        assert_eq!(ended.expect_err(name).reason(), Reason::Cancelled, "{name}");
+        assert!(!place.out().exists(), "{name}");
     }
 }
 

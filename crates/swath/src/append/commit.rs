@@ -2,7 +2,6 @@
 
 use std::sync::Mutex;
 
-use swath_plan::extent::Extent;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::names;
@@ -13,7 +12,6 @@ use crate::append::sequence::End;
 use crate::append::shared::{Counters, Shared, Target, lock, lost};
 use crate::append::strand::{Parts, Strand};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::timeline::Activity;
 use crate::together::together;
 
 /// What was left, and how it got there.
@@ -103,12 +101,7 @@ pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
 
 /// The step that gives `len` bytes their name.
 fn named<T>(shared: &Shared, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
-    shared.observer.hooks().record(
-        Activity::Commit,
-        &shared.path,
-        Extent::between(0, len),
-        commit,
-    )
+    shared.observer.hooks().commit(&shared.path, len, commit)
 }
 
 /// Moves all to their places, several parts at one time if that is much.

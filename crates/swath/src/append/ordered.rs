@@ -51,7 +51,6 @@ use crate::failures::Failures;
 use crate::sink::direct::DirectFile;
 use crate::sink::draft::Draft;
 use crate::sink::target::{Target, refused};
-use crate::timeline::Activity;
 
 pub use options::{Direct, OrderedOptions};
 pub use ticket::Ticket;
@@ -209,10 +208,7 @@ impl Ordered {
         self.shared.end(&Failures::<Error>::default())?;
         let written = completed?;
         if let Some(draft) = self.draft.take() {
-            let mut recorder = self.shared.recorder();
-            let committed = draft.commit(written.bytes);
-            recorder.lap_if(&committed, Activity::Commit, 0, written.bytes);
-            committed?;
+            self.shared.commit(draft, written.bytes)?;
         }
         Ok(written)
     }

@@ -97,7 +97,7 @@ impl Rewrite<'_> {
         self.write(&draft, &source, missing)?;
         self.read_back(&draft, &source)?;
         let hooks = &self.read.hooks;
-        hooks.record(Activity::Commit, path, Extent::between(0, len), || draft.commit(len))?;
+        hooks.commit(path, len, || draft.commit(len))?;
         Ok(rewritten)
     }
 

@@ -142,6 +142,7 @@ impl Positional {
     /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; else those of the commit,
     /// after which the target is what it was, unless the reason is [`Reason::OutcomeUnknown`].
     pub fn commit(mut self) -> Result<()> {
+        // A write that was cancelled has failed, too.
         self.look_for_cancel(Operation::Commit, Extent::between(0, self.len))?;
         if *self.is_poisoned.get_mut() {
             return Err(Error::new(Operation::Commit, Reason::Poisoned, self.draft.path())
@@ -150,7 +151,7 @@ impl Positional {
         }
         let (draft, len, hooks) = (self.draft, self.len, self.observer.hooks());
         let path = draft.path().to_owned();
-        hooks.record(Activity::Commit, &path, Extent::between(0, len), || draft.commit(len))
+        hooks.commit(&path, len, || draft.commit(len))
     }
 }
 

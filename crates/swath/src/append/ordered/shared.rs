@@ -15,6 +15,7 @@ use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
 use crate::observe::Observer;
+use crate::sink::draft::Draft;
 use crate::sink::target::{Layout, Place, Target, refused};
 use crate::timeline::{Activity, Recorder};
 
@@ -103,6 +104,11 @@ impl Shared {
             placed: Condvar::new(),
             panics: Failures::default(),
         }
+    }
+
+    /// Gives what was written its name.
+    pub(super) fn commit(&self, draft: Draft, len: u64) -> Result<()> {
+        self.observer.hooks().commit(&self.path, len, || draft.commit(len))
     }
 
     /// Records what this thread does for the file.
