@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use swath::{Array, CancelToken};
+use swath::Array;
 use swath_formats::matrix::{
     AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, EntryOrder, Id, MatrixFormat,
     MatrixOptions, MatrixWriteOptions, Strictness, SymmetricHalf, Symmetry, ValueKind, Values,
@@ -20,7 +20,7 @@ use crate::input::{Input, path};
 use crate::memory::{Buffer, Item, Stable};
 use crate::output::Leave;
 use crate::words::word;
-use crate::work::{self, Takes};
+use crate::work::Takes;
 
 const FORMATS: &[(&str, MatrixFormat)] = &[
     ("auto", MatrixFormat::Auto),
@@ -179,7 +179,8 @@ fn name(symmetry: Symmetry) -> &'static str {
 /// Writes coordinates: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
 #[pyo3(signature = (path, row_count, column_count, rows, columns, values, *, symmetry="general", format="auto",
-    comment=None, durability="full", replace=true, hard_links="refuse", workers=0))]
+    comment=None, durability="full", replace=true, hard_links="refuse", workers=0,
+    progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
@@ -196,17 +197,18 @@ pub(crate) fn write_matrix(
     replace: bool,
     hard_links: &str,
     workers: usize,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let symmetry = word("symmetry", symmetry, SYMMETRIES)?;
-    let token = CancelToken::new();
-    let output = Leave { durability, replace, hard_links, workers }.options()?;
+    let leave = Leave { durability, replace, hard_links, workers };
+    let (output, watch) = leave.watched(py, progress)?;
     let mut options = MatrixWriteOptions::new()
         .with_format(word("format", format, FORMATS)?)
-        .with_output(output.with_cancel(token.clone()));
+        .with_output(output);
     if let Some(comment) = comment {
         options = options.with_comment(comment);
     }
-    work::run(py, Takes::Time, &token, || -> Result<u64, Failure> {
+    watch.run(py, Takes::Time, || -> Result<u64, Failure> {
         let (rows, columns) = (rows.copied::<u64>()?, columns.copied::<u64>()?);
         let values = match &values {
             None => Values::None,

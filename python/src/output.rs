@@ -1,5 +1,6 @@
 //! How to write: the keywords of every verb that leaves a file, as options of the library.
 
+use crate::how::Watch;
 use pyo3::prelude::*;
 use swath::OutputOptions;
 use swath::sink::{Durability, HardLinks, Replace};
@@ -25,6 +26,20 @@ pub(crate) struct Leave<'a> {
 }
 
 impl Leave<'_> {
+    /// The options of the library, and who watches.
+    pub(crate) fn watched(
+        self,
+        py: Python<'_>,
+        progress: Option<Bound<'_, PyAny>>,
+    ) -> PyResult<(OutputOptions, Watch)> {
+        let watch = Watch::new(py, progress)?;
+        let mut options = self.options()?.with_cancel(watch.token.clone());
+        if let Some(tell) = watch.teller(py) {
+            options = options.with_progress(tell);
+        }
+        Ok((options, watch))
+    }
+
     /// The options of the library.
     pub(crate) fn options(self) -> PyResult<OutputOptions> {
         let replace = if self.replace { Replace::Allowed } else { Replace::Refused };

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use swath::{CancelToken, ReadOptions, WriteOptions};
+use swath::{ReadOptions, WriteOptions};
 use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
 use crate::bytes::{Borrowed, Held};
@@ -14,7 +14,7 @@ use crate::input::Input;
 use crate::memory::{Buffer, Stable};
 use crate::output::Leave;
 use crate::words::word;
-use crate::work::{self, Takes};
+use crate::work::Takes;
 
 /// Reads a file, or `length` bytes of it from `offset` on, into memory.
 ///
@@ -164,7 +164,9 @@ impl Stable<u8> for Target {
 /// Writes pieces one after the other as a file: complete under its name, or not at all; returns its
 /// bytes. `swath.write_npy` makes the pieces.
 #[pyfunction]
-#[pyo3(signature = (path, parts, *, durability="full", replace=true, hard_links="refuse", workers=0))]
+#[pyo3(signature = (path, parts, *, durability="full", replace=true, hard_links="refuse", workers=0,
+    progress=None))]
+#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_parts(
     py: Python<'_>,
     #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
@@ -173,11 +175,12 @@ pub(crate) fn write_parts(
     replace: bool,
     hard_links: &str,
     workers: usize,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
-    let token = CancelToken::new();
-    let output = Leave { durability, replace, hard_links, workers }.options()?;
-    let options = WriteOptions::new().with_output(output.with_cancel(token.clone()));
-    let written = work::run(py, Takes::Time, &token, || {
+    let leave = Leave { durability, replace, hard_links, workers };
+    let (output, watch) = leave.watched(py, progress)?;
+    let options = WriteOptions::new().with_output(output);
+    let written = watch.run(py, Takes::Time, || {
         let parts: Vec<&[u8]> = parts.iter().map(Borrowed::bytes).collect();
         options.write_parts(path, &parts)
     })?;

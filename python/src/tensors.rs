@@ -18,7 +18,7 @@ use crate::how::{How, Raised};
 use crate::input::Shards;
 use crate::memory::Buffer;
 use crate::output::Leave;
-use crate::work::{self, Takes, Unlocked, detached};
+use crate::work::{Takes, Unlocked, detached};
 
 /// Name, dtype, shape, which memory, from where, how many bytes.
 type Row = (String, &'static str, Vec<u64>, usize, usize, usize);
@@ -157,7 +157,7 @@ pub(crate) fn stream_tensors(
 /// Writes tensors: `swath.save_safetensors` makes the arguments of arrays.
 #[pyfunction]
 #[pyo3(signature = (path, tensors, metadata=None, *, durability="full", replace=true, hard_links="refuse",
-    workers=0))]
+    workers=0, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn save_tensors(
     py: Python<'_>,
@@ -168,6 +168,7 @@ pub(crate) fn save_tensors(
     replace: bool,
     hard_links: &str,
     workers: usize,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let dtypes = tensors.iter().map(|(name, dtype, ..)| {
         Dtype::of_word(dtype).ok_or_else(|| {
@@ -175,10 +176,9 @@ pub(crate) fn save_tensors(
         })
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
-    let token = CancelToken::new();
-    let output = Leave { durability, replace, hard_links, workers }.options()?;
-    let output = output.with_cancel(token.clone());
-    let written = work::run(py, Takes::Time, &token, || {
+    let leave = Leave { durability, replace, hard_links, workers };
+    let (output, watch) = leave.watched(py, progress)?;
+    let written = watch.run(py, Takes::Time, || {
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }
         });

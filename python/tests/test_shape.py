@@ -19,9 +19,16 @@ TARGETS = {"path"}
 # What comes out: whoever calls says it, though there is a usual one.
 OF_THE_RESULT = {"algorithm", "dtype", "form", "shape"}
 READING = {"workers": 0, "page_cache": "auto", "progress": None, "profile": True}
-WRITING = {"durability": "full", "replace": True, "hard_links": "refuse", "workers": 0}
-# Many files go past what decides how one large file is read; threads of an output are the caller's.
-WITHOUT = {"ingest": {"page_cache"}, "ingest_stream": {"page_cache"}, "append": {"workers"}}
+WRITING = {
+    "durability": "full",
+    "replace": True,
+    "hard_links": "refuse",
+    "workers": 0,
+    "progress": None,
+}
+# Many files go past what decides how one large file is read; threads of an output are the caller's, who
+# knows how far they are.
+WITHOUT = {"ingest": {"page_cache"}, "ingest_stream": {"page_cache"}, "append": {"workers", "progress"}}
 # Words of others that mean two things.
 TWO_MEANINGS = {
     "order": "numpy's order of indices; the order of files; the names of tensors that come first",
@@ -79,8 +86,12 @@ def hides(source, *, workers=0, page_cache="auto", progress=None, **profile): ..
 def lacks(source, *, workers=0, page_cache="auto", profile=True): ...
 def other(source, *, workers=1, page_cache="auto", progress=None, profile=True): ...
 def kind(source, *, workers=False, page_cache="auto", progress=None, profile=True): ...
-def leaves(path, data, *, durability="full", replace=True, hard_links="refuse", workers=0): ...
-def unsure(path, data, *, durability="none", replace=True, hard_links="refuse", workers=0): ...
+def leaves(
+    path, data, *, durability="full", replace=True, hard_links="refuse", workers=0, progress=None
+): ...
+def unsure(
+    path, data, *, durability="none", replace=True, hard_links="refuse", workers=0, progress=None
+): ...
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,36 @@ def test_an_existing_file_stays_if_it_may_not_be_replaced(tmp_path: Path, write:
     assert os.listdir(tmp_path) == ["out"]
 
 
+# Of `append`, the caller knows.
+telling = pytest.mark.parametrize(
+    "write",
+    [write for name, write in WRITERS.items() if not name.startswith("append")],
+    ids=[name for name in WRITERS if not name.startswith("append")],
+)
+
+
+@telling
+def test_writers_tell_how_far_they_are(tmp_path: Path, write: Any) -> None:
+    told: list[tuple[int, int | None]] = []
+    path = tmp_path / "out"
+    size = write(path, progress=lambda done, total: told.append((done, total)))
+    assert size == path.stat().st_size
+    assert max(done for done, _ in told) == size
+    assert {total for _, total in told} <= {None, size}
+
+
+@telling
+def test_what_a_callback_raises_ends_the_writing(tmp_path: Path, write: Any) -> None:
+    def refuse(done: int, total: int | None) -> None:
+        raise KeyError("enough")
+
+    with pytest.raises(KeyError, match="enough"):
+        write(tmp_path / "out", progress=refuse)
+    assert os.listdir(tmp_path) == []
+    with pytest.raises(TypeError, match="progress= is a bool or a callable"):
+        write(tmp_path / "out", progress=3)
+
+
 @each
 def test_further_names_keep_the_old_bytes_only_if_that_is_said(
     tmp_path: Path, write: Any

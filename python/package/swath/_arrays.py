@@ -274,6 +274,7 @@ def write_npy(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int:
     """Writes an array as a .npy file: complete under its name, or not at all; returns its bytes.
 
@@ -292,6 +293,9 @@ def write_npy(
         or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
+    progress : bool or callable
+        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
+        on the way), from threads of Swath's own.
     """
     from swath._numpy import np
 
@@ -308,6 +312,7 @@ def write_npy(
         replace=replace,
         hard_links=hard_links,
         workers=workers,
+        progress=progress,
     )
 
 

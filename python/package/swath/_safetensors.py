@@ -310,6 +310,7 @@ def save_safetensors(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int:
     """Writes a safetensors file: complete under its name, or not at all; returns its bytes.
 
@@ -328,6 +329,9 @@ def save_safetensors(
         or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
+    progress : bool or callable
+        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
+        on the way), from threads of Swath's own.
     """
     if not isinstance(tensors, Mapping):
         kind = type(tensors).__qualname__
@@ -344,6 +348,7 @@ def save_safetensors(
         replace=replace,
         hard_links=hard_links,
         workers=workers,
+        progress=progress,
     )
 
 

@@ -237,6 +237,7 @@ def write_mtx(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int:
     """Writes a Matrix Market file: complete under its name, or not at all; returns its bytes.
 
@@ -261,6 +262,9 @@ def write_mtx(
         or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
+    progress : bool or callable
+        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
+        on the way), from threads of Swath's own.
     """
     from swath._numpy import np
 
@@ -301,6 +305,7 @@ def write_mtx(
         replace=replace,
         hard_links=hard_links,
         workers=workers,
+        progress=progress,
     )
 
 

@@ -370,7 +370,8 @@ def read_matrix(
 ) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
 def write_matrix(
     path: _Path,
-    size: tuple[int, int],
+    row_count: int,
+    column_count: int,
     rows: Any,
     columns: Any,
     values: tuple[str, Any] | None,
@@ -382,6 +383,7 @@ def write_matrix(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int: ...
 @overload
 def read_table(
@@ -436,6 +438,7 @@ def write_table(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int: ...
 def read_arrow(
     source: _Input,
@@ -460,6 +463,7 @@ def write_parts(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int: ...
 def write_columns(
     path: _Path,
@@ -472,6 +476,7 @@ def write_columns(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int: ...
 def load_tensors(
     sources: _Shards,
@@ -508,4 +513,5 @@ def save_tensors(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int: ...

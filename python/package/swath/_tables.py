@@ -267,6 +267,7 @@ def write_csv(
     replace: bool = True,
     hard_links: _HardLinks = "refuse",
     workers: int = 0,
+    progress: _Progress = None,
 ) -> int:
     """Writes a numeric CSV file: complete under its name, or not at all; returns its bytes.
 
@@ -296,6 +297,9 @@ def write_csv(
         or let this name alone get the new ones.
     workers : int
         Threads; 0 chooses.
+    progress : bool or callable
+        ``True`` shows a bar; a callable gets bytes written and in all (``None`` where text is made
+        on the way), from threads of Swath's own.
 
     Raises
     ------
@@ -312,6 +316,7 @@ def write_csv(
         "replace": replace,
         "hard_links": hard_links,
         "workers": workers,
+        "progress": progress,
         "names": None if names is None else list(names),
     }
     if (found := tables(data)) is not None:

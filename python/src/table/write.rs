@@ -4,20 +4,22 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use swath::{CancelToken, OutputOptions};
+use swath::OutputOptions;
 use swath_formats::table::{Column, Columns, Decimals, TableWriteOptions, Value};
 
 use super::Table;
 use crate::bytes::Borrowed;
 use crate::error::Failure;
+use crate::how::Watch;
 use crate::input::path;
 use crate::output::Leave;
-use crate::work::{self, Takes, detached};
+use crate::work::{Takes, detached};
 
 /// Writes a table: `swath.write_csv` makes the arguments of arrays.
 #[pyfunction]
 #[pyo3(signature = (path, dtype, values, columns, *, names=None, delimiter=b',', digits=None,
-    durability="full", replace=true, hard_links="refuse", workers=0))]
+    durability="full", replace=true, hard_links="refuse", workers=0,
+    progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_table(
     py: Python<'_>,
@@ -32,13 +34,15 @@ pub(crate) fn write_table(
     replace: bool,
     hard_links: &str,
     workers: usize,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
-    let output = Leave { durability, replace, hard_links, workers }.options()?;
-    let (writer, token) = writer(names, delimiter, digits, output);
+    let leave = Leave { durability, replace, hard_links, workers };
+    let (output, watch) = leave.watched(py, progress)?;
+    let writer = writer(names, delimiter, digits, output);
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
             match dtype {
-                $($name => written::<$kind>(py, &writer, &token, path, columns, &values),)+
+                $($name => written::<$kind>(py, &writer, &watch, path, columns, &values),)+
                 _ => Err(PyTypeError::new_err(format!("a table of {dtype} cannot be written"))),
             }
         };
@@ -49,33 +53,32 @@ pub(crate) fn write_table(
     }
 }
 
-/// The library's options, which Ctrl-C ends by the token.
+/// The library's options.
 fn writer(
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
     output: OutputOptions,
-) -> (TableWriteOptions, CancelToken) {
-    let token = CancelToken::new();
+) -> TableWriteOptions {
     let writer = TableWriteOptions::new()
         .with_delimiter(delimiter)
-        .with_output(output.with_cancel(token.clone()))
+        .with_output(output)
         .with_decimals(digits.map_or(Decimals::Shortest, Decimals::Fixed));
     match names {
-        Some(names) => (writer.with_names(names), token),
-        None => (writer, token),
+        Some(names) => writer.with_names(names),
+        None => writer,
     }
 }
 
 fn written<T: Value>(
     py: Python<'_>,
     writer: &TableWriteOptions,
-    token: &CancelToken,
+    watch: &Watch,
     path: PathBuf,
     columns: usize,
     values: &Borrowed,
 ) -> PyResult<u64> {
-    work::run(py, Takes::Time, token, || -> Result<u64, Failure> {
+    watch.run(py, Takes::Time, || -> Result<u64, Failure> {
         Ok(writer.write(path, columns, &values.numbers::<T>()?)?)
     })
 }
@@ -113,7 +116,8 @@ pub(crate) fn make_column(
 /// Writes the columns of tables, side by side: `swath.write_csv` makes the arguments.
 #[pyfunction]
 #[pyo3(signature = (path, tables, *, names=None, delimiter=b',', digits=None, durability="full",
-    replace=true, hard_links="refuse", workers=0))]
+    replace=true, hard_links="refuse", workers=0,
+    progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_columns(
     py: Python<'_>,
@@ -126,6 +130,7 @@ pub(crate) fn write_columns(
     replace: bool,
     hard_links: &str,
     workers: usize,
+    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let tables = tables.iter().map(|table| &table.get().0);
     let rows = tables.clone().map(|table| table.rows).collect::<Vec<_>>();
@@ -134,7 +139,8 @@ pub(crate) fn write_columns(
         let text = format!("columns of different lengths: {rows:?} rows");
         return Err(PyValueError::new_err(text));
     };
-    let output = Leave { durability, replace, hard_links, workers }.options()?;
-    let (writer, token) = writer(names, delimiter, digits, output);
-    work::run(py, Takes::Time, &token, || writer.write_columns(path, &columns))
+    let leave = Leave { durability, replace, hard_links, workers };
+    let (output, watch) = leave.watched(py, progress)?;
+    let writer = writer(names, delimiter, digits, output);
+    watch.run(py, Takes::Time, || writer.write_columns(path, &columns))
 }
