@@ -59,6 +59,7 @@ mod scan;
 pub mod sink;
 mod source;
 mod survey;
+mod threads;
 pub mod timeline;
 mod together;
 mod transform;

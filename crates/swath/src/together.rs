@@ -1,12 +1,12 @@
 //! Independent jobs of one call, several at one time.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use swath_os::machine::usable_cpus;
 
 use crate::failures::Failures;
+use crate::threads;
 
 /// Does `work` for each of `0..count`, each worker with a state of its own from `init`. After a
 /// failure nothing more is begun; returns one, which by threads of its own is the first in order.
@@ -48,21 +48,15 @@ pub(crate) fn threads<S, E: Send>(
             }
         }
     };
-    thread::scope(|scope| {
-        for slot in 1..count.min(most) {
-            let thread = thread::Builder::new().name(format!("swath-{slot}"));
-            // Without a thread more, those that are there do more.
-            if thread.spawn_scoped(scope, run).is_err() {
-                break;
-            }
-        }
-        run();
-    });
+    // Without a thread more, those that are there do more.
+    threads::beside(1..count.min(most), &|_| run(), &mut |_, _| run());
     failures.end()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
     use std::sync::Mutex;
     use std::sync::atomic::AtomicU64;

@@ -64,6 +64,7 @@ pub(super) const ROOMS: &[Room] = &[
     base("profile", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("array", &["source", "engine", "records", "sink", "verb"]),
     base("failures", &["source", "buffer", "engine", "records", "sink", "verb"]),
+    base("threads", &["source", "buffer", "engine", "records", "sink", "verb"]),
     base("together", &["source", "buffer", "engine", "records", "sink", "verb"]),
     middle("source", &["engine", "records", "sink", "verb"]),
     middle("buffer", &["engine", "records", "sink", "verb"]),

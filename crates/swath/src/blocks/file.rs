@@ -119,11 +119,11 @@ impl<'m> FileRun<'m> {
     /// Does what is left, as worker `slot`.
     pub(crate) fn work<C: Consume>(&self, slot: usize, consumer: &C) {
         let visit = Cutting { run: self, consumer };
-        let work = || worker::work(&self.job, &visit, slot % self.slots);
+        let work = |slot: usize| worker::work(&self.job, &visit, slot % self.slots);
         // Relaxed: whoever is the first, nothing else.
         match self.is_led.swap(true, Ordering::Relaxed) {
-            false => worker::with_crew(&self.job, &visit, work),
-            true => work(),
+            false => worker::with_crew(&self.job, &work, slot),
+            true => work(slot),
         }
         if let Some((offset, panic)) = self.job.panic() {
             let number = self.first_piece + self.number(offset);

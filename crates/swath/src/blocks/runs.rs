@@ -22,6 +22,7 @@ use crate::records::Cut;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::survey::Clock;
+use crate::threads;
 
 /// Bytes between cuts unless told otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -184,13 +185,9 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
             _ => first.slots(),
         };
         drop(first);
-        std::thread::scope(|scope| {
-            for slot in 1..wanted {
-                let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
-                if let Err(error) = thread.spawn_scoped(scope, move || self.work(slot)) {
-                    self.state().fallbacks.push(Fallback::not_started(slot, &error));
-                    break;
-                }
+        threads::beside(1..wanted, &|slot| self.work(slot), &mut |slot, refused| {
+            if let Some(error) = refused {
+                self.state().fallbacks.push(Fallback::not_started(slot, &error));
             }
             self.work(0);
         });

@@ -94,7 +94,7 @@ impl Watch {
     }
 
     /// Starts workers with `start` as the answers ask for them, until the read is over.
-    pub(crate) fn lead(&self, mut start: impl FnMut(usize) -> std::io::Result<()>) {
+    pub(crate) fn lead(&self, start: &mut dyn FnMut(usize) -> std::io::Result<()>) {
         let mut state = self.state();
         while !state.over {
             let now = nanos(self.started.elapsed());

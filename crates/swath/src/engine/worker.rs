@@ -7,6 +7,7 @@ use swath_plan::fallback::Fallback;
 
 use super::fill::Hands;
 use super::{Job, Visit};
+use crate::threads;
 
 /// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless there is
 /// something for it to do `beside` them.
@@ -22,65 +23,61 @@ pub(crate) fn run<V: Visit>(
     workers: usize,
     beside: Option<&mut (dyn FnMut() + '_)>,
 ) {
+    run_all(job, &|slot| work(job, visit, slot), workers, beside);
+}
+
+fn run_all(
+    job: &Job<'_>,
+    work: &(dyn Fn(usize) + Sync),
+    workers: usize,
+    mut beside: Option<&mut (dyn FnMut() + '_)>,
+) {
     let watch = job.manner.watch.as_ref();
     let workers = watch.map_or(workers, |watch| watch.first().min(workers));
     let here = usize::from(beside.is_none()).min(workers);
     // This thread comes first, also in a timeline.
     let _lane = job.observer.recorder(job.source.name());
-    std::thread::scope(|scope| {
-        let mut started = here;
-        while started < workers {
-            let slot = started;
-            let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
-            if let Err(error) = thread.spawn_scoped(scope, move || work(job, visit, slot)) {
-                job.fell_back(Fallback::not_started(slot, &error));
-                break;
-            }
-            started += 1;
+    threads::beside(here..workers, work, &mut |started, refused| {
+        if let Some(error) = refused {
+            job.fell_back(Fallback::not_started(started, &error));
         }
-        match beside {
+        match &mut beside {
             Some(beside) => {
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(beside)) {
                     job.panicked(u64::MAX, panic);
                 }
             }
-            None => (0..here).for_each(|slot| with_crew(job, visit, || work(job, visit, slot))),
+            None if here > 0 => with_crew(job, work, 0),
+            None => {}
         }
-        (started..workers).for_each(|slot| work(job, visit, slot));
+        (started..workers).for_each(work);
     });
     job.resume_panic();
 }
 
-/// Does `work`, and beside it has as many workers more as the crew of `job` comes to want.
-pub(crate) fn with_crew<V: Visit>(job: &Job<'_>, visit: &V, work_here: impl FnOnce()) {
-    let Some(watch) = &job.manner.watch else { return work_here() };
+/// Does `slot` on this thread, and beside it has as many workers more as the crew of `job` comes to
+/// want.
+pub(crate) fn with_crew(job: &Job<'_>, work: &(dyn Fn(usize) + Sync), slot: usize) {
+    let Some(watch) = &job.manner.watch else { return work(slot) };
     std::thread::scope(|scope| {
         let _ends = watch.ends();
         let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
         let led = foreman.spawn_scoped(scope, move || {
-            watch.lead(|slot| {
-                let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
-                thread.spawn_scoped(scope, move || work(job, visit, slot)).map(drop)
-            });
+            watch.lead(&mut |slot| threads::start(scope, slot, work));
         });
         if let Err(error) = led {
             job.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
         }
-        work_here();
+        work(slot);
     });
 }
 
 /// Runs one slot of `job` on several threads at once: what a ring would have had in flight.
 pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads: u32) {
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            let thread = std::thread::Builder::new().name(String::from("swath-direct"));
-            if thread.spawn_scoped(scope, || work(job, visit, slot)).is_err() {
-                break;
-            }
-        }
-        work(job, visit, slot);
-    });
+    let work = |_| work(job, visit, slot);
+    let first = slot + 1;
+    let beside = first..first + usize::try_from(threads).unwrap_or(1).saturating_sub(1);
+    threads::beside(beside, &work, &mut |_, _| work(slot));
 }
 
 /// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics, the

@@ -27,7 +27,9 @@ pub(super) fn lead(shared: &Shared) {
             started.inspect_err(|_| shared.leave())
         };
         let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
-        if let Err(error) = foreman.spawn_scoped(scope, move || watch.lead(start)) {
+        if let Err(error) =
+            foreman.spawn_scoped(scope, move || watch.lead(&mut |slot| start(slot)))
+        {
             shared.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
         }
         work(shared, 0);

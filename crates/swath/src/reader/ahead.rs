@@ -86,10 +86,10 @@ impl Ahead {
             let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
             match thread.spawn(move || {
                 let _ended = Ended(&worker);
-                let work = || worker::work(&worker.job, &*worker, slot);
+                let work = |slot| worker::work(&worker.job, &*worker, slot);
                 match slot {
-                    0 => worker::with_crew(&worker.job, &*worker, work),
-                    _ => work(),
+                    0 => worker::with_crew(&worker.job, &work, slot),
+                    _ => work(slot),
                 }
             }) {
                 Ok(thread) => threads.push(thread),

@@ -1,7 +1,6 @@
 //! One running write: threads that take chunk after chunk.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use swath_os::writeback::start_writeback;
 use swath_plan::chunk::ChunkPlan;
@@ -13,6 +12,7 @@ use crate::failures::Failures;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::fs::write_all_at;
+use crate::threads;
 use crate::timeline::Activity;
 use crate::write::parts::Parts;
 
@@ -43,21 +43,15 @@ impl<'w> Job<'w> {
 
     /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
     pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<Fallback>) -> Result<u64> {
-        let mut started = 1;
-        thread::scope(|scope| {
-            while started < workers {
-                let builder = thread::Builder::new().name(format!("swath-{started}"));
-                if let Err(error) = builder.spawn_scoped(scope, || self.work()) {
-                    let why = error.to_string();
-                    fallbacks.push(Fallback::WorkerNotStarted { index: Some(started), why });
-                    break;
-                }
-                started += 1;
-            }
+        let workers = usize::try_from(workers).unwrap_or(usize::MAX);
+        let mut there = 1;
+        threads::beside(1..workers, &|_| self.work(), &mut |started, refused| {
+            fallbacks.extend(refused.map(|error| Fallback::not_started(started, &error)));
+            there = started as u64;
             self.work();
         });
         self.failures.end()?;
-        Ok(started)
+        Ok(there)
     }
 
     fn work(&self) {

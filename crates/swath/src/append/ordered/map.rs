@@ -9,6 +9,7 @@ use swath_plan::fallback::Fallback;
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
 use crate::failures::Failures;
+use crate::threads;
 use crate::timeline::{Activity, Recorder};
 
 /// What is shared by the workers of one loop.
@@ -36,13 +37,9 @@ where
     ordered.shared().widen(workers);
     let items = Mutex::new(Some(items));
     let work = Loop { ordered, f, items, failures: Failures::default() };
-    std::thread::scope(|scope| {
-        for worker in 1..workers {
-            let thread = std::thread::Builder::new().name(format!("swath-{worker}"));
-            if let Err(error) = thread.spawn_scoped(scope, || work.work()) {
-                ordered.shared().fell_back(Fallback::not_started(worker, &error));
-                break;
-            }
+    threads::beside(1..workers, &|_| work.work(), &mut |worker, refused| {
+        if let Some(error) = refused {
+            ordered.shared().fell_back(Fallback::not_started(worker, &error));
         }
         work.work();
     });
