@@ -1,6 +1,7 @@
 //! Tables as row-major arrays.
 
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use swath::{Array, Block, Source};
@@ -43,6 +44,9 @@ pub struct Table<T: Value> {
     pub names: Option<Vec<String>>,
     /// Row after row: `rows * columns` of them.
     pub values: Array<T>,
+    /// Whether a value is so large that not every integer there is a `T`: what is an integer in the
+    /// text may have become another one. Never for a `T` of integers.
+    pub may_be_rounded: bool,
 }
 
 /// Reads the table in `source`, every option chosen for it.
@@ -76,8 +80,9 @@ impl TableOptions {
         let plan = Plan::<T>::make(source.into(), self)?;
         let mut values = Array::zeroed(plan.values())?;
         plan.fill(&mut values)?;
+        let may_be_rounded = plan.is_rounded.load(Ordering::Relaxed);
         let TableShape { rows, columns, names } = plan.shape();
-        Ok(Table { rows, columns, names, values })
+        Ok(Table { rows, columns, names, values, may_be_rounded })
     }
 
     /// Reads the table in `source` into the caller's memory, row after row.
@@ -189,6 +194,7 @@ struct Plan<'p, T> {
     /// Rows of each block.
     counts: Vec<(u64, usize)>,
     missing: Option<T>,
+    is_rounded: AtomicBool,
 }
 
 impl<'p, T: Value> Plan<'p, T> {
@@ -197,7 +203,8 @@ impl<'p, T: Value> Plan<'p, T> {
         let missing = stand_in(input.path(), options.missing)?;
         let counts = count_rows(&input, options, &head)?;
         let rows = counts.iter().map(|&(_, rows)| rows).sum();
-        let plan = Self { input, options, head, rows, counts, missing };
+        let is_rounded = AtomicBool::new(false);
+        let plan = Self { input, options, head, rows, counts, missing, is_rounded };
         if plan.is_impossible() {
             return Err(plan.find_fault()?);
         }
@@ -261,7 +268,12 @@ impl<'p, T: Value> Plan<'p, T> {
                 let (now, later) =
                     std::mem::take(&mut slots).split_at_mut_checked(count).ok_or(Wrong)?;
                 slots = later;
-                parse_all(tokens, now, dialect, self.missing)
+                parse_all(tokens, now, dialect, self.missing)?;
+                if T::are_rounded(now) {
+                    // Relaxed: read when all workers have ended.
+                    self.is_rounded.store(true, Ordering::Relaxed);
+                }
+                Ok(())
             })?;
             left = rest;
         }

@@ -26,6 +26,11 @@ pub(super) mod sealed {
         /// Parses plain tokens, and returns how many came before the first that is not.
         fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize;
 
+        /// Whether one of them is so large that not every integer there is of this type.
+        fn are_rounded(_: &[Self]) -> bool {
+            false
+        }
+
         /// Appends its text.
         fn push(self, text: &mut Vec<u8>, decimals: Decimals);
 
@@ -48,6 +53,13 @@ impl sealed::Value for f64 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         parse_doubles(tokens, out)
+    }
+
+    // To the end, so that it is done many at a time.
+    fn are_rounded(values: &[Self]) -> bool {
+        values
+            .iter()
+            .fold(false, |found, value| found | (value.abs() >= 9_007_199_254_740_992.0))
     }
 
     fn push(self, text: &mut Vec<u8>, decimals: Decimals) {
@@ -82,6 +94,10 @@ impl sealed::Value for f32 {
 
     fn parse_many(tokens: Tokens<'_>, out: &mut [Self]) -> usize {
         by_batch(tokens, out, parse_doubles, single)
+    }
+
+    fn are_rounded(values: &[Self]) -> bool {
+        values.iter().fold(false, |found, value| found | (value.abs() >= 16_777_216.0))
     }
 
     fn push(self, text: &mut Vec<u8>, decimals: Decimals) {

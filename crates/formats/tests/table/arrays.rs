@@ -293,3 +293,31 @@ fn the_caller_s_memory_is_filled() {
     let shape = TableOptions::new().read_into(file.path(), &mut out).expect("a table");
     assert_eq!((shape.rows, shape.columns, out), (2, 2, [1, 2, 3, 4]));
 }
+
+#[test]
+fn values_where_integers_are_rounded_are_told_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("table.csv");
+    for (number, doubles, singles) in [
+        ("9007199254740993", true, true),
+        ("-9007199254740992", true, true),
+        ("9007199254740991", false, true),
+        ("16777215", false, false),
+        ("-16777217", false, true),
+        ("inf", true, true),
+        ("nan", false, false),
+    ] {
+        // The first row, one between, and the last one.
+        for row in [0, 700, 1999] {
+            let rows = (0..2000).map(|at| if at == row { number } else { "1.5" });
+            let text: String = rows.map(|number| format!("2,{number}\n")).collect();
+            std::fs::write(&path, text).expect("room on disk");
+            let wide = options(2, 1000).read::<f64>(&*path).expect("a table");
+            let narrow = options(2, 1000).read::<f32>(&*path).expect("a table");
+            assert_eq!(wide.may_be_rounded, doubles, "{number} in row {row}");
+            assert_eq!(narrow.may_be_rounded, singles, "{number} in row {row}");
+        }
+    }
+    std::fs::write(&path, "9007199254740993,1\n").expect("room on disk");
+    assert!(!options(2, 1000).read::<i64>(&*path).expect("a table").may_be_rounded);
+}

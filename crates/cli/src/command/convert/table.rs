@@ -51,7 +51,7 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
             let (options, bar) = table_options(args, from);
             let table = options.read::<f64>(&args.input)?;
             drop(bar);
-            if table.values.iter().any(|value| value.abs() >= EXACT) {
+            if table.may_be_rounded {
                 // An integer that no double is would be another number.
                 row_major(args, &columns(args, from)?.0)?;
             }
@@ -178,9 +178,6 @@ macro_rules! cells {
 cells!(of_f64 f64: f64, f32);
 cells!(of_i64 i64: i64, i32, i16, i8, u32, u16, u8);
 cells!(of_u64 u64: u64);
-
-/// From here on, not every integer is a double.
-const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// An integer as the double that is that number.
 pub(super) fn exact(args: &Convert, value: i128) -> Result<f64> {
