@@ -75,7 +75,7 @@ pub(crate) fn scan_records(
         .with_block_size(block_size)
         .with_record_limit(record_limit);
     if let Some(StartingIn(extent)) = starting_in {
-        records = records.starting_in(extent);
+        records = records.with_starting_in(extent);
     }
     watch.run(py, Takes::Time, move || {
         records.map_blocks(|block: Block<'_>| -> Result<Py<PyAny>, Failure> {

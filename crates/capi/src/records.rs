@@ -173,7 +173,7 @@ pub unsafe extern "C" fn swath_records(
             .with_block_size(wish.block_size)
             .with_record_limit(wish.record_limit);
         let records = match wish.starting_in {
-            Some(extent) => records.starting_in(extent),
+            Some(extent) => records.with_starting_in(extent),
             None => records,
         };
         let each = |block: swath::Block<'_>| -> Result<()> {

@@ -140,7 +140,7 @@ impl Records<'_> {
     /// # let path = file.path();
     /// std::fs::write(path, "one\ntwo\nthree\nfour\n").unwrap();
     /// let lines = |extent| {
-    ///     swath::records(path).starting_in(extent).map_blocks(|block| -> swath::Result<String> {
+    ///     swath::records(path).with_starting_in(extent).map_blocks(|block| -> swath::Result<String> {
     ///         Ok(String::from_utf8_lossy(block.bytes).into_owned())
     ///     })
     /// };
@@ -148,7 +148,7 @@ impl Records<'_> {
     /// assert_eq!(lines(Extent::between(5, 19))?.concat(), "three\nfour\n");
     /// # Ok::<(), swath::Error>(())
     /// ```
-    pub fn starting_in(mut self, extent: Extent) -> Self {
+    pub fn with_starting_in(mut self, extent: Extent) -> Self {
         self.starting_in = Some(extent);
         self
     }

@@ -75,7 +75,7 @@ fn random_cuttings_give_each_record_once() {
                     .windows(2)
                     .flat_map(|pair| {
                         let part = options.records(file.path()).with_block_size(block_size);
-                        records(part.starting_in(Extent::between(pair[0], pair[1])), cut)
+                        records(part.with_starting_in(Extent::between(pair[0], pair[1])), cut)
                     })
                     .collect();
                 assert!(
@@ -96,7 +96,7 @@ fn every_cut_of_a_short_file_gives_each_record_once() {
             let whole = records(swath::records(file.path()), cut);
             for at in 0..=bytes.len() as u64 + 3 {
                 let part =
-                    |extent| records(swath::records(file.path()).starting_in(extent), cut);
+                    |extent| records(swath::records(file.path()).with_starting_in(extent), cut);
                 let left = part(Extent::between(0, at));
                 let right = part(Extent::between(at, bytes.len() as u64 + 5));
                 assert!([left, right].concat() == whole, "{cut:?} {at} of {bytes:?}");
@@ -111,7 +111,7 @@ fn a_record_is_followed_to_its_end_wherever_that_is() {
     let file = file(&long);
     let cut = Cut::Byte(b'\n');
     let part = |from, to| {
-        records(swath::records(file.path()).starting_in(Extent::between(from, to)), cut)
+        records(swath::records(file.path()).with_starting_in(Extent::between(from, to)), cut)
     };
     assert!(part(1, 3) == [long[2..long.len() - 3].to_vec()], "from the second line on");
     assert!(part(3, 1 << 20).is_empty());
@@ -124,7 +124,7 @@ fn a_pipe_has_no_extents() {
     write.write_all(b"a\n").expect("room");
     drop(write);
     let read = std::fs::File::from(std::os::fd::OwnedFd::from(read));
-    let records = ReadOptions::new().records(read).starting_in(Extent::between(0, 1));
+    let records = ReadOptions::new().records(read).with_starting_in(Extent::between(0, 1));
     let error = records.for_each_block(|_| Ok::<(), swath::Error>(())).expect_err("in order");
     assert!(error.to_string().contains("read in order"), "{error}");
 }

@@ -57,7 +57,7 @@ fn lines(args: &verbs::Cat, extent: Extent) -> Result<Outcome> {
     let options = options.with_timeline(args.timeline.handle());
     let records = options.records(profiles.source(&args.copies, &args.path)?);
     let output = Output::stream(unbuffered()?, "<stdout>");
-    records.starting_in(extent).transform_blocks(output, |block, out| {
+    records.with_starting_in(extent).transform_blocks(output, |block, out| {
         out.extend_from_slice(block.bytes);
         Ok::<(), swath::Error>(())
     })?;

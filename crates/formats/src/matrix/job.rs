@@ -169,7 +169,7 @@ impl<'p> Job<'p> {
         let block_size = self.block_size.max(self.len / 8192);
         let records = read.records(self.input.source()).with_block_size(block_size);
         match self.options.starting_in {
-            Some(extent) => records.starting_in(extent),
+            Some(extent) => records.with_starting_in(extent),
             None => records,
         }
     }

@@ -131,7 +131,7 @@ pub(super) fn map_blocks<R: Send>(
 ) -> Result<Vec<R>> {
     let records = options.read.clone().with_offset(head.data).records(input.source());
     let records = match options.starting_in {
-        Some(extent) => records.starting_in(extent),
+        Some(extent) => records.with_starting_in(extent),
         None => records,
     };
     match options.block_size {
