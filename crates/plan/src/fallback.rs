@@ -251,7 +251,8 @@ impl fmt::Display for Fallback {
             Self::AdviceRefused { why } => write!(f, "advice refused: {why}"),
             Self::MirrorNotRead { path, why } => write!(f, "mirror {path} is not read: {why}"),
             Self::MirrorLength { path, len, expected } => {
-                write!(f, "mirror {path} it has {len} bytes instead of {expected}")
+                let bytes = if *len == 1 { "byte" } else { "bytes" };
+                write!(f, "mirror {path}: it has {len} {bytes} instead of {expected}")
             }
             Self::MirrorFailed { path, chunks, why, standing } => {
                 let word = if *chunks == 1 { "chunk" } else { "chunks" };

@@ -146,6 +146,8 @@ struct State {
     failure: Option<Error>,
     tally: Tally,
     fallbacks: Vec<Fallback>,
+    /// How many workers there are, if fewer than were meant.
+    workers: Option<u64>,
 }
 
 impl State {
@@ -175,8 +177,13 @@ impl<'m> Job<'m> {
     ) -> Self {
         // The last slot is the ring's.
         source.expect(extent, scheduler.slots().saturating_sub(1).max(1) as u64);
-        let state =
-            State { scheduler, failure: None, tally: Tally::default(), fallbacks: Vec::new() };
+        let state = State {
+            scheduler,
+            failure: None,
+            tally: Tally::default(),
+            fallbacks: Vec::new(),
+            workers: None,
+        };
         Self {
             source,
             manner,
@@ -333,6 +340,11 @@ impl<'m> Job<'m> {
         self.state().fallbacks.push(what);
     }
 
+    /// Says how many workers there are, where not all could be started.
+    pub(crate) fn has_workers(&self, count: usize) {
+        self.state().workers = Some(count as u64);
+    }
+
     /// Adds what one worker counted.
     pub(crate) fn count(&self, tally: Tally) {
         self.state().tally.add(tally);
@@ -353,6 +365,11 @@ impl<'m> Job<'m> {
         let tally = self.state().tally;
         if let Some(watch) = &self.manner.watch {
             watch.tell(report);
+        }
+        if let Some(workers) = self.state().workers {
+            report.queue_depth -=
+                report.workers.saturating_sub(workers).min(report.queue_depth);
+            report.workers = workers;
         }
         report.fill_in(tally, self.fallbacks());
         self.source.tell(report);

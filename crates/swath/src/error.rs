@@ -118,7 +118,8 @@ impl Error {
     pub(crate) fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
         let reason = match source.kind() {
             io::ErrorKind::OutOfMemory => Reason::OutOfMemory,
-            io::ErrorKind::InvalidInput => Reason::Invalid,
+            // What the kernel calls invalid is no contradiction in what the caller asked for.
+            io::ErrorKind::InvalidInput if source.raw_os_error().is_none() => Reason::Invalid,
             _ => Reason::Io,
         };
         let mut error = Self::new(operation, reason, path);
@@ -390,6 +391,16 @@ mod tests {
         let wrapped = io::Error::from(own);
         assert_eq!(in_one_line(&wrapped, "h"), "cannot read data.bin: shrank; try: h");
         assert_eq!(in_one_line(&wrapped, ""), "cannot read data.bin: shrank; try: h");
+    }
+
+    #[test]
+    fn what_the_kernel_calls_invalid_is_not_what_the_caller_asked_for() {
+        let of = |source| Error::io(Operation::Read, Path::new("a"), source).reason();
+        assert_eq!(
+            of(io::Error::from_raw_os_error(rustix::io::Errno::INVAL.raw_os_error())),
+            Reason::Io
+        );
+        assert_eq!(of(io::Error::new(io::ErrorKind::InvalidInput, "ours")), Reason::Invalid);
     }
 
     #[test]

@@ -173,3 +173,28 @@ fn a_read_that_waits_for_what_passes_is_cancelled_soon() {
         assert!(source.0.load(Ordering::SeqCst) <= 8);
     }
 }
+
+/// Says that it gave more than there was room for.
+struct Boasting(usize);
+
+impl ReadAt for Boasting {
+    fn facts(&self) -> io::Result<SourceFacts> {
+        Ok(SourceFacts::new(Some(4 * MIB)))
+    }
+
+    fn read_at(&self, target: &mut [u8], _: u64) -> io::Result<usize> {
+        target.fill(7);
+        Ok(target.len().saturating_add(self.0))
+    }
+}
+
+#[test]
+fn a_source_that_gives_more_than_there_is_room_for_is_broken() {
+    for more in [1, usize::MAX] {
+        for verb in verbs() {
+            let source = Source::custom(Arc::new(Boasting(more)));
+            let error = verb(&ReadOptions::new(), source).expect_err("it cannot be");
+            assert!(format!("{error:?}").contains("had room for"), "{error:?}");
+        }
+    }
+}

@@ -40,6 +40,7 @@ fn run_all(
     threads::beside(here..workers, work, &mut |started, refused| {
         if let Some(error) = refused {
             job.fell_back(Fallback::not_started(started, &error));
+            job.has_workers(started.max(1));
         }
         match &mut beside {
             Some(beside) => {

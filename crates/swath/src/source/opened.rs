@@ -237,7 +237,15 @@ impl Opened {
     pub(crate) fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         match &self.input {
             Input::File { file, .. } => file.read_at(target, offset),
-            Input::Custom { source, .. } => source.read_at(target, offset),
+            Input::Custom { source, .. } => {
+                let (given, room) = (source.read_at(target, offset)?, target.len());
+                if given > room {
+                    let text =
+                        format!("the source says {given} bytes, and had room for {room}");
+                    return Err(io::Error::other(text));
+                }
+                Ok(given)
+            }
             Input::Mirrored(group) => group.read_at(target, offset),
         }
     }

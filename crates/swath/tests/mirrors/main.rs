@@ -8,3 +8,4 @@ mod files;
 mod heal;
 mod hedges;
 mod refusals;
+mod said;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use swath::heal::HealOptions;
 use swath::manifest;
 use swath::mirror::Verify;
-use swath::mirror::{MirrorOptions, MirrorState};
+use swath::mirror::{MirrorOptions, MirrorState, Mirrored};
 use swath::{ReadOptions, Reason, Source};
 use swath_reference::bytes;
 
@@ -93,6 +93,26 @@ fn a_manifest_that_would_cut_every_copy_is_refused() {
         assert!(both && error.reason() == Reason::Corrupt, "{text}");
         paths.iter().for_each(|path| assert!(std::fs::read(path).expect("there") == right));
     }
+}
+
+#[test]
+fn copies_that_cannot_be_opened_are_not_called_damaged() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut paths, _) = copies(folder.path(), &["a", "b"]);
+    paths[1] = folder.path().join("gone");
+    let vote = |paths: &[PathBuf]| {
+        let copies = Mirrored::new(paths).with_verify(Verify::Vote);
+        ReadOptions::new().read(Source::from(copies)).expect_err("no two are there")
+    };
+    let error = vote(&paths);
+    assert_eq!((error.reason(), error.raw_os_error()), (Reason::Io, Some(2)), "{error:?}");
+    assert!(format!("{error:?}").contains("1 cannot be opened"), "{error:?}");
+    // Not even with that one would three of four be alike.
+    for (name, text) in [("c", "short"), ("d", "shorter")] {
+        paths.push(folder.path().join(name));
+        std::fs::write(paths.last().expect("there"), text).expect("room");
+    }
+    assert_eq!(vote(&paths).reason(), Reason::Corrupt);
 }
 
 #[test]

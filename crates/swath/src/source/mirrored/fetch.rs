@@ -2,20 +2,21 @@
 
 use std::io;
 use std::sync::PoisonError;
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use swath_plan::checksums::CHUNK_SIZE;
 use swath_plan::extent::Extent;
-use swath_plan::mirror::{Outcome, Request, Step};
+use swath_plan::mirror::{Outcome, Request, Standing, Step};
 use swath_plan::schedule::Nanos;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::group::{Group, Shared};
+use super::group::{Group, Member, Shared};
 use super::readers::{Answer, Order, submit};
 use super::steps::{room_for, sum_in_steps};
 use super::{Checksums, Verify};
-use crate::source::{Growth, Opened};
+use crate::source::{Growth, Opened, SourceTrouble};
 
 /// Bytes of one read where nothing else cuts them.
 const PIECE: u64 = 1 << 20;
@@ -247,8 +248,8 @@ impl Shared {
     ) -> Result<(), Trouble> {
         if want == chunk {
             let opened = self.opened(copy)?;
-            read_all(opened, target, chunk.offset())?;
-            return self.look_at(opened, chunk, target);
+            self.read_all(opened, target, chunk.offset())?;
+            return self.look_at(copy, opened, chunk, target);
         }
         let failed = |error| Trouble { outcome: Outcome::Failed, error };
         let mut room = self.take_bounce(room_for(chunk)).map_err(failed)?;
@@ -274,7 +275,7 @@ impl Shared {
     ) -> Result<(), Trouble> {
         let opened = self.opened(copy)?;
         let sum = sum_in_steps(chunk, room, |step, at| {
-            read_all(opened, step, at)?;
+            self.read_all(opened, step, at)?;
             each(step, at);
             Ok(())
         })?;
@@ -291,16 +292,57 @@ impl Shared {
         })
     }
 
-    fn look_at(&self, opened: &Opened, extent: Extent, bytes: &[u8]) -> Result<(), Trouble> {
+    fn look_at(
+        &self,
+        copy: usize,
+        opened: &Opened,
+        extent: Extent,
+        bytes: &[u8],
+    ) -> Result<(), Trouble> {
+        let changed = |why: String| {
+            let error = SourceTrouble::Changed.because(why);
+            Trouble { outcome: Outcome::Changed, error }
+        };
         match &self.verify {
             Verify::Manifest(sums) => is_known(sums, extent, xxh3_64(bytes)),
             Verify::Vote => Ok(()),
+            // Another read of it was told so.
+            Verify::None if self.mirrors().standing(copy) == Standing::Gone => {
+                Err(changed(self.members[copy].trouble().unwrap_or_default()))
+            }
             // What came before was read from the file that was opened: it was looked at, too.
-            Verify::None => opened.check_unchanged(extent, Growth::Refused).map_err(|error| {
-                let error = io::Error::other(error.to_string());
-                Trouble { outcome: Outcome::Changed, error }
-            }),
+            Verify::None => opened
+                .check_unchanged(extent, Growth::Refused)
+                .map_err(|error| changed(error.to_string())),
         }
+    }
+
+    /// Fills all of `target`.
+    fn read_all(&self, opened: &Opened, target: &mut [u8], offset: u64) -> Result<(), Trouble> {
+        let failed = |outcome, error| Trouble { outcome, error };
+        let mut filled = 0;
+        while filled < target.len() {
+            let at = offset + filled as u64;
+            // Relaxed: it is a count.
+            self.calls.fetch_add(1, Ordering::Relaxed);
+            match opened.read_at(&mut target[filled..], at) {
+                Ok(0) => {
+                    let text = format!("it ends at byte {at}");
+                    let error = io::Error::new(io::ErrorKind::UnexpectedEof, text);
+                    return Err(failed(Outcome::EndsAt(at), error));
+                }
+                Ok(more) => filled += more.min(target.len() - filled),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => {
+                    let outcome = match SourceTrouble::of(&error) {
+                        Some(SourceTrouble::Changed) => Outcome::Changed,
+                        _ => Outcome::Failed,
+                    };
+                    return Err(failed(outcome, error));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// A read has ended: its slot is free for whoever waits.
@@ -322,10 +364,31 @@ impl Shared {
             Err(trouble) => (trouble.outcome, Some(trouble.error)),
         };
         self.mirrors().completed(request, copy, outcome);
+        let member = &self.members[copy];
+        if outcome == Outcome::Changed && member.opened.is_some() {
+            // Relaxed: whoever asks has been told of the change, by the channel or the lock.
+            member.has_changed.store(true, Ordering::Relaxed);
+        }
         if let Some(error) = &error {
             self.members[copy].is_in_trouble(error.to_string());
         }
         error
+    }
+
+    /// What a source would say whose copies all say it: that this passes, and when at the earliest, or
+    /// that it is not what was opened any more.
+    fn said_by_all(&self, troubles: &[(usize, io::Error)]) -> Option<SourceTrouble> {
+        let has_changed = |member: &Member| member.has_changed.load(Ordering::Relaxed);
+        let is_lost = |member: &Member| member.opened.is_none() || has_changed(member);
+        if self.members.iter().all(is_lost) && self.members.iter().any(has_changed) {
+            return Some(SourceTrouble::Changed);
+        }
+        let passes = |(_, error): &(usize, io::Error)| match SourceTrouble::of(error) {
+            Some(SourceTrouble::Passing(after)) => Some(after),
+            _ => None,
+        };
+        let after: Option<Vec<Duration>> = troubles.iter().map(passes).collect();
+        after?.into_iter().max().map(SourceTrouble::Passing)
     }
 
     /// The error of a chunk that no copy has.
@@ -356,28 +419,12 @@ impl Shared {
             (Verify::Vote, quorum) => format!("no {quorum} copies agree on"),
             _ => String::from("no copy has"),
         };
-        io::Error::new(kind, format!("{needed} these bytes: {}", told.join("; ")))
-    }
-}
-
-/// Fills all of `target`.
-fn read_all(opened: &Opened, target: &mut [u8], offset: u64) -> Result<(), Trouble> {
-    let failed = |outcome, error| Trouble { outcome, error };
-    let mut filled = 0;
-    while filled < target.len() {
-        let at = offset + filled as u64;
-        match opened.read_at(&mut target[filled..], at) {
-            Ok(0) => {
-                let text = format!("it ends at byte {at}");
-                let error = io::Error::new(io::ErrorKind::UnexpectedEof, text);
-                return Err(failed(Outcome::EndsAt(at), error));
-            }
-            Ok(more) => filled += more.min(target.len() - filled),
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(failed(Outcome::Failed, error)),
+        let text = format!("{needed} these bytes: {}", told.join("; "));
+        match self.said_by_all(troubles) {
+            Some(trouble) => trouble.because(text),
+            None => io::Error::new(kind, text),
         }
     }
-    Ok(())
 }
 
 /// Whether `sum` is what the manifest has of a chunk.

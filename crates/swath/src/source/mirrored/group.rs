@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
@@ -34,6 +35,8 @@ pub(super) struct Member {
     errno: Option<i32>,
     /// What was last wrong with it.
     pub(super) trouble: Mutex<Option<String>>,
+    /// It was read, and is not what was opened any more.
+    pub(super) has_changed: AtomicBool,
 }
 
 /// What threads that read share, those that nobody waits for any more among them.
@@ -45,6 +48,8 @@ pub(super) struct Shared {
     pub(super) pools: Vec<Pool>,
     pub(super) woken: Condvar,
     mirrors: Mutex<Mirrors>,
+    /// Reads of copies that have not been told of.
+    pub(super) calls: AtomicU64,
     started: Instant,
     /// Memory that was read into for a moment.
     bounce: Mutex<VecDeque<Vec<u8>>>,
@@ -103,7 +108,10 @@ impl Group {
         if copies.iter().all(|copy| copy.len.is_none()) {
             return Err(unreadable(&members));
         }
-        notes.extend(shared_devices(&members, &copies));
+        // Those that vote are all read.
+        if !matches!(mirrored.verify, Verify::Vote) {
+            notes.extend(shared_devices(&members, &copies));
+        }
         let hedged = mirrored.hedging.is_some() && !matches!(mirrored.verify, Verify::Vote);
         if mirrored.hedging.is_some() && !hedged {
             notes.push(Fallback::NoHedging);
@@ -117,6 +125,7 @@ impl Group {
             quorum,
             woken: Condvar::new(),
             mirrors: Mutex::new(Mirrors::new(setup)),
+            calls: AtomicU64::new(0),
             started: Instant::now(),
             bounce: Mutex::default(),
         };
@@ -159,6 +168,7 @@ impl Group {
     /// Says what each copy did.
     pub(crate) fn tell(&self, report: &mut Report) {
         report.fallbacks.extend(self.notes.iter().cloned());
+        report.calls = self.shared.calls.swap(0, Ordering::Relaxed);
         let mirrors = self.shared.mirrors();
         for (copy, member) in self.shared.members.iter().enumerate() {
             let (tally, standing) = (mirrors.tally(copy), mirrors.standing(copy));
@@ -174,7 +184,9 @@ impl Group {
             report.mirrors.push(MirrorReport {
                 path: member.name.clone(),
                 state: match standing {
-                    Standing::Good if mirrors.is_active(copy) => MirrorState::Read,
+                    Standing::Good if mirrors.is_active(copy) || tally.chunks > 0 => {
+                        MirrorState::Read
+                    }
                     Standing::Good => MirrorState::Spare,
                     Standing::GivenUp => MirrorState::GivenUp,
                     Standing::Gone => MirrorState::Unusable,
@@ -242,12 +254,12 @@ impl Member {
             Kind::Sized(_) => Ok(opened),
             Kind::Made | Kind::Stream => Err(String::from("it cannot be read by position")),
         });
-        match opened {
-            Ok(opened) => Self { name, opened: Some(opened), errno, trouble: Mutex::default() },
-            Err(trouble) => {
-                Self { name, opened: None, errno, trouble: Mutex::new(Some(trouble)) }
-            }
-        }
+        let (opened, trouble) = match opened {
+            Ok(opened) => (Some(opened), None),
+            Err(trouble) => (None, Some(trouble)),
+        };
+        let has_changed = AtomicBool::new(false);
+        Self { name, opened, errno, trouble: Mutex::new(trouble), has_changed }
     }
 
     fn len(&self) -> Option<u64> {
@@ -393,7 +405,16 @@ fn undecided(members: &[Member], quorum: usize) -> Error {
         let trouble = member.trouble().unwrap_or_default();
         (member.len(), format!("{}: {trouble}", member.name.display()))
     };
+    let text = lengths::differ(quorum, members.iter().map(told));
+    // With those that could not be opened there might have been enough.
+    let lens = || members.iter().filter_map(Member::len);
+    let alike = lens().map(|len| lens().filter(|&other| other == len).count()).max();
+    let closed = members.iter().filter(|member| member.errno.is_some()).count();
+    let number = members.iter().find_map(|member| member.errno);
+    if let Some(number) = number.filter(|_| alike.unwrap_or(0) + closed >= quorum) {
+        return Error::io(Operation::Open, path, Common { number, text }.into());
+    }
     Error::new(Operation::Open, Reason::Corrupt, path)
-        .detail(lengths::differ(quorum, members.iter().map(told)))
+        .detail(text)
         .hint("a manifest of the right file would decide it")
 }
