@@ -36,6 +36,7 @@ use std::process::ExitCode;
 use anyhow::{Context, Result};
 use clap::Parser;
 use rayon::ThreadPool;
+use swath::Operation;
 
 use crate::args::{Cli, Verb};
 use crate::command::timeline::Recording;
@@ -155,8 +156,11 @@ fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
 }
 
 fn is_closed_pipe(error: &anyhow::Error) -> bool {
-    let written =
-        error.downcast_ref::<swath_formats::Error>().and_then(|error| error.library());
+    let of_format = error.downcast_ref::<swath_formats::Error>();
+    let written = of_format
+        .and_then(|error| error.library())
+        .or_else(|| error.downcast_ref::<swath::Error>())
+        .filter(|error| error.operation() == Operation::Write);
     error.downcast_ref::<OutputError>().is_some_and(OutputError::is_closed)
         || written.is_some_and(|error| error.io_kind() == ErrorKind::BrokenPipe)
 }

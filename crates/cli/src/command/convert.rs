@@ -35,11 +35,12 @@ struct Json {
     columns: u64,
     /// Entries of a matrix, values of a table.
     values: u64,
-    bytes_in: u64,
+    /// None of a pipe or a device.
+    bytes_in: Option<u64>,
     bytes_out: u64,
     read_s: f64,
     write_s: f64,
-    bytes_in_per_s: f64,
+    bytes_in_per_s: Option<f64>,
     bytes_out_per_s: f64,
     /// What the new format does not say.
     notes: Vec<String>,
@@ -174,9 +175,12 @@ fn report(
     read: Duration,
     write: Duration,
 ) -> Result<Outcome> {
-    let len = |path: &Path| fs::metadata(path).map_or(0, |facts| facts.len());
-    let (bytes_in, bytes_out) = (len(&args.input), len(&args.to));
-    let (in_speed, out_speed) = (bytes_per_s(bytes_in, read), bytes_per_s(bytes_out, write));
+    let len = |path: &Path| {
+        fs::metadata(path).ok().filter(fs::Metadata::is_file).map(|facts| facts.len())
+    };
+    let (bytes_in, bytes_out) = (len(&args.input), len(&args.to).unwrap_or(0));
+    let in_speed = bytes_in.map(|bytes| bytes_per_s(bytes, read));
+    let out_speed = bytes_per_s(bytes_out, write);
     if args.output.json {
         let json = Json {
             path: args.to.as_os_str().into(),
@@ -196,16 +200,21 @@ fn report(
         };
         wrote(&args.to, print_json(&json))?;
     } else {
+        let took = time_text(read);
+        let came = bytes_in.zip(in_speed).map_or_else(
+            || format!("read in {took}"),
+            |(bytes, speed)| {
+                format!("{} read in {took}, {:.2} GB/s", size_text(bytes), speed / 1e9)
+            },
+        );
         let text = format!(
             "{}: {} × {}, {}\n  \
-             {} read in {}, {:.2} GB/s; {} written in {}, {:.2} GB/s\n",
+             {}; {} written in {}, {:.2} GB/s\n",
             args.to.display(),
             size.rows,
             size.columns,
             counted(size.values, "value"),
-            size_text(bytes_in),
-            time_text(read),
-            in_speed / 1e9,
+            came,
             size_text(bytes_out),
             time_text(write),
             out_speed / 1e9,

@@ -7,9 +7,12 @@ use crate::child::{file_of, shell, stderr, stdout, swath};
 #[test]
 fn cat_into_head_is_quiet_and_0() {
     let (_folder, path) = file_of(&[b'x'; 4 << 20]);
-    let line = r#"{ "$0" cat "$1"; echo "code $?" >&2; } | head -c 3"#;
-    let output = shell(line, &[path.as_os_str()]);
-    assert_eq!((stdout(&output).as_str(), stderr(&output).as_str()), ("xxx", "code 0\n"));
+    for option in ["", "--starting-in 0.."] {
+        let line = format!(r#"{{ "$0" cat {option} "$1"; echo "code $?" >&2; }} | head -c 3"#);
+        let output = shell(&line, &[path.as_os_str()]);
+        let told = (stdout(&output), stderr(&output));
+        assert_eq!(told, (String::from("xxx"), String::from("code 0\n")), "{option}");
+    }
 }
 
 #[test]

@@ -30,9 +30,13 @@ const fn case(words: &'static [&'static str], answer: Answer) -> Case {
     Case { words, answer }
 }
 
+/// Asked for several workers.
+pub(crate) const ALONE: Case =
+    case(&["read", "IN/bytes", "--engine", "pool", "--workers", "4", "--json"], Measured);
+
 pub(crate) const CASES: &[Case] = &[
     case(&["read", "IN/bytes", "--verify"], Measured),
-    case(&["read", "IN/bytes", "--engine", "pool", "--workers", "4"], Measured),
+    ALONE,
     case(&["read", "IN/bytes", "--classes", "4", "--chunks", "16", "--workers", "3"], Measured),
     case(&["read", "IN/bytes", "--mirror", "IN/copy", "--workers", "2"], Measured),
     case(&["ingest", "IN/tree"], Measured),
@@ -43,6 +47,9 @@ pub(crate) const CASES: &[Case] = &[
     case(&["scan", "IN/graph.mtx", "IN/options"], Printed),
     case(&["cat", "IN/bytes"], Printed),
     case(&["cat", "--decompress", "IN/letters.zst"], Printed),
+    case(&["cat", "--starting-in", "100..90000", "IN/letters"], Printed),
+    case(&["convert", "--starting-in", "0..700", "IN/graph.mtx", "out.npz"], Left),
+    case(&["read", "IN/bytes", "--mirror", "IN/copy", "--verify-against", "vote"], Measured),
     case(&["cp", "IN/bytes", "out"], Left),
     case(&["mirror", "IN/bytes", "-n", "1", "--into", "into"], Left),
     case(&["manifest", "IN/bytes", "-o", "out"], Left),

@@ -5,7 +5,7 @@ mod commands;
 mod limit;
 mod stage;
 
-use commands::{Answer, CASES};
+use commands::{ALONE, Answer, CASES};
 use limit::Limit;
 use stage::Stage;
 use swath_reference::limits::without_threads;
@@ -30,6 +30,10 @@ fn no_thread_can_be_started() {
             let code = if case.answer == Answer::Refused { 2 } else { 0 };
             assert_eq!(ran.code, Some(code), "{ran:?}");
         }
+        // Nor does a report count workers that are not there.
+        let ran = stage.checked(&ALONE, &Limit::NoThreads);
+        let told = String::from_utf8_lossy(&ran.printed);
+        assert!(told.contains(r#""workers":1,"#), "{told}");
     });
 }
 

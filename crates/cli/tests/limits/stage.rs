@@ -32,7 +32,7 @@ pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     signal: Option<i32>,
     pub(crate) error: String,
-    printed: Vec<u8>,
+    pub(crate) printed: Vec<u8>,
     pub(crate) left: Files,
 }
 
