@@ -63,7 +63,8 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
 
     fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
         let wrong = |_| {
-            let text = "starting_in= is (offset, length), two integers";
+            let text =
+                "starting_in= is (offset, length), two integers, or None for all the rest";
             PyTypeError::new_err(format!("{text}: not {}", *object))
         };
         let beyond = || {
@@ -79,7 +80,11 @@ impl<'py> FromPyObject<'_, 'py> for StartingIn {
             })
         };
         let [offset, length] = object.extract::<[Bound<'py, PyAny>; 2]>().map_err(wrong)?;
-        Extent::new(number(&offset)?, number(&length)?).map(Self).ok_or_else(beyond)
+        let offset = number(&offset)?;
+        if length.is_none() {
+            return Ok(Self(Extent::between(offset, u64::MAX)));
+        }
+        Extent::new(offset, number(&length)?).map(Self).ok_or_else(beyond)
     }
 }
 

@@ -47,7 +47,11 @@ impl Prioritised {
             let reading = self.reading.get()?.get();
             let came = py.detach(|| reading.wait_for(cls, PATIENCE).map(|it| it.is_some()));
             match came {
-                Ok(true) => return self.chunks(py, cls),
+                // Whoever raised at the last byte was too late to end it, and is heard all the same.
+                Ok(true) => match self.watch.raised().take() {
+                    Some(raised) => return Err(raised),
+                    None => return self.chunks(py, cls),
+                },
                 Ok(false) => py.check_signals()?,
                 Err(error) => {
                     let raised = self.watch.raised().take();

@@ -93,7 +93,8 @@ impl Tensors {
         });
         py.check_signals()?;
         match next {
-            None => Ok(None),
+            // Whoever raised at the last byte was too late to end it, and is heard all the same.
+            None => self.raised.take().map_or(Ok(None), Err),
             Some(Err(error)) => {
                 let raised = self.raised.take();
                 Err(raised.unwrap_or_else(|| Failure::from(error).into_exception(py)))

@@ -76,6 +76,21 @@ def test_what_a_callback_raises_is_raised_by_wait(make):
             reading.wait(cls)
 
 
+def test_what_a_callback_raises_at_the_last_byte_is_raised_too(make):
+    path = make("file", 1 << 20)
+
+    class Late(Exception):
+        pass
+
+    def stop(done, total):
+        if done == total:
+            raise Late
+
+    reading = swath.read_prioritised(path, [(0, 1 << 20, 0)], progress=stop)
+    with pytest.raises((Late, swath.CancelledError)):
+        reading.wait(0)
+
+
 def test_a_small_file_has_fewer_classes(make):
     path = make("file", 3)
     reading = swath.read_prioritised(path, 10)

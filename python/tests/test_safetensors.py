@@ -96,6 +96,23 @@ def test_arrays_of_any_order_in_memory(tmp_path):
         np.testing.assert_array_equal(tensor, tensors[name])
 
 
+def test_what_a_callback_raises_at_the_last_byte_is_raised(tmp_path):
+    path = tmp_path / "model.safetensors"
+    swath.save_safetensors(path, some_tensors(5, 4))
+
+    class Late(Exception):
+        pass
+
+    def stop(done, total):
+        if done == total:
+            raise Late
+
+    with pytest.raises((Late, swath.CancelledError)):
+        list(swath.stream_safetensors(path, progress=stop))
+    with pytest.raises(Late):
+        swath.load_safetensors(path, progress=stop)
+
+
 def test_shards_orders_and_names(tmp_path):
     tensors = some_tensors(7, 30)
     names = list(tensors)

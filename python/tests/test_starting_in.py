@@ -173,7 +173,7 @@ def test_a_pipe_has_no_parts() -> None:
         (5, TypeError),
         ((5,), TypeError),
         ((1, 2, 3), TypeError),
-        ((0, None), TypeError),
+        ((None, 2), TypeError),
         (("0", "1"), TypeError),
         ((-1, 2), ValueError),
         ((0, -2), ValueError),
@@ -197,3 +197,10 @@ def test_lists_and_numbers_of_numpy_are_extents_too(tmp_path: Path) -> None:
     assert lines(path, starting_in=[1, 4]) == [b"two\n"]
     assert lines(path, starting_in=numpy.array([4, 5])) == [b"two\n", b"three\n"]
     assert lines(path, starting_in=(0, 0)) == []
+
+
+def test_no_length_is_all_the_rest(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_text("1,2\n3,4\n5,6\n")
+    assert swath.scan_records(path, bytes, starting_in=(1, None)) == [b"3,4\n5,6\n"]
+    assert swath.read_csv(path, "f8", starting_in=(4, None)).tolist() == [[3, 4], [5, 6]]

@@ -30,7 +30,7 @@ _Progress = bool | Callable[[int, int | None], object] | None
 _Verify = Literal["vote"] | _Path | None
 _Durability = Literal["full", "none"]
 _HardLinks = Literal["refuse", "break"]
-_Extent = tuple[int, int] | Sequence[int]
+_Extent = tuple[int, int | None] | Sequence[int]
 _Symlinks = Literal["files", "skip", "follow"]
 
 __version__: str

@@ -35,7 +35,7 @@ def read_csv(
     quote: str | bytes | None = '"',
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
-    starting_in: tuple[int, int] | None = None,
+    starting_in: tuple[int, int | None] | None = None,
     workers: int = 0,
     engine: _Engine = "auto",
     page_cache: _PageCache = "auto",
