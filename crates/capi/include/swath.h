@@ -454,8 +454,8 @@ enum swath_profile
     SWATH_PROFILE_NONE = 0,
     /**
      * The user's: what `swath tune` has kept for the file system that the file is on, if it has.
-     * It is looked for with every call, and one that is damaged is told on stderr in a line and
-     * left aside. It changes how bytes come, never which.
+     * It is looked for with every call; one that is damaged is left aside, and a fall-back of the
+     * report says so. It changes how bytes come, never which.
      */
     SWATH_PROFILE_OF_USER = 1,
 };
