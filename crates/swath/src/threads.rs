@@ -2,17 +2,41 @@
 //! has no more.
 //!
 //! Nothing here is generic: what starts threads would be compiled again for every closure that runs on
-//! one.
+//! one. For the same reason a [`Work`] has one method, where a `dyn Fn` has three: each of them costs
+//! the command time at its start.
 
 use std::io;
 use std::ops::Range;
 use std::thread::{Builder, Scope};
 
-/// Runs `work(slot)` for each of `slots` on a thread of its own, and `here` on this one, which hears
-/// which slot is the first without a thread, and why. Returns when all have ended.
+/// What is done on each of several threads.
+pub(crate) trait Work: Sync {
+    /// Does the share of the thread with this number.
+    fn run(&self, slot: usize);
+}
+
+impl<F: Fn(usize) + Sync> Work for F {
+    fn run(&self, slot: usize) {
+        self(slot);
+    }
+}
+
+/// Runs `work` for slots `0..count`, that of slot 0 on this thread, and returns when all have ended:
+/// the first slot for which there was no thread, and why.
+pub(crate) fn run(count: usize, work: &dyn Work) -> Option<(usize, io::Error)> {
+    let mut refused = None;
+    beside(1..count, work, &mut |slot, error| {
+        refused = error.map(|error| (slot, error));
+        work.run(0);
+    });
+    refused
+}
+
+/// Runs `work` for each of `slots` on a thread of its own, and `here` on this one, which hears which
+/// slot is the first without a thread, and why. Returns when all have ended.
 pub(crate) fn beside(
     slots: Range<usize>,
-    work: &(dyn Fn(usize) + Sync),
+    work: &dyn Work,
     here: &mut dyn FnMut(usize, Option<io::Error>),
 ) {
     std::thread::scope(|scope| {
@@ -37,8 +61,8 @@ pub(crate) fn beside(
 pub(crate) fn start<'scope>(
     scope: &'scope Scope<'scope, '_>,
     slot: usize,
-    work: &'scope (dyn Fn(usize) + Sync),
+    work: &'scope dyn Work,
 ) -> io::Result<()> {
     let thread = Builder::new().name(format!("swath-{slot}"));
-    thread.spawn_scoped(scope, move || work(slot)).map(drop)
+    thread.spawn_scoped(scope, move || work.run(slot)).map(drop)
 }

@@ -185,12 +185,9 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
             _ => first.slots(),
         };
         drop(first);
-        threads::beside(1..wanted, &|slot| self.work(slot), &mut |slot, refused| {
-            if let Some(error) = refused {
-                self.state().fallbacks.push(Fallback::not_started(slot, &error));
-            }
-            self.work(0);
-        });
+        if let Some((slot, error)) = threads::run(wanted, &|slot| self.work(slot)) {
+            self.state().fallbacks.push(Fallback::not_started(slot, &error));
+        }
     }
 
     /// Works on one source after the other.

@@ -7,7 +7,7 @@ use swath_plan::fallback::Fallback;
 
 use super::fill::Hands;
 use super::{Job, Visit};
-use crate::threads;
+use crate::threads::{self, Work};
 
 /// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless there is
 /// something for it to do `beside` them.
@@ -28,7 +28,7 @@ pub(crate) fn run<V: Visit>(
 
 fn run_all(
     job: &Job<'_>,
-    work: &(dyn Fn(usize) + Sync),
+    work: &dyn Work,
     workers: usize,
     mut beside: Option<&mut (dyn FnMut() + '_)>,
 ) {
@@ -51,15 +51,15 @@ fn run_all(
             None if here > 0 => with_crew(job, work, 0),
             None => {}
         }
-        (started..workers).for_each(work);
+        (started..workers).for_each(|slot| work.run(slot));
     });
     job.resume_panic();
 }
 
 /// Does `slot` on this thread, and beside it has as many workers more as the crew of `job` comes to
 /// want.
-pub(crate) fn with_crew(job: &Job<'_>, work: &(dyn Fn(usize) + Sync), slot: usize) {
-    let Some(watch) = &job.manner.watch else { return work(slot) };
+pub(crate) fn with_crew(job: &Job<'_>, work: &dyn Work, slot: usize) {
+    let Some(watch) = &job.manner.watch else { return work.run(slot) };
     std::thread::scope(|scope| {
         let _ends = watch.ends();
         let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
@@ -69,16 +69,14 @@ pub(crate) fn with_crew(job: &Job<'_>, work: &(dyn Fn(usize) + Sync), slot: usiz
         if let Err(error) = led {
             job.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
         }
-        work(slot);
+        work.run(slot);
     });
 }
 
 /// Runs one slot of `job` on several threads at once: what a ring would have had in flight.
 pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads: u32) {
-    let work = |_| work(job, visit, slot);
-    let first = slot + 1;
-    let beside = first..first + usize::try_from(threads).unwrap_or(1).saturating_sub(1);
-    threads::beside(beside, &work, &mut |_, _| work(slot));
+    // Who is not there does not read: the others do.
+    let _ = threads::run(usize::try_from(threads).unwrap_or(1), &|_| work(job, visit, slot));
 }
 
 /// Does what the scheduler says for `slot` until nothing is left. If the caller's code panics, the

@@ -44,14 +44,13 @@ impl<'w> Job<'w> {
     /// Writes all chunks with `workers` threads, this one among them; returns how many there were.
     pub(super) fn run(self, workers: u64, fallbacks: &mut Vec<Fallback>) -> Result<u64> {
         let workers = usize::try_from(workers).unwrap_or(usize::MAX);
-        let mut there = 1;
-        threads::beside(1..workers, &|_| self.work(), &mut |started, refused| {
-            fallbacks.extend(refused.map(|error| Fallback::not_started(started, &error)));
-            there = started as u64;
-            self.work();
-        });
+        let mut there = workers.max(1);
+        if let Some((worker, error)) = threads::run(workers, &|_| self.work()) {
+            fallbacks.push(Fallback::not_started(worker, &error));
+            there = worker;
+        }
         self.failures.end()?;
-        Ok(there)
+        Ok(there as u64)
     }
 
     fn work(&self) {

@@ -37,12 +37,9 @@ where
     ordered.shared().widen(workers);
     let items = Mutex::new(Some(items));
     let work = Loop { ordered, f, items, failures: Failures::default() };
-    threads::beside(1..workers, &|_| work.work(), &mut |worker, refused| {
-        if let Some(error) = refused {
-            ordered.shared().fell_back(Fallback::not_started(worker, &error));
-        }
-        work.work();
-    });
+    if let Some((worker, error)) = threads::run(workers, &|_| work.work()) {
+        ordered.shared().fell_back(Fallback::not_started(worker, &error));
+    }
     ordered.end(&work.failures)
 }
 
