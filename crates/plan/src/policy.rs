@@ -14,6 +14,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use alloc::{format, vec};
 use core::num::NonZeroU64;
+use core::ops::RangeInclusive;
 
 use crate::chunk::ChunkPlan;
 use crate::crew::Bounds;
@@ -169,6 +170,21 @@ fn bounded(wishes: &Wishes, fallbacks: &mut Vec<Fallback>) -> Wishes {
         }
     }
     wishes
+}
+
+/// Bounds a number that somebody else gave, who is named; 0 stays. What was used instead is said.
+fn keep_in_range(
+    from: &'static str,
+    what: &'static str,
+    number: &mut u64,
+    range: RangeInclusive<u64>,
+) -> Option<Fallback> {
+    let asked = *number;
+    if asked == 0 || range.contains(&asked) {
+        return None;
+    }
+    *number = asked.clamp(*range.start(), *range.end());
+    Some(Fallback::OutOfRange { from, what, asked, used: *number })
 }
 
 fn choose_page_cache(

@@ -9,6 +9,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::num::NonZeroU64;
 
+use super::keep_in_range;
 use super::tuning::{LEAST_CHUNK, MOST_CHUNK};
 use super::{
     DIRECT_DEPTH, Decision, Engine, Facts, LEASE_SIZE, MOST_IN_FLIGHT, ORDERED, PageCache,
@@ -82,17 +83,7 @@ impl Hints {
             ("request size", (LEAST_CHUNK, MOST_CHUNK), &mut hints.request_size),
             ("queue depth", (1, MOST_IN_FLIGHT), &mut hints.queue_depth),
         ] {
-            let kept = if *number == 0 { 0 } else { (*number).clamp(least, most) };
-            if kept != *number {
-                let (asked, used) = (*number, kept);
-                fallbacks.push(Fallback::OutOfRange {
-                    from: "source",
-                    what: name,
-                    asked,
-                    used,
-                });
-                *number = kept;
-            }
+            fallbacks.extend(keep_in_range("source", name, number, least..=most));
         }
         hints
     }

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{COLD_WORKERS, MOST_IN_FLIGHT, READ_SIZE, SMALL};
+use super::{COLD_WORKERS, MOST_IN_FLIGHT, READ_SIZE, SMALL, keep_in_range};
 use crate::fallback::Fallback;
 use crate::wishes::{Engine, PageCache};
 
@@ -74,17 +74,7 @@ impl Tuning {
             ("direct chunk size", sizes, &mut tuning.direct_chunk_size),
             ("small files", (1, READ_SIZE), &mut tuning.small),
         ] {
-            let kept = if *number == 0 { 0 } else { (*number).clamp(least, most) };
-            if kept != *number {
-                let (asked, used) = (*number, kept);
-                fallbacks.push(Fallback::OutOfRange {
-                    from: "profile",
-                    what: name,
-                    asked,
-                    used,
-                });
-                *number = kept;
-            }
+            fallbacks.extend(keep_in_range("profile", name, number, least..=most));
         }
         tuning
     }

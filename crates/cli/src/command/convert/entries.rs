@@ -335,20 +335,8 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     let unsigned: Option<Vec<_>> = all.iter().copied().map(unsigned).collect();
     let (mut rows, mut columns) = (Vec::new(), Vec::new());
     let values = match (signed, unsigned) {
-        (Some(all), _) => Values::I64(picked(
-            table.rows,
-            &all,
-            |column, row| Ok(column[row]),
-            &mut rows,
-            &mut columns,
-        )?),
-        (_, Some(all)) => Values::U64(picked(
-            table.rows,
-            &all,
-            |column, row| Ok(column[row]),
-            &mut rows,
-            &mut columns,
-        )?),
+        (Some(all), _) => Values::I64(picked(table.rows, &all, cell, &mut rows, &mut columns)?),
+        (_, Some(all)) => Values::U64(picked(table.rows, &all, cell, &mut rows, &mut columns)?),
         _ => {
             let double = |cells: &Cells<'_>, row: usize| match cells {
                 Cells::F64(values) => Ok(values[row]),
@@ -367,6 +355,11 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
         columns: copied(&columns)?,
         values,
     })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "of other columns a cell may be refused")]
+fn cell<T: Copy>(column: &&[T], row: usize) -> Result<T> {
+    Ok(column[row])
 }
 
 const fn signed(cells: Cells<'_>) -> Option<&[i64]> {
