@@ -362,13 +362,16 @@ impl<'m> Job<'m> {
 
     /// Says in a report what has been counted so far, and what was done instead of what was meant.
     pub(crate) fn tell(&self, report: &mut Report) {
-        let tally = self.state().tally;
+        let (tally, workers) = {
+            let state = self.state();
+            (state.tally, state.workers)
+        };
         if let Some(watch) = &self.manner.watch {
             watch.tell(report);
         }
-        if let Some(workers) = self.state().workers {
-            report.queue_depth -=
-                report.workers.saturating_sub(workers).min(report.queue_depth);
+        if let Some(workers) = workers {
+            let missing = report.workers.saturating_sub(workers);
+            report.queue_depth = report.queue_depth.saturating_sub(missing);
             report.workers = workers;
         }
         report.fill_in(tally, self.fallbacks());

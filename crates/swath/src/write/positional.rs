@@ -115,7 +115,7 @@ impl Positional {
 
     fn write_chunk(&self, bytes: &[u8], chunk: Extent) -> Result<()> {
         let path = self.draft.path();
-        self.look_for_cancel(Operation::Write, chunk)?;
+        self.look_for_cancel(chunk)?;
         let written = self.observer.hooks().record(Activity::Write, path, chunk, || {
             write_all_at(&**self.draft.file(), bytes, chunk.offset())
         });
@@ -127,11 +127,11 @@ impl Positional {
         Ok(())
     }
 
-    fn look_for_cancel(&self, operation: Operation, extent: Extent) -> Result<()> {
+    fn look_for_cancel(&self, extent: Extent) -> Result<()> {
         if !self.observer.is_cancelled() {
             return Ok(());
         }
-        let error = Error::new(operation, Reason::Cancelled, self.draft.path());
+        let error = Error::new(Operation::Write, Reason::Cancelled, self.draft.path());
         Err(error.at(extent).detail("cancelled"))
     }
 
@@ -142,9 +142,8 @@ impl Positional {
     /// [`Reason::Cancelled`]; [`Reason::Poisoned`] if a write has failed; else those of the commit,
     /// after which the target is what it was, unless the reason is [`Reason::OutcomeUnknown`].
     pub fn commit(mut self) -> Result<()> {
-        // A write that was cancelled has failed, too.
-        self.look_for_cancel(Operation::Commit, Extent::between(0, self.len))?;
-        if *self.is_poisoned.get_mut() {
+        // A write that was cancelled has failed, too: of that, the commit tells.
+        if *self.is_poisoned.get_mut() && !self.observer.is_cancelled() {
             return Err(Error::new(Operation::Commit, Reason::Poisoned, self.draft.path())
                 .detail("a write to it has failed")
                 .hint("write it again from the start"));

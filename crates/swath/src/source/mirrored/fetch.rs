@@ -249,7 +249,7 @@ impl Shared {
         if want == chunk {
             let opened = self.opened(copy)?;
             self.read_all(opened, target, chunk.offset())?;
-            return self.look_at(copy, opened, chunk, target);
+            return self.look_at(copy, chunk, target);
         }
         let failed = |error| Trouble { outcome: Outcome::Failed, error };
         let mut room = self.take_bounce(room_for(chunk)).map_err(failed)?;
@@ -292,13 +292,7 @@ impl Shared {
         })
     }
 
-    fn look_at(
-        &self,
-        copy: usize,
-        opened: &Opened,
-        extent: Extent,
-        bytes: &[u8],
-    ) -> Result<(), Trouble> {
+    fn look_at(&self, copy: usize, extent: Extent, bytes: &[u8]) -> Result<(), Trouble> {
         let changed = |why: String| {
             let error = SourceTrouble::Changed.because(why);
             Trouble { outcome: Outcome::Changed, error }
@@ -311,7 +305,8 @@ impl Shared {
                 Err(changed(self.members[copy].trouble().unwrap_or_default()))
             }
             // What came before was read from the file that was opened: it was looked at, too.
-            Verify::None => opened
+            Verify::None => self
+                .opened(copy)?
                 .check_unchanged(extent, Growth::Refused)
                 .map_err(|error| changed(error.to_string())),
         }
@@ -379,10 +374,12 @@ impl Shared {
     /// that it is not what was opened any more.
     fn said_by_all(&self, troubles: &[(usize, io::Error)]) -> Option<SourceTrouble> {
         let has_changed = |member: &Member| member.has_changed.load(Ordering::Relaxed);
-        let is_lost = |member: &Member| member.opened.is_none() || has_changed(member);
-        if self.members.iter().all(is_lost) && self.members.iter().any(has_changed) {
+        let mirrors = self.mirrors();
+        let mut standing = (0..self.members.len()).map(|copy| mirrors.standing(copy));
+        if standing.all(|it| it == Standing::Gone) && self.members.iter().any(has_changed) {
             return Some(SourceTrouble::Changed);
         }
+        drop(mirrors);
         let passes = |(_, error): &(usize, io::Error)| match SourceTrouble::of(error) {
             Some(SourceTrouble::Passing(after)) => Some(after),
             _ => None,
