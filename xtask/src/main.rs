@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! cargo xtask test    every check, in order, until one fails
-//! cargo xtask tidy    the rules that no compiler knows
+//! cargo xtask tidy    the rules that no compiler knows; with --lines, how much there is
 //! cargo xtask header  the header of the C library, from its Rust
 //! cargo xtask install-c  the C library, into a prefix
 //! cargo xtask record  the measurements, prepared the same way
@@ -34,6 +34,11 @@ usage: cargo xtask COMMAND
 
   test [--fast]   everything that CI checks; --fast leaves the release build out
   tidy            arrows between modules, sizes, dead files, links, forbidden words
+  tidy --lines [--root DIR]
+                  how much there is, of this tree or of the one in DIR: files, lines and
+                  functions of each crate. Code is each line of Rust, Python and C that is neither
+                  blank nor a comment (a docstring is one); tests are counted apart (inline:
+                  `#[cfg(test)]`, and folders `tests`), generated files and data not at all
   c               the step `c` of the test: the C library as C and C++ programs see it
   header          crates/capi/include/swath.h, from the crate
   install-c --prefix DIR [--profile NAME]
@@ -49,6 +54,8 @@ enum Task {
     Usage,
     Test(test::Extent),
     Tidy,
+    /// Of the tree in this folder, or of this one.
+    Lines(Option<String>),
     C,
     Header,
     InstallC(install_c::Wish),
@@ -70,6 +77,7 @@ fn main() -> ExitCode {
         }
         Task::Test(extent) => Workspace::find().and_then(|it| test::run(&it, extent)),
         Task::Tidy => Workspace::find().and_then(|it| tidy::run(&it)),
+        Task::Lines(root) => Workspace::find().and_then(|it| tidy::lines(&it, root.as_deref())),
         Task::C => Workspace::find().and_then(|it| c::check(&it)),
         Task::Header => Workspace::find().and_then(|it| header::write(&it)),
         Task::InstallC(wish) => Workspace::find().and_then(|it| install_c::run(&it, &wish)),
@@ -97,6 +105,8 @@ fn parse(words: &[String]) -> Task {
         ["test"] => Task::Test(test::Extent::Whole),
         ["test", "--fast"] => Task::Test(test::Extent::Fast),
         ["tidy"] => Task::Tidy,
+        ["tidy", "--lines"] => Task::Lines(None),
+        ["tidy", "--lines", "--root", root] => Task::Lines(Some((*root).to_owned())),
         ["c"] => Task::C,
         ["header"] => Task::Header,
         ["install-c", rest @ ..] => install_c::Wish::parse(rest)
@@ -133,6 +143,8 @@ mod tests {
         assert_eq!(parsed("test"), Task::Test(test::Extent::Whole));
         assert_eq!(parsed("test --fast"), Task::Test(test::Extent::Fast));
         assert_eq!(parsed("tidy"), Task::Tidy);
+        assert_eq!(parsed("tidy --lines"), Task::Lines(None));
+        assert_eq!(parsed("tidy --lines --root x"), Task::Lines(Some("x".to_owned())));
         assert_eq!(parsed("c"), Task::C);
         assert_eq!(parsed("header"), Task::Header);
         assert_eq!(parsed("findings"), Task::Findings(None));

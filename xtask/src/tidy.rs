@@ -9,6 +9,7 @@
 
 mod crates;
 mod cycles;
+mod lines;
 mod links;
 mod members;
 mod opening;
@@ -35,6 +36,7 @@ use std::fmt;
 use anyhow::{Result, bail};
 
 use crate::workspace::Workspace;
+pub(crate) use lines::run as lines;
 pub(crate) use taken::update;
 use tree::Tree;
 

@@ -35,9 +35,7 @@ pub(super) fn files<'t>(tree: &'t Tree, folder: &str) -> Vec<File<'t>> {
             let inner = path.strip_prefix(&src)?.strip_suffix(".rs")?;
             let inner = inner.strip_suffix("/mod").unwrap_or(inner);
             let module = inner.split('/').next()?;
-            let is_hidden =
-                hidden.iter().any(|it| inner == it || inner.starts_with(&format!("{it}/")));
-            if is_hidden || ["lib", "main", "bin"].contains(&module) {
+            if is_hidden(&hidden, inner) || ["lib", "main", "bin"].contains(&module) {
                 return None;
             }
             let tokens = &rust.shipped;
@@ -55,6 +53,26 @@ pub(super) fn top_level<'t>(tree: &'t Tree, folder: &str) -> Vec<&'t str> {
         .flat_map(|rust| rust.all.windows(2).filter(|it| it[0].text == "mod"))
         .map(|pair| pair[1].text.as_str())
         .collect()
+}
+
+/// Files of packages that only tests bring in.
+pub(super) fn test_only(tree: &Tree) -> Vec<&str> {
+    let mut found = Vec::new();
+    for folder in tree.packages() {
+        let src = format!("{folder}/src/");
+        let hidden = test_files(tree, &src);
+        found.extend(tree.paths().filter(|path| {
+            let inner = path.strip_prefix(&src).and_then(|it| it.strip_suffix(".rs"));
+            inner.is_some_and(|inner| is_hidden(&hidden, inner))
+        }));
+    }
+    found
+}
+
+/// Whether the module `inner`, or one that it is in, is among `hidden`.
+fn is_hidden(hidden: &[String], inner: &str) -> bool {
+    let inner = inner.strip_suffix("/mod").unwrap_or(inner);
+    hidden.iter().any(|it| inner == it || inner.starts_with(&format!("{it}/")))
 }
 
 /// Modules, as `a/b`, that a `#[cfg(test)] mod b;` in `a` brings in.

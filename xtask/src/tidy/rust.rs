@@ -3,7 +3,7 @@
 //! Comments and the insides of literals are blanked first, so that no rule mistakes a word
 //! in a sentence for code. A token is a word (an identifier, keyword or number) or one sign.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// A word or one sign, on `line`, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -21,6 +21,8 @@ pub(super) struct Rust {
     pub(super) shipped: Vec<Token>,
     /// Files that a `#[cfg(test)] mod name;` brings in.
     pub(super) test_modules: Vec<String>,
+    /// The lines of what `#[cfg(test)]` guards, counted from 1.
+    pub(super) guarded: Vec<RangeInclusive<usize>>,
     /// Lines, without the tests module at the end.
     pub(super) lines: usize,
 }
@@ -29,12 +31,14 @@ impl Rust {
     pub(super) fn parse(text: &str) -> Rust {
         let all = tokens(text);
         let guarded = guarded_by_test(&all);
+        let mut lines_guarded = Vec::new();
         let mut shipped = Vec::new();
         let mut test_modules = Vec::new();
         let mut kept_from = 0;
         for range in &guarded {
             shipped.extend_from_slice(&all[kept_from..range.start]);
             kept_from = range.end;
+            lines_guarded.push(all[range.start].line..=all[range.end - 1].line);
             test_modules.extend(modules(&all[range.clone()]).map(str::to_owned));
         }
         shipped.extend_from_slice(&all[kept_from..]);
@@ -42,7 +46,7 @@ impl Rust {
             Some(range) if range.end == all.len() => all[range.start].line - 1,
             _ => text.lines().count(),
         };
-        Rust { all, shipped, test_modules, lines }
+        Rust { all, shipped, test_modules, guarded: lines_guarded, lines }
     }
 }
 

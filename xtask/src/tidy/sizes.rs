@@ -73,6 +73,11 @@ fn is_test(path: &str) -> bool {
     path.starts_with("tests/") || path.contains("/tests/") || path.ends_with("/tests.rs")
 }
 
+/// Lines of each function, from `fn` to the brace that closes it.
+pub(super) fn lengths(tokens: &[Token]) -> impl Iterator<Item = usize> {
+    functions(tokens).map(|it| it.lines)
+}
+
 fn functions(tokens: &[Token]) -> impl Iterator<Item = Function<'_>> {
     (1..tokens.len()).filter_map(|index| {
         let name = tokens[index].text.as_str();

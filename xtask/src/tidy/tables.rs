@@ -124,6 +124,9 @@ pub(super) const REGISTRY_HOSTS: &[&str] = &[
 /// Written by Cargo, with the registry's name on every line.
 pub(super) const MAY_NAME_HOSTS: &[&str] = &["Cargo.lock"];
 
+/// Written by `cargo xtask header`.
+pub(super) const GENERATED: &[&str] = &["crates/capi/include/swath.h"];
+
 /// Data whose white space and words are not ours to judge.
 pub(super) const DATA_UNDER: &[&str] = &["vectors/", "fuzz/corpus/", "benches/record/"];
 /// Of these, what people write and read.
