@@ -12,9 +12,10 @@ mod cycles;
 mod lines;
 mod links;
 mod members;
+mod modules;
+mod names;
 mod opening;
 mod parameters;
-mod paths;
 mod rooms;
 mod rust;
 mod shape;
@@ -63,10 +64,11 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 21] = [
+const RULES: [Rule; 22] = [
     crates::check,
     rooms::check,
     cycles::check,
+    members::unparsed,
     members::dead_files,
     members::architecture,
     members::names,

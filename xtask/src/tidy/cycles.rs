@@ -1,55 +1,107 @@
-//! Import cycles between the top-level modules of each crate.
+//! Circles of names: between the top-level modules of a crate, and between its files.
+//!
+//! ```text
+//! codec.rs   use super::gzip::Encoder;     ↺  one of the two knows too much
+//! gzip.rs    use super::codec::Encode;
+//! ```
+//!
+//! A file names another one if it names an item that the other one defines, whoever shows it. What a file
+//! names of its own parts, the modules that it declares, is no arrow: it is made of them, and they may
+//! name it. Methods are not seen.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::Violation;
-use super::paths;
+use super::modules::{self, Crate, Module};
+use super::names::Used;
+use super::stale::TABLES;
+use super::tables::CIRCLES;
 use super::tree::Tree;
 
-/// Module → the modules that it names → where it does so first.
-type Arrows<'t> = BTreeMap<&'t str, BTreeMap<String, (&'t str, usize)>>;
+/// Who names → what it names → where it does so first.
+type Arrows<'t> = BTreeMap<&'t str, BTreeMap<&'t str, (&'t str, usize)>>;
 
-/// Finds each cycle once, at the arrow that leaves its first module.
+/// Finds each circle once, at the arrow that leaves its first file or module, and rows of folders that may
+/// have one and do not.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
-    let mut violations = Vec::new();
-    for folder in tree.packages().into_iter().filter(|it| it.starts_with("crates/")) {
-        let arrows = arrows(tree, folder);
-        let mut seen = BTreeSet::new();
-        for start in arrows.keys() {
-            let Some(cycle) = shortest_cycle(&arrows, start) else { continue };
-            if seen.insert(cycle.iter().copied().collect::<BTreeSet<_>>()) {
-                violations.push(violation(&arrows, &cycle));
-            }
-        }
-    }
-    violations
+    // The table is about the repository that has it.
+    allowed(found(tree), if tree.get(TABLES).is_some() { CIRCLES } else { &[] })
 }
 
-fn arrows<'t>(tree: &'t Tree, folder: &str) -> Arrows<'t> {
-    let files = paths::files(tree, folder);
-    let modules: BTreeSet<&str> = files.iter().map(|it| it.module).collect();
+fn found(tree: &Tree) -> Vec<Violation> {
+    let crates = modules::crates(tree);
+    let of_crate = |krate: &Crate<'_>| [circles(&of_rooms(krate)), circles(&of_files(krate))];
+    crates.iter().flat_map(of_crate).flatten().collect()
+}
+
+/// Violations outside of `rows`, and rows without one.
+fn allowed(found: Vec<Violation>, rows: &[&str]) -> Vec<Violation> {
+    let row = |it: &Violation| rows.iter().find(|row| it.path.starts_with(**row));
+    let used: BTreeSet<&str> = found.iter().filter_map(row).copied().collect();
+    let stale = rows.iter().filter(|row| !used.contains(**row)).map(|row| {
+        let text = format!("`{row}` is in CIRCLES and has none: remove it");
+        Violation::new(TABLES, 1, text)
+    });
+    let stale: Vec<Violation> = stale.collect();
+    found.into_iter().filter(|it| row(it).is_none()).chain(stale).collect()
+}
+
+fn of_rooms<'c>(krate: &'c Crate<'_>) -> Arrows<'c> {
+    let modules = || krate.modules.values().filter(|it| it.file != krate.root);
+    let tops: BTreeSet<&str> = modules().map(Module::top).collect();
     let mut arrows = Arrows::new();
-    for file in files {
-        for named in file.names {
-            if named.name != file.module && modules.contains(named.name.as_str()) {
-                let targets = arrows.entry(file.module).or_default();
-                targets.entry(named.name).or_insert((file.path, named.line));
+    for module in modules() {
+        for (name, path) in module.names_at_root() {
+            if name != module.top() && tops.contains(name) {
+                let targets = arrows.entry(module.top()).or_default();
+                targets.entry(name).or_insert((module.file, path.line));
             }
         }
     }
     arrows
 }
 
-/// The modules of the shortest way from `start` back to it, `start` first.
-fn shortest_cycle<'a>(arrows: &'a Arrows<'_>, start: &'a str) -> Option<Vec<&'a str>> {
+fn of_files<'c>(krate: &'c Crate<'_>) -> Arrows<'c> {
+    let mut arrows = Arrows::new();
+    for module in krate.modules.values() {
+        let names = &module.names;
+        let is_needed = |it: &&Used| !it.is_shown && it.name != "*";
+        let used = names.used.iter().filter(is_needed).map(|it| &it.path);
+        for path in used.chain(&names.paths) {
+            let file = krate.file_of(path);
+            if let Some(file) = file.filter(|file| !is_part(krate, file, module.file)) {
+                let targets = arrows.entry(module.file).or_default();
+                targets.entry(file).or_insert((module.file, path.line));
+            }
+        }
+    }
+    arrows
+}
+
+/// Whether `file` is `whole`, or a part of it.
+fn is_part(krate: &Crate<'_>, file: &str, whole: &str) -> bool {
+    let folder = whole.strip_suffix("/mod.rs").or_else(|| whole.strip_suffix(".rs"));
+    let inner = folder.and_then(|folder| file.strip_prefix(folder));
+    file == whole || whole == krate.root || inner.is_some_and(|it| it.starts_with('/'))
+}
+
+fn circles(arrows: &Arrows<'_>) -> Vec<Violation> {
+    let mut seen = BTreeSet::new();
+    let cycles = arrows.keys().filter_map(|start| shortest_cycle(arrows, start));
+    let once = cycles.filter(|it| seen.insert(it.iter().copied().collect::<BTreeSet<_>>()));
+    once.map(|cycle| violation(arrows, &cycle)).collect()
+}
+
+/// The shortest way from `start` back to it, `start` first.
+fn shortest_cycle<'a>(arrows: &Arrows<'a>, start: &'a str) -> Option<Vec<&'a str>> {
     let mut came_from: BTreeMap<&str, &str> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(module) = queue.pop_front() {
         for target in arrows.get(module).into_iter().flat_map(BTreeMap::keys) {
-            if target == start {
+            if *target == start {
                 return Some(way(&came_from, start, module));
             }
-            if !came_from.contains_key(target.as_str()) {
+            if !came_from.contains_key(target) {
                 came_from.insert(target, module);
                 queue.push_back(target);
             }
@@ -115,5 +167,86 @@ mod tests {
         planted.put("crates/plan/src/a/y.rs", "use crate::a::x;\n");
         planted.put("crates/plan/src/b.rs", "#[cfg(test)]\nmod tests { use crate::a::A; }\n");
         assert!(planted.found(check).is_empty());
+    }
+
+    fn circle() -> Planted {
+        let planted = Planted::clean();
+        planted.put("crates/plan/src/lib.rs", "mod a;\n");
+        planted.put("crates/plan/src/a.rs", "mod list;\nmod one;\npub use one::One;\n");
+        planted.put(
+            "crates/plan/src/a/list.rs",
+            "use super::One;\npub trait T { fn t() -> One; }\n",
+        );
+        planted.put(
+            "crates/plan/src/a/one.rs",
+            "\npub struct One;\nimpl super::list::T for One {}\n",
+        );
+        planted
+    }
+
+    #[test]
+    fn a_circle_of_files_is_found_through_what_their_parent_shows() {
+        circle().finds(
+            check,
+            "crates/plan/src/a/list.rs:1: import cycle: \
+             `crates/plan/src/a/list.rs` names `crates/plan/src/a/one.rs` \
+             (crates/plan/src/a/list.rs:1) \
+             `crates/plan/src/a/one.rs` names `crates/plan/src/a/list.rs` \
+             (crates/plan/src/a/one.rs:3)",
+        );
+    }
+
+    #[test]
+    fn circles_are_found_in_every_member() {
+        let planted = Planted::clean();
+        planted.put("benches/src/main.rs", "mod a;\nmod b;\n");
+        planted.put("benches/src/a.rs", "pub fn a() { crate::b::b() }\n");
+        planted.put("benches/src/b.rs", "pub fn b() { assert!(super::a::a()) }\n");
+        let found = planted.found(check);
+        assert_eq!(found.len(), 2, "of modules and of files: {found:?}");
+        for text in found {
+            assert!(text.starts_with("benches/src/a.rs:1: import cycle"), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_file_with_its_own_parts_and_tests_make_no_circle() {
+        let planted = Planted::clean();
+        planted.put("crates/plan/src/lib.rs", "mod a;\nmod b;\n");
+        planted.put("crates/plan/src/b.rs", "pub struct B;\n");
+        let child = "crates/plan/src/a/child.rs";
+        planted.put(child, "use super::A;\npub struct C(A);\n");
+        planted
+            .put("crates/plan/src/a.rs", "mod child;\npub use child::C;\npub struct A(C);\n");
+        let b = "#[cfg(test)]\nmod tests { use crate::a::C; }\npub struct B;\n";
+        planted.put("crates/plan/src/b.rs", b);
+        assert!(planted.found(check).is_empty());
+    }
+
+    #[test]
+    fn a_circle_through_a_part_of_another_file_is_found() {
+        let planted = Planted::clean();
+        planted.put("crates/plan/src/lib.rs", "mod a;\n");
+        planted.put("crates/plan/src/a.rs", "mod list;\nmod one;\n");
+        planted
+            .put("crates/plan/src/a/list.rs", "use super::one::deep::Deep;\npub struct L;\n");
+        planted.put(
+            "crates/plan/src/a/one.rs",
+            "pub mod deep;\nuse super::list::L;\nstruct O(L);\n",
+        );
+        planted.put("crates/plan/src/a/one/deep.rs", "pub struct Deep(super::O);\n");
+        planted.finds(check, "crates/plan/src/a/list.rs:1: import cycle");
+    }
+
+    #[test]
+    fn a_row_allows_a_circle_and_one_without_a_circle_is_found() {
+        let found = || found(&circle().tree());
+        assert_eq!(allowed(found(), &["crates/plan/src/a/"]), []);
+        let stale = allowed(found(), &["crates/plan/", "crates/os/"]);
+        assert_eq!(stale.len(), 1);
+        assert!(
+            stale[0].text.starts_with("`crates/os/` is in CIRCLES and has none"),
+            "{stale:?}"
+        );
     }
 }

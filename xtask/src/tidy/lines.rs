@@ -19,7 +19,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use super::paths;
+use super::modules;
 use super::sizes;
 use super::tables::{DATA_UNDER, FUNCTION_LINES, GENERATED};
 use super::tree::{Source, Tree};
@@ -59,11 +59,12 @@ impl AddAssign<&Count> for Count {
 /// Counts part by part: a crate, or a folder of the root.
 fn count(tree: &Tree) -> BTreeMap<String, Count> {
     let mut parts: BTreeMap<String, Count> = BTreeMap::new();
-    let hidden = paths::test_only(tree);
+    let crates = modules::crates(tree);
+    let hidden: Vec<&str> = crates.iter().flat_map(|it| it.test_only.iter().copied()).collect();
     for (path, source) in tree.files() {
         let is_left_out = GENERATED.contains(&path)
             || DATA_UNDER.iter().any(|folder| path.starts_with(folder));
-        let Some(kinds) = kinds::of(path, &source.text).filter(|_| !is_left_out) else {
+        let Some(kinds) = kinds::of(path, source).filter(|_| !is_left_out) else {
             continue;
         };
         *parts.entry(part(path)).or_default() += &of_file(path, source, &kinds, &hidden);

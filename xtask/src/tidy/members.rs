@@ -1,47 +1,36 @@
 //! What a crate consists of: no file that nobody compiles, no room that nobody describes,
 //! no name that says nothing.
 
+use std::collections::BTreeSet;
+
 use super::Violation;
-use super::rust::modules;
+use super::modules::{self, Crate};
 use super::tables::EMPTY_NAMES;
 use super::tree::Tree;
 use crate::manifest;
 
 /// Finds Rust files that no `mod` and no manifest names.
 pub(super) fn dead_files(tree: &Tree) -> Vec<Violation> {
+    let crates = modules::crates(tree);
+    let alive: BTreeSet<&str> = crates.iter().flat_map(Crate::files).collect();
     let mut violations = Vec::new();
     for folder in tree.packages() {
         let src = format!("{folder}/src/");
-        for (path, _) in tree.rust() {
-            let Some(inner) = path.strip_prefix(&src) else { continue };
-            if !is_root(inner) && !is_declared(tree, &src, inner) {
-                violations.push(Violation::new(path, 1, "no `mod` names this file"));
-            }
-        }
+        let files = tree.rust().map(|(path, _)| path).filter(|path| path.starts_with(&src));
+        let dead = files.filter(|path| !alive.contains(path));
+        violations.extend(dead.map(|path| Violation::new(path, 1, "no `mod` names this file")));
     }
     violations.extend(dead_examples(tree));
     violations
 }
 
-fn is_root(inner: &str) -> bool {
-    inner == "lib.rs" || inner == "main.rs" || inner.starts_with("bin/")
-}
-
-/// Whether the parent of `inner`, a path below `src`, has a `mod` for it.
-fn is_declared(tree: &Tree, src: &str, inner: &str) -> bool {
-    let module = inner.strip_suffix(".rs").unwrap_or(inner);
-    let module = module.strip_suffix("/mod").unwrap_or(module);
-    let (folder, name) = module.rsplit_once('/').unwrap_or(("", module));
-    let parents = if folder.is_empty() {
-        [format!("{src}lib.rs"), format!("{src}main.rs")]
-    } else {
-        [format!("{src}{folder}.rs"), format!("{src}{folder}/mod.rs")]
+/// Finds files that are no Rust to the rules.
+pub(super) fn unparsed(tree: &Tree) -> Vec<Violation> {
+    let errors = tree.rust().filter_map(|(path, rust)| Some((path, rust.error.as_ref()?)));
+    let violation = |(path, error): (&str, &syn::Error)| {
+        Violation::new(path, error.span().start().line, format!("cannot be parsed: {error}"))
     };
-    parents.iter().filter_map(|parent| tree.get(parent)).any(|parent| {
-        let by_path = format!("#[path = \"{}\"]", inner.rsplit('/').next().unwrap_or(inner));
-        let tokens = parent.rust.iter().flat_map(|rust| modules(&rust.all));
-        tokens.into_iter().any(|it| it == name) || parent.text.contains(&by_path)
-    })
+    errors.map(violation).collect()
 }
 
 /// Examples that lie beside the manifest without being listed in it are never compiled.
@@ -128,6 +117,16 @@ mod tests {
         planted.put("crates/plan/src/x.rs", "\n");
         planted.put("crates/plan/src/bin/other.rs", "\n");
         assert!(planted.found(dead_files).is_empty());
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_parsed_is_found() {
+        for (text, line) in [("fn a() {}\nfn b( {}\n", 2), ("\nuse a\n", 1), ("fn a() {\n", 1)]
+        {
+            let planted = Planted::clean();
+            planted.put("crates/plan/src/extent.rs", text);
+            planted.finds(unparsed, &format!("crates/plan/src/extent.rs:{line}: cannot be"));
+        }
     }
 
     #[test]

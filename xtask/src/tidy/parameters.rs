@@ -1,9 +1,7 @@
 //! Parameters say what they are: no tuples, and few.
 
 use syn::visit::{self, Visit};
-use syn::{
-    Attribute, FnArg, ImplItemFn, ItemFn, ItemImpl, ItemMod, Signature, TraitItemFn, Type,
-};
+use syn::{Attribute, FnArg, ImplItemFn, ItemFn, ItemImpl, Signature, TraitItemFn, Type};
 
 use super::Violation;
 use super::tree::Tree;
@@ -15,14 +13,12 @@ const MOST: usize = 6;
 /// asks for is said once, where the trait is; keywords of Python are how Python says it.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for (path, text) in tree.texts().filter(|(path, _)| path.ends_with(".rs")) {
+    for (path, rust) in tree.rust() {
         if path.contains("/tests/") || path.ends_with("/tests.rs") {
             continue;
         }
         let mut walk = Walk { path, violations: &mut violations };
-        if let Ok(file) = syn::parse_file(text) {
-            walk.visit_file(&file);
-        }
+        rust.items.iter().for_each(|item| walk.visit_item(item));
     }
     violations
 }
@@ -55,15 +51,6 @@ impl Walk<'_> {
 }
 
 impl<'a> Visit<'a> for Walk<'_> {
-    fn visit_item_mod(&mut self, module: &'a ItemMod) {
-        let is_test = |it: &Attribute| {
-            it.path().is_ident("cfg") && quote::quote!(#it).to_string().contains("test")
-        };
-        if !module.attrs.iter().any(is_test) {
-            visit::visit_item_mod(self, module);
-        }
-    }
-
     fn visit_item_impl(&mut self, block: &'a ItemImpl) {
         if block.trait_.is_none() {
             visit::visit_item_impl(self, block);

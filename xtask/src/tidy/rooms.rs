@@ -1,7 +1,7 @@
 //! Arrows between the rooms of `crates/swath`, and names taken through a crate root.
 
 use super::Violation;
-use super::paths::{self, File};
+use super::modules::{self, Module};
 use super::tables::{Group, ROOMS, Room};
 use super::tree::Tree;
 
@@ -10,42 +10,47 @@ const LIBRARY: &str = "crates/swath";
 /// Finds rooms that name what they never may, and arrows that a root would hide.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
     let mut violations = Vec::new();
-    for folder in tree.packages().into_iter().filter(|it| it.starts_with("crates/")) {
-        let modules = paths::top_level(tree, folder);
-        for file in paths::files(tree, folder) {
-            through_root(&file, &modules, &mut violations);
-            if folder == LIBRARY {
-                check_room(&file, &mut violations);
+    for krate in modules::crates(tree).iter().filter(|it| it.folder.starts_with("crates/")) {
+        let declared = krate.modules.get([].as_slice()).map(|root| &root.names.inside);
+        let is_module = |name: &str| declared.is_some_and(|it| it.iter().any(|it| it == name));
+        for module in krate.modules.values().filter(|it| it.file != krate.root) {
+            through_root(module, is_module, &mut violations);
+            if krate.folder == LIBRARY {
+                check_room(tree, module, &mut violations);
             }
         }
     }
     violations
 }
 
-fn through_root(file: &File<'_>, modules: &[&str], violations: &mut Vec<Violation>) {
-    for named in &file.names {
-        if !named.is_macro && !modules.contains(&named.name.as_str()) {
-            let text =
-                format!("`{}` is named through the crate root, not by its module", named.name);
-            violations.push(Violation::new(file.path, named.line, text));
+fn through_root(
+    module: &Module<'_>,
+    is_module: impl Fn(&str) -> bool,
+    violations: &mut Vec<Violation>,
+) {
+    for (name, path) in module.names_at_root() {
+        if !path.is_macro && !is_module(name) {
+            let text = format!("`{name}` is named through the crate root, not by its module");
+            violations.push(Violation::new(module.file, path.line, text));
         }
     }
 }
 
-fn check_room(file: &File<'_>, violations: &mut Vec<Violation>) {
-    let Some(room) = ROOMS.iter().find(|it| it.name == file.module) else {
-        let module = file.module;
-        let text = format!("`{module}` is not in ROOMS of xtask/src/tidy/tables.rs: add it");
-        violations.push(Violation::new(file.path, 1, text));
+fn check_room(tree: &Tree, module: &Module<'_>, violations: &mut Vec<Violation>) {
+    let top = module.top();
+    let Some(room) = ROOMS.iter().find(|it| it.name == top) else {
+        let text = format!("`{top}` is not in ROOMS of xtask/src/tidy/tables.rs: add it");
+        violations.push(Violation::new(module.file, 1, text));
         return;
     };
-    let modules = file.names.iter().map(|it| (it.name.as_str(), it.line));
-    let crates = file.tokens.iter().map(|it| (it.text.as_str(), it.line));
+    let modules = module.names_at_root().map(|(name, path)| (name, path.line));
+    let tokens = tree.get(module.file).and_then(|it| it.rust.as_ref()).map(|it| &it.shipped);
+    let crates = tokens.into_iter().flatten().map(|it| (it.text.as_str(), it.line));
     let crates = crates.filter(|(text, _)| text.starts_with("swath_"));
     for (name, line) in modules.chain(crates) {
         if name != room.name && is_never(room, name) {
             let text = format!("`{}` must never name `{name}`", room.name);
-            violations.push(Violation::new(file.path, line, text));
+            violations.push(Violation::new(module.file, line, text));
         }
     }
 }
@@ -65,7 +70,7 @@ mod tests {
         let planted = Planted::clean();
         planted.put(
             "crates/swath/src/lib.rs",
-            "mod buffer;\nmod engine;\nmod error;\nmod read;\nmod records;\nmod sink;\n",
+            "mod attic;\nmod buffer;\nmod engine;\nmod error;\nmod read;\nmod records;\nmod sink;\n",
         );
         planted.put(&format!("crates/swath/src/{path}"), text);
         planted

@@ -1,24 +1,32 @@
-//! Splits Rust into tokens, well enough for the rules: not a parser.
+//! Rust as the rules see it: split into tokens by `proc-macro2` and parsed by `syn`, once each file.
 //!
-//! Comments and the insides of literals are blanked first, so that no rule mistakes a word
-//! in a sentence for code. A token is a word (an identifier, keyword or number) or one sign.
+//! What `#[cfg(test)]` guards is cut out first: most rules are about what ships. A rule that looks
+//! into macros walks [`Token`]s, another one [`items`](Rust::items).
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::RangeInclusive;
 
-/// A word or one sign, on `line`, counted from 1.
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::Item;
+
+/// A word, a literal, one sign or one bracket, on `line`, counted from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) text: String,
     pub(super) line: usize,
 }
 
-/// The tokens of one file.
+/// One file.
 #[derive(Debug)]
 pub(super) struct Rust {
-    /// Everything.
+    /// Everything, comments left out.
+    pub(super) stream: TokenStream,
     pub(super) all: Vec<Token>,
     /// Without what `#[cfg(test)]` guards.
     pub(super) shipped: Vec<Token>,
+    /// The same, parsed.
+    pub(super) items: Vec<Item>,
+    /// Why it could not be split or parsed.
+    pub(super) error: Option<syn::Error>,
     /// Files that a `#[cfg(test)] mod name;` brings in.
     pub(super) test_modules: Vec<String>,
     /// The lines of what `#[cfg(test)]` guards, counted from 1.
@@ -29,29 +37,37 @@ pub(super) struct Rust {
 
 impl Rust {
     pub(super) fn parse(text: &str) -> Rust {
-        let all = tokens(text);
-        let guarded = guarded_by_test(&all);
-        let mut lines_guarded = Vec::new();
-        let mut shipped = Vec::new();
-        let mut test_modules = Vec::new();
-        let mut kept_from = 0;
-        for range in &guarded {
-            shipped.extend_from_slice(&all[kept_from..range.start]);
-            kept_from = range.end;
-            lines_guarded.push(all[range.start].line..=all[range.end - 1].line);
-            test_modules.extend(modules(&all[range.clone()]).map(str::to_owned));
-        }
-        shipped.extend_from_slice(&all[kept_from..]);
-        let lines = match guarded.last() {
-            Some(range) if range.end == all.len() => all[range.start].line - 1,
+        let (stream, unsplit) = match text.parse::<TokenStream>() {
+            Ok(stream) => (stream, None),
+            Err(error) => (TokenStream::new(), Some(error.into())),
+        };
+        let mut cut = Cut::default();
+        let shipped = cut.without_tests(stream.clone());
+        let all = flat(stream.clone());
+        let end = all.last().map_or(0, |it| it.line);
+        let lines = match cut.guarded.last() {
+            Some(range) if *range.end() == end => range.start() - 1,
             _ => text.lines().count(),
         };
-        Rust { all, shipped, test_modules, guarded: lines_guarded, lines }
+        let (items, error) = match syn::parse2::<syn::File>(shipped.clone()) {
+            Ok(file) => (file.items, unsplit),
+            Err(error) => (Vec::new(), Some(error)),
+        };
+        Rust {
+            stream,
+            all,
+            shipped: flat(shipped),
+            items,
+            error,
+            test_modules: cut.modules,
+            guarded: cut.guarded,
+            lines,
+        }
     }
 }
 
 /// Names in `mod name;`.
-pub(super) fn modules(tokens: &[Token]) -> impl Iterator<Item = &str> {
+fn modules(tokens: &[Token]) -> impl Iterator<Item = &str> {
     tokens
         .windows(3)
         .filter(|it| it[0].text == "mod" && it[2].text == ";")
@@ -61,11 +77,6 @@ pub(super) fn modules(tokens: &[Token]) -> impl Iterator<Item = &str> {
 /// Whether `tokens` begins with these texts.
 pub(super) fn begins(tokens: &[Token], texts: &[&str]) -> bool {
     tokens.len() >= texts.len() && tokens.iter().zip(texts).all(|(it, text)| it.text == *text)
-}
-
-/// Whether this is an identifier, a keyword or a number.
-pub(super) fn is_word(text: &str) -> bool {
-    text.chars().next().is_some_and(is_word_sign)
 }
 
 /// The index of what closes the bracket at `open`, or of the last token.
@@ -84,175 +95,127 @@ pub(super) fn closing(tokens: &[Token], open: usize) -> usize {
     tokens.len().saturating_sub(1)
 }
 
-/// Items under `#[cfg(test)]` or `#[cfg(all(test, …))]`, attribute included.
-fn guarded_by_test(tokens: &[Token]) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    let mut index = 0;
-    while index < tokens.len() {
-        if is_test_guard(&tokens[index..]) {
-            let end = item_end(tokens, index);
-            ranges.push(index..end);
+/// The tokens of a stream, brackets among them.
+pub(super) fn flat(stream: TokenStream) -> Vec<Token> {
+    let mut tokens = Vec::new();
+    add(stream, &mut tokens);
+    tokens
+}
+
+fn add(stream: TokenStream, tokens: &mut Vec<Token>) {
+    for tree in stream {
+        let line = tree.span().start().line;
+        let TokenTree::Group(group) = tree else {
+            tokens.push(Token { text: tree.to_string(), line });
+            continue;
+        };
+        let (open, close) = match group.delimiter() {
+            Delimiter::Parenthesis => ("(", ")"),
+            Delimiter::Bracket => ("[", "]"),
+            Delimiter::Brace => ("{", "}"),
+            Delimiter::None => ("", ""),
+        };
+        tokens.push(Token { text: open.to_owned(), line });
+        add(group.stream(), tokens);
+        let line = group.span_close().end().line;
+        tokens.push(Token { text: close.to_owned(), line });
+    }
+}
+
+/// Cuts tests out, and keeps what they were.
+#[derive(Default)]
+struct Cut {
+    guarded: Vec<RangeInclusive<usize>>,
+    modules: Vec<String>,
+}
+
+impl Cut {
+    fn without_tests(&mut self, stream: TokenStream) -> TokenStream {
+        let trees: Vec<TokenTree> = stream.into_iter().collect();
+        let mut kept = TokenStream::new();
+        let mut index = 0;
+        while index < trees.len() {
+            let attributes = attributes(&trees[index..]);
+            if trees[index..index + attributes].iter().any(is_test_guard) {
+                let end = item_end(&trees, index + attributes);
+                self.keep(&trees[index..end]);
+                index = end;
+                continue;
+            }
+            let end = index + attributes.max(1);
+            kept.extend(trees[index..end].iter().map(|tree| self.inside(tree)));
             index = end;
-        } else {
-            index += 1;
         }
+        kept
     }
-    ranges
+
+    fn inside(&mut self, tree: &TokenTree) -> TokenTree {
+        let TokenTree::Group(group) = tree else { return tree.clone() };
+        let mut inner = Group::new(group.delimiter(), self.without_tests(group.stream()));
+        inner.set_span(group.span());
+        TokenTree::Group(inner)
+    }
+
+    fn keep(&mut self, guarded: &[TokenTree]) {
+        let tokens = flat(guarded.iter().cloned().collect());
+        self.modules.extend(modules(&tokens).map(str::to_owned));
+        let (Some(first), Some(last)) = (tokens.first(), tokens.last()) else { return };
+        self.guarded.push(first.line..=last.line);
+    }
 }
 
-fn is_test_guard(tokens: &[Token]) -> bool {
-    begins(tokens, &["#", "[", "cfg", "(", "test", ")"])
-        || begins(tokens, &["#", "[", "cfg", "(", "all", "(", "test"])
+/// How many of `trees` are attributes of what comes after them: `#` and `[…]`, in turn.
+fn attributes(trees: &[TokenTree]) -> usize {
+    let is_one = |pair: &&[TokenTree]| {
+        matches!(pair, [TokenTree::Punct(sign), TokenTree::Group(group)]
+            if sign.as_char() == '#' && group.delimiter() == Delimiter::Bracket)
+    };
+    trees.chunks(2).take_while(is_one).count() * 2
 }
 
-/// One past the item whose first attribute is at `start`.
-fn item_end(tokens: &[Token], start: usize) -> usize {
-    let mut index = start;
-    while begins(&tokens[index..], &["#", "["]) {
-        index = (closing(tokens, index + 1) + 1).min(tokens.len() - 1);
-    }
-    let keyword = item_keyword(&tokens[index..]);
-    while index < tokens.len() {
-        match tokens[index].text.as_str() {
-            ";" => return index + 1,
-            "," if keyword.is_none() => return index + 1,
-            "{" if keyword != Some("use") => return closing(tokens, index) + 1,
-            "(" | "[" | "{" => index = closing(tokens, index) + 1,
-            // The end of what the item stands in.
-            ")" | "]" | "}" => return index,
-            _ => index += 1,
+/// `[cfg(test)]` or `[cfg(all(test, …))]`.
+fn is_test_guard(tree: &TokenTree) -> bool {
+    let TokenTree::Group(group) = tree else { return false };
+    let is_cfg = matches!(group.stream().into_iter().next(),
+        Some(TokenTree::Ident(name)) if name == "cfg");
+    let tokens = if is_cfg { flat(group.stream()) } else { Vec::new() };
+    begins(&tokens, &["cfg", "(", "test", ")"])
+        || begins(&tokens, &["cfg", "(", "all", "(", "test"])
+}
+
+/// One past the item that begins at `start`, after its attributes.
+fn item_end(trees: &[TokenTree], start: usize) -> usize {
+    let keyword = item_keyword(&trees[start..]);
+    for (index, tree) in trees.iter().enumerate().skip(start) {
+        let is_end = match tree {
+            TokenTree::Punct(sign) => {
+                sign.as_char() == ';' || (sign.as_char() == ',' && keyword.is_none())
+            }
+            TokenTree::Group(group) => {
+                let has_body =
+                    !["use", "const", "static"].iter().any(|it| keyword == Some(*it));
+                group.delimiter() == Delimiter::Brace && has_body
+            }
+            _ => false,
+        };
+        if is_end {
+            return index + 1;
         }
     }
-    tokens.len()
+    trees.len()
 }
 
 /// The keyword of an item; a field, a variant and an arm have none.
-fn item_keyword(tokens: &[Token]) -> Option<&str> {
-    let keywords = ["use", "mod", "fn", "impl", "struct", "enum", "trait", "const", "static"];
-    tokens
-        .iter()
-        .map(|it| it.text.as_str())
-        .take_while(|text| ![":", ",", "=", "{", "}"].contains(text))
-        .find(|text| keywords.contains(text))
-}
-
-fn is_word_sign(sign: char) -> bool {
-    sign == '_' || sign.is_alphanumeric()
-}
-
-/// The tokens of `text`, comments and the insides of literals left out.
-fn tokens(text: &str) -> Vec<Token> {
-    let code = blanked(text);
-    let mut tokens: Vec<Token> = Vec::new();
-    let mut line = 1;
-    let mut goes_on = false;
-    for sign in code.chars() {
-        let in_word = is_word_sign(sign);
-        match tokens.last_mut() {
-            Some(word) if in_word && goes_on => word.text.push(sign),
-            _ if !sign.is_whitespace() => tokens.push(Token { text: sign.to_string(), line }),
-            _ => {}
-        }
-        goes_on = in_word;
-        line += usize::from(sign == '\n');
-    }
-    tokens
-}
-
-/// `text` with a space for every character of a comment or inside a literal.
-fn blanked(text: &str) -> String {
-    let mut code = String::with_capacity(text.len());
-    let mut rest = text;
-    let mut before = ' ';
-    while let Some(sign) = rest.chars().next() {
-        let (len, is_kept) = match sign {
-            '/' if rest.starts_with("//") => (rest.find('\n').unwrap_or(rest.len()), false),
-            '/' if rest.starts_with("/*") => (block_comment(rest), false),
-            '"' => (string(rest), false),
-            '\'' => match character(rest) {
-                Some(len) => (len, false),
-                None => (1, true),
-            },
-            'r' | 'b' | 'c' if !is_word_sign(before) => match raw_string(rest) {
-                Some(len) => (len, false),
-                None => (1, true),
-            },
-            _ => (sign.len_utf8(), true),
-        };
-        let (piece, behind) = rest.split_at(len);
-        if is_kept {
-            code.push_str(piece);
-        } else {
-            code.extend(piece.chars().map(|it| if it == '\n' { '\n' } else { ' ' }));
-            // A literal is a value: `""` keeps its place between two signs.
-            if sign != '/' {
-                code.pop();
-                code.push('"');
-            }
-        }
-        before = sign;
-        rest = behind;
-    }
-    code
-}
-
-/// Bytes of the block comment, which may hold others, at the start of `rest`.
-fn block_comment(rest: &str) -> usize {
-    let mut depth = 0_usize;
-    let mut at = 0;
-    while at < rest.len() {
-        if rest[at..].starts_with("/*") {
-            depth += 1;
-            at += 2;
-        } else if rest[at..].starts_with("*/") {
-            depth -= 1;
-            at += 2;
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at += rest[at..].chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    rest.len()
-}
-
-/// Bytes of the string at the start of `rest`, quotes included.
-fn string(rest: &str) -> usize {
-    let mut escaped = false;
-    for (index, sign) in rest.char_indices().skip(1) {
-        match sign {
-            _ if escaped => escaped = false,
-            '\\' => escaped = true,
-            '"' => return index + 1,
-            _ => {}
-        }
-    }
-    rest.len()
-}
-
-/// Bytes of the character at the start of `rest`; none if it is a lifetime.
-fn character(rest: &str) -> Option<usize> {
-    let mut signs = rest.char_indices().skip(1);
-    let (_, first) = signs.next()?;
-    if first == '\\' {
-        signs.next()?;
-        return signs.find(|(_, sign)| *sign == '\'').map(|(index, _)| index + 1);
-    }
-    signs.next().filter(|(_, sign)| *sign == '\'').map(|(index, _)| index + 1)
-}
-
-/// Bytes of the raw string, such as `br#"…"#`, at the start of `rest`; none if it is none.
-fn raw_string(rest: &str) -> Option<usize> {
-    let prefix = ["r", "br", "cr"].into_iter().find(|it| {
-        rest.strip_prefix(it).is_some_and(|behind| behind.starts_with(['#', '"']))
-    })?;
-    let behind = &rest[prefix.len()..];
-    let hashes = behind.len() - behind.trim_start_matches('#').len();
-    let inside = behind[hashes..].strip_prefix('"')?;
-    let end = format!("\"{}", "#".repeat(hashes));
-    let len = inside.find(&end).map_or(inside.len(), |at| at + end.len());
-    Some(prefix.len() + hashes + 1 + len)
+fn item_keyword(trees: &[TokenTree]) -> Option<&'static str> {
+    // `fn` first: it may be `const`.
+    let keywords = ["fn", "use", "mod", "impl", "struct", "enum", "trait", "const", "static"];
+    let head = trees.iter().take_while(|tree| match tree {
+        TokenTree::Punct(sign) => !":,=".contains(sign.as_char()),
+        TokenTree::Group(group) => group.delimiter() != Delimiter::Brace,
+        _ => true,
+    });
+    let words: Vec<String> = head.map(TokenTree::to_string).collect();
+    keywords.into_iter().find(|keyword| words.iter().any(|word| word == keyword))
 }
 
 #[cfg(test)]
@@ -264,26 +227,20 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_literals_hold_no_words() {
-        let text =
-            "// a\n/* b /* c */ d */ e \"f \\\" g\" r#\"h \" i\"# b'j' '\\'' 'k' br\"l\" m";
-        let found = tokens(text);
-        assert!(!texts(&found).iter().any(|it| "abcdfghijkl".contains(it) && *it != "b"));
-        assert_eq!(texts(&found), ["e", "\"", "\"", "b", "\"", "\"", "\"", "\"", "m"]);
+    fn words_of_comments_and_literals_are_no_tokens() {
+        let text = "// a\n/* b /* c */ d */ e \"f \\\" g\" r#\"h \" i\"# b'j' '\\'' 'k' m";
+        let found = flat(text.parse().expect("tokens"));
+        let words: Vec<_> =
+            texts(&found).into_iter().filter(|it| !it.contains(['"', '\''])).collect();
+        assert_eq!(words, ["e", "m"]);
         assert_eq!(found[0].line, 2);
     }
 
     #[test]
-    fn lifetimes_and_raw_identifiers_are_no_literals() {
-        let found = tokens("fn r#fn<'a>(b: &'a str) -> '_ {}");
-        assert_eq!(texts(&found)[..6], ["fn", "r", "#", "fn", "<", "'"]);
-        assert!(texts(&found).contains(&"{"));
-    }
-
-    #[test]
-    fn lines_are_counted_through_strings() {
-        let found = tokens("\"a\nb\"\nc 'd' 'é' e");
-        assert_eq!(found.last().map(|it| (it.text.as_str(), it.line)), Some(("e", 3)));
+    fn brackets_and_lifetimes_are_tokens_with_their_lines() {
+        let found = flat("fn r#fn<'a>(\nb: &'a str\n) {}".parse().expect("tokens"));
+        assert_eq!(texts(&found)[..7], ["fn", "r#fn", "<", "'", "a", ">", "("]);
+        assert_eq!(found.iter().find(|it| it.text == ")").map(|it| it.line), Some(3));
     }
 
     #[test]
@@ -297,6 +254,7 @@ mod tests {
         assert_eq!(shipped, "use a ; fn d ( ) { } struct S { f : u8 }");
         assert_eq!(rust.test_modules, ["faults"]);
         assert_eq!(rust.lines, 11);
+        assert_eq!(rust.items.len(), 3);
     }
 
     #[test]

@@ -11,8 +11,15 @@ use super::rust::Rust;
 /// One text file.
 pub(super) struct Source {
     pub(super) text: String,
-    /// Its tokens, if it is Rust.
+    /// Split and parsed, if it is Rust.
     pub(super) rust: Option<Rust>,
+}
+
+impl Source {
+    pub(super) fn new(path: &str, text: String) -> Source {
+        let rust = path.ends_with(".rs").then(|| Rust::parse(&text));
+        Source { text, rust }
+    }
 }
 
 /// Text files by their path from the root, with `/` between folders.
@@ -59,12 +66,17 @@ impl Tree {
     }
 
     fn add(&mut self, path: String, text: String) {
-        let rust = path.ends_with(".rs").then(|| Rust::parse(&text));
-        self.files.insert(path, Source { text, rust });
+        let source = Source::new(&path, text);
+        self.files.insert(path, source);
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Source> {
         self.files.get(path)
+    }
+
+    /// `path` as the tree has it, if it does.
+    pub(super) fn path(&self, path: &str) -> Option<&str> {
+        self.files.get_key_value(path).map(|(path, _)| path.as_str())
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = (&str, &Source)> {

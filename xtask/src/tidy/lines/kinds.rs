@@ -4,6 +4,8 @@
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream, TokenTree};
 
+use crate::tidy::tree::Source;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     Blank,
@@ -12,11 +14,12 @@ pub(super) enum Kind {
 }
 
 /// The kinds of the lines of `path`; `None` if it is in no language that is counted.
-pub(super) fn of(path: &str, text: &str) -> Option<Vec<Kind>> {
-    match path.rsplit_once('.')?.1 {
-        "rs" => Some(rust(text)),
-        "py" | "pyi" => Some(python(text)),
-        "c" | "h" | "cpp" => Some(c(text)),
+pub(super) fn of(path: &str, source: &Source) -> Option<Vec<Kind>> {
+    let text = &source.text;
+    match (&source.rust, path.rsplit_once('.')?.1) {
+        (Some(it), _) => Some(rust(text, &it.stream)),
+        (None, "py" | "pyi") => Some(python(text)),
+        (None, "c" | "h" | "cpp") => Some(c(text)),
         _ => None,
     }
 }
@@ -26,10 +29,9 @@ fn blank_or(kind: Kind, line: &str) -> Kind {
     if line.trim().is_empty() { Kind::Blank } else { kind }
 }
 
-fn rust(text: &str) -> Vec<Kind> {
+fn rust(text: &str, stream: &TokenStream) -> Vec<Kind> {
     let mut kinds: Vec<Kind> = text.lines().map(|line| blank_or(Kind::Comment, line)).collect();
-    // What cannot be split is not compiled either.
-    mark(text.parse().unwrap_or_default(), &mut kinds);
+    mark(stream.clone(), &mut kinds);
     kinds
 }
 
@@ -167,7 +169,11 @@ mod tests {
             Kind::Comment => '#',
             Kind::Code => 'x',
         };
-        of(path, text).expect("a language that is counted").into_iter().map(sign).collect()
+        of(path, &Source::new(path, text.to_owned()))
+            .expect("a language that is counted")
+            .into_iter()
+            .map(sign)
+            .collect()
     }
 
     #[test]
@@ -187,6 +193,8 @@ mod tests {
     fn comments_of_c_are_no_code() {
         let text = "/* a\n * b */\n// c\nd(\"/*\"); /* e\nf */\ng('\"');\n#if 1\n";
         assert_eq!(kinds("a.c", text), "###x#xx");
-        assert!(of("a.toml", "[a]\n").is_none() && of("Makefile", "a:\n").is_none());
+        for path in ["a.toml", "Makefile"] {
+            assert!(of(path, &Source::new(path, "a\n".to_owned())).is_none());
+        }
     }
 }

@@ -50,7 +50,7 @@ impl Surface {
         let mut surface = Surface::default();
         let root = format!("{folder}/lib.rs");
         if let Some(items) = parsed(tree, &root) {
-            for item in &items {
+            for item in items {
                 if let Item::Use(used) = item
                     && is_public(&used.vis)
                 {
@@ -61,7 +61,7 @@ impl Surface {
             }
             surface.module(
                 tree,
-                &items,
+                items,
                 &Place { file: root, folder: folder.to_owned(), root: folder.to_owned() },
             );
         }
@@ -80,7 +80,7 @@ impl Surface {
                         Some((_, items)) => self.module(tree, items, place),
                         None => {
                             let items = parsed(tree, &inner.file).unwrap_or_default();
-                            self.module(tree, &items, &inner);
+                            self.module(tree, items, &inner);
                         }
                     }
                     self.module.pop();
@@ -122,7 +122,7 @@ impl Surface {
             return;
         }
         let Some(items) = parsed(tree, &home.file) else { return };
-        for item in &items {
+        for item in items {
             self.item(item, Some(name), &home);
             if let Item::Use(used) = item
                 && !matches!(used.vis, Visibility::Inherited)
@@ -206,8 +206,8 @@ impl Place {
     }
 }
 
-fn parsed(tree: &Tree, file: &str) -> Option<Vec<Item>> {
-    Some(syn::parse_file(&tree.get(file)?.text).ok()?.items)
+fn parsed<'t>(tree: &'t Tree, file: &str) -> Option<&'t [Item]> {
+    Some(&tree.get(file)?.rust.as_ref()?.items)
 }
 
 fn is_public(visibility: &Visibility) -> bool {

@@ -1,0 +1,283 @@
+//! What the files of a crate name: `use` after `use`, path after path.
+//!
+//! ```text
+//! use crate::{buffer::Buffer, error};    buffer::Buffer, error   from the root
+//! super::super::plan::f()  in a/b.rs     plan::f                 from the root
+//! Kind::Gzip               in a/b.rs     Kind::Gzip              from a::b
+//! ```
+
+use proc_macro2::{TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{Item, ItemMod, ItemUse, Macro, MetaList, UseTree, Visibility};
+
+/// Names of modules, then perhaps of an item, from a module on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Path {
+    /// Where the names begin: the modules from the root of the crate to it.
+    pub(super) from: Vec<String>,
+    pub(super) names: Vec<String>,
+    /// Whether it was said where they begin: with `crate`, `self` or `super`.
+    pub(super) is_placed: bool,
+    pub(super) line: usize,
+    /// `crate::name!`: macros have no module.
+    pub(super) is_macro: bool,
+}
+
+impl Path {
+    /// The path written as `words` in `module`; `None` if it is none of its crate.
+    fn new(module: &[String], words: &[String], line: usize) -> Option<Path> {
+        let supers = words.iter().take_while(|it| *it == "super").count();
+        let (from, names) = match words.first()?.as_str() {
+            "crate" => (&[][..], &words[1..]),
+            "self" => (module, &words[1..]),
+            "super" => (&module[..module.len().checked_sub(supers)?], &words[supers..]),
+            _ => (module, words),
+        };
+        let is_placed = names.len() < words.len();
+        let (from, names) = (from.to_vec(), names.to_vec());
+        Some(Path { from, names, is_placed, line, is_macro: false })
+    }
+
+    /// The name that stands directly after the root of the crate.
+    pub(super) fn at_root(&self) -> Option<&str> {
+        let name = self.names.first().map(String::as_str);
+        name.filter(|_| self.is_placed && self.from.is_empty())
+    }
+}
+
+/// A name that a `use` brings into a module; `*` for all that are there.
+#[derive(Debug)]
+pub(super) struct Used {
+    pub(super) name: String,
+    pub(super) path: Path,
+    /// Whether others see the name too.
+    pub(super) is_shown: bool,
+}
+
+/// One module: a file, or a part of one.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    /// The modules from the root of the crate to it.
+    pub(super) module: Vec<String>,
+    /// What it defines.
+    pub(super) items: Vec<String>,
+    /// The modules that it declares.
+    pub(super) inside: Vec<String>,
+    pub(super) used: Vec<Used>,
+    /// What its code names.
+    pub(super) paths: Vec<Path>,
+}
+
+/// What `items`, those of `module`, and the modules inside them name.
+pub(super) fn of(items: &[Item], module: Vec<String>) -> Vec<Names> {
+    let mut walk = Walk { done: Vec::new(), now: Names { module, ..Names::default() } };
+    walk.define(items);
+    items.iter().for_each(|item| walk.visit_item(item));
+    walk.done.push(walk.now);
+    walk.done
+}
+
+struct Walk {
+    done: Vec<Names>,
+    now: Names,
+}
+
+impl Walk {
+    fn define(&mut self, items: &[Item]) {
+        self.now.items.extend(items.iter().filter_map(defined));
+        self.now.inside.extend(items.iter().filter_map(|item| match item {
+            Item::Mod(module) => Some(module.ident.to_string()),
+            _ => None,
+        }));
+    }
+
+    fn path(&mut self, words: &[String], line: usize, is_macro: bool) {
+        if let Some(path) = Path::new(&self.now.module, words, line) {
+            self.now.paths.push(Path { is_macro, ..path });
+        }
+    }
+
+    fn leaves(&mut self, tree: &UseTree, before: &[String], is_shown: bool) {
+        let mut add = |word: &syn::Ident, name: String| {
+            let mut words = before.to_vec();
+            // `use a::{self}` brings `a`.
+            if word != "self" || before.is_empty() {
+                words.push(word.to_string());
+            }
+            let name = if name == "self" { words.last().cloned() } else { Some(name) };
+            let path = Path::new(&self.now.module, &words, word.span().start().line);
+            if let (Some(path), Some(name)) = (path, name) {
+                self.now.used.push(Used { name, path, is_shown });
+            }
+        };
+        match tree {
+            UseTree::Path(path) => {
+                let words = [before, &[path.ident.to_string()]].concat();
+                self.leaves(&path.tree, &words, is_shown);
+            }
+            UseTree::Group(group) => {
+                group.items.iter().for_each(|it| self.leaves(it, before, is_shown));
+            }
+            UseTree::Name(name) => add(&name.ident, name.ident.to_string()),
+            UseTree::Rename(name) => add(&name.ident, name.rename.to_string()),
+            UseTree::Glob(glob) => {
+                let line = glob.span().start().line;
+                if let Some(path) = Path::new(&self.now.module, before, line) {
+                    self.now.used.push(Used { name: "*".to_owned(), path, is_shown });
+                }
+            }
+        }
+    }
+
+    /// Paths in what a macro is given.
+    fn tokens(&mut self, tokens: TokenStream) {
+        let mut words: Vec<String> = Vec::new();
+        // Colons since the last word; a name after a dot is a field or a method.
+        let (mut colons, mut is_member, mut line) = (0, false, 0);
+        for tree in tokens {
+            match tree {
+                TokenTree::Ident(word) => {
+                    if colons != 2 && !words.is_empty() {
+                        self.path(&std::mem::take(&mut words), line, false);
+                    }
+                    if !is_member {
+                        line = word.span().start().line;
+                        words.push(word.to_string());
+                    }
+                    (colons, is_member) = (0, false);
+                    continue;
+                }
+                TokenTree::Punct(sign) if sign.as_char() == ':' && !words.is_empty() => {
+                    colons += 1;
+                    continue;
+                }
+                TokenTree::Punct(sign) => {
+                    is_member = sign.as_char() == '.';
+                    let is_macro = sign.as_char() == '!';
+                    self.path(&std::mem::take(&mut words), line, is_macro);
+                }
+                TokenTree::Group(group) => {
+                    self.path(&std::mem::take(&mut words), line, false);
+                    self.tokens(group.stream());
+                    is_member = false;
+                }
+                TokenTree::Literal(_) => is_member = false,
+            }
+            colons = 0;
+        }
+        self.path(&words, line, false);
+    }
+}
+
+impl<'a> Visit<'a> for Walk {
+    fn visit_item_mod(&mut self, module: &'a ItemMod) {
+        let Some((_, items)) = &module.content else { return };
+        let mut inner = self.now.module.clone();
+        inner.push(module.ident.to_string());
+        self.done.extend(of(items, inner));
+    }
+
+    fn visit_item_use(&mut self, used: &'a ItemUse) {
+        let is_shown = !matches!(used.vis, Visibility::Inherited);
+        self.leaves(&used.tree, &[], is_shown);
+    }
+
+    fn visit_path(&mut self, path: &'a syn::Path) {
+        if path.leading_colon.is_none() {
+            let words: Vec<String> =
+                path.segments.iter().map(|it| it.ident.to_string()).collect();
+            self.path(&words, path.span().start().line, false);
+        }
+        visit::visit_path(self, path);
+    }
+
+    fn visit_macro(&mut self, called: &'a Macro) {
+        let words: Vec<String> =
+            called.path.segments.iter().map(|it| it.ident.to_string()).collect();
+        self.path(&words, called.path.span().start().line, true);
+        self.tokens(called.tokens.clone());
+    }
+
+    fn visit_meta_list(&mut self, list: &'a MetaList) {
+        self.tokens(list.tokens.clone());
+    }
+
+    /// `pub(in …)` names nothing that is used.
+    fn visit_visibility(&mut self, _: &'a Visibility) {}
+}
+
+/// The name that an item gives to its module.
+fn defined(item: &Item) -> Option<String> {
+    let name = match item {
+        Item::Const(it) => &it.ident,
+        Item::Enum(it) => &it.ident,
+        Item::Fn(it) => &it.sig.ident,
+        Item::Macro(it) => it.ident.as_ref()?,
+        Item::Static(it) => &it.ident,
+        Item::Struct(it) => &it.ident,
+        Item::Trait(it) => &it.ident,
+        Item::Type(it) => &it.ident,
+        Item::Union(it) => &it.ident,
+        _ => return None,
+    };
+    Some(name.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::rust::Rust;
+    use super::*;
+
+    /// What is named at the root by `text`, `depth` modules below it.
+    fn found(text: &str, depth: usize) -> Vec<String> {
+        let module = (0..depth).map(|index| format!("m{index}")).collect();
+        let names = of(&Rust::parse(text).items, module);
+        let all =
+            names.iter().flat_map(|it| it.used.iter().map(|it| &it.path).chain(&it.paths));
+        all.filter_map(|it| it.at_root().map(str::to_owned)).collect()
+    }
+
+    #[test]
+    fn every_way_to_name_a_module_is_seen() {
+        assert_eq!(found("use crate::engine::Pool;", 1), ["engine"]);
+        assert_eq!(found("pub use crate::{a::{B, c::D}, e, f as g};", 1), ["a", "a", "e", "f"]);
+        assert_eq!(found("fn a() { crate::sink::write(crate::read::x) }", 1), ["sink", "read"]);
+        assert_eq!(found("fn a() { b!(1, crate::sink::C) }", 1), ["sink"]);
+        assert_eq!(found("#[arg(value = crate::size::of)]\nstruct A;", 1), ["size"]);
+        assert_eq!(found("use crate::a::{self};", 1), ["a"]);
+    }
+
+    #[test]
+    fn a_macro_of_the_crate_is_told_from_a_module() {
+        for text in ["crate::trace!();", "fn a() { b!(crate::trace!()) }"] {
+            let names = of(&Rust::parse(text).items, vec!["a".to_owned()]);
+            let path = names[0].paths.iter().find(|it| it.is_placed).expect("it is named");
+            assert!(path.is_macro, "{text}");
+        }
+    }
+
+    #[test]
+    fn super_counts_when_it_climbs_to_the_root() {
+        assert_eq!(found("use super::buffer;", 1), ["buffer"]);
+        assert!(found("use super::buffer;", 2).is_empty());
+        assert_eq!(found("use super::super::buffer::X;", 2), ["buffer"]);
+        assert_eq!(found("mod a { use super::super::buffer; use super::x; }", 1), ["buffer"]);
+        assert_eq!(found("use super::{a, b::C};", 1), ["a", "b"]);
+    }
+
+    #[test]
+    fn visibility_and_other_crates_name_nothing() {
+        assert!(
+            found("pub(crate) fn a(b: swath_os::C) {} pub(super) use self::d;", 1).is_empty()
+        );
+    }
+
+    #[test]
+    fn paths_in_macros_end_where_they_end() {
+        let text = "fn a() { b!(c::d, e.f(g: h::i), j) }";
+        let names = of(&Rust::parse(text).items, Vec::new());
+        let paths: Vec<String> = names[0].paths.iter().map(|it| it.names.join("::")).collect();
+        assert_eq!(paths, ["b", "c::d", "e", "g", "h::i", "j"]);
+    }
+}
