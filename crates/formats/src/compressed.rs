@@ -40,6 +40,7 @@ mod bzip2;
 mod codec;
 mod decode;
 mod encode;
+mod frame;
 mod gzip;
 mod room;
 mod seekable;

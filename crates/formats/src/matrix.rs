@@ -37,6 +37,7 @@ mod form;
 mod header;
 mod id;
 mod job;
+mod kinds;
 mod line;
 pub mod npz;
 mod options;
@@ -45,6 +46,7 @@ mod plain;
 mod regroup;
 mod shape;
 mod sparse;
+mod target;
 mod value;
 mod write;
 
@@ -54,8 +56,9 @@ use swath::{Output, Source};
 use crate::error::Result;
 use job::Job;
 
-pub use header::{Field, Layout, MatrixHeader, Symmetry, has_banner};
+pub use header::{MatrixHeader, has_banner};
 pub use id::Id;
+pub use kinds::{Field, Layout, Symmetry};
 pub use options::{
     Base, Duplicates, EntryOrder, Ids, MatrixFormat, MatrixOptions, Strictness, SymmetricHalf,
     ValueKind,

@@ -53,5 +53,5 @@ pub use columns::{Column, ColumnKind, Columns, Values};
 pub use infer::read_columns;
 pub use options::{Delimiter, HeaderLine, Missing, TableOptions};
 pub use select::ColumnKey;
-pub use value::Value;
-pub use write::{Decimals, TableWriteOptions, write, write_columns};
+pub use value::{Decimals, Value};
+pub use write::{TableWriteOptions, write, write_columns};

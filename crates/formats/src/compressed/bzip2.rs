@@ -8,7 +8,7 @@ pub(super) mod search;
 
 use bzip2::{Action, Compress, Compression, Status};
 
-use super::codec::{Encode, Frame, size32};
+use super::frame::{Encode, Frame, size32};
 
 /// Bytes of input that just fill one block at `level`: bzip2 keeps 19 of its block for itself.
 pub(super) fn block_len(level: i32) -> usize {

@@ -1,24 +1,13 @@
-//! What a format does to one block, and what it leaves behind the last one.
+//! What each format does to a block, what it leaves after the last one, and who decodes it.
 
+use std::path::Path;
+
+use super::frame::{Encode, Frame};
+use super::seekable::index::has_checksum;
+use super::supply::no_memory;
+use super::work::{Decode, Encoded, Wrong};
 use super::{Format, bzip2, gzip, zstd};
-
-/// One frame as it was written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Frame {
-    /// Bytes in the compressed stream.
-    pub(super) packed: u32,
-    /// Bytes of input.
-    pub(super) plain: u32,
-    /// Whatever the format's index wants to know beside.
-    pub(super) checksum: u32,
-}
-
-/// Makes frames that stand alone. Kept by a worker from block to block; what it makes depends on
-/// nothing but the block.
-pub(super) trait Encode: Send {
-    /// Appends the frame of `block` to `out`. The error is a reason without a path.
-    fn encode(&mut self, block: &[u8], out: &mut Vec<u8>) -> Result<Frame, String>;
-}
+use crate::error;
 
 /// Numbers that decide every byte of the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +47,37 @@ impl Shape {
     }
 }
 
-/// Bytes of a frame, as every index stores them.
-pub(super) fn size32(len: usize) -> Result<u32, String> {
-    u32::try_from(len).map_err(|_| String::from("a frame exceeds 4 GiB"))
+/// Returns the decoder for what the splitter of `format` hands out; `None` without memory for it.
+pub(super) fn decoder(format: Format) -> Option<Box<dyn Decode>> {
+    match format {
+        Format::Zstd => Some(Box::new(zstd::Decoder::new()?)),
+        // bzip2's blocks are decoded by their search.
+        Format::Gzip | Format::Bgzf | Format::Bzip2 => {
+            Some(Box::new(gzip::inflate::Decoder::new()))
+        }
+    }
+}
+
+/// Decodes whole frames into `out`, which is empty, checks what an index says of them, and keeps
+/// what is wanted.
+pub(super) fn decode_into(
+    decoder: &mut dyn Decode,
+    encoded: &Encoded,
+    out: &mut Vec<u8>,
+    path: &Path,
+) -> error::Result<()> {
+    out.try_reserve(encoded.most).map_err(|_| no_memory(path))?;
+    decoder.decode(encoded, out).map_err(|wrong| wrong.into_error(path, encoded.offset))?;
+    let Some(cut) = &encoded.cut else { return Ok(()) };
+    let corrupt = |what| Err(Wrong::corrupt(0, what).into_error(path, encoded.offset));
+    if out.len() != cut.len {
+        let (is, says) = (out.len(), cut.len);
+        return corrupt(format!("{is} bytes are here where the index says {says}"));
+    }
+    if cut.checksum.is_some_and(|checksum| !has_checksum(checksum, &encoded.bytes, out)) {
+        return corrupt(String::from("the frame is not the one that the index lists"));
+    }
+    out.truncate(cut.keep.end);
+    out.drain(..cut.keep.start);
+    Ok(())
 }

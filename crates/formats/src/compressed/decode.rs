@@ -18,12 +18,13 @@ use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
 use super::bzip2::search::BlockSearch;
 
+use super::codec::{decode_into, decoder};
 use super::seekable::index::Index;
 use super::seekable::picked::Picked;
 use super::supply::{Supply, no_memory};
 use super::trim::Trim;
 use super::turns::{Done, Mark, Turns};
-use super::work::{Decode, Split, Work, decode_into, decoder};
+use super::work::{Decode, Split, Work};
 use super::{Format, gzip, room, zstd};
 use crate::error::{Error, FormatReason, Result};
 use crate::share::workers;

@@ -9,7 +9,8 @@ use swath::append::Ticket;
 use swath::{Fallback, Output, OutputOptions, ReadOptions, Reader, Source};
 
 use super::Format;
-use super::codec::{Encode, Frame, Shape};
+use super::codec::Shape;
+use super::frame::{Encode, Frame};
 use super::room::{Fitted, fit};
 
 use crate::error::{Error, FormatReason, Result};

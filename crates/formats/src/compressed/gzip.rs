@@ -15,7 +15,7 @@ pub(super) mod split;
 
 use libdeflater::{CompressionLvl, Compressor, crc32};
 
-use super::codec::{Encode, Frame, size32};
+use super::frame::{Encode, Frame, size32};
 
 /// The first bytes of a member: deflate, an extra field, no time, an unknown system.
 pub(super) const START: [u8; 10] = [0x1f, 0x8b, 8, 4, 0, 0, 0, 0, 0, 0xff];

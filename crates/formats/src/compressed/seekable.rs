@@ -10,9 +10,10 @@ use swath::{Input, ReadOptions, Source};
 
 use self::index::Index;
 use super::Format;
+use super::codec::{decode_into, decoder};
 use super::decode::format_of;
 use super::supply::{Supply, no_memory};
-use super::work::{Decode, decode_into, decoder};
+use super::work::Decode;
 use crate::error::{Error, FormatReason, Result};
 use crate::spare::Spare;
 

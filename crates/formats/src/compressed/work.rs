@@ -4,10 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
+use super::MOST_BLOCK;
 use super::bzip2::scan::Segment;
-use super::seekable::index::has_checksum;
-use super::supply::no_memory;
-use super::{Format, MOST_BLOCK, gzip, zstd};
 use crate::error::{Error, FormatReason, Result};
 
 /// The most that one item decodes to. What is longer is decoded while it is read, in steps.
@@ -17,6 +15,7 @@ const _: () = assert!(MOST_DECODED as u64 == MOST_BLOCK);
 pub(super) const MOST_ENCODED: usize = MOST_DECODED + (1 << 20);
 /// Bytes that are decoded at one time where it must be done in order.
 pub(super) const STEP: usize = 1 << 20;
+
 /// What a worker gets.
 pub(super) enum Work {
     /// Whole frames, to be decoded.
@@ -111,39 +110,4 @@ impl Wrong {
         let error = error.at(offset + self.at as u64);
         if self.hint.is_empty() { error } else { error.hint(self.hint) }
     }
-}
-
-/// Returns the decoder for what the splitter of `format` hands out; `None` without memory for it.
-pub(super) fn decoder(format: Format) -> Option<Box<dyn Decode>> {
-    match format {
-        Format::Zstd => Some(Box::new(zstd::Decoder::new()?)),
-        // bzip2's blocks are decoded by their search.
-        Format::Gzip | Format::Bgzf | Format::Bzip2 => {
-            Some(Box::new(gzip::inflate::Decoder::new()))
-        }
-    }
-}
-
-/// Decodes whole frames into `out`, which is empty, checks what an index says of them, and keeps
-/// what is wanted.
-pub(super) fn decode_into(
-    decoder: &mut dyn Decode,
-    encoded: &Encoded,
-    out: &mut Vec<u8>,
-    path: &Path,
-) -> Result<()> {
-    out.try_reserve(encoded.most).map_err(|_| no_memory(path))?;
-    decoder.decode(encoded, out).map_err(|wrong| wrong.into_error(path, encoded.offset))?;
-    let Some(cut) = &encoded.cut else { return Ok(()) };
-    let corrupt = |what| Err(Wrong::corrupt(0, what).into_error(path, encoded.offset));
-    if out.len() != cut.len {
-        let (is, says) = (out.len(), cut.len);
-        return corrupt(format!("{is} bytes are here where the index says {says}"));
-    }
-    if cut.checksum.is_some_and(|checksum| !has_checksum(checksum, &encoded.bytes, out)) {
-        return corrupt(String::from("the frame is not the one that the index lists"));
-    }
-    out.truncate(cut.keep.end);
-    out.drain(..cut.keep.start);
-    Ok(())
 }

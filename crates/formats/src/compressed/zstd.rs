@@ -6,7 +6,7 @@ pub(super) mod split;
 
 use zstd::zstd_safe::{CCtx, CParameter, DCtx, compress_bound, get_error_name};
 
-use super::codec::{Encode, Frame, size32};
+use super::frame::{Encode, Frame, size32};
 use super::work::{Decode, Encoded, Wrong};
 use crate::error::FormatReason;
 

@@ -4,7 +4,6 @@ use std::fmt;
 
 use swath::Array;
 
-use super::line::Row;
 use crate::error::Result;
 
 /// A right to buy or to sell something at a price, and what it is said to be worth.
@@ -36,6 +35,28 @@ pub enum ContractKind {
     Call,
     /// To sell.
     Put,
+}
+
+/// What a line says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Row {
+    /// The first six fields.
+    pub(super) numbers: [f64; 6],
+    pub(super) is_put: bool,
+    pub(super) reference: f64,
+}
+
+impl Row {
+    /// Whether nothing on the way to its price is infinite. Of the short decimals that most lines
+    /// have, nothing is.
+    pub(super) fn has_a_price(&self) -> bool {
+        let [spot, strike, rate, dividend_yield, volatility, years] = self.numbers;
+        let growth = rate - dividend_yield + volatility * volatility / 2.0;
+        let moneyness = spot / strike;
+        let present = spot * (-dividend_yield * years).exp() + strike * (-rate * years).exp();
+        let all = [moneyness, growth * years, volatility * years.sqrt(), present];
+        moneyness > 0.0 && all.into_iter().all(f64::is_finite)
+    }
 }
 
 /// Contracts, each field in a column of its own: 64 bytes for each.

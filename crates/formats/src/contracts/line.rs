@@ -2,7 +2,7 @@
 
 use swath_simd::fields::{double, last, short, usual};
 
-use super::columns::Part;
+use super::columns::{Part, Row};
 use crate::error::FormatReason;
 
 /// What the fields of a line are, in order.
@@ -17,27 +17,6 @@ const FIELDS: [&str; 9] = [
     "the dividends",
     "the reference price",
 ];
-
-/// What a line says.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Row {
-    /// The first six fields.
-    pub(super) numbers: [f64; 6],
-    pub(super) is_put: bool,
-    pub(super) reference: f64,
-}
-
-impl Row {
-    /// Whether nothing on the way to its price is infinite. Of what [`quick`] takes, nothing is.
-    fn has_a_price(&self) -> bool {
-        let [spot, strike, rate, dividend_yield, volatility, years] = self.numbers;
-        let growth = rate - dividend_yield + volatility * volatility / 2.0;
-        let moneyness = spot / strike;
-        let present = spot * (-dividend_yield * years).exp() + strike * (-rate * years).exp();
-        let all = [moneyness, growth * years, volatility * years.sqrt(), present];
-        moneyness > 0.0 && all.into_iter().all(f64::is_finite)
-    }
-}
 
 /// Longer lines are no contracts, whatever they hold.
 pub(super) const MOST_LINE: usize = 1 << 20;

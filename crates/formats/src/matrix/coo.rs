@@ -6,11 +6,12 @@ use std::sync::{Mutex, PoisonError};
 use swath::{Array, Block};
 
 use crate::error::FormatReason;
-use crate::matrix::entries::{Entries, Rules, Target};
-use crate::matrix::header::{Layout, Symmetry};
+use crate::matrix::entries::{Entries, Rules};
 use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job, Pass};
+use crate::matrix::kinds::{Layout, Symmetry};
 use crate::matrix::sparse::Coo;
+use crate::matrix::target::Target;
 use crate::matrix::value::Value;
 use crate::memory::room_for;
 use crate::text::Fault;

@@ -3,12 +3,14 @@
 use swath::Block;
 use swath_simd::Bounds;
 
-use crate::matrix::header::{Field, Layout, Symmetry, wrong_number};
+use crate::matrix::header::wrong_number;
 use crate::matrix::id::Id;
 use crate::matrix::job::{Failure, Job};
+use crate::matrix::kinds::{Field, Layout, Symmetry};
 use crate::matrix::line::Cursor;
 use crate::matrix::options::{Ids, Strictness};
 use crate::matrix::plain::{self, Plain, Range};
+use crate::matrix::target::Target;
 use crate::matrix::value::{Value, Words};
 use crate::number;
 use crate::text::Fault;
@@ -103,34 +105,6 @@ impl Rules {
         };
         let narrow = |number: u128| u64::try_from(number).unwrap_or(u64::MAX);
         (narrow(first + wanted - before(low)), narrow(low))
-    }
-}
-
-/// Where entries go. There are no values where their type has no size.
-pub(super) struct Target<'t, I, V> {
-    pub(super) rows: &'t mut [I],
-    pub(super) columns: &'t mut [I],
-    pub(super) values: &'t mut [V],
-}
-
-impl<I: Id, V: Value> Target<'_, I, V> {
-    /// Cuts off its first `count` places, or as many as there are.
-    pub(super) fn split_off(&mut self, count: usize) -> Self {
-        let count = count.min(self.rows.len());
-        let values = count.min(self.values.len());
-        Self {
-            rows: self.rows.split_off_mut(..count).unwrap_or_default(),
-            columns: self.columns.split_off_mut(..count).unwrap_or_default(),
-            values: self.values.split_off_mut(..values).unwrap_or_default(),
-        }
-    }
-
-    #[inline(always)]
-    pub(super) fn put(&mut self, at: usize, row: I, column: I, value: V) {
-        (self.rows[at], self.columns[at]) = (row, column);
-        if size_of::<V>() > 0 {
-            self.values[at] = value;
-        }
     }
 }
 

@@ -6,7 +6,8 @@ use swath::{Block, ReadOptions, Records, Source};
 
 use crate::error::{Error, FormatReason, Result};
 use crate::input::{Text, plain_name};
-use crate::matrix::header::{self, Field, Layout, MatrixHeader, Stop, Symmetry};
+use crate::matrix::header::{self, MatrixHeader, Stop};
+use crate::matrix::kinds::{Field, Layout, Symmetry};
 use crate::matrix::options::{
     Base, Ids, MatrixFormat, MatrixOptions, SymmetricHalf, ValueKind,
 };

@@ -21,8 +21,8 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
 use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
-use crate::matrix::header::Symmetry;
 use crate::matrix::id::Id;
+use crate::matrix::kinds::Symmetry;
 use crate::matrix::sparse::{AnyCsr, Csr};
 use crate::matrix::value::Values;
 use crate::table::npy::{self, Header};

@@ -12,8 +12,8 @@ use std::any::TypeId;
 
 use swath_simd::{Ends, Tokens, parse_doubles, parse_integers};
 
-use crate::matrix::entries::Target;
 use crate::matrix::id::Id;
+use crate::matrix::target::Target;
 use crate::matrix::value::Value;
 
 /// Bytes that are looked at in one go: their words stay in the first-level cache.

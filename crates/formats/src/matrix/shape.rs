@@ -8,7 +8,7 @@
 //! It is written where the edges alone would be read as something else, and only counts before the
 //! first edge. Whoever does not know it skips a comment.
 
-use crate::matrix::header::Field;
+use crate::matrix::kinds::Field;
 
 const MARK: &str = "swath:";
 const FIELDS: [(&str, Field); 4] = [

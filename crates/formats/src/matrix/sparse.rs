@@ -2,8 +2,8 @@
 
 use swath::Array;
 
-use crate::matrix::header::Symmetry;
 use crate::matrix::id::Id;
+use crate::matrix::kinds::Symmetry;
 use crate::matrix::value::Values;
 
 /// Entries by their coordinates, in the order of the file.

@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use swath::Array;
 
-use crate::matrix::header::Field;
+use crate::matrix::kinds::Field;
 use crate::matrix::line::Cursor;
 
 /// A complex number: its real and its imaginary part.

@@ -14,8 +14,8 @@ use swath::{Output, OutputOptions};
 pub(super) use listing::Listing;
 
 use crate::error::{Error, FormatReason, Result};
-use crate::matrix::header::{Field, Symmetry};
 use crate::matrix::id::Id;
+use crate::matrix::kinds::{Field, Symmetry};
 use crate::matrix::options::{Base, MatrixFormat};
 use crate::matrix::shape::Shape;
 use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};

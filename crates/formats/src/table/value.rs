@@ -3,12 +3,22 @@
 use bytemuck::Pod;
 use swath_simd::{Tokens, parse_doubles, parse_integers};
 
-use super::write::{Decimals, push_double};
-use crate::number::format::{push_i64, push_u64};
+use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
 use crate::number::parse::{double, signed, unsigned};
 
 /// A number of a table: [`f64`], [`f32`], and all integers of up to 64 bits.
 pub trait Value: Pod + Send + Sync + PartialEq + std::fmt::Debug + sealed::Value {}
+
+/// How doubles are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Decimals {
+    /// The shortest text that is read as the same number.
+    #[default]
+    Shortest,
+    /// With so many digits behind the point, at most 1,074, correctly rounded: C's `%.Nf`.
+    Fixed(usize),
+}
 
 /// Numbers that are parsed in one go, between two looks at where they belong.
 const BATCH: usize = 64;
@@ -116,6 +126,14 @@ impl sealed::Value for f32 {
     fn exactly(value: f64) -> Option<Self> {
         let narrow = rounded(value);
         (f64::from(narrow) == value || value.is_nan()).then_some(narrow)
+    }
+}
+
+/// Appends a double.
+pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
+    match decimals {
+        Decimals::Shortest => push_f64_shortest(text, value),
+        Decimals::Fixed(places) => push_f64_fixed(text, value, places),
     }
 }
 

@@ -8,9 +8,9 @@ use super::dialect::Dialect;
 use super::first_line;
 use super::head::looks_like_data;
 use super::options::{Delimiter, TableOptions};
-use super::value::Value;
+use super::value::{Decimals, Value, push_double};
 use crate::error::{Error, FormatReason, Result};
-use crate::number::format::{push_f64_fixed, push_f64_shortest, push_i64, push_u64};
+use crate::number::format::{push_i64, push_u64};
 
 /// Values whose text a worker makes at one time: some hundred kilobytes.
 const VALUES: usize = 32 << 10;
@@ -20,17 +20,6 @@ const MOST_PLACES: usize = 1074;
 
 /// Nothing, or why a table is not written, and what to try.
 type Refused = std::result::Result<(), (String, &'static str)>;
-
-/// How doubles are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Decimals {
-    /// The shortest text that is read as the same number.
-    #[default]
-    Shortest,
-    /// With so many digits behind the point, at most 1,074, correctly rounded: C's `%.Nf`.
-    Fixed(usize),
-}
 
 /// Writes a row-major array with rows of `columns` values; returns the bytes of the output.
 ///
@@ -294,13 +283,5 @@ impl TableWriteOptions {
 fn end_line(text: &mut [u8]) {
     if let Some(last) = text.last_mut() {
         *last = b'\n';
-    }
-}
-
-/// Appends a double.
-pub(super) fn push_double(text: &mut Vec<u8>, value: f64, decimals: Decimals) {
-    match decimals {
-        Decimals::Shortest => push_f64_shortest(text, value),
-        Decimals::Fixed(places) => push_f64_fixed(text, value, places),
     }
 }

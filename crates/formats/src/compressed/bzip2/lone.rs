@@ -77,7 +77,7 @@ pub(crate) fn decode(bytes: &[u8], skip: u64, len: u64, out: &mut Vec<u8>) -> Op
 mod tests {
     use super::*;
     use crate::compressed::bzip2::Encoder;
-    use crate::compressed::codec::Encode;
+    use crate::compressed::frame::Encode;
 
     #[test]
     fn the_only_block_of_a_stream_is_that_stream_again() {

@@ -13,7 +13,7 @@ use libdeflater::Crc;
 
 use super::START;
 use super::header::{Header, Parsed, parse};
-use crate::compressed::codec::Frame;
+use crate::compressed::frame::Frame;
 
 /// Pairs of numbers that one member lists: its field has 16 bits for its length.
 const PAIRS: usize = 8_190;

@@ -85,7 +85,7 @@ impl Decode for Decoder {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compressed::codec::Encode;
+    use crate::compressed::frame::Encode;
     use crate::compressed::gzip::{Encoder, Kind};
 
     fn decoded(bytes: Vec<u8>, most: usize) -> Result<Vec<u8>, Wrong> {

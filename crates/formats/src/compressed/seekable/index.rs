@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::Path;
 
-use crate::compressed::codec::Frame;
+use crate::compressed::frame::Frame;
 use crate::compressed::gzip::index as gzip_index;
 use crate::compressed::supply::Supply;
 use crate::compressed::trim::too_short;

@@ -12,7 +12,7 @@
 
 use xxhash_rust::xxh64::xxh64;
 
-use crate::compressed::codec::{Frame, size32};
+use crate::compressed::frame::{Frame, size32};
 
 const SKIPPABLE: u32 = 0x184d_2a5e;
 const MAGIC: u32 = 0x8f92_eab1;

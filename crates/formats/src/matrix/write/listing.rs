@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::matrix::header::Symmetry;
+use crate::matrix::kinds::Symmetry;
 use crate::matrix::value::Values;
 
 /// Something whose entries can be listed from any of them on.

@@ -5,8 +5,8 @@ use std::path::Path;
 
 use super::listing::Listing;
 use crate::error::{Error, FormatReason, Result};
-use crate::matrix::header::Symmetry;
 use crate::matrix::id::Id;
+use crate::matrix::kinds::Symmetry;
 use crate::matrix::value::Values;
 
 /// Fails at an entry of half a matrix that the other half cannot have: nobody could read it back.
