@@ -14,6 +14,7 @@ mod args;
 mod bench;
 mod case;
 mod cases;
+mod consumer;
 mod contestants;
 mod memory_child;
 mod record;
@@ -31,7 +32,7 @@ fn main() -> Result<()> {
     let args = Args::parse();
     match &args.hidden {
         Some(Hidden::MeasureMemory { what, path, workers }) => {
-            memory_child::measure(*what, path, *workers)
+            consumer::measure(*what, path, *workers)
         }
         Some(Hidden::MeasureProgram { output, words }) => {
             contestants::program::measure(output, words)

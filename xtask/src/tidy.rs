@@ -64,7 +64,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 22] = [
+const RULES: [Rule; 23] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -85,6 +85,7 @@ const RULES: [Rule; 22] = [
     links::figures,
     taken::check,
     stale::rows,
+    stale::capabilities,
     stale::arrows,
     stale::folders,
 ];

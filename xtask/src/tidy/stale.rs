@@ -4,14 +4,19 @@ use std::collections::BTreeSet;
 
 use super::Violation;
 use super::crates::depends_on;
-use super::tables::{FORBID_UNSAFE_IN, MEMBERS, Member, ROOMS, UNSAFE_UNDER};
+use super::tables::{
+    ALLOW, DATA_UNDER, FORBID_UNSAFE_IN, GENERATED, HUNG, MAY_NAME_HOSTS, MEMBERS, Member,
+    PLAIN, RECORDS, ROOMS, SHAPED, TAKE_COUNTS, UNSAFE_UNDER,
+};
 use super::tree::Tree;
 
 pub(super) const TABLES: &str = "xtask/src/tidy/tables.rs";
+const MAY_BE_ABSENT: &str = "xtask/may-be-absent.txt";
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const STYLE: &str = "STYLE.md";
 
-/// Finds rows of [`tables`](super::tables) for members, arrows, rooms and folders that are not there.
+/// Finds rows of [`tables`](super::tables) for members, arrows, rooms, folders and functions that are not
+/// there.
 pub(super) fn rows(tree: &Tree) -> Vec<Violation> {
     // The tables are about the repository that has them.
     if tree.get(TABLES).is_none() {
@@ -20,8 +25,49 @@ pub(super) fn rows(tree: &Tree) -> Vec<Violation> {
     let mut violations = members(tree, MEMBERS);
     let rooms = ROOMS.iter().map(|room| format!("crates/swath/src/{}", room.name));
     let forbidden = FORBID_UNSAFE_IN.iter().map(|name| format!("crates/{name}"));
-    let unsafe_under = UNSAFE_UNDER.iter().map(|path| path.trim_end_matches('/').to_owned());
-    violations.extend(gone(tree, rooms.chain(forbidden).chain(unsafe_under)));
+    let paths = [UNSAFE_UNDER, DATA_UNDER, MAY_NAME_HOSTS, TAKE_COUNTS, SHAPED, GENERATED];
+    let paths = paths.concat().into_iter().chain([ALLOW, RECORDS]);
+    let paths = paths.map(|path| path.trim_end_matches('/').to_owned());
+    violations.extend(gone(tree, rooms.chain(forbidden).chain(paths)));
+    let never = ROOMS.iter().flat_map(|room| room.never).filter(|name| !is_room(name));
+    violations.extend(never.map(|name| stale(format!("no room and no crate is `{name}`"))));
+    let setters = HUNG.iter().map(|name| format!("with_{name}"));
+    let names = setters.chain(PLAIN.iter().map(|name| (*name).to_owned()));
+    violations.extend(unwritten(tree, names));
+    violations
+}
+
+/// Whether a room may be told never to name this.
+fn is_room(name: &str) -> bool {
+    let is_crate =
+        |name: &str| MEMBERS.iter().any(|it| name.strip_prefix("swath_") == Some(it.name));
+    name == "verb" || ROOMS.iter().any(|room| room.name == name) || is_crate(name)
+}
+
+/// Of functions of the libraries, those that are not there.
+fn unwritten(tree: &Tree, names: impl Iterator<Item = String>) -> Vec<Violation> {
+    let shaped = tree.rust().filter(|(path, _)| SHAPED.iter().any(|it| path.starts_with(it)));
+    let functions: BTreeSet<&str> = shaped
+        .flat_map(|(_, rust)| rust.shipped.windows(2).filter(|pair| pair[0].text == "fn"))
+        .map(|pair| pair[1].text.as_str())
+        .collect();
+    let gone = names.filter(|name| !functions.contains(name.as_str()));
+    gone.map(|name| stale(format!("no function is called `{name}`"))).collect()
+}
+
+/// Finds capabilities that may be absent and that no test asks for.
+pub(super) fn capabilities(tree: &Tree) -> Vec<Violation> {
+    let text = tree.get(MAY_BE_ABSENT).map_or("", |it| &it.text);
+    let rows = text.lines().enumerate().filter(|(_, line)| !line.starts_with('#'));
+    let mut violations = Vec::new();
+    for (index, line) in rows {
+        let Some(name) = line.split_whitespace().next() else { continue };
+        let asked = format!("\"{name}");
+        if !tree.texts().any(|(_, text)| text.contains(&asked)) {
+            let text = format!("no test asks for `{name}`: remove it");
+            violations.push(Violation::new(MAY_BE_ABSENT, index + 1, text));
+        }
+    }
     violations
 }
 
@@ -138,6 +184,31 @@ mod tests {
         let found = gone(&tree, paths.into_iter().map(str::to_owned));
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].text.starts_with("`crates/swath/src/attic` has a row"), "{found:?}");
+    }
+
+    #[test]
+    fn a_function_that_is_gone_is_found() {
+        let planted = Planted::clean();
+        let text = "pub fn open() {}\nmade! { fn with_fs() {} }\n#[cfg(test)]\nfn save() {}\n";
+        planted.put("crates/swath/src/read.rs", text);
+        let names = ["open", "with_fs", "save"].map(str::to_owned);
+        let found = unwritten(&planted.tree(), names.into_iter());
+        let texts: Vec<&str> = found.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(texts, ["no function is called `save`: remove it"]);
+    }
+
+    #[test]
+    fn a_room_never_names_rooms_and_crates() {
+        assert!(["engine", "verb", "swath_os"].into_iter().all(is_room));
+        assert!(!["attic", "swath_attic", "os"].into_iter().any(is_room));
+    }
+
+    #[test]
+    fn a_capability_that_no_test_asks_for_is_found() {
+        let planted = Planted::clean();
+        planted.put(MAY_BE_ABSENT, "# why\n\nfuse  containers\nroot  laptops\n");
+        planted.put("crates/plan/tests/a.rs", "fn a() { skip(\"fuse: none\") } // root\n");
+        planted.finds(capabilities, &format!("{MAY_BE_ABSENT}:4: no test asks for `root`"));
     }
 
     #[test]
