@@ -32,6 +32,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::Storage;
@@ -187,7 +188,7 @@ impl CopyOptions {
         match shared {
             Ok(()) => Ok(true),
             Err(error)
-                if error.raw_os_error().is_some_and(|number| LASTING.contains(&number)) =>
+                if Errno::from_io_error(&error).is_some_and(|it| LASTING.contains(&it)) =>
             {
                 Err(Error::io(Operation::Write, draft.path(), error).at(extent))
             }
@@ -263,8 +264,8 @@ impl Copied {
     }
 }
 
-/// What a copy would meet as well: `EIO`, `ENOMEM`, `ENOSPC`, `EDQUOT`.
-const LASTING: [i32; 4] = [5, 12, 28, 122];
+/// What a copy would meet as well.
+const LASTING: [Errno; 4] = [Errno::IO, Errno::NOMEM, Errno::NOSPC, Errno::DQUOT];
 /// Bytes of one call of the kernel: between two of them somebody may cancel.
 const KERNEL_SIZE: u64 = 64 << 20;
 

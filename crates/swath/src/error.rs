@@ -9,6 +9,7 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use rustix::io::Errno;
 use swath_plan::extent::Extent;
 
 /// The result of everything in this crate that can fail.
@@ -284,20 +285,24 @@ fn common(source: &io::Error) -> Option<&Common> {
 }
 
 fn hint_for(source: &io::Error) -> &'static str {
-    match number_of(source) {
-        Some(1) => "the file may be immutable (`lsattr`), or the call forbidden here",
-        Some(2) => "check the path",
-        Some(13) => "check the permissions of the file and of the folders above it",
-        Some(21) => "name a file in it",
-        Some(40) => "mend the symbolic link that points back to itself",
-        Some(23 | 24) => "raise the limit of open files (`ulimit -n`)",
-        Some(5) => "the device or file system failed: look into the kernel's log",
-        Some(12) => "read less at once, or `scan` without keeping",
-        Some(27) => "raise the limit of file sizes (`ulimit -f`), or use another file system",
-        Some(28) => "free space on this file system, or write to another one",
-        Some(30) => "this file system is mounted read-only: write to another one",
-        Some(36) => "choose a shorter name",
-        Some(122) => "your quota is used up: free space, or ask for more",
+    // Sources of the caller's may have numbers that no kernel has.
+    let number = number_of(source).map(io::Error::from_raw_os_error);
+    match number.and_then(|number| Errno::from_io_error(&number)) {
+        Some(Errno::PERM) => "the file may be immutable (`lsattr`), or the call forbidden here",
+        Some(Errno::NOENT) => "check the path",
+        Some(Errno::ACCESS) => "check the permissions of the file and of the folders above it",
+        Some(Errno::ISDIR) => "name a file in it",
+        Some(Errno::LOOP) => "mend the symbolic link that points back to itself",
+        Some(Errno::MFILE | Errno::NFILE) => "raise the limit of open files (`ulimit -n`)",
+        Some(Errno::IO) => "the device or file system failed: look into the kernel's log",
+        Some(Errno::NOMEM) => "read less at once, or `scan` without keeping",
+        Some(Errno::FBIG) => {
+            "raise the limit of file sizes (`ulimit -f`), or use another file system"
+        }
+        Some(Errno::NOSPC) => "free space on this file system, or write to another one",
+        Some(Errno::ROFS) => "this file system is mounted read-only: write to another one",
+        Some(Errno::NAMETOOLONG) => "choose a shorter name",
+        Some(Errno::DQUOT) => "your quota is used up: free space, or ask for more",
         _ => "",
     }
 }
@@ -348,6 +353,14 @@ impl From<Error> for io::Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_that_no_kernel_has_gives_no_hint() {
+        for number in [i32::MIN, -1, 0, 4096, i32::MAX] {
+            let source = io::Error::from_raw_os_error(number);
+            assert_eq!(Error::io(Operation::Read, Path::new("a"), source).what_to_try(), "");
+        }
+    }
 
     #[test]
     fn the_text_says_what_to_what_at_which_bytes() {

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use rustix::io::Errno;
 use swath_os::machine;
 use swath_plan::checksums::{CHUNK_SIZE, Checksums};
 use swath_plan::extent::Extent;
@@ -54,9 +55,9 @@ impl Copy {
 
     /// Whether this process, not the copy, is why it cannot be opened.
     pub(crate) fn lacks_resources(&self) -> bool {
-        // ENOMEM, ENFILE, EMFILE
         let number = self.0.as_ref().err().and_then(Error::raw_os_error);
-        matches!(number, Some(12 | 23 | 24))
+        let lacking = [Errno::NOMEM, Errno::NFILE, Errno::MFILE].map(Errno::raw_os_error);
+        number.is_some_and(|number| lacking.contains(&number))
     }
 
     fn opened(&self) -> Option<&Arc<Opened>> {

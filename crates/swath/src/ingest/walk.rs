@@ -263,7 +263,7 @@ impl Walk<'_> {
             let stat = fstat(&folder)?;
             node.calls += 1;
             if self.is_above(node.parent, stat.st_dev, stat.st_ino) {
-                return Err(io::Error::from_raw_os_error(40)); // ELOOP
+                return Err(Errno::LOOP.into());
             }
             node.identity = Some((stat.st_dev, stat.st_ino));
         }

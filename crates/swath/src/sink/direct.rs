@@ -6,10 +6,11 @@ use std::num::NonZeroU64;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use rustix::io::Errno;
 use swath_os::direct;
 
-/// The kernel's numbers for "not like this": `EINVAL` and `EOPNOTSUPP`.
-const REFUSALS: [i32; 2] = [22, 95];
+/// The kernel's words for "not like this".
+const REFUSALS: [Errno; 2] = [Errno::INVAL, Errno::OPNOTSUPP];
 
 /// A descriptor that writes past the page cache.
 #[derive(Debug)]
@@ -88,7 +89,10 @@ impl DirectFile {
                 Ok(0) => return Err(ErrorKind::WriteZero.into()),
                 Ok(written) => done += written,
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.raw_os_error().is_some_and(|n| REFUSALS.contains(&n)) => {
+                Err(error)
+                    if Errno::from_io_error(&error)
+                        .is_some_and(|it| REFUSALS.contains(&it)) =>
+                {
                     self.refused.store(true, Ordering::Relaxed);
                     return Ok(Progress::Refused(done));
                 }

@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
 use rustix::fs::{FileType, Stat};
+use rustix::io::Errno;
 use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
 use swath_plan::policy::Storage;
@@ -55,7 +56,7 @@ pub(crate) fn kind(file: &File, stat: &Stat) -> io::Result<Kind> {
         FileType::RegularFile if len == 0 => Ok(Kind::Made),
         FileType::RegularFile => Ok(Kind::Sized(len)),
         FileType::BlockDevice => Ok(Kind::Sized(device_len(file)?)),
-        FileType::Directory => Err(io::Error::from_raw_os_error(21)), // EISDIR
+        FileType::Directory => Err(Errno::ISDIR.into()),
         _ => Ok(Kind::Stream),
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rustix::fs::OFlags;
+use rustix::io::Errno;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
@@ -16,9 +17,6 @@ use super::mirrored::Group;
 use super::{Inner, ReadAt, Source, SourceFacts, SourceTrouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::report::Report;
-
-/// What the kernel says of a position in something that has none.
-const ESPIPE: i32 = 29;
 
 /// How long a source is, and whether it can be read by position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,8 +95,8 @@ impl Opened {
         let inspect = |error| Error::io(Operation::Inspect, &name, error);
         let stat = rustix::fs::fstat(&file).map_err(|error| inspect(error.into()))?;
         let mut kind =
-            file::kind(&file, &stat).map_err(|error| match error.raw_os_error() {
-                Some(21) => Error::io(Operation::Read, &name, error),
+            file::kind(&file, &stat).map_err(|error| match Errno::from_io_error(&error) {
+                Some(Errno::ISDIR) => Error::io(Operation::Read, &name, error),
                 _ => inspect(error),
             })?;
         // Not the kernel's own: empty, as it says, or filled this moment, or not seekable.
@@ -110,7 +108,10 @@ impl Opened {
                     before = file::identity(&file).map_err(inspect)?;
                     if before.len > 0 { Kind::Sized(before.len) } else { Kind::Made }
                 }
-                Err(error) if error.raw_os_error() == Some(ESPIPE) => Kind::Stream,
+                // There are no positions in it.
+                Err(error) if Errno::from_io_error(&error) == Some(Errno::SPIPE) => {
+                    Kind::Stream
+                }
                 Err(_) => Kind::Made,
             };
         }
