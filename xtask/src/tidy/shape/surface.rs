@@ -8,8 +8,10 @@
 
 use std::collections::BTreeSet;
 
-use syn::{FnArg, ImplItem, Item, Type, UseTree, Visibility};
+use syn::{FnArg, ImplItem, Item, Type, Visibility};
 
+use crate::tidy::modules::{self, Crate};
+use crate::tidy::names::{self, Path, Used};
 use crate::tidy::tree::Tree;
 
 /// One public function or method.
@@ -49,58 +51,46 @@ impl Surface {
     pub(super) fn of(tree: &Tree, folder: &str) -> Surface {
         let mut surface = Surface::default();
         let root = format!("{folder}/lib.rs");
-        if let Some(items) = parsed(tree, &root) {
-            for item in items {
-                if let Item::Use(used) = item
-                    && is_public(&used.vis)
-                {
-                    surface.root.extend(
-                        leaves(&used.tree).into_iter().filter_map(|it| it.last().cloned()),
-                    );
-                }
-            }
-            surface.module(
-                tree,
-                items,
-                &Place { file: root, folder: folder.to_owned(), root: folder.to_owned() },
-            );
+        for krate in modules::crates(tree).iter().filter(|it| it.root == root) {
+            let items = parsed(tree, krate.root);
+            let names = shown(items, &[]).into_iter().filter(|it| it.name != "*");
+            surface.root = names.map(|it| it.name).collect();
+            surface.module(tree, krate, items);
         }
         surface.methods(tree, folder);
         surface
     }
 
     /// The public items of one module.
-    fn module(&mut self, tree: &Tree, items: &[Item], place: &Place) {
+    fn module(&mut self, tree: &Tree, krate: &Crate<'_>, items: &[Item]) {
+        let Some(file) = krate.modules.get(&self.module).map(|it| it.file) else { return };
         for item in items {
             match item {
                 Item::Mod(module) if is_public(&module.vis) => {
                     self.module.push(module.ident.to_string());
-                    let inner = place.child(&module.ident.to_string());
-                    match &module.content {
-                        Some((_, items)) => self.module(tree, items, place),
-                        None => {
-                            let items = parsed(tree, &inner.file).unwrap_or_default();
-                            self.module(tree, items, &inner);
+                    match (&module.content, krate.modules.get(&self.module)) {
+                        (Some((_, items)), _) => self.module(tree, krate, items),
+                        (None, Some(inner)) => {
+                            self.module(tree, krate, parsed(tree, inner.file))
                         }
+                        (None, None) => {}
                     }
                     self.module.pop();
                 }
-                Item::Use(used) if is_public(&used.vis) => {
-                    for leaf in leaves(&used.tree) {
-                        self.used(tree, &leaf, place);
-                    }
-                }
-                _ => self.item(item, None, place),
+                _ => self.item(item, None, file),
             }
+        }
+        for used in shown(items, &self.module) {
+            self.used(tree, krate, &used.path);
         }
     }
 
     /// Keeps a public function or type, the one called `name` if a name is given.
-    fn item(&mut self, item: &Item, name: Option<&str>, place: &Place) {
+    fn item(&mut self, item: &Item, name: Option<&str>, file: &str) {
         let is_wanted = |ident: &syn::Ident| name.is_none_or(|name| ident == name);
         match item {
             Item::Fn(it) if is_public(&it.vis) && is_wanted(&it.sig.ident) => {
-                let mut found = function(&it.sig, None, place);
+                let mut found = function(&it.sig, None, file);
                 found.module = self.module.join("::");
                 self.functions.push(found);
             }
@@ -115,49 +105,26 @@ impl Surface {
     }
 
     /// Follows a re-export to what it names.
-    fn used(&mut self, tree: &Tree, path: &[String], place: &Place) {
-        let [modules @ .., name] = path else { return };
-        let Some(home) = place.resolve(modules) else { return };
-        if !self.seen.insert((self.module.join("::"), home.file.clone(), name.clone())) {
-            return;
-        }
-        let Some(items) = parsed(tree, &home.file) else { return };
-        for item in items {
-            self.item(item, Some(name), &home);
-            if let Item::Use(used) = item
-                && !matches!(used.vis, Visibility::Inherited)
-            {
-                for leaf in leaves(&used.tree).iter().filter(|it| it.last() == Some(name)) {
-                    self.used(tree, leaf, &home);
-                }
-            }
+    fn used(&mut self, tree: &Tree, krate: &Crate<'_>, path: &Path) {
+        let (Some(file), Some(name)) = (krate.file_of(path), path.names.last()) else { return };
+        if self.seen.insert((self.module.join("::"), file.to_owned(), name.clone())) {
+            parsed(tree, file).iter().for_each(|item| self.item(item, Some(name), file));
         }
     }
 
     /// Public methods of public types, wherever in the crate they stand.
     fn methods(&mut self, tree: &Tree, folder: &str) {
-        let files: Vec<String> = tree
-            .rust()
-            .map(|(path, _)| path.to_owned())
-            .filter(|path| path.starts_with(folder) && !path.ends_with("tests.rs"))
-            .collect();
-        for file in files {
-            let place =
-                Place { file: file.clone(), folder: String::new(), root: String::new() };
-            for item in parsed(tree, &file).unwrap_or_default() {
+        let files = tree.rust().filter(|(path, _)| path.starts_with(folder));
+        for (file, rust) in files.filter(|(path, _)| !path.ends_with("tests.rs")) {
+            for item in &rust.items {
                 let Item::Impl(block) = item else { continue };
-                let Some(owner) = name_of(&block.self_ty).filter(|it| self.types.contains(it))
-                else {
-                    continue;
-                };
-                if block.trait_.is_some() {
-                    continue;
-                }
+                let owner = name_of(&block.self_ty).filter(|it| self.types.contains(it));
+                let Some(owner) = owner.filter(|_| block.trait_.is_none()) else { continue };
                 for method in &block.items {
                     if let ImplItem::Fn(it) = method
                         && is_public(&it.vis)
                     {
-                        self.functions.push(function(&it.sig, Some(owner.clone()), &place));
+                        self.functions.push(function(&it.sig, Some(owner.clone()), file));
                     }
                 }
             }
@@ -165,68 +132,19 @@ impl Surface {
     }
 }
 
-/// A module: its file, the folder of its children, and the root of its crate.
-struct Place {
-    file: String,
-    folder: String,
-    root: String,
+fn parsed<'t>(tree: &'t Tree, file: &str) -> &'t [Item] {
+    tree.get(file).and_then(|it| it.rust.as_ref()).map_or(&[], |rust| &rust.items)
 }
 
-impl Place {
-    fn child(&self, name: &str) -> Place {
-        Place {
-            file: format!("{}/{name}.rs", self.folder),
-            folder: format!("{}/{name}", self.folder),
-            root: self.root.clone(),
-        }
-    }
-
-    /// The module at the end of these names; `None` in another crate.
-    fn resolve(&self, modules: &[String]) -> Option<Place> {
-        let root = Place {
-            file: format!("{}/lib.rs", self.root),
-            folder: self.root.clone(),
-            root: self.root.clone(),
-        };
-        let here = Place {
-            file: self.file.clone(),
-            folder: self.folder.clone(),
-            root: self.root.clone(),
-        };
-        let (mut place, rest) = match modules.split_first() {
-            Some((first, rest)) if first == "crate" => (root, rest),
-            Some((first, rest)) if first == "self" => (here, rest),
-            Some((first, _)) if first == "super" || first.starts_with("swath_") => return None,
-            _ => (here, modules),
-        };
-        for name in rest {
-            place = place.child(name);
-        }
-        Some(place)
-    }
-}
-
-fn parsed<'t>(tree: &'t Tree, file: &str) -> Option<&'t [Item]> {
-    Some(&tree.get(file)?.rust.as_ref()?.items)
+/// What the `pub use` of a module bring.
+fn shown(items: &[Item], module: &[String]) -> Vec<Used> {
+    let is_shown = |item: &&Item| matches!(item, Item::Use(used) if is_public(&used.vis));
+    let items: Vec<Item> = items.iter().filter(is_shown).cloned().collect();
+    names::of(&items, module.to_vec()).into_iter().flat_map(|it| it.used).collect()
 }
 
 fn is_public(visibility: &Visibility) -> bool {
     matches!(visibility, Visibility::Public(_))
-}
-
-/// The paths that a `use` names.
-fn leaves(tree: &UseTree) -> Vec<Vec<String>> {
-    match tree {
-        UseTree::Path(path) => {
-            let mut inner = leaves(&path.tree);
-            inner.iter_mut().for_each(|leaf| leaf.insert(0, path.ident.to_string()));
-            inner
-        }
-        UseTree::Name(name) => vec![vec![name.ident.to_string()]],
-        UseTree::Rename(name) => vec![vec![name.ident.to_string()]],
-        UseTree::Group(group) => group.items.iter().flat_map(leaves).collect(),
-        UseTree::Glob(_) => Vec::new(),
-    }
 }
 
 fn name_of(kind: &Type) -> Option<String> {
@@ -234,7 +152,7 @@ fn name_of(kind: &Type) -> Option<String> {
     Some(path.path.segments.last()?.ident.to_string())
 }
 
-fn function(signature: &syn::Signature, owner: Option<String>, place: &Place) -> Function {
+fn function(signature: &syn::Signature, owner: Option<String>, file: &str) -> Function {
     let inputs = signature.inputs.iter().filter_map(|input| match input {
         FnArg::Receiver(_) => None,
         FnArg::Typed(typed) => {
@@ -244,7 +162,7 @@ fn function(signature: &syn::Signature, owner: Option<String>, place: &Place) ->
         }
     });
     Function {
-        path: place.file.clone(),
+        path: file.to_owned(),
         line: signature.ident.span().start().line,
         name: signature.ident.to_string(),
         module: String::new(),
