@@ -47,7 +47,6 @@ type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
     expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None, workers=0,
     engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
-#[expect(clippy::fn_params_excessive_bools, reason = "as above")]
 pub(crate) fn read_matrix(
     py: Python<'_>,
     source: Input,

@@ -9,6 +9,7 @@
 
 mod crates;
 mod cycles;
+mod expects;
 mod lines;
 mod links;
 mod members;
@@ -64,7 +65,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 23] = [
+const RULES: [Rule; 24] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -75,6 +76,7 @@ const RULES: [Rule; 23] = [
     unsafety::check,
     sizes::check,
     words::check,
+    expects::check,
     text::check,
     threads::check,
     opening::check,

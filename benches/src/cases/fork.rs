@@ -57,7 +57,6 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Case<'_>> {
             fs::remove_dir(&folder)?;
             let beyond = (with.seconds - bare.seconds).max(0.0);
             let work = Work::new(calls, written?);
-            #[expect(clippy::cast_precision_loss, reason = "a few million")]
             let a_million = beyond / calls as f64 * 1e6;
             Ok(Work { seconds: Some(a_million), ..work })
         };
@@ -68,7 +67,6 @@ pub(super) fn build_join(bench: &Bench, threads: usize) -> Result<Case<'_>> {
     let calls = fork::joins(n);
     let bare = move || {
         let (calls, timing) = timed(|| pool.install(|| fork::joins(n)))?;
-        #[expect(clippy::cast_precision_loss, reason = "a few million")]
         let seconds = timing.seconds / calls as f64 * 1e6;
         let work = Work::new(calls, calls);
         Ok(Work { seconds: Some(seconds), ..work })
@@ -118,7 +116,6 @@ pub(super) fn build_stitch(bench: &Bench, threads: usize) -> Result<Case<'_>> {
         control::memory(bench),
     ];
     // 4 GB/s, and 1 ms a GB where blocks can be shared.
-    #[expect(clippy::cast_precision_loss, reason = "a gibibyte")]
     let (slow, fast) = (len as f64 / 4e9, len as f64 / 1e9 * 1e-3);
     let shares_blocks = matches!(kind(bench)?, FileSystem::Xfs | FileSystem::Btrfs);
     let aligned = if shares_blocks { fast } else { slow };

@@ -108,7 +108,6 @@ pub(super) fn build_write<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'
     let mut contestants = vec![text.contestant(bench, WRITE, 0, write)];
     let absent = peers(bench, text, &mut contestants, &[SCIPY_WRITE, FMM_WRITE]);
     contestants.push(control::memory(bench));
-    #[expect(clippy::cast_precision_loss, reason = "a gigabyte")]
     let seconds = text.input.made.bytes as f64 / 1e9;
     let goals = vec![Goal::seconds(WRITE, seconds), Goal::speed(WRITE, 5.0, &[FMM_WRITE.name])];
     Ok(Case { contestants, absent, goals })
@@ -118,7 +117,6 @@ fn lines_of(path: &Path) -> Result<u64> {
     Ok(swath::ReadOptions::new().count(path, b'\n')?.value)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "a few million")]
 fn seconds(values: u64, per_second: f64) -> f64 {
     values as f64 / per_second
 }

@@ -34,7 +34,6 @@ pub(crate) fn counted<'b>(
         let work = traced(reader, &files.folder, &trace)?;
         let calls = total(&fs::read_to_string(&trace)?)?;
         fs::remove_file(&trace)?;
-        #[expect(clippy::cast_precision_loss, reason = "a few million")]
         let calls_per_file = calls as f64 / files.made.files as f64;
         Ok(Work { calls_per_file: Some(calls_per_file), ..work })
     };

@@ -267,9 +267,7 @@ pub fn counted(count: u64, noun: &str) -> String {
 
 /// Returns bytes over time; a time of 0 counts as a nanosecond.
 pub fn bytes_per_s(bytes: u64, elapsed: Duration) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-    let bytes = bytes as f64;
-    bytes / elapsed.as_secs_f64().max(1e-9)
+    bytes as f64 / elapsed.as_secs_f64().max(1e-9)
 }
 
 /// Returns a size for people, with the exact bytes where it was rounded.
@@ -283,7 +281,6 @@ pub fn size_text(bytes: u64) -> String {
     if bytes.trailing_zeros() as usize >= shift {
         return format!("{} {name}", bytes >> shift);
     }
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     let rounded = bytes as f64 / (1_u64 << shift) as f64;
     format!("{rounded:.1} {name} ({bytes} bytes)")
 }

@@ -41,7 +41,6 @@ impl Serialize for Micros {
     fn serialize<S: Serializer>(&self, out: S) -> Result<S::Ok, S::Error> {
         // Exact for a hundred days; and a quotient is the double that is nearest to the digits
         // that are wanted, so those are what is written.
-        #[expect(clippy::cast_precision_loss, reason = "no run takes so long")]
         out.serialize_f64(self.0 as f64 / 1000.0)
     }
 }

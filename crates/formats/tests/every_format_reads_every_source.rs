@@ -2,7 +2,6 @@
 //! and gives the same; a file that changes between two looks is an error in each.
 
 #![cfg(feature = "arrow")]
-#![expect(clippy::expect_used, reason = "a test")]
 
 use std::fs::{self, File};
 use std::io::{self, Write};

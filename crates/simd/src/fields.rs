@@ -186,7 +186,7 @@ const TENS: [u64; MOST_DIGITS] = {
 /// As it is a few times that at most, its lower 64 bits are all of it.
 #[inline(always)]
 fn nearest(digits: u64, decimals: usize, is_cut: bool) -> Option<f64> {
-    #[expect(clippy::cast_precision_loss, reason = "what it loses is found below")]
+    // What this loses is found below.
     let guess = digits as f64 / POWERS[decimals];
     let bits = guess.to_bits();
     let shift = 1075_u64.wrapping_sub(bits >> 52);

@@ -27,7 +27,6 @@ pub fn word(seed: u64, index: u64) -> u64 {
 /// bits that a double has.
 #[inline]
 #[must_use]
-#[expect(clippy::cast_precision_loss, reason = "53 bits")]
 pub fn fraction(seed: u64, index: u64) -> f64 {
     const BITS: u32 = 53;
     (word(seed, index) >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64

@@ -1,8 +1,6 @@
 //! A process may put itself under a limit of memory and come out again. In a program of its own:
 //! the limit is for everything that the process does.
 
-#![expect(clippy::expect_used, reason = "a test")]
-
 use std::fs::{self, File};
 use std::io::{Read, Write};
 

@@ -136,9 +136,7 @@ impl Report {
 
     /// Bytes a second, in units of 10⁹.
     pub fn gb_per_s(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let bytes = self.bytes as f64;
-        bytes / self.elapsed.as_secs_f64().max(1e-9) / 1e9
+        self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9) / 1e9
     }
 }
 

@@ -85,7 +85,6 @@ fn a_rate_limit_spaces_the_reads() {
     for engine in [Engine::Serial, Engine::Pool, Engine::Ring] {
         let options = ReadOptions::new().with_engine(engine).with_rate_bytes_per_s(rate);
         let report = options.read(file.path()).expect("read").report;
-        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
         let least = LEN as f64 / rate as f64 - 0.001;
         assert!(report.elapsed.as_secs_f64() >= least, "{engine}: {:?}", report.elapsed);
     }

@@ -1,7 +1,5 @@
 //! Any cutting of a file into extents gives the records of one scan, each once.
 
-#![expect(clippy::expect_used, reason = "a test")]
-
 use std::io::Write;
 
 use swath::{Cut, Extent, ReadOptions, Records};

@@ -108,6 +108,17 @@ pub(super) const UNSAFE_UNDER: &[&str] =
 pub(super) const FORBID_UNSAFE_IN: &[&str] =
     &["plan", "swath", "formats", "profile", "study", "cli"];
 
+/// Lints that are on unless a manifest says otherwise, as far as they are expected somewhere.
+pub(super) const DEFAULT_LINTS: &[&str] = &[
+    "dead_code",
+    "non_upper_case_globals",
+    "clippy::large_enum_variant",
+    "clippy::len_without_is_empty",
+    "clippy::missing_safety_doc",
+    "clippy::too_many_arguments",
+    "clippy::unnecessary_cast",
+];
+
 pub(super) const FUNCTION_LINES: usize = 70;
 pub(super) const FILE_LINES: usize = 500;
 /// Exceptions to both limits.

@@ -97,9 +97,7 @@ fn json(target: &Target, args: &Compress, report: &Compressed) -> Json {
 
 /// What is left of 1; nothing is left as it is.
 pub(super) fn ratio(packed: u64, plain: u64) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-    let (packed, plain) = (packed as f64, plain.max(1) as f64);
-    packed / plain
+    packed as f64 / plain.max(1) as f64
 }
 
 fn text(target: &Target, report: &Compressed) -> String {

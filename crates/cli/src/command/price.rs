@@ -61,9 +61,7 @@ pub(super) fn run(args: &Price) -> Result<Outcome> {
 
 /// Contracts in a second.
 fn speed(priced: &Priced) -> f64 {
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-    let contracts = priced.contracts as f64;
-    contracts / priced.elapsed.as_secs_f64().max(1e-9)
+    priced.contracts as f64 / priced.elapsed.as_secs_f64().max(1e-9)
 }
 
 fn json(target: &Target, args: &Price, priced: &Priced) -> Json {

@@ -36,7 +36,6 @@ impl Timed {
 
     /// Returns the median speed for an input of `size` bytes.
     pub(super) fn bytes_per_s(&self, size: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
         let size = self.bytes.unwrap_or(size) as f64;
         size / self.median()
     }

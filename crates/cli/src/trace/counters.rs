@@ -67,13 +67,11 @@ impl Rates {
         let count = if mine().next().is_some() { (end - start) / window + 1 } else { 0 };
         let mut bytes = vec![0.0; usize::try_from(count).unwrap_or(0)];
         for span in mine() {
-            #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
             let (all, whole) = (span.bytes as f64, span.duration_ns.max(1) as f64);
             let (mut at, until) = (span.start_ns, span.start_ns + span.duration_ns.max(1));
             while at < until {
                 let index = (at - start) / window;
                 let next = (start + (index + 1) * window).min(until);
-                #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
                 let part = (next - at) as f64 / whole;
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
                 if let Some(bytes) = bytes.get_mut(index) {
@@ -93,7 +91,6 @@ impl Rates {
     ) -> io::Result<()> {
         let mut at = self.start;
         for bytes in &self.bytes {
-            #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
             let rate = bytes * 1e9 / self.window as f64;
             #[expect(
                 clippy::cast_possible_truncation,

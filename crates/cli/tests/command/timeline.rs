@@ -120,10 +120,8 @@ fn checked(path: &Path, command: &str) -> (BTreeMap<String, u64>, BTreeMap<Strin
 
 /// Bytes a second, times the seconds that they are of, are the bytes.
 fn check_rates(rates: &[(u64, u64)], moved: u64) {
-    #[expect(clippy::cast_precision_loss, reason = "compared with room")]
     let of = |pair: &[(u64, u64)]| pair[0].1 as f64 * (pair[1].0 - pair[0].0) as f64 / 1e9;
     let sum: f64 = rates.windows(2).map(of).sum();
-    #[expect(clippy::cast_precision_loss, reason = "compared with room")]
     let apart = (sum - moved as f64).abs();
     assert!(apart < 2.0 + sum / 1e4, "{sum} of {moved} bytes are in {rates:?}");
 }

@@ -167,7 +167,6 @@ pub fn hardware() -> Result<(), &'static str> {
     reason.as_deref().map_or(Ok(()), Err)
 }
 
-#[expect(clippy::cast_precision_loss, reason = "counters of one run are far below 2^53")]
 fn as_float(count: u64) -> f64 {
     count as f64
 }

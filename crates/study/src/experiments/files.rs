@@ -250,7 +250,6 @@ fn by_lines(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for &size in sizes {
         let grove = Grove::new(stage, all / size, size)?;
-        #[expect(clippy::cast_precision_loss, reason = "some kB")]
         let x = size as f64 / 1e3;
         for &state in states(stage) {
             let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());

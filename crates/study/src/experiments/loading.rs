@@ -289,7 +289,6 @@ pub(super) fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "threads and bytes of a chunk")]
 fn at(x: usize) -> f64 {
     x as f64
 }
@@ -320,7 +319,6 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
     let mut entrants = Entrants::default();
     for &size in sizes {
         let loading = Loading::new(stage, size, 2)?;
-        #[expect(clippy::cast_precision_loss, reason = "below 2^53")]
         let x = size as f64 / 1e6;
         for &state in states(stage) {
             entrants.here.push(loading.own(SEQUENTIAL, x, state, 1, own(1)));

@@ -108,7 +108,6 @@ fn gb_per_s(name: &'static str, of_folder: bool, bytes: usize) -> Unit {
     Unit { name, of_folder, unit: "GB/s", per_second: true, count: float(bytes) / 1e9 }
 }
 
-#[expect(clippy::cast_precision_loss, reason = "below 2^53")]
 fn float(count: usize) -> f64 {
     count as f64
 }

@@ -70,7 +70,6 @@ pub struct TimedFiles {
 
 impl TimedFiles {
     /// Files a second.
-    #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
     fn rate(self) -> f64 {
         self.files as f64 / self.elapsed.as_secs_f64()
     }
@@ -135,21 +134,16 @@ pub struct IngestReport {
 impl IngestReport {
     /// Bytes a second, in units of 10⁹.
     pub fn gb_per_s(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let bytes = self.bytes as f64;
-        bytes / self.elapsed.as_secs_f64().max(1e-9) / 1e9
+        self.bytes as f64 / self.elapsed.as_secs_f64().max(1e-9) / 1e9
     }
 
     /// Files a second.
     pub fn files_per_s(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
-        let files = self.files as f64;
-        files / self.elapsed.as_secs_f64().max(1e-9)
+        self.files as f64 / self.elapsed.as_secs_f64().max(1e-9)
     }
 
     /// System calls for each file that was read or tried.
     pub fn calls_per_file(&self) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "a figure for people")]
         let (calls, files) =
             (self.calls.total() as f64, (self.files + self.failed + self.skipped) as f64);
         if files > 0.0 { calls / files } else { 0.0 }

@@ -357,7 +357,7 @@ fn not_zero(args: &Convert, table: &Columns) -> Result<Coo<u64>> {
     })
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "of other columns a cell may be refused")]
+/// Never refused, as cells of other columns may be.
 fn cell<T: Copy>(column: &&[T], row: usize) -> Result<T> {
     Ok(column[row])
 }

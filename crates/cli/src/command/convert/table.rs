@@ -181,11 +181,7 @@ cells!(of_u64 u64: u64);
 
 /// An integer as the double that is that number.
 pub(super) fn exact(args: &Convert, value: i128) -> Result<f64> {
-    #[expect(
-        clippy::cast_precision_loss,
-        clippy::cast_possible_truncation,
-        reason = "compared"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "compared")]
     let (double, back) = (value as f64, value as f64 as i128);
     if back != value {
         let path = args.input.display();
