@@ -1,10 +1,13 @@
 //! From an error to one line: what could not be done to what, why, and what to try.
 
 use std::error::Error;
-use std::io;
+use std::io::{self, ErrorKind};
 
 use anyhow::Chain;
+use swath::Operation;
 use thiserror::Error as DeriveError;
+
+use crate::output::OutputError;
 
 /// `EMFILE`, which has no [`io::ErrorKind`].
 const TOO_MANY_FILES: i32 = 24;
@@ -71,6 +74,17 @@ fn hint_of(cause: &(dyn Error + 'static)) -> &'static str {
         (_, _, Some(TOO_MANY_FILES)) => "raise the limit of open files (`ulimit -n`)",
         _ => "",
     }
+}
+
+/// Whether whoever was to read what is written has gone away.
+pub(crate) fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let of_format = error.downcast_ref::<swath_formats::Error>();
+    let written = of_format
+        .and_then(|error| error.library())
+        .or_else(|| error.downcast_ref::<swath::Error>())
+        .filter(|error| error.operation() == Operation::Write);
+    error.downcast_ref::<OutputError>().is_some_and(OutputError::is_closed)
+        || written.is_some_and(|error| error.io_kind() == ErrorKind::BrokenPipe)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! The `swath` command: words → options → one call of the library → text or JSON.
 //!
 //! ```text
-//! args    what may be said            input   PATH, `-` or file:// → what to read
-//! command one file for each verb      report  how it went, as text and as JSON
+//! run     words → exit code           input   PATH, `-` or file:// → what to read
+//! cli     all that may be said        report  how it went, as text and as JSON
+//! command one file for each verb      args    the flags that several of them share
 //! profile what `tune` measured, kept and found again
 //! demo    everything at once, on inputs of its own
 //! trace   a timeline as JSON for viewers
@@ -23,10 +24,12 @@
 #![forbid(unsafe_code)]
 
 pub mod args;
+pub mod cli;
 pub mod command;
 pub mod input;
 pub mod profile;
 pub mod report;
+pub mod run;
 
 mod demo;
 mod door;

@@ -5,5 +5,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    swath_cli::command::run(std::env::args_os())
+    swath_cli::run::run(std::env::args_os())
 }

@@ -7,8 +7,7 @@ use anyhow::Result;
 use swath::mirror::SharedDevice;
 use swath::{Profile, ReadOptions, Source};
 
-use crate::args::mirror::CopiesArgs;
-use crate::args::read::ProfileArgs;
+use crate::args::{CopiesArgs, ProfileArgs};
 use crate::input::Input;
 use crate::output::complain;
 

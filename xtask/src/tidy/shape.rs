@@ -19,7 +19,7 @@ use surface::{Function, Surface};
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 const HEADER: &str = "crates/capi/include/swath.h";
 const PYTHON: &str = "python/package/swath/__init__.py";
-const COMMAND: &str = "crates/cli/src/args";
+const COMMAND: &str = "crates/cli/src/command";
 
 /// Finds public functions and setters of another shape.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {

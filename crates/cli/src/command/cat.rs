@@ -3,55 +3,142 @@
 use std::io::{BufRead, Read, Seek, SeekFrom, Write};
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use swath::append::Opened;
+use swath::sink::{Durability, HardLinks};
 use swath::timeline::{Activity, Recorder};
 use swath::{Extent, Output, ReadOptions};
+use swath_formats::compressed::DecompressOptions;
 
-use super::{Outcome, decompress};
-use crate::args::verbs;
+use super::target::{Target, note_all};
+use super::{Command, Outcome, decompress};
+use crate::args::{
+    CopiesArgs, ExtentArgs, Files, FlowArgs, OutputArgs, TimelineArgs, input, parse_extent,
+};
 use crate::failure::Refused;
+use crate::input::Input;
 use crate::output::{OutputError, unbuffered};
 use crate::profile::Profiles;
 
-pub(super) fn run(args: &verbs::Cat) -> Result<Outcome> {
-    if args.decompress {
-        return decompress::cat(args);
-    }
-    if let Some(extent) = args.starting_in {
-        return lines(args, extent);
-    }
-    // With a rate it is read as any source is.
-    if args.flow.rate.is_none()
-        && !args.copies.is_used()
-        && let Some(opened) = args.path.segments()?
-    {
-        return segments(args, opened);
-    }
-    let options = args.flow.apply(args.extent.apply(ReadOptions::new()));
-    let profiles = Profiles::new(args.flow.profile);
-    let options = profiles.apply(options, &args.path).with_timeline(args.timeline.handle());
-    let mut reader = options.reader(profiles.source(&args.copies, &args.path)?)?;
-    // A block is one write: a buffer between would only copy it.
-    let mut out = unbuffered()?;
-    let (mut recorder, mut offset) = (args.timeline.recorder("<stdout>"), 0);
-    loop {
-        let block = reader.fill_buf()?;
-        if block.is_empty() {
-            return Ok(Outcome::Done);
+/// `swath cat`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath cat data.bin | zstd > data.zst
+  swath cat --offset 1GiB --length 4KiB data.bin | xxd
+  swath cat --starting-in 1GiB..2GiB access.log | grep ' 500 '
+  swath cat --rate 50MiB/s --io-priority idle data.bin | ssh host 'cat > data.bin'
+  swath cat --decompress --offset 1GiB --length 4KiB data.zst | xxd")]
+pub struct Cat {
+    /// The file; `-` is standard input
+    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub path: Input,
+
+    /// Write what a zstd, gzip or bzip2 file holds; --offset and --length count its bytes
+    ///
+    /// Without this a compressed file is written as it is, as any other. With an index, which
+    /// `swath compress` writes for zstd and gzip, only the frames that are needed are read;
+    /// without one, all before them is decoded too.
+    #[arg(long, short, conflicts_with_all = ["mirrors", "verify_against"])]
+    pub decompress: bool,
+
+    /// Write the lines that begin in these bytes, the last one to its end, wherever that is
+    ///
+    /// Of extents that together are all of a file, each line begins in one: so many programs can
+    /// take a part each of one file.
+    #[arg(long, value_name = "FROM..TO", value_parser = parse_extent, conflicts_with_all = ["decompress", "offset", "length"])]
+    pub starting_in: Option<Extent>,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
+
+    /// Which bytes.
+    #[command(flatten)]
+    pub extent: ExtentArgs,
+
+    /// How to read.
+    #[command(flatten)]
+    pub flow: FlowArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+impl Command for Cat {
+    fn run(&self) -> Result<Outcome> {
+        if self.decompress {
+            return decompressed(self);
         }
-        let len = block.len();
-        recorder.as_mut().map(Recorder::mark);
-        out.write_all(block).map_err(OutputError::from)?;
-        if let Some(recorder) = &mut recorder {
-            recorder.lap(Activity::Write, offset, len as u64);
+        if let Some(extent) = self.starting_in {
+            return lines(self, extent);
         }
-        offset += len as u64;
-        reader.consume(len);
+        // With a rate it is read as any source is.
+        if self.flow.rate.is_none()
+            && !self.copies.is_used()
+            && let Some(opened) = self.path.segments()?
+        {
+            return segments(self, opened);
+        }
+        let options = self.flow.apply(self.extent.apply(ReadOptions::new()));
+        let profiles = Profiles::new(self.flow.profile);
+        let options = profiles.apply(options, &self.path).with_timeline(self.timeline.handle());
+        let mut reader = options.reader(profiles.source(&self.copies, &self.path)?)?;
+        // A block is one write: a buffer between would only copy it.
+        let mut out = unbuffered()?;
+        let (mut recorder, mut offset) = (self.timeline.recorder("<stdout>"), 0);
+        loop {
+            let block = reader.fill_buf()?;
+            if block.is_empty() {
+                return Ok(Outcome::Done);
+            }
+            let len = block.len();
+            recorder.as_mut().map(Recorder::mark);
+            out.write_all(block).map_err(OutputError::from)?;
+            if let Some(recorder) = &mut recorder {
+                recorder.lap(Activity::Write, offset, len as u64);
+            }
+            offset += len as u64;
+            reader.consume(len);
+        }
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.path).copies(&self.copies)
     }
 }
 
+/// Writes what a compressed file holds to standard output.
+fn decompressed(args: &Cat) -> Result<Outcome> {
+    let quiet = OutputArgs {
+        force: false,
+        durability: Durability::None,
+        hard_links: HardLinks::Refused,
+        json: false,
+        timeline: args.timeline.clone(),
+    };
+    let read = args.flow.apply(quiet.read_options());
+    let read = Profiles::new(args.flow.profile).apply(read, &args.path);
+    let mut options = DecompressOptions::new()
+        .with_offset(args.extent.offset)
+        .with_read(read.with_workers(args.flow.workers));
+    if let Some(length) = args.extent.length {
+        options = options.with_len(length);
+    }
+    let output = Target::Stdout.begin(&quiet, &args.path)?;
+    let report = options.decompress(args.path.source()?, output)?;
+    note_all(&args.path, &report.fallbacks);
+    note_all(&args.path, &report.notes());
+    Ok(decompress::outcome(&report))
+}
+
 /// The lines that begin in an extent, in their order.
-fn lines(args: &verbs::Cat, extent: Extent) -> Result<Outcome> {
+fn lines(args: &Cat, extent: Extent) -> Result<Outcome> {
     let profiles = Profiles::new(args.flow.profile);
     let options = profiles.apply(args.flow.apply(ReadOptions::new()), &args.path);
     let options = options.with_timeline(args.timeline.handle());
@@ -65,7 +152,7 @@ fn lines(args: &verbs::Cat, extent: Extent) -> Result<Outcome> {
 }
 
 /// Segments are read one behind the other, so that the checksum of each extent is compared.
-fn segments(args: &verbs::Cat, mut opened: Opened) -> Result<Outcome> {
+fn segments(args: &Cat, mut opened: Opened) -> Result<Outcome> {
     const BLOCK: usize = 1 << 20;
     let rest = opened.len().saturating_sub(args.extent.offset);
     let len = args.extent.length.unwrap_or(rest);

@@ -5,17 +5,119 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath_formats::compressed::{Compressed, Format};
+use swath::ReadOptions;
+use swath_formats::compressed::{CompressOptions, Compressed, Format};
 
-use super::Outcome;
 use super::target::{Target, note_all};
-use crate::args::compress::Compress;
+use super::{Command, Outcome};
+use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input, parse_size, words};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
+
+/// `swath compress`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath compress data.bin                          data.bin.zst beside it
+  swath compress --format gzip --workers 4 data.bin
+  swath compress --level 19 data.bin backup.zst
+  tar c folder | swath compress - folder.tar.zst
+  pg_dump db | swath compress --format gzip | ssh host 'cat > db.gz'")]
+pub struct Compress {
+    /// The file to compress, which is kept; `-` is standard input
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub from: Input,
+
+    /// The compressed file, a folder for it, or `-` for standard output [default: IN with .zst,
+    /// .gz or .bz2 behind it; standard output if IN is standard input]
+    ///
+    /// It appears in one step when all of it is there. The output does not depend on the number of
+    /// workers, and zstd, gzip and bzip2 read it.
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Option<Input>,
+
+    /// What to make [default: what OUT ends with, else zstd]
+    ///
+    /// zstd has the seek table of its seekable format, gzip members of 1 MiB and an index that
+    /// other tools skip: `swath cat --decompress --offset` finds its place in both. bgzf is
+    /// blocked gzip as genome tools use it.
+    #[arg(long, value_name = "FORMAT", value_parser = words(Format::WORDS))]
+    pub format: Option<Format>,
+
+    /// How hard to try: zstd 1 to 22, gzip and bgzf 1 to 12, bzip2 1 to 9 (usually 3, 6 and 9)
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub level: Option<i32>,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Bytes of input in a frame that stands alone; 0 chooses
+    ///
+    /// Larger ones make a smaller file; smaller ones are found faster, need less memory, and are
+    /// more work to share.
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
+    pub block_size: u64,
+
+    /// Where to leave it.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+}
+
+impl Command for Compress {
+    fn run(&self) -> Result<Outcome> {
+        let format = self.format.unwrap_or_else(|| format_of(self.to.as_ref()));
+        let named = |path: &Path| path.file_name().map(|_| with_extension(path, format));
+        let target = Target::choose(&self.from, self.to.as_ref(), named)?;
+        ensure!(
+            target != Target::Stdout || !io::stdout().is_terminal(),
+            Refused::new(
+                "cannot write compressed bytes to a terminal",
+                "redirect standard output, or name a file"
+            )
+        );
+        let read = Profiles::new(self.profile).apply(self.output.read_options(), &self.from);
+        let (read, bar) = Bar::attach(read, !self.output.json);
+        let options = self.options(format, read);
+        let output = target.begin(&self.output, &self.from)?;
+        let report = options.compress(self.from.source()?, output)?;
+        drop(bar);
+        note_all(&self.from, &report.fallbacks);
+        target.report(&self.output, &json(&target, self, &report), &text(&target, &report))?;
+        Ok(Outcome::Done)
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.output.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.from).inputs(&self.to)
+    }
+}
+
+impl Compress {
+    /// Returns the library's options for these words, and for a format that they left open.
+    pub fn options(&self, format: Format, read: ReadOptions) -> CompressOptions {
+        let options = CompressOptions::new()
+            .with_format(format)
+            .with_block_size(self.block_size)
+            .with_read(read.with_workers(self.workers));
+        match self.level {
+            Some(level) => options.with_level(level),
+            None => options,
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -35,28 +137,6 @@ struct Json {
     /// Of input.
     bytes_per_s: f64,
     fallbacks: Vec<String>,
-}
-
-pub(super) fn run(args: &Compress) -> Result<Outcome> {
-    let format = args.format.unwrap_or_else(|| format_of(args.to.as_ref()));
-    let named = |path: &Path| path.file_name().map(|_| with_extension(path, format));
-    let target = Target::choose(&args.from, args.to.as_ref(), named)?;
-    ensure!(
-        target != Target::Stdout || !io::stdout().is_terminal(),
-        Refused::new(
-            "cannot write compressed bytes to a terminal",
-            "redirect standard output, or name a file"
-        )
-    );
-    let read = Profiles::new(args.profile).apply(args.output.read_options(), &args.from);
-    let (read, bar) = Bar::attach(read, !args.output.json);
-    let options = args.options(format, read);
-    let output = target.begin(&args.output, &args.from)?;
-    let report = options.compress(args.from.source()?, output)?;
-    drop(bar);
-    note_all(&args.from, &report.fallbacks);
-    target.report(&args.output, &json(&target, args, &report), &text(&target, &report))?;
-    Ok(Outcome::Done)
 }
 
 /// What the name of the output says, else zstd.
@@ -135,5 +215,38 @@ mod tests {
         }
         assert_eq!(format_of(Some(&Input::Stdin)), Format::Zstd);
         assert_eq!(format_of(None), Format::Zstd);
+    }
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        compress: Compress,
+    }
+
+    fn parsed(words: &[&str]) -> Compress {
+        Only::try_parse_from(["only"].iter().chain(words)).expect("known words").compress
+    }
+
+    #[test]
+    fn nothing_said_leaves_every_choice_to_the_library() {
+        let ours = parsed(&["a"]).options(Format::Gzip, ReadOptions::new());
+        let library = CompressOptions::new().with_format(Format::Gzip);
+        assert_eq!(format!("{ours:?}"), format!("{library:?}"));
+    }
+
+    #[test]
+    fn every_word_is_an_option_of_the_library() {
+        for &(word, format) in Format::WORDS {
+            assert_eq!(parsed(&["--format", word, "a"]).format, Some(format));
+        }
+        let words = ["--level", "-3", "--workers", "5", "--block-size", "1MiB", "a", "b"];
+        let library = CompressOptions::new()
+            .with_format(Format::Zstd)
+            .with_level(-3)
+            .with_read(ReadOptions::new().with_workers(5))
+            .with_block_size(1 << 20);
+        let ours = parsed(&words).options(Format::Zstd, ReadOptions::new());
+        assert_eq!(format!("{ours:?}"), format!("{library:?}"));
     }
 }

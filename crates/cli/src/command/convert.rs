@@ -1,28 +1,31 @@
 //! `swath convert`: one format for numbers into another.
 
+mod args;
 mod entries;
+pub(crate) mod format;
 mod matrix;
+pub(super) mod size;
 mod table;
 
-pub(super) use entries::size_in;
+pub(crate) use args::Convert;
 
-use std::fs;
-use std::path::Path;
-use std::time::{Duration, Instant};
-
-use anyhow::{Result, bail, ensure};
-use serde::Serialize;
-use swath::ReadOptions;
-use swath_formats::matrix::{MatrixOptions, has_banner};
-use swath_formats::table::TableOptions;
-
-use super::Outcome;
-use crate::args::convert::{Convert, Format};
+use self::format::Format;
+use self::size::Size;
+use super::{Command, Outcome};
+use crate::args::{Files, TimelineArgs};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 use crate::same_file::is_same_file;
+use anyhow::{Result, bail, ensure};
+use serde::Serialize;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use swath::ReadOptions;
+use swath_formats::matrix::{MatrixOptions, has_banner};
+use swath_formats::table::TableOptions;
 
 #[derive(Serialize)]
 struct Json {
@@ -46,20 +49,6 @@ struct Json {
     notes: Vec<String>,
 }
 
-/// How large what was converted is.
-#[derive(Clone, Copy, Debug, Default)]
-struct Size {
-    rows: u64,
-    columns: u64,
-    values: u64,
-}
-
-impl Size {
-    fn of_matrix(rows: u64, columns: u64, entries: usize) -> Self {
-        Self { rows, columns, values: entries as u64 }
-    }
-}
-
 /// What was converted, and when it was all in memory.
 struct Converted {
     size: Size,
@@ -74,26 +63,37 @@ impl Converted {
     }
 }
 
-pub(super) fn run(args: &Convert) -> Result<Outcome> {
-    check_names(args)?;
-    let (from, to) = formats(args)?;
-    if let Some((flag, what)) = args.idle_flag(from, to) {
-        let refused = format!("cannot convert {from} to {to} with {flag}: it is for {what}");
-        bail!(Refused::new(refused, "without it, or by way of an .mtx file"));
+impl Command for Convert {
+    fn run(&self) -> Result<Outcome> {
+        check_names(self)?;
+        let (from, to) = formats(self)?;
+        if let Some((flag, what)) = self.idle_flag(from, to) {
+            let refused =
+                format!("cannot convert {from} to {to} with {flag}: it is for {what}");
+            bail!(Refused::new(refused, "without it, or by way of an .mtx file"));
+        }
+        check_target(self)?;
+        let start = Instant::now();
+        let done = match (from.is_matrix(), to.is_matrix()) {
+            (true, true) => matrix::to_matrix(self, from, to)?,
+            (true, false) => entries::of_matrix(self, from, to)?,
+            (false, false) => table::to_table(self, from, to)?,
+            (false, true) => entries::of_table(self, from, to)?,
+        };
+        let (read, write) = (done.read - start, done.read.elapsed());
+        for note in &done.notes {
+            complain(format!("note: {note}"));
+        }
+        report(self, from, to, done, read, write)
     }
-    check_target(args)?;
-    let start = Instant::now();
-    let done = match (from.is_matrix(), to.is_matrix()) {
-        (true, true) => matrix::to_matrix(args, from, to)?,
-        (true, false) => entries::of_matrix(args, from, to)?,
-        (false, false) => table::to_table(args, from, to)?,
-        (false, true) => entries::of_table(args, from, to)?,
-    };
-    let (read, write) = (done.read - start, done.read.elapsed());
-    for note in &done.notes {
-        complain(format!("note: {note}"));
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.output.timeline)
     }
-    report(args, from, to, done, read, write)
+
+    fn files(&self) -> Files<'_> {
+        Files::default().path(&self.input).path(&self.to)
+    }
 }
 
 /// Ends of names of what is not unpacked here, and what to try.

@@ -3,17 +3,138 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath::copy::Copied;
+use swath::copy::{Copied, CopyOptions, Reflink};
+use swath::sink::{Durability, HardLinks, Replace};
+use swath::{OutputOptions, ReadOptions};
 
-use super::Outcome;
-use crate::args::copy::Cp;
+use super::{Command, Outcome};
+use crate::args::{DURABILITY, Files, HARD_LINKS, TimelineArgs, input, parse_size, words};
 use crate::door::is_folder;
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
+
+/// `swath cp`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath cp data.bin backup/
+  swath cp --durability none --workers 4 data.bin copy.bin
+  swath cp --reflink always vm.img snapshot.img
+  swath cp out.segments/ out.bin           a folder of segments as one plain file
+  curl -s https://example.org/data | swath cp - data.bin")]
+pub struct Cp {
+    /// The file to copy, or a folder of segments; `-` is standard input
+    ///
+    /// A folder that `append` left is compared with its checksums first, and copied as the one file
+    /// that it stands for.
+    #[arg(value_name = "FROM", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub from: Input,
+
+    /// The copy, or a folder that gets it under the same name
+    ///
+    /// It appears in one step when all of it is there; until then, and if anything fails, an
+    /// existing file stays as it is. One that is replaced keeps its mode, owner and attributes.
+    #[arg(value_name = "TO", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Input,
+
+    /// Share the blocks of the file instead of copying: where possible, or else fail, or not
+    #[arg(long, value_name = "WHEN", value_parser = words(Reflink::WORDS), default_value = "auto")]
+    pub reflink: Reflink,
+
+    /// Wait until the device has it, so that a power cut does not undo it
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
+
+    /// Do not replace an existing file
+    #[arg(long)]
+    pub no_clobber: bool,
+
+    /// An existing file with further names: refuse, or break away from them
+    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    pub hard_links: HardLinks,
+
+    /// Threads; 0 chooses
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Bytes of one read and write; 0 chooses
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
+    pub chunk_size: u64,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+impl Command for Cp {
+    fn run(&self) -> Result<Outcome> {
+        let target = target(self)?;
+        let (read, bar) = Bar::attach(self.read_options(), !self.json);
+        let options = self.options(read);
+        let extents = self.from.segments()?.map(|opened| opened.extents() as u64);
+        let copied = options.copy(self.from.source()?, &target)?;
+        drop(bar);
+        if self.json {
+            let json = Json {
+                path: target.as_os_str().into(),
+                source: self.from.label().into(),
+                bytes: copied.bytes,
+                extents,
+                hole_bytes: copied.hole_bytes,
+                how: copied.how.to_string(),
+                workers: copied.workers,
+                elapsed_s: copied.elapsed.as_secs_f64(),
+                bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
+                fallbacks: texts(&copied.fallbacks),
+            };
+            wrote(&target, print_json(&json))?;
+        } else {
+            wrote(&target, print(format!("{}: {}", target.display(), text(&copied, extents))))?;
+        }
+        Ok(Outcome::Done)
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.from).input(&self.to)
+    }
+}
+
+impl Cp {
+    /// Returns the library's options for reading the source.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new()
+            .with_workers(self.workers)
+            .with_chunk_size(self.chunk_size)
+            .with_timeline(self.timeline.handle())
+    }
+
+    /// Returns the library's options for these words.
+    pub fn options(&self, read: ReadOptions) -> CopyOptions {
+        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
+        CopyOptions::new()
+            .with_reflink(self.reflink)
+            .with_output(
+                OutputOptions::new()
+                    .with_durability(self.durability)
+                    .with_replace(replace)
+                    .with_hard_links(self.hard_links),
+            )
+            .with_read(read)
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -30,33 +151,6 @@ struct Json {
     elapsed_s: f64,
     bytes_per_s: f64,
     fallbacks: Vec<String>,
-}
-
-pub(super) fn run(args: &Cp) -> Result<Outcome> {
-    let target = target(args)?;
-    let (read, bar) = Bar::attach(args.read_options(), !args.json);
-    let options = args.options(read);
-    let extents = args.from.segments()?.map(|opened| opened.extents() as u64);
-    let copied = options.copy(args.from.source()?, &target)?;
-    drop(bar);
-    if args.json {
-        let json = Json {
-            path: target.as_os_str().into(),
-            source: args.from.label().into(),
-            bytes: copied.bytes,
-            extents,
-            hole_bytes: copied.hole_bytes,
-            how: copied.how.to_string(),
-            workers: copied.workers,
-            elapsed_s: copied.elapsed.as_secs_f64(),
-            bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
-            fallbacks: texts(&copied.fallbacks),
-        };
-        wrote(&target, print_json(&json))?;
-    } else {
-        wrote(&target, print(format!("{}: {}", target.display(), text(&copied, extents))))?;
-    }
-    Ok(Outcome::Done)
 }
 
 /// The name of the copy: a folder gets it under the name of the original.
@@ -99,4 +193,50 @@ fn text(copied: &Copied, extents: Option<u64>) -> String {
         text += &format!("  instead: {fallback}\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        cp: Cp,
+    }
+
+    fn parsed(words: &[&str]) -> Cp {
+        Only::try_parse_from(["only"].iter().chain(words)).expect("known words").cp
+    }
+
+    #[test]
+    fn nothing_said_leaves_every_choice_to_the_library() {
+        let (ours, library) = (parsed(&["a", "b"]), CopyOptions::new());
+        let ours = ours.options(ours.read_options());
+        assert_eq!(format!("{ours:?}"), format!("{library:?}"));
+    }
+
+    #[test]
+    fn every_word_is_an_option_of_the_library() {
+        for (word, reflink) in Reflink::WORDS {
+            assert_eq!(parsed(&["--reflink", word, "a", "b"]).reflink, *reflink);
+        }
+        let cp = parsed(&[
+            "--durability",
+            "none",
+            "--hard-links",
+            "break",
+            "--no-clobber",
+            "a",
+            "b",
+        ]);
+        let library = CopyOptions::new().with_output(
+            OutputOptions::new()
+                .with_durability(Durability::None)
+                .with_hard_links(HardLinks::Broken)
+                .with_replace(Replace::Refused),
+        );
+        assert_eq!(format!("{:?}", cp.options(cp.read_options())), format!("{library:?}"));
+    }
 }

@@ -3,18 +3,87 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath::sink::{Durability, HardLinks};
+use swath::ReadOptions;
 use swath_formats::compressed::{DecompressOptions, Decompressed};
 
-use super::Outcome;
 use super::compress::ratio;
 use super::target::{Target, note_all};
-use crate::args::compress::{Decompress, OutputArgs};
-use crate::args::verbs::Cat;
+use super::{Command, Outcome};
+use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input};
+use crate::input::Input;
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
+
+/// `swath decompress`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath decompress data.bin.zst                    data.bin beside it
+  swath decompress --workers 4 data.gz other-name
+  swath decompress data.tar.bz2 - | tar x
+  curl -s https://example.org/data.zst | swath decompress > data
+
+What follows the end of a stream is an error for zstd. For gzip and bzip2 it is skipped and said
+so, with exit status 1; zeros behind gzip are skipped in silence. All as the standard tools do.")]
+pub struct Decompress {
+    /// The file to decompress, which is kept; `-` is standard input
+    ///
+    /// zstd, gzip, BGZF or bzip2: its first bytes tell. Files of one frame that another program
+    /// wrote are decoded by one worker, bzip2 always by all.
+    #[arg(value_name = "IN", default_value = "-", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub from: Input,
+
+    /// The decompressed file, a folder for it, or `-` for standard output [default: IN without
+    /// .zst, .gz or .bz2; standard output if IN is standard input]
+    #[arg(value_name = "OUT", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Option<Input>,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Where to leave it.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+}
+
+impl Command for Decompress {
+    fn run(&self) -> Result<Outcome> {
+        let target = Target::choose(&self.from, self.to.as_ref(), without_extension)?;
+        let read = Profiles::new(self.profile).apply(self.output.read_options(), &self.from);
+        let (read, bar) = Bar::attach(read, !self.output.json);
+        let options = self.options(read);
+        let output = target.begin(&self.output, &self.from)?;
+        let report = options.decompress(self.from.source()?, output)?;
+        drop(bar);
+        note_all(&self.from, &report.fallbacks);
+        note_all(&self.from, &report.notes());
+        target.report(&self.output, &json(&target, self, &report), &text(&target, &report))?;
+        Ok(outcome(&report))
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.output.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.from).inputs(&self.to)
+    }
+}
+
+impl Decompress {
+    /// Returns the library's options for these words.
+    pub fn options(&self, read: ReadOptions) -> DecompressOptions {
+        DecompressOptions::new().with_read(read.with_workers(self.workers))
+    }
+}
 
 /// What names of compressed files end with, and what those of their contents do instead.
 const EXTENSIONS: [(&str, &str); 10] = [
@@ -49,47 +118,9 @@ struct Json {
     fallbacks: Vec<String>,
 }
 
-pub(super) fn run(args: &Decompress) -> Result<Outcome> {
-    let target = Target::choose(&args.from, args.to.as_ref(), without_extension)?;
-    let read = Profiles::new(args.profile).apply(args.output.read_options(), &args.from);
-    let (read, bar) = Bar::attach(read, !args.output.json);
-    let options = args.options(read);
-    let output = target.begin(&args.output, &args.from)?;
-    let report = options.decompress(args.from.source()?, output)?;
-    drop(bar);
-    note_all(&args.from, &report.fallbacks);
-    note_all(&args.from, &report.notes());
-    target.report(&args.output, &json(&target, args, &report), &text(&target, &report))?;
-    Ok(outcome(&report))
-}
-
-/// Writes what a compressed file holds to standard output.
-pub(super) fn cat(args: &Cat) -> Result<Outcome> {
-    let quiet = OutputArgs {
-        force: false,
-        durability: Durability::None,
-        hard_links: HardLinks::Refused,
-        json: false,
-        timeline: args.timeline.clone(),
-    };
-    let read = args.flow.apply(quiet.read_options());
-    let read = Profiles::new(args.flow.profile).apply(read, &args.path);
-    let mut options = DecompressOptions::new()
-        .with_offset(args.extent.offset)
-        .with_read(read.with_workers(args.flow.workers));
-    if let Some(length) = args.extent.length {
-        options = options.with_len(length);
-    }
-    let output = Target::Stdout.begin(&quiet, &args.path)?;
-    let report = options.decompress(args.path.source()?, output)?;
-    note_all(&args.path, &report.fallbacks);
-    note_all(&args.path, &report.notes());
-    Ok(outcome(&report))
-}
-
 /// Bytes that were skipped, or may be missing, are no failure, but nothing to pass over in silence
 /// either.
-fn outcome(report: &Decompressed) -> Outcome {
+pub(super) fn outcome(report: &Decompressed) -> Outcome {
     if report.is_whole() { Outcome::Done } else { Outcome::Differs }
 }
 

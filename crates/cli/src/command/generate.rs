@@ -3,22 +3,192 @@
 mod tree;
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use swath::OutputOptions;
 
 use anyhow::Result;
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
 use serde::Serialize;
+use swath::OutputOptions;
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
 use swath_study::workload::graph::{Rmat, Text};
 use swath_study::workload::{Kind, Recipe, Style, Table, contracts, generate_synced};
 
-use super::Outcome;
-use crate::args::generate::{Bytes, Contracts, Csv, Gen, Graph, MadeArgs, NumberStyle, What};
+use self::tree::Tree;
+use super::{Command, Outcome};
+use crate::args::{Files, TimelineArgs, parse_size};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, size_text, time_text};
+
+/// `swath gen`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath gen bytes 2GiB -o data.bin
+  swath gen letters 64MiB --seed 7 -o letters.txt
+  swath gen csv-numbers 1GB -o numbers.csv
+  swath gen csv 500MB --columns 8 --decimals 6 -o table.csv
+  swath gen mtx --scale 22 -o graph.mtx
+  swath gen options 2500000 -o options.txt
+  swath gen tree --files 100000 --size 10kB -o tree/")]
+pub struct Gen {
+    /// What it consists of.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What an input consists of.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Random bytes
+    Bytes(Bytes),
+    /// Letters A to Z
+    Letters(Bytes),
+    /// Lines of 1,024 numbers with commas between
+    CsvNumbers(Bytes),
+    /// A table of numbers with commas between
+    Csv(Csv),
+    /// A random graph as Matrix Market: R-MAT, degrees as those of the web
+    Mtx(Graph),
+    /// The same graph as a list of edges
+    Edges(Graph),
+    /// Option contracts for `swath price`, each with its right price
+    Options(Contracts),
+    /// Many files of text in folders of a thousand
+    Tree(Tree),
+}
+
+/// A random graph.
+#[derive(Debug, Args)]
+pub struct Graph {
+    /// Vertices: 2 to this power
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub scale: u32,
+
+    /// Edges [default: 16 for each vertex]
+    #[arg(long, value_name = "COUNT")]
+    pub edges: Option<u64>,
+
+    /// Where, and from which seed.
+    #[command(flatten)]
+    pub made: MadeArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+/// Option contracts.
+#[derive(Debug, Args)]
+pub struct Contracts {
+    /// How many; they repeat after a thousand
+    #[arg(value_name = "COUNT")]
+    pub count: u64,
+
+    /// Where, and from which seed.
+    #[command(flatten)]
+    pub made: MadeArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+/// So many bytes of something.
+#[derive(Debug, Args)]
+pub struct Bytes {
+    /// How long it is; lines end with the last whole one
+    #[arg(value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
+    pub size: u64,
+
+    /// Where, and from which seed.
+    #[command(flatten)]
+    pub made: MadeArgs,
+}
+
+/// A table of numbers.
+#[derive(Debug, Args)]
+pub struct Csv {
+    /// Numbers in a line
+    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub columns: u32,
+
+    /// What a number looks like: whole, between 0 and 1, or between -1,000 and 1,000
+    #[arg(long, value_name = "STYLE", value_enum, default_value_t = NumberStyle::Fixed)]
+    pub style: NumberStyle,
+
+    /// Digits behind the point [default: 6, and 17 for fractions]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(..=60))]
+    pub decimals: Option<u16>,
+
+    /// How long, and where.
+    #[command(flatten)]
+    pub bytes: Bytes,
+}
+
+/// What a number looks like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum NumberStyle {
+    /// From 0 to 65,535
+    Integers,
+    /// From 0 to 1
+    Fractions,
+    /// From -1,000 to 1,000
+    Fixed,
+}
+
+/// What every kind takes.
+#[derive(Debug, Args)]
+pub struct MadeArgs {
+    /// Where to write it; an existing file is replaced once the new one is complete
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+
+    /// Another seed makes another input
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Command for Gen {
+    fn run(&self) -> Result<Outcome> {
+        match &self.what {
+            What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
+            What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
+            What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
+            What::Mtx(graph) => make_graph(graph, Text::MatrixMarket),
+            What::Edges(graph) => make_graph(graph, Text::Edges),
+            What::Options(contracts) => make_contracts(contracts),
+            What::Tree(tree) => tree.run(),
+            What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
+        }
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        match &self.what {
+            What::Mtx(graph) | What::Edges(graph) => Some(&graph.timeline),
+            What::Options(contracts) => Some(&contracts.timeline),
+            _ => None,
+        }
+    }
+
+    fn files(&self) -> Files<'_> {
+        match &self.what {
+            What::Mtx(graph) | What::Edges(graph) => Files::default().path(&graph.made.output),
+            What::Options(contracts) => Files::default().path(&contracts.made.output),
+            _ => Files::default(),
+        }
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -31,19 +201,6 @@ struct Json {
     seed: u64,
     elapsed_s: f64,
     bytes_per_s: f64,
-}
-
-pub(super) fn run(args: &Gen) -> Result<Outcome> {
-    match &args.what {
-        What::Bytes(bytes) => make_bytes(Kind::Bytes, bytes),
-        What::Letters(bytes) => make_bytes(Kind::Letters, bytes),
-        What::CsvNumbers(bytes) => make_bytes(Kind::CsvNumbers, bytes),
-        What::Mtx(graph) => make_graph(graph, Text::MatrixMarket),
-        What::Edges(graph) => make_graph(graph, Text::Edges),
-        What::Options(contracts) => make_contracts(contracts),
-        What::Tree(args) => tree::run(args),
-        What::Csv(csv) => make_bytes(Kind::Csv(table(csv)), &csv.bytes),
-    }
 }
 
 fn table(csv: &Csv) -> Table {

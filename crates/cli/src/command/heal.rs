@@ -1,17 +1,120 @@
 //! `swath heal`: makes the bad chunks of copies good.
 
-use anyhow::Result;
-use serde::Serialize;
-use swath::heal::{Healed, HealedCopy};
+use std::path::PathBuf;
 
-use super::Outcome;
+use anyhow::Result;
+use clap::{Args, ValueHint};
+use serde::Serialize;
+use swath::heal::{HealOptions, Healed, HealedCopy};
+use swath::sink::{Durability, HardLinks};
+use swath::{OutputOptions, ReadOptions};
+
 use super::manifest::{ExtentJson, bad_text};
-use crate::args::mirror::{Against, Heal};
+use super::{Command, Outcome};
+use crate::args::{Against, DURABILITY, Files, HARD_LINKS, TimelineArgs, parse_against, words};
 use crate::failure::{Refused, describe_error};
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, size_text, time_text};
 use crate::same_file::is_same_file;
+
+/// `swath heal`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath heal --verify-against vote a.bin b.bin c.bin
+  swath heal --verify-against manifest=data.manifest data.bin /mnt/a/data.bin
+  swath heal --dry-run --verify-against vote a.bin b.bin c.bin")]
+pub struct Heal {
+    /// The copies of one file, at most 64; missing ones are made
+    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::FilePath)]
+    pub paths: Vec<PathBuf>,
+
+    /// What is right: `manifest=PATH`, or `vote` (more than half of the copies)
+    #[arg(long, value_name = "WHAT", value_parser = parse_against)]
+    pub verify_against: Against,
+
+    /// Only say what is bad; exit status 1 if anything is
+    #[arg(long)]
+    pub dry_run: bool,
+
+    /// Wait until the device has it, and read back from there
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
+
+    /// A copy with further names: refuse, or break away from them
+    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    pub hard_links: HardLinks,
+
+    /// Threads; 0 chooses
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+impl Command for Heal {
+    fn run(&self) -> Result<Outcome> {
+        if let Against::Manifest(manifest) = &self.verify_against
+            && let Some(copy) = self.paths.iter().find(|path| is_same_file(path, manifest))
+        {
+            let what = format!("cannot heal {}: it is the manifest itself", copy.display());
+            return Err(Refused::new(what, "name copies of the file").into());
+        }
+        let against = self.verify_against.verify()?;
+        let (read, bar) = Bar::attach(self.read_options(), !self.json);
+        let options = self.options(read);
+        let healed = match self.dry_run {
+            true => options.examine(&self.paths, &against)?,
+            false => options.heal(&self.paths, &against)?,
+        };
+        drop(bar);
+        let written = healed.copies.iter().filter(|copy| copy.rewritten.is_some());
+        let written = written.map(|copy| &copy.path);
+        if self.json {
+            wrote_all(written, print_json(&json(&healed)))?;
+        } else {
+            wrote_all(written, print(text(self, &healed)))?;
+        }
+        if let Some(error) = healed.failure() {
+            return Err(error.into());
+        }
+        let all_good = healed.copies.iter().all(|copy| copy.was_good(healed.len));
+        Ok(if all_good || !self.dry_run { Outcome::Done } else { Outcome::Differs })
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().paths(&self.paths).against(Some(&self.verify_against))
+    }
+}
+
+impl Heal {
+    /// Returns the library's options for reading the copies.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new().with_workers(self.workers).with_timeline(self.timeline.handle())
+    }
+
+    /// Returns the library's options for these words.
+    pub fn options(&self, read: ReadOptions) -> HealOptions {
+        HealOptions::new()
+            .with_output(
+                OutputOptions::new()
+                    .with_durability(self.durability)
+                    .with_hard_links(self.hard_links),
+            )
+            .with_read(read)
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -35,35 +138,6 @@ struct CopyJson {
     healed_bytes: u64,
     cloned_bytes: u64,
     copied_bytes: u64,
-}
-
-pub(super) fn run(args: &Heal) -> Result<Outcome> {
-    if let Against::Manifest(manifest) = &args.verify_against
-        && let Some(copy) = args.paths.iter().find(|path| is_same_file(path, manifest))
-    {
-        let what = format!("cannot heal {}: it is the manifest itself", copy.display());
-        return Err(Refused::new(what, "name copies of the file").into());
-    }
-    let against = args.verify_against.verify()?;
-    let (read, bar) = Bar::attach(args.read_options(), !args.json);
-    let options = args.options(read);
-    let healed = match args.dry_run {
-        true => options.examine(&args.paths, &against)?,
-        false => options.heal(&args.paths, &against)?,
-    };
-    drop(bar);
-    let written = healed.copies.iter().filter(|copy| copy.rewritten.is_some());
-    let written = written.map(|copy| &copy.path);
-    if args.json {
-        wrote_all(written, print_json(&json(&healed)))?;
-    } else {
-        wrote_all(written, print(text(args, &healed)))?;
-    }
-    if let Some(error) = healed.failure() {
-        return Err(error.into());
-    }
-    let all_good = healed.copies.iter().all(|copy| copy.was_good(healed.len));
-    Ok(if all_good || !args.dry_run { Outcome::Done } else { Outcome::Differs })
 }
 
 fn json(healed: &Healed) -> Json {

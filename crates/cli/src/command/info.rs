@@ -3,9 +3,10 @@
 mod tensors;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use swath::{ReadOptions, append};
@@ -14,15 +15,60 @@ use swath_formats::compressed::{Format as Packing, Seekable};
 use swath_formats::matrix::{self, MatrixFormat, MatrixOptions};
 use swath_formats::table::{TableOptions, arrow, npy};
 
-use super::Outcome;
-use super::convert::size_in;
-use crate::args::convert::{Format, Info};
+use super::convert::format::{FORMATS, Format};
+use super::convert::size::size_in;
+use super::{Command, Outcome};
+use crate::args::words;
 use crate::failure::{Refused, describe};
 use crate::output::{complain, print, print_json};
 use crate::report::{PathJson, size_text};
 
+/// `swath info`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath info graph.mtx
+  swath info --json table.csv
+  swath info model.safetensors
+  swath info data.zst out.segments/")]
+pub struct Info {
+    /// Files, or folders of segments
+    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
+    pub paths: Vec<PathBuf>,
+
+    /// What the files are [default: what they begin with, or their names end with]
+    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
+    pub format: Option<Format>,
+
+    /// Print JSON, a line for each file
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Command for Info {
+    fn run(&self) -> Result<Outcome> {
+        let mut failed = 0;
+        for path in &self.paths {
+            let known = of(path, self.format).and_then(|known| Ok((known, len(path)?)));
+            match known {
+                Ok((known, bytes)) => show(self, path, known, bytes)?,
+                Err(error) => {
+                    complain(describe(&error));
+                    failed += 1;
+                }
+            }
+        }
+        Ok(match failed {
+            0 => Outcome::Done,
+            some if some == self.paths.len() => Outcome::NotDone,
+            _ => Outcome::Differs,
+        })
+    }
+}
+
 /// Of an option contract.
 const FIELDS: usize = 9;
+
 /// Bytes that tell most formats apart.
 const HEAD: u64 = 4096;
 
@@ -54,25 +100,6 @@ impl Known {
         self.facts.insert(name.to_owned(), fact.into());
         self
     }
-}
-
-pub(super) fn run(args: &Info) -> Result<Outcome> {
-    let mut failed = 0;
-    for path in &args.paths {
-        let known = of(path, args.format).and_then(|known| Ok((known, len(path)?)));
-        match known {
-            Ok((known, bytes)) => show(args, path, known, bytes)?,
-            Err(error) => {
-                complain(describe(&error));
-                failed += 1;
-            }
-        }
-    }
-    Ok(match failed {
-        0 => Outcome::Done,
-        some if some == args.paths.len() => Outcome::NotDone,
-        _ => Outcome::Differs,
-    })
 }
 
 fn len(path: &Path) -> Result<u64> {

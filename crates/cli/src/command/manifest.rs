@@ -5,11 +5,12 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::{Extent, ReadOptions, manifest};
 
-use super::Outcome;
-use crate::args::mirror::Manifest;
+use super::{Command, Outcome};
+use crate::args::{Files, ProfileArgs, TimelineArgs, input, parse_size};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json, wrote};
@@ -17,6 +18,60 @@ use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, counted, headline, size_text};
 use crate::same_file::{is_same_file, is_stdin};
+
+/// `swath manifest`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath manifest data.bin
+  swath manifest -o sums data.bin
+  swath manifest --check data.bin.manifest /mnt/a/data.bin")]
+pub struct Manifest {
+    /// The file; `-` is standard input
+    #[arg(value_name = "FILE", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub path: Input,
+
+    /// Where to write the checksums [default: FILE.manifest]
+    #[arg(long, short, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+
+    /// Compare the file with these checksums instead; exit status 1 if it differs
+    #[arg(long, value_name = "MANIFEST", value_hint = ValueHint::FilePath, conflicts_with_all = ["output", "chunk_size"])]
+    pub check: Option<PathBuf>,
+
+    /// Bytes of a chunk
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "1MiB", allow_negative_numbers = true)]
+    pub chunk_size: u64,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+impl Command for Manifest {
+    fn run(&self) -> Result<Outcome> {
+        match &self.check {
+            Some(manifest) => check(self, manifest),
+            None => make(self),
+        }
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.path).paths(&self.output).paths(&self.check)
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -49,13 +104,6 @@ pub(super) struct ExtentJson {
 impl From<&Extent> for ExtentJson {
     fn from(extent: &Extent) -> Self {
         Self { offset: extent.offset(), length: extent.len() }
-    }
-}
-
-pub(super) fn run(args: &Manifest) -> Result<Outcome> {
-    match &args.check {
-        Some(manifest) => check(args, manifest),
-        None => make(args),
     }
 }
 

@@ -4,18 +4,140 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath::manifest;
-use swath::sink::FileKind;
+use swath::mirror::MirrorOptions;
+use swath::sink::{Durability, FileKind, Replace};
+use swath::{OutputOptions, ReadOptions, manifest};
 
-use super::Outcome;
-use crate::args::mirror::Mirror;
+use super::{Command, Outcome};
+use crate::args::{DURABILITY, Files, TimelineArgs, words};
 use crate::door::stands;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, size_text, texts, time_text};
 use crate::same_file::is_same_file;
+
+/// `swath mirror`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath mirror data.bin --into /mnt/a /mnt/b
+  swath mirror data.bin -n 4 --into /mnt/a /mnt/b --manifest data.bin.manifest
+  swath read data.bin --mirror /mnt/a/data.bin --mirror /mnt/b/data.bin")]
+pub struct Mirror {
+    /// The file to make copies of
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub path: PathBuf,
+
+    /// How many copies [default: one in each folder]
+    #[arg(long = "copies", short = 'n', value_name = "K", value_parser = clap::value_parser!(u32).range(1..=63))]
+    pub copies: Option<u32>,
+
+    /// The folders that get them, in turn
+    ///
+    /// A copy has the name of the file; further ones in the same folder end with .2, .3 and so
+    /// on. Each is read back from its device before it appears. Existing files of these names are
+    /// replaced, as `swath cp` does, unless --no-clobber is given.
+    #[arg(long, value_name = "DIR", required = true, num_args = 1.., value_hint = ValueHint::DirPath)]
+    pub into: Vec<PathBuf>,
+
+    /// Write the checksums of the file there, too
+    #[arg(long, value_name = "PATH", value_hint = ValueHint::FilePath)]
+    pub manifest: Option<PathBuf>,
+
+    /// Wait until the device has them, so that a power cut does not undo it
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
+
+    /// Do not replace existing files
+    #[arg(long)]
+    pub no_clobber: bool,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+impl Command for Mirror {
+    fn run(&self) -> Result<Outcome> {
+        let targets = targets(self)?;
+        if let Some(manifest) = &self.manifest {
+            let mut others = [&self.path].into_iter().chain(&targets);
+            if let Some(other) = others.find(|other| is_same_file(other, manifest)) {
+                let what = format!(
+                    "cannot write the manifest to {}: it is {}, the file or a copy of it",
+                    manifest.display(),
+                    other.display(),
+                );
+                return Err(Refused::new(what, "--manifest with another name").into());
+            }
+        }
+        let (read, bar) = Bar::attach(self.read_options(), !self.json);
+        let options = self.options(read);
+        let made = options.mirror(&self.path, &targets)?;
+        drop(bar);
+        if let Some(path) = &self.manifest {
+            manifest::save(path, &made.checksums)?;
+        }
+        if self.json {
+            let json = Json {
+                path: self.path.as_os_str().into(),
+                copies: made.copies.iter().map(|path| path.as_os_str().into()).collect(),
+                manifest: self.manifest.as_ref().map(|path| path.as_os_str().into()),
+                bytes: made.checksums.len(),
+                elapsed_s: made.elapsed.as_secs_f64(),
+                notes: texts(&made.notes),
+            };
+            wrote_all(&made.copies, print_json(&json))?;
+            return Ok(Outcome::Done);
+        }
+        let (bytes, elapsed) = (size_text(made.checksums.len()), time_text(made.elapsed));
+        let mut text =
+            format!("{}: {bytes}, copied and read back in {elapsed}\n", self.path.display());
+        for copy in &made.copies {
+            text += &format!("  {}\n", copy.display());
+        }
+        if let Some(path) = &self.manifest {
+            text += &format!("  checksums in {}\n", path.display());
+        }
+        for note in &made.notes {
+            text += &format!("  note: {note}\n");
+        }
+        wrote_all(&made.copies, print(text))?;
+        Ok(Outcome::Done)
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().path(&self.path).paths(&self.manifest)
+    }
+}
+
+impl Mirror {
+    /// Returns the library's options for reading the file.
+    pub fn read_options(&self) -> ReadOptions {
+        ReadOptions::new().with_timeline(self.timeline.handle())
+    }
+
+    /// Returns the library's options for these words.
+    pub fn options(&self, read: ReadOptions) -> MirrorOptions {
+        let replace = if self.no_clobber { Replace::Refused } else { Replace::Allowed };
+        MirrorOptions::new()
+            .with_output(
+                OutputOptions::new().with_durability(self.durability).with_replace(replace),
+            )
+            .with_read(read)
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -26,54 +148,6 @@ struct Json {
     bytes: u64,
     elapsed_s: f64,
     notes: Vec<String>,
-}
-
-pub(super) fn run(args: &Mirror) -> Result<Outcome> {
-    let targets = targets(args)?;
-    if let Some(manifest) = &args.manifest {
-        let mut others = [&args.path].into_iter().chain(&targets);
-        if let Some(other) = others.find(|other| is_same_file(other, manifest)) {
-            let what = format!(
-                "cannot write the manifest to {}: it is {}, the file or a copy of it",
-                manifest.display(),
-                other.display(),
-            );
-            return Err(Refused::new(what, "--manifest with another name").into());
-        }
-    }
-    let (read, bar) = Bar::attach(args.read_options(), !args.json);
-    let options = args.options(read);
-    let made = options.mirror(&args.path, &targets)?;
-    drop(bar);
-    if let Some(path) = &args.manifest {
-        manifest::save(path, &made.checksums)?;
-    }
-    if args.json {
-        let json = Json {
-            path: args.path.as_os_str().into(),
-            copies: made.copies.iter().map(|path| path.as_os_str().into()).collect(),
-            manifest: args.manifest.as_ref().map(|path| path.as_os_str().into()),
-            bytes: made.checksums.len(),
-            elapsed_s: made.elapsed.as_secs_f64(),
-            notes: texts(&made.notes),
-        };
-        wrote_all(&made.copies, print_json(&json))?;
-        return Ok(Outcome::Done);
-    }
-    let (bytes, elapsed) = (size_text(made.checksums.len()), time_text(made.elapsed));
-    let mut text =
-        format!("{}: {bytes}, copied and read back in {elapsed}\n", args.path.display());
-    for copy in &made.copies {
-        text += &format!("  {}\n", copy.display());
-    }
-    if let Some(path) = &args.manifest {
-        text += &format!("  checksums in {}\n", path.display());
-    }
-    for note in &made.notes {
-        text += &format!("  note: {note}\n");
-    }
-    wrote_all(&made.copies, print(text))?;
-    Ok(Outcome::Done)
 }
 
 /// The folders in turn, each under the name of the file.

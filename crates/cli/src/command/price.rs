@@ -3,16 +3,102 @@
 use std::path::Path;
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath_formats::contracts::{Priced, TOLERANCE};
+use swath::ReadOptions;
+use swath_formats::contracts::{PriceOptions, Priced, TOLERANCE};
 
-use super::Outcome;
 use super::target::{Target, note_all};
-use crate::args::price::Price;
+use super::{Command, Outcome};
+use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input, parse_size};
+use crate::input::Input;
 use crate::output::complain;
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, counted, size_text, texts, time_text};
+
+/// `swath price`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath price options.txt -o prices.txt
+  swath price options.txt -o prices.txt --check     exit 1 if a price is off
+  swath price options.txt -o prices.txt --workers 4 --force --json
+  zcat options.txt.gz | swath price - -o - | head
+
+The input is that of PARSEC's Blackscholes: a line with the count, then a line for each contract:
+  S K r q volatility T C|P dividends reference
+The output is the count, and a line for each price, with 18 decimals. It is the same for every
+number of workers.")]
+pub struct Price {
+    /// The contracts; `-` is standard input
+    #[arg(value_name = "OPTIONS", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub from: Input,
+
+    /// The prices, a folder for them, or `-` for standard output
+    ///
+    /// They appear in one step when all of them are there.
+    #[arg(short = 'o', long = "output", value_name = "PRICES", value_parser = input(), value_hint = ValueHint::AnyPath)]
+    pub to: Input,
+
+    /// Compare with the last field of each line: exit 1 if a price is 0.0001 or more away from it
+    #[arg(long)]
+    pub check: bool,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Bytes of contracts that a worker takes at a time; 0 chooses
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
+    pub block_size: u64,
+
+    /// Where to leave it.
+    #[command(flatten)]
+    pub output: OutputArgs,
+
+    /// Whether what was measured is used.
+    #[command(flatten)]
+    pub profile: ProfileArgs,
+}
+
+impl Command for Price {
+    fn run(&self) -> Result<Outcome> {
+        let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
+        let target = Target::choose(&self.from, Some(&self.to), named)?;
+        let read = Profiles::new(self.profile).apply(self.output.read_options(), &self.from);
+        let (read, bar) = Bar::attach(read, !self.output.json);
+        let options = self.options(read);
+        let output = target.begin(&self.output, &self.from)?;
+        let priced = options.price(self.from.source()?, output)?;
+        drop(bar);
+        note_all(&self.from, &priced.fallbacks);
+        target.report(&self.output, &json(&target, self, &priced), &text(&target, &priced))?;
+        if !self.check || priced.off == 0 {
+            return Ok(Outcome::Done);
+        }
+        let (from, off) = (&self.from, counted(priced.off, "price"));
+        complain(format!("{from}: {off} of {} off by {TOLERANCE} or more", priced.contracts));
+        Ok(Outcome::Differs)
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.output.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.from).input(&self.to)
+    }
+}
+
+impl Price {
+    /// Returns the library's options for these words.
+    pub fn options(&self, read: ReadOptions) -> PriceOptions {
+        PriceOptions::new()
+            .with_block_size(self.block_size)
+            .with_read(read.with_workers(self.workers))
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -38,25 +124,6 @@ struct Json {
     tolerance: f64,
     largest_difference: f64,
     fallbacks: Vec<String>,
-}
-
-pub(super) fn run(args: &Price) -> Result<Outcome> {
-    let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
-    let target = Target::choose(&args.from, Some(&args.to), named)?;
-    let read = Profiles::new(args.profile).apply(args.output.read_options(), &args.from);
-    let (read, bar) = Bar::attach(read, !args.output.json);
-    let options = args.options(read);
-    let output = target.begin(&args.output, &args.from)?;
-    let priced = options.price(args.from.source()?, output)?;
-    drop(bar);
-    note_all(&args.from, &priced.fallbacks);
-    target.report(&args.output, &json(&target, args, &priced), &text(&target, &priced))?;
-    if !args.check || priced.off == 0 {
-        return Ok(Outcome::Done);
-    }
-    let (from, off) = (&args.from, counted(priced.off, "price"));
-    complain(format!("{from}: {off} of {} off by {TOLERANCE} or more", priced.contracts));
-    Ok(Outcome::Differs)
 }
 
 /// Contracts in a second.
@@ -103,4 +170,37 @@ fn text(target: &Target, priced: &Priced) -> String {
         priced.largest_difference,
         priced.off,
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        price: Price,
+    }
+
+    fn parsed(words: &[&str]) -> Result<Price, clap::Error> {
+        let words = ["only", "a", "-o", "b"].iter().chain(words);
+        Only::try_parse_from(words).map(|only| only.price)
+    }
+
+    #[test]
+    fn nothing_said_leaves_every_choice_to_the_library() {
+        let ours = parsed(&[]).expect("known words").options(ReadOptions::new());
+        assert_eq!(format!("{ours:?}"), format!("{:?}", PriceOptions::new()));
+    }
+
+    #[test]
+    fn every_word_is_an_option_of_the_library() {
+        let words = ["--workers", "5", "--block-size", "4KiB"];
+        let ours = parsed(&words).expect("known words").options(ReadOptions::new());
+        let library = PriceOptions::new()
+            .with_read(ReadOptions::new().with_workers(5))
+            .with_block_size(4096);
+        assert_eq!(format!("{ours:?}"), format!("{library:?}"));
+    }
 }

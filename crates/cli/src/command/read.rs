@@ -1,18 +1,22 @@
 //! `swath read`: loads a file and says how fast it was.
 
+mod classes;
+
 use std::fs::File;
-use std::io::{self, Read, Seek, SeekFrom};
+use std::io::{self, Read as _, Seek, SeekFrom};
 use std::os::unix::fs::FileTypeExt;
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::maps::Guard;
-use swath::{Engine, Loaded, ReadOptions, Report};
+use swath::{Buffer, Engine, Loaded, ReadOptions};
 use swath_study::stats;
 
-use super::{Outcome, classes};
-use crate::args::verbs;
+use self::classes::{ByClass, ClassArgs, Cut};
+use super::{Command, Outcome};
+use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
@@ -20,57 +24,81 @@ use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, time_text};
 
+/// `swath read`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath read data.bin
+  swath read --engine pool --workers 4 --chunk-size 1MiB --repeat 5 data.bin
+  swath read --page-cache bypass --verify data.bin
+  swath read --classes 1000 --chunks 100000 data.bin     what is needed first comes first
+  swath read data.bin --mirror /mnt/b/data.bin --verify-against manifest=data.manifest
+  curl -s https://example.org/data | swath read --json -")]
+pub struct Read {
+    /// The file; `-` is standard input
+    #[arg(value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub path: Input,
+
+    /// Read it again serially, and compare byte count and content
+    #[arg(long, conflicts_with_all = ["mirrors", "verify_against"])]
+    pub verify: bool,
+
+    /// Read it so many times; print each and the median
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    pub repeat: u32,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// What is needed first.
+    #[command(flatten)]
+    pub classes: ClassArgs,
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: ReadArgs,
+}
+
+impl Command for Read {
+    fn run(&self) -> Result<Outcome> {
+        check(self)?;
+        match self.classes.cut() {
+            Some(cut) => repeated(self, Some(cut), |profiles, _| by_class(self, cut, profiles)),
+            None => repeated(self, None, |profiles, index| whole(self, index, profiles)),
+        }
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.how.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().input(&self.path).copies(&self.copies)
+    }
+}
+
 /// Bytes that are compared at one time.
 const STEP: usize = 1 << 20;
 
 #[derive(Serialize)]
-struct Json {
+struct Json<R> {
     #[serde(flatten)]
     path: PathJson,
-    runs: Vec<ReportJson>,
+    #[serde(flatten)]
+    cut: Option<Cut>,
+    runs: Vec<R>,
     median_elapsed_s: f64,
     median_bytes_per_s: f64,
     /// `null`: nobody asked.
     verified: Option<bool>,
 }
 
-pub(super) fn run(args: &verbs::Read) -> Result<Outcome> {
-    check(args)?;
-    if let Some(cut) = args.classes.cut() {
-        return classes::run(args, cut);
-    }
-    let profiles = Profiles::new(args.how.flow.profile);
-    let mut reports = Vec::new();
-    let mut verified = None;
-    for index in 1..=args.repeat {
-        let loaded = load(args, &profiles)?;
-        if !args.json {
-            print(run_text(args, index, &loaded.report))?;
-        }
-        if args.verify {
-            verified = Some(verified.unwrap_or(true) & verify(args, &loaded.buffer)?);
-        }
-        reports.push(loaded.report);
-    }
-    let times: Vec<f64> = reports.iter().map(|report| report.elapsed.as_secs_f64()).collect();
-    let median = Duration::from_secs_f64(stats::median(&times).unwrap_or_default());
-    let bytes = reports.last().map_or(0, |report| report.bytes);
-    if args.json {
-        print_json(&Json {
-            path: args.path.label().into(),
-            runs: reports.iter().map(ReportJson::from).collect(),
-            median_elapsed_s: median.as_secs_f64(),
-            median_bytes_per_s: bytes_per_s(bytes, median),
-            verified,
-        })?;
-    } else {
-        print(summary_text(args, bytes, median, verified))?;
-    }
-    Ok(if verified == Some(false) { Outcome::Differs } else { Outcome::Done })
-}
-
 /// Refuses to read twice what comes only once.
-fn check(args: &verbs::Read) -> Result<()> {
+fn check(args: &Read) -> Result<()> {
     ensure!(
         !(args.verify || args.repeat > 1) || !comes_once(&args.path),
         Refused::new(
@@ -103,17 +131,80 @@ fn comes_once(input: &Input) -> bool {
     }
 }
 
-fn load(args: &verbs::Read, profiles: &Profiles) -> Result<Loaded> {
+/// What came of one run.
+struct Run<R> {
+    bytes: Buffer,
+    elapsed: Duration,
+    text: String,
+    json: R,
+}
+
+/// Reads as often as the words say, and tells how each run went and the median.
+fn repeated<R: Serialize>(
+    args: &Read,
+    cut: Option<Cut>,
+    mut read: impl FnMut(&Profiles, u32) -> Result<Run<R>>,
+) -> Result<Outcome> {
+    let profiles = Profiles::new(args.how.flow.profile);
+    let (mut runs, mut times, mut bytes, mut verified) = (Vec::new(), Vec::new(), 0, None);
+    for index in 1..=args.repeat {
+        let run = read(&profiles, index)?;
+        if !args.json {
+            let number = if args.repeat > 1 { format!(" run {index}") } else { String::new() };
+            print(format!("{}{number}: {}", args.path, run.text))?;
+        }
+        if args.verify {
+            verified = Some(verified.unwrap_or(true) & verify(args, &run.bytes)?);
+        }
+        bytes = run.bytes.len() as u64;
+        times.push(run.elapsed.as_secs_f64());
+        runs.push(run.json);
+    }
+    let median = Duration::from_secs_f64(stats::median(&times).unwrap_or_default());
+    if args.json {
+        print_json(&Json {
+            path: args.path.label().into(),
+            cut,
+            runs,
+            median_elapsed_s: median.as_secs_f64(),
+            median_bytes_per_s: bytes_per_s(bytes, median),
+            verified,
+        })?;
+    } else {
+        print(summary_text(args, bytes, median, verified))?;
+    }
+    Ok(if verified == Some(false) { Outcome::Differs } else { Outcome::Done })
+}
+
+/// Reads all in one go.
+fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<ReportJson>> {
     let options = profiles.apply(args.how.options(), &args.path);
     let (options, _bar) = Bar::attach(options, !args.json);
-    let engine = args.how.engine.engine;
-    Ok(match engine {
+    let Loaded { buffer, report, .. } = match args.how.engine.engine {
         _ if args.copies.is_used() => {
             options.read(profiles.source(&args.copies, &args.path)?)?
         }
         Engine::Map => load_mapped(&args.path, &options)?,
         _ => options.read(args.path.source()?)?,
-    })
+    };
+    let mut text = headline(&report) + "\n";
+    // The ways of later runs are told only where they may differ: by the reason.
+    if index == 1 || report.usage.is_some() {
+        text += &details(&report);
+    }
+    Ok(Run { bytes: buffer, elapsed: report.elapsed, text, json: (&report).into() })
+}
+
+/// Reads class by class.
+fn by_class(args: &Read, cut: Cut, profiles: &Profiles) -> Result<Run<ByClass>> {
+    let options = profiles.apply(args.how.options(), &args.path);
+    let (options, _bar) = Bar::attach(options, !args.json);
+    let plan = args.classes.plan(cut);
+    let reading = options.read_prioritised(profiles.source(&args.copies, &args.path)?, plan)?;
+    let loaded = reading.finish()?;
+    let (text, json) = (classes::text(&loaded.report), ByClass::from(&loaded.report));
+    let elapsed = loaded.report.read.elapsed;
+    Ok(Run { bytes: loaded.into_buffer(), elapsed, text, json })
 }
 
 /// A guard turns the fault of a file that somebody truncates into a message and exit code 2.
@@ -126,25 +217,7 @@ fn load_mapped(input: &Input, options: &ReadOptions) -> Result<Loaded> {
     Ok(options.read_mapped(guard, input.name())?)
 }
 
-fn run_text(args: &verbs::Read, index: u32, report: &Report) -> String {
-    let run = match args.repeat {
-        1 => String::new(),
-        _ => format!(" run {index}"),
-    };
-    let mut text = format!("{}{run}: {}\n", args.path, headline(report));
-    // The ways of later runs are told only where they may differ: by the reason.
-    if args.repeat == 1 || index == 1 || report.usage.is_some() {
-        text += &details(report);
-    }
-    text
-}
-
-fn summary_text(
-    args: &verbs::Read,
-    bytes: u64,
-    median: Duration,
-    verified: Option<bool>,
-) -> String {
+fn summary_text(args: &Read, bytes: u64, median: Duration, verified: Option<bool>) -> String {
     let mut text = String::new();
     if args.repeat > 1 {
         let speed = bytes_per_s(bytes, median) / 1e9;
@@ -157,7 +230,7 @@ fn summary_text(
 }
 
 /// Reads the same bytes again with nothing but `std`, and compares count and content.
-pub(super) fn verify(args: &verbs::Read, bytes: &[u8]) -> Result<bool> {
+fn verify(args: &Read, bytes: &[u8]) -> Result<bool> {
     let what = format!("cannot verify {}", args.path);
     let failed = |error| Refused::new(what.clone(), "read it again").with_source(error);
     let mut file = args.path.open().map_err(failed)?;
@@ -174,7 +247,7 @@ pub(super) fn verify(args: &verbs::Read, bytes: &[u8]) -> Result<bool> {
 }
 
 /// The bytes that were asked for. A file of the kernel's that cannot seek is read up to them.
-fn reread(file: &mut File, offset: u64, length: Option<u64>) -> io::Result<impl Read> {
+fn reread(file: &mut File, offset: u64, length: Option<u64>) -> io::Result<impl io::Read> {
     if file.seek(SeekFrom::Start(offset)).is_err() {
         io::copy(&mut file.take(offset), &mut io::sink())?;
     }
@@ -182,7 +255,7 @@ fn reread(file: &mut File, offset: u64, length: Option<u64>) -> io::Result<impl 
 }
 
 /// What differs first between `serial` and `bytes`: the count, else a byte.
-fn first_difference(mut serial: impl Read, bytes: &[u8]) -> io::Result<Option<String>> {
+fn first_difference(mut serial: impl io::Read, bytes: &[u8]) -> io::Result<Option<String>> {
     let mut step = vec![0; STEP];
     let (mut at, mut content) = (0, None);
     loop {

@@ -1,18 +1,68 @@
 //! `swath scan`: counts newlines, as `wc -l`.
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::{Report, Scanned};
 
-use super::Outcome;
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
-use crate::args::verbs;
+use super::{Command, Outcome};
+use crate::args::{Files, ReadArgs, TimelineArgs, input};
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, details, headline};
+
+/// `swath scan`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath scan access.log                   as wc -l
+  swath scan --json --usage logs/*.log
+  swath scan --follow-size first growing.log")]
+pub struct Scan {
+    /// The files; `-` is standard input
+    #[arg(required = true, value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub paths: Vec<Input>,
+
+    /// Print a line of JSON for each file, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: ReadArgs,
+}
+
+impl Command for Scan {
+    fn run(&self) -> Result<Outcome> {
+        let profiles = Profiles::new(self.how.flow.profile);
+        let mut total: u64 = 0;
+        let outcome = each(&self.paths, self.json, |input| {
+            let options = profiles.apply(self.how.options(), input);
+            let (options, bar) = Bar::attach(options, !self.json);
+            let scanned = consume(input, &options, Kernel::Newlines, self.how.engine.engine)?;
+            drop(bar);
+            total = total.saturating_add(scanned.value);
+            note_fallbacks(input, &scanned.report);
+            show(self, input, &scanned)
+        })?;
+        if self.paths.len() > 1 && !self.json && outcome != Outcome::NotDone {
+            print(line(&total.to_string(), "total".as_ref()))?;
+        }
+        Ok(outcome)
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.how.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().inputs(&self.paths)
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -23,25 +73,7 @@ struct Json {
     report: ReportJson,
 }
 
-pub(super) fn run(args: &verbs::Scan) -> Result<Outcome> {
-    let profiles = Profiles::new(args.how.flow.profile);
-    let mut total: u64 = 0;
-    let outcome = each(&args.paths, args.json, |input| {
-        let options = profiles.apply(args.how.options(), input);
-        let (options, bar) = Bar::attach(options, !args.json);
-        let scanned = consume(input, &options, Kernel::Newlines, args.how.engine.engine)?;
-        drop(bar);
-        total = total.saturating_add(scanned.value);
-        note_fallbacks(input, &scanned.report);
-        show(args, input, &scanned)
-    })?;
-    if args.paths.len() > 1 && !args.json && outcome != Outcome::NotDone {
-        print(line(&total.to_string(), "total".as_ref()))?;
-    }
-    Ok(outcome)
-}
-
-fn show(args: &verbs::Scan, input: &Input, scanned: &Scanned<u64>) -> Result<()> {
+fn show(args: &Scan, input: &Input, scanned: &Scanned<u64>) -> Result<()> {
     if args.json {
         return print_json(&Json {
             path: input.label().into(),

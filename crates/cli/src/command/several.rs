@@ -7,8 +7,8 @@ use anyhow::Result;
 use serde::Serialize;
 use swath::Report;
 
-use super::{Outcome, is_closed_pipe};
-use crate::failure::describe;
+use super::Outcome;
+use crate::failure::{describe, is_closed_pipe};
 use crate::input::Input;
 use crate::output::{complain, print_json};
 use crate::report::PathJson;

@@ -1,87 +1,225 @@
 //! `swath study`: what the five studies measured, measured here.
 
-use std::io::{self, IsTerminal};
-use std::path::PathBuf;
-
-use anyhow::Result;
-use comfy_table::{ContentArrangement, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
-use swath::CancelToken;
-use swath_study::experiment::{Experiment, Extent};
-use swath_study::experiments::chosen;
-use swath_study::results::{Claimed, Counts, Finding, Measured, Progress, Results, State};
-use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
-
-use super::Outcome;
-use crate::args::study::{Study, With};
-use crate::demo::choose_folder;
-use crate::failure::Refused;
-use crate::output::{complain, print, print_json, wrote};
-use crate::signal::stop_on_signal;
-
 mod compare;
 mod fib;
 mod list;
 mod report;
 
-pub(super) fn run(args: &Study) -> Result<Outcome> {
-    match &args.with {
-        Some(With::Fib(args)) => return fib::run(args),
-        Some(With::Compare(compared)) => return compare::run(compared),
-        Some(With::Report(reported)) => return report::run(reported),
-        None => {}
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Subcommand, ValueHint};
+use comfy_table::{ContentArrangement, Table, presets};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::ThreadPool;
+use swath::CancelToken;
+use swath_study::experiment::{Experiment, Extent};
+use swath_study::experiments::{ALL, chosen};
+use swath_study::results::{Claimed, Counts, Finding, Measured, Progress, Results, State};
+use swath_study::session::{FILE, PAGE, Settings, Step, run as measure};
+
+use self::compare::Compare;
+use self::fib::Fib;
+use self::report::Report;
+use super::{Command, Outcome};
+use crate::args::{Files, TimelineArgs};
+use crate::demo::choose_folder;
+use crate::failure::Refused;
+use crate::output::{complain, print, print_json, wrote};
+use crate::signal::stop_on_signal;
+
+/// `swath study`
+#[derive(Debug, Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    after_help = "\
+Examples:
+  swath study
+  swath study --list
+  swath study --only a-threads,b --data /mnt/fast --data /mnt/large
+  swath study --full --out here && swath study --full --out here --resume
+  swath study compare before/study.json after/study.json
+  swath study report before
+  swath study fib 23 --bytes 10KiB -o fib.bin
+
+Ctrl-C lets the run on its way end and keeps what is finished; a second one ends it at once.
+
+Exit status: 0 all is done; 1 an experiment failed or was stopped, the others are kept; 2 not done."
+)]
+pub struct Study {
+    /// Instead of measuring
+    #[command(subcommand)]
+    pub with: Option<With>,
+
+    /// Small files and few places: all experiments in some minutes (what it does anyway)
+    #[arg(long)]
+    pub quick: bool,
+
+    /// As large as the studies, except where --list --json says what is other and why; it says how
+    /// long it takes, about two and a quarter hours for all on two cores
+    #[arg(long, conflicts_with = "quick")]
+    pub full: bool,
+
+    /// Files of some kilobytes and a single round, which decides nothing: to see it run
+    #[arg(long, hide = true, conflicts_with_all = ["quick", "full"])]
+    pub smoke: bool,
+
+    /// Only these experiments, or all of a study by its letter
+    #[arg(long, value_name = "ID,..", value_delimiter = ',')]
+    #[arg(value_parser = Names, hide_possible_values = true)]
+    pub only: Vec<String>,
+
+    /// Where to measure, in a hidden folder that is removed again; several give several devices or
+    /// file systems in one report [default: the folder for temporary files, or the current one if
+    /// that is in memory]
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub data: Vec<PathBuf>,
+
+    /// Where to leave report.html, study.json, summary.md and a table for each experiment
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = "swath-study")]
+    pub out: PathBuf,
+
+    /// Go on with a study that was stopped, if it had the same settings
+    #[arg(long)]
+    pub resume: bool,
+
+    /// Decides the order of the runs, and what is in the files
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print the experiments, what the studies say and the rules, and measure nothing
+    #[arg(long)]
+    pub list: bool,
+
+    /// Print JSON: all that is left in study.json, or the list
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// What is done instead of measuring all.
+#[derive(Debug, Subcommand)]
+pub enum With {
+    /// Run study E's benchmark: a Fibonacci tree whose every call writes
+    Fib(Fib),
+    /// Put two studies side by side: two machines, two folders or two versions
+    Compare(Compare),
+    /// Judge a study anew by the rules of this version, and make its page and summary again
+    Report(Report),
+}
+
+/// The names of experiments, for a shell that completes them. Whether one is right is said later,
+/// with what to try.
+#[derive(Clone)]
+struct Names;
+
+impl TypedValueParser for Names {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        StringValueParser::new().parse_ref(command, argument, value)
     }
-    let chosen = chosen(&args.only).map_err(|word| {
-        Refused::new(format!("there is no experiment {word:?}"), "swath study --list")
-    })?;
-    if args.list {
-        return list::run(&chosen, args.json);
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(ALL.iter().map(|one| PossibleValue::new(one.id))))
     }
-    let mut data = args.data.clone();
-    if data.is_empty() {
-        let (folder, notes) = choose_folder();
-        notes.iter().for_each(complain);
-        data.push(folder);
+}
+
+impl Command for Study {
+    fn run(&self) -> Result<Outcome> {
+        if let Some(with) = &self.with {
+            return with.command().run();
+        }
+        let chosen = chosen(&self.only).map_err(|word| {
+            Refused::new(format!("there is no experiment {word:?}"), "swath study --list")
+        })?;
+        if self.list {
+            return list::run(&chosen, self.json);
+        }
+        let mut data = self.data.clone();
+        if data.is_empty() {
+            let (folder, notes) = choose_folder();
+            notes.iter().for_each(complain);
+            data.push(folder);
+        }
+        refuse(&data)?;
+        let settings = Settings {
+            extent: self.extent(),
+            chosen,
+            data,
+            out: self.out.clone(),
+            resume: self.resume,
+            seed: self.seed,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            program: std::env::current_exe().ok(),
+        };
+        let study = self.out.join(FILE);
+        if study.exists() && !self.resume {
+            let what = format!("there is a study already: {}", study.display());
+            return Err(
+                Refused::new(what, "--resume to go on with it, or another --out").into()
+            );
+        }
+        let cancel = CancelToken::new();
+        stop_on_signal(&cancel)?;
+        if settings.extent == Extent::Full {
+            announce(&settings.chosen);
+        }
+        let bar = Shown::new(!self.json);
+        let results = measure(&settings, &cancel, &mut |step| bar.update(step));
+        bar.clear();
+        let results = results.map_err(|error| Refused::hinted(error, "another --out"))?;
+        let page = self.out.join(PAGE);
+        if self.json {
+            wrote(&page, print_json(&results))?;
+        } else {
+            wrote(&page, print(text(&results, &page.display().to_string())))?;
+        }
+        let is_done = |id: &str| {
+            results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)
+        };
+        let is_whole = settings.chosen.iter().all(|one| is_done(one.id));
+        if cancel.is_cancelled() {
+            complain("stopped: what was finished is kept; try: --resume");
+        }
+        Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
     }
-    refuse(&data)?;
-    let settings = Settings {
-        extent: args.extent(),
-        chosen,
-        data,
-        out: args.out.clone(),
-        resume: args.resume,
-        seed: args.seed,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        program: std::env::current_exe().ok(),
-    };
-    let study = args.out.join(FILE);
-    if study.exists() && !args.resume {
-        let what = format!("there is a study already: {}", study.display());
-        return Err(Refused::new(what, "--resume to go on with it, or another --out").into());
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        self.with.as_ref()?.command().timeline()
     }
-    let cancel = CancelToken::new();
-    stop_on_signal(&cancel)?;
-    if settings.extent == Extent::Full {
-        announce(&settings.chosen);
+
+    fn files(&self) -> Files<'_> {
+        self.with.as_ref().map_or_else(Files::default, |with| with.command().files())
     }
-    let bar = Shown::new(!args.json);
-    let results = measure(&settings, &cancel, &mut |step| bar.update(step));
-    bar.clear();
-    let results = results.map_err(|error| Refused::hinted(error, "another --out"))?;
-    let page = args.out.join(PAGE);
-    if args.json {
-        wrote(&page, print_json(&results))?;
-    } else {
-        wrote(&page, print(text(&results, &page.display().to_string())))?;
+}
+
+impl With {
+    fn command(&self) -> &dyn Command {
+        match self {
+            Self::Fib(it) => it,
+            Self::Compare(it) => it,
+            Self::Report(it) => it,
+        }
     }
-    let is_done = |id: &str| {
-        results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)
-    };
-    let is_whole = settings.chosen.iter().all(|one| is_done(one.id));
-    if cancel.is_cancelled() {
-        complain("stopped: what was finished is kept; try: --resume");
+}
+
+impl Study {
+    /// How much is to be done.
+    pub fn extent(&self) -> Extent {
+        match (self.smoke, self.full) {
+            (true, _) => Extent::Smoke,
+            (_, true) => Extent::Full,
+            _ => Extent::Quick,
+        }
     }
-    Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
 }
 
 /// What a full study is beside the studies, and how long it takes.
@@ -151,6 +289,15 @@ impl Shown {
     }
 }
 
+/// The threads of commands that fork and join; 0 is one for each core. Also what was done instead,
+/// where there are fewer.
+fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
+    let built = swath_study::threads::pool(workers);
+    let (pool, instead) = built
+        .context("cannot start the threads; try: fewer `--workers`, or a higher `ulimit -u`")?;
+    Ok((pool, instead.into_iter().collect()))
+}
+
 fn table<const N: usize>(head: [&str; N]) -> Table {
     let mut table = Table::new();
     table.load_preset(presets::UTF8_FULL_CONDENSED);
@@ -192,5 +339,51 @@ fn add_rows(table: &mut Table, one: &Measured, claim: &Claimed) {
             Progress::Done => "not judged",
         };
         table.add_row([words.as_str(), State::None.files(), here, "–", &why]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        study: Study,
+    }
+
+    #[test]
+    fn one_extent_is_chosen_and_quick_is_the_usual_one() {
+        let extent = |words: &[&str]| {
+            let words = ["only"].iter().chain(words);
+            Only::try_parse_from(words).map(|only| only.study.extent()).ok()
+        };
+        assert_eq!(extent(&[]), Some(Extent::Quick));
+        assert_eq!(extent(&["--quick"]), Some(Extent::Quick));
+        assert_eq!(extent(&["--full"]), Some(Extent::Full));
+        assert_eq!(extent(&["--smoke"]), Some(Extent::Smoke));
+        assert_eq!(extent(&["--full", "--quick"]), None);
+    }
+
+    #[test]
+    fn two_studies_are_compared_and_nothing_is_measured_beside() {
+        let parsed = |words: &[&str]| {
+            Only::try_parse_from(["only"].iter().chain(words)).map(|only| only.study.with)
+        };
+        let with = parsed(&["compare", "a", "b"]).expect("two studies");
+        assert!(matches!(with, Some(With::Compare(Compare { json: false, .. }))));
+        assert!(
+            parsed(&["compare", "a"]).is_err()
+                && parsed(&["--full", "compare", "a", "b"]).is_err()
+        );
+    }
+
+    #[test]
+    fn experiments_and_folders_are_lists() {
+        let words = ["only", "--only", "a,b-small", "--data", "x", "--data", "y"];
+        let study = Only::try_parse_from(words).expect("lists").study;
+        assert_eq!(study.only, ["a", "b-small"]);
+        assert_eq!(study.data, [PathBuf::from("x"), PathBuf::from("y")]);
     }
 }

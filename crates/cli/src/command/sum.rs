@@ -3,20 +3,98 @@
 use std::time::Duration;
 
 use anyhow::{Result, ensure};
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::{Engine, ReadOptions, Report};
 use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 
-use super::Outcome;
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
-use crate::args::verbs;
+use super::{Command, Outcome};
+use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input, words};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
 use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline};
+
+/// `swath sum`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath sum data.bin
+  swath sum --hash blake3 *.bin           as b3sum
+  swath sum --hash xxh3 data.bin          as xxhsum -H3
+  zcat data.gz | swath sum --hash crc32c -")]
+pub struct Sum {
+    /// The files; `-` is standard input
+    #[arg(required = true, value_name = "PATH", value_parser = input(), value_hint = ValueHint::FilePath)]
+    pub paths: Vec<Input>,
+
+    /// Print a checksum instead of the sum of all bytes
+    #[arg(long, value_name = "HASH", value_parser = words(Algorithm::WORDS))]
+    pub hash: Option<Algorithm>,
+
+    /// Print a line of JSON for each file, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// Further copies.
+    #[command(flatten)]
+    pub copies: CopiesArgs,
+
+    /// How to read.
+    #[command(flatten)]
+    pub how: ReadArgs,
+}
+
+impl Command for Sum {
+    fn run(&self) -> Result<Outcome> {
+        let engine = self.how.engine.engine;
+        ensure!(
+            self.hash.is_none() || engine != Engine::Map,
+            Refused::new("cannot compute a hash from a map", "leave out --engine map")
+        );
+        ensure!(
+            self.paths.len() == 1 || !self.copies.is_used(),
+            Refused::new(
+                "cannot sum copies of several files at once",
+                "one PATH with its copies"
+            )
+        );
+        let profiles = Profiles::new(self.how.flow.profile);
+        each(&self.paths, self.json, |input| {
+            let source = || profiles.source(&self.copies, input);
+            let options = profiles.apply(self.how.options(), input);
+            let (options, bar) = Bar::attach(options, !self.json);
+            let summed = match self.hash {
+                None if self.copies.is_used() => {
+                    let scanned = options.sum(source()?)?;
+                    Summed::of_scan(Value::Sum(scanned.value), scanned.report)
+                }
+                None => sum(input, &options, engine)?,
+                Some(algorithm) => checked(
+                    ChecksumOptions::new().with_read(options).checksum(source()?, algorithm)?,
+                    algorithm,
+                ),
+            };
+            drop(bar);
+            if let Some(report) = &summed.report {
+                note_fallbacks(input, report);
+            }
+            show(self, input, &summed)
+        })
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.how.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().inputs(&self.paths).copies(&self.copies)
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -89,41 +167,7 @@ impl Summed {
     }
 }
 
-pub(super) fn run(args: &verbs::Sum) -> Result<Outcome> {
-    let engine = args.how.engine.engine;
-    ensure!(
-        args.hash.is_none() || engine != Engine::Map,
-        Refused::new("cannot compute a hash from a map", "leave out --engine map")
-    );
-    ensure!(
-        args.paths.len() == 1 || !args.copies.is_used(),
-        Refused::new("cannot sum copies of several files at once", "one PATH with its copies")
-    );
-    let profiles = Profiles::new(args.how.flow.profile);
-    each(&args.paths, args.json, |input| {
-        let source = || profiles.source(&args.copies, input);
-        let options = profiles.apply(args.how.options(), input);
-        let (options, bar) = Bar::attach(options, !args.json);
-        let summed = match args.hash {
-            None if args.copies.is_used() => {
-                let scanned = options.sum(source()?)?;
-                Summed::of_scan(Value::Sum(scanned.value), scanned.report)
-            }
-            None => sum(input, &options, engine)?,
-            Some(algorithm) => checked(
-                ChecksumOptions::new().with_read(options).checksum(source()?, algorithm)?,
-                algorithm,
-            ),
-        };
-        drop(bar);
-        if let Some(report) = &summed.report {
-            note_fallbacks(input, report);
-        }
-        show(args, input, &summed)
-    })
-}
-
-fn show(args: &verbs::Sum, input: &Input, summed: &Summed) -> Result<()> {
+fn show(args: &Sum, input: &Input, summed: &Summed) -> Result<()> {
     if args.json {
         return print_json(&Json {
             path: input.label().into(),

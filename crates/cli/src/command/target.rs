@@ -12,7 +12,7 @@ use serde::Serialize;
 use swath::OutputOptions;
 use swath::append::{Ordered, OrderedOptions};
 
-use crate::args::compress::OutputArgs;
+use crate::args::OutputArgs;
 use crate::door::{is_folder, is_special};
 use crate::failure::Refused;
 use crate::input::Input;

@@ -10,7 +10,7 @@ use swath::append::{Ordered, OrderedOptions, Ticket};
 use swath::sink::{Durability, Fs, LocalFs, Located};
 use swath::{OutputOptions, Timeline};
 
-use crate::args::Verb;
+use super::Command;
 use crate::door::{above, is_folder, is_special};
 use crate::failure::Refused;
 use crate::output::complain;
@@ -21,33 +21,33 @@ use crate::trace::{BEGIN, Trace};
 const STEP: usize = 1 << 20;
 
 /// The file of a timeline that is being recorded.
-pub(super) struct Recording<'v> {
+pub(crate) struct Recording<'v> {
     timeline: Timeline,
     path: &'v Path,
-    command: &'static str,
+    command: &'v str,
     /// A pipe or a device, which was opened at once.
     opened: Option<Ordered>,
 }
 
 impl<'v> Recording<'v> {
     /// Begins the file that the words of a command name, if they name one.
-    pub(super) fn begin(verb: &'v Verb) -> Result<Option<Self>> {
-        let args = verb.timeline();
+    pub(crate) fn begin(command: &'v dyn Command, word: &'v str) -> Result<Option<Self>> {
+        let args = command.timeline();
         let Some((path, timeline)) =
             args.and_then(|args| args.timeline.as_deref().zip(args.handle()))
         else {
             return Ok(None);
         };
-        refuse(verb, path)?;
+        refuse(command, path)?;
         let opened = open(path)?;
         if opened.is_none() {
             try_folder(path)?;
         }
-        Ok(Some(Self { timeline, path, command: verb.word(), opened }))
+        Ok(Some(Self { timeline, path, command: word, opened }))
     }
 
     /// Writes what was recorded.
-    pub(super) fn leave(self) -> Result<()> {
+    pub(crate) fn leave(self) -> Result<()> {
         let output = match self.opened {
             Some(opened) => opened,
             None => {
@@ -82,13 +82,15 @@ impl<'v> Recording<'v> {
 }
 
 /// What would destroy something, or mix with it.
-fn refuse(verb: &Verb, path: &Path) -> Result<()> {
+fn refuse(command: &dyn Command, path: &Path) -> Result<()> {
     let what = |why: &str| format!("{}: {why}", cannot_write(path));
     if path == Path::new("-") {
         let hint = "the name of a file (one of this name is ./-)";
         return Err(Refused::new(what("results go to standard output"), hint).into());
     }
-    if let Some(other) = verb.files().into_iter().find(|other| is_same_file(other, path)) {
+    if let Some(other) =
+        command.files().into_inner().into_iter().find(|other| is_same_file(other, path))
+    {
         let why = format!("it is {}, which the command works on", other.display());
         return Err(Refused::new(what(&why), "--timeline with another name").into());
     }

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use comfy_table::{ContentArrangement, Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
@@ -13,12 +14,110 @@ use swath_profile::{Found, Kept, Key, Measured, Store};
 use swath_study::page::date;
 use swath_study::tune::{self, Settings, Step, Tuned};
 
-use super::Outcome;
-use crate::args::tune::Tune;
+use super::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
 use crate::report::{PathJson, size_text, time_text};
 use crate::signal::stop_on_signal;
+
+/// `swath tune`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath tune
+  swath tune --path /mnt/fast --budget 60
+  swath tune --path /mnt/fast --show
+  swath tune --path /mnt/fast --clear
+  swath read --no-profile data.bin        without what was measured
+
+Exit status: 0 done; 1 there is no profile to show; 2 not done, also if it was stopped.")]
+pub struct Tune {
+    /// A folder of the file system; a hidden folder is made in it, and removed again
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, default_value = ".")]
+    pub path: PathBuf,
+
+    /// How many seconds it may take, all in all
+    #[arg(long, value_name = "SECONDS", default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=3600))]
+    pub budget: u64,
+
+    /// Decides the order of the runs, and what is in the files
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+
+    /// Print the profile of the file system, and measure nothing; exit status 1 if there is none
+    #[arg(long, conflicts_with_all = ["clear", "all"])]
+    pub show: bool,
+
+    /// Remove the profile of the file system, and measure nothing
+    #[arg(long)]
+    pub clear: bool,
+
+    /// With --clear, the profiles of all file systems
+    #[arg(long, requires = "clear")]
+    pub all: bool,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Command for Tune {
+    fn run(&self) -> Result<Outcome> {
+        let store = Store::of_user().ok_or_else(|| {
+            Refused::new(
+                "cannot keep profiles: there is no home",
+                "set HOME or XDG_CONFIG_HOME",
+            )
+        })?;
+        if self.clear && self.all {
+            return cleared(self, store.clear_all()?);
+        }
+        let folder = folder(&self.path)?;
+        let key = Key::of(&folder)?;
+        if self.clear {
+            return cleared(self, store.clear(&key)?.into_iter().collect());
+        }
+        if self.show {
+            return show(self, &store, &key);
+        }
+        // Not after all of it was measured.
+        store.prepare()?;
+        let tuned = measure(self, &folder)?;
+        if tuned.is_stopped {
+            complain("stopped: nothing is kept, and an earlier profile is as it was");
+            return Ok(Outcome::NotDone);
+        }
+        if tuned.had_no_time() && store.path(&key).exists() {
+            let what = format!(
+                "cannot compare anything within {} s: the earlier profile stays as it was",
+                self.budget
+            );
+            return Err(Refused::new(what, "--budget with more seconds").into());
+        }
+        let kept = Kept::new(key, &tuned.profile, tuned.found.iter().map(measured).collect());
+        let path = store.save(&kept)?;
+        if self.json {
+            let json = Json {
+                elapsed_s: Some(tuned.elapsed.as_secs_f64()),
+                file_bytes: Some(tuned.file_bytes),
+                notes: tuned.notes.clone(),
+                ..json(&kept, &path, None)
+            };
+            wrote(&path, print_json(&json))?;
+            return Ok(Outcome::Done);
+        }
+        tuned.notes.iter().for_each(|note| complain(format!("note: {note}")));
+        wrote(&path, print(tuned_text(&kept, &tuned, &path)))?;
+        Ok(Outcome::Done)
+    }
+}
+
+impl Tune {
+    /// How long it may take.
+    pub fn budget(&self) -> Duration {
+        Duration::from_secs(self.budget)
+    }
+}
 
 /// What was measured, or is kept.
 #[derive(Serialize)]
@@ -44,52 +143,6 @@ struct Json<'k> {
 #[derive(Serialize)]
 struct ClearedJson {
     cleared: Vec<PathJson>,
-}
-
-pub(super) fn run(args: &Tune) -> Result<Outcome> {
-    let store = Store::of_user().ok_or_else(|| {
-        Refused::new("cannot keep profiles: there is no home", "set HOME or XDG_CONFIG_HOME")
-    })?;
-    if args.clear && args.all {
-        return cleared(args, store.clear_all()?);
-    }
-    let folder = folder(&args.path)?;
-    let key = Key::of(&folder)?;
-    if args.clear {
-        return cleared(args, store.clear(&key)?.into_iter().collect());
-    }
-    if args.show {
-        return show(args, &store, &key);
-    }
-    // Not after all of it was measured.
-    store.prepare()?;
-    let tuned = measure(args, &folder)?;
-    if tuned.is_stopped {
-        complain("stopped: nothing is kept, and an earlier profile is as it was");
-        return Ok(Outcome::NotDone);
-    }
-    if tuned.had_no_time() && store.path(&key).exists() {
-        let what = format!(
-            "cannot compare anything within {} s: the earlier profile stays as it was",
-            args.budget
-        );
-        return Err(Refused::new(what, "--budget with more seconds").into());
-    }
-    let kept = Kept::new(key, &tuned.profile, tuned.found.iter().map(measured).collect());
-    let path = store.save(&kept)?;
-    if args.json {
-        let json = Json {
-            elapsed_s: Some(tuned.elapsed.as_secs_f64()),
-            file_bytes: Some(tuned.file_bytes),
-            notes: tuned.notes.clone(),
-            ..json(&kept, &path, None)
-        };
-        wrote(&path, print_json(&json))?;
-        return Ok(Outcome::Done);
-    }
-    tuned.notes.iter().for_each(|note| complain(format!("note: {note}")));
-    wrote(&path, print(tuned_text(&kept, &tuned, &path)))?;
-    Ok(Outcome::Done)
 }
 
 /// The folder to measure in: of a file, that in which it is.
@@ -247,4 +300,32 @@ impl Shown {
 
 fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Only {
+        #[command(flatten)]
+        tune: Tune,
+    }
+
+    fn parsed(words: &[&str]) -> Result<Tune, clap::Error> {
+        Only::try_parse_from(["only"].iter().chain(words)).map(|only| only.tune)
+    }
+
+    #[test]
+    fn one_thing_is_done_at_a_time() {
+        let plain = parsed(&[]).expect("nothing is required");
+        assert_eq!((plain.path, plain.budget), (PathBuf::from("."), 20));
+        assert!(parsed(&["--show", "--clear"]).is_err());
+        assert!(parsed(&["--all"]).is_err() && parsed(&["--show", "--all"]).is_err());
+        assert!(parsed(&["--clear", "--all"]).expect("all of them").all);
+        for wrong in ["0", "-1", "3601", "soon"] {
+            assert!(parsed(&["--budget", wrong]).is_err(), "{wrong}");
+        }
+    }
 }

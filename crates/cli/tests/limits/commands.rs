@@ -1,7 +1,7 @@
 //! All commands, with words that make them do what they are there for.
 
 use clap::{Command, CommandFactory};
-use swath_cli::args::Cli;
+use swath_cli::cli::Cli;
 
 /// What is compared with a run without limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,25 +8,21 @@
 //! How large the matrix is, entries alone cannot say. An `.arrow` file says it in its metadata; where
 //! text does not, a note does.
 
-use std::collections::BTreeMap;
-use std::time::Instant;
-
+use super::args::Convert;
+use super::format::Format;
+use super::matrix::{made_ones, npz_options};
+use super::size::{NAMES, SIZE, Size, above, copied, is_listed, lost_size, numbers, size_in};
+use super::table::{arrow_options, columns, exact, leave};
+use super::{Converted, matrix_options};
+use crate::failure::Refused;
 use anyhow::{Result, bail, ensure};
+use std::time::Instant;
 use swath::Array;
 use swath_formats::matrix::{AnyCoo, AnyCsr, Complex, Coo, Id, Symmetry, Values};
 use swath_formats::table::{Column, Columns, Values as Cells};
 
-use super::matrix::{made_ones, npz_options};
-use super::table::{arrow_options, columns, exact, leave};
-use super::{Converted, Size, matrix_options};
-use crate::args::convert::{Convert, Format};
-use crate::failure::Refused;
-
-const NAMES: [&str; 2] = ["row", "column"];
 const VALUE: &str = "value";
 const PARTS: [&str; 2] = ["real", "imaginary"];
-/// Rows and columns, in the metadata of an `.arrow` file.
-const SIZE: [&str; 2] = ["swath.rows", "swath.columns"];
 
 /// A row for each entry.
 pub(super) fn of_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
@@ -80,42 +76,6 @@ fn check_whole(args: &Convert, matrix: &AnyCoo) -> Result<()> {
     );
     ensure!(symmetry == Symmetry::General, Refused::new(what, "without --symmetric keep"));
     Ok(())
-}
-
-/// What is lost of what the metadata of a list of entries says, if anything is.
-pub(super) fn lost_with(
-    args: &Convert,
-    table: &Columns,
-    metadata: &BTreeMap<String, String>,
-) -> Result<Option<String>> {
-    match size_in(metadata).filter(|_| is_listed(table)) {
-        Some((rows, columns)) => lost_size(args, table, rows, columns),
-        None => Ok(None),
-    }
-}
-
-/// What is lost of the size, if anything is.
-fn lost_size(
-    args: &Convert,
-    table: &Columns,
-    rows: u64,
-    columns: u64,
-) -> Result<Option<String>> {
-    let left = (above(&numbers(args, table, 0)?), above(&numbers(args, table, 1)?));
-    Ok((left != (rows, columns)).then(|| {
-        format!(
-            "{} does not say that the matrix is {rows} × {columns}: it will be read as {} × {}, unless \
-             with --shape {rows}x{columns}",
-            args.to.display(),
-            left.0,
-            left.1
-        )
-    }))
-}
-
-/// One more than the greatest.
-fn above(ids: &[u64]) -> u64 {
-    ids.iter().max().map_or(0, |&most| most.saturating_add(1))
 }
 
 fn of_rows(matrix: AnyCsr) -> Result<(Columns, Size)> {
@@ -226,18 +186,6 @@ fn check_rows(args: &Convert, matrix: &Coo<u64>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a table is a list of entries.
-fn is_listed(table: &Columns) -> bool {
-    let names = table.names.as_deref().unwrap_or_default();
-    names.len() >= 2 && names[..2] == NAMES
-}
-
-/// Rows and columns, if the metadata has them.
-pub(in crate::command) fn size_in(metadata: &BTreeMap<String, String>) -> Option<(u64, u64)> {
-    let [rows, columns] = SIZE.map(|name| metadata.get(name).and_then(|it| it.parse().ok()));
-    rows.zip(columns)
-}
-
 /// The matrix as large as the words say, or else the file.
 fn sized(args: &Convert, matrix: Coo<u64>, told: Option<(u64, u64)>) -> Result<Coo<u64>> {
     let Some((row_count, column_count)) = args.matrix.shape.or(told) else { return Ok(matrix) };
@@ -289,43 +237,6 @@ fn complex(first: &Column, second: &Column) -> Result<Values> {
         *value = [*parts.0, *parts.1];
     }
     Ok(Values::Complex(values))
-}
-
-fn copied<T: bytemuck::Pod>(values: &[T]) -> Result<Array<T>> {
-    let mut copy = Array::<T>::zeroed(values.len())?;
-    copy.copy_from_slice(values);
-    Ok(copy)
-}
-
-fn numbers(args: &Convert, table: &Columns, at: usize) -> Result<Array<u64>> {
-    let refused = |found: &str| {
-        let what = format!(
-            "cannot make a matrix of {}: `{}` has {found}",
-            args.input.display(),
-            NAMES[at]
-        );
-        Refused::new(what, "whole numbers that count from 0")
-    };
-    let mut ids = Array::<u64>::zeroed(table.rows)?;
-    // Of nothing, the type is anything.
-    if table.rows == 0 {
-        return Ok(ids);
-    }
-    let values = match table.columns[at].values() {
-        Cells::I64(values) => values,
-        Cells::U64(values) => {
-            if let Some(row) = values.iter().position(|&value| value == u64::MAX) {
-                bail!(refused(&format!("{} in row {} of the data", u64::MAX, row + 1)));
-            }
-            return copied(values);
-        }
-        _ => bail!(refused("numbers that are not whole")),
-    };
-    for ((row, id), &value) in (1..).zip(ids.iter_mut()).zip(values) {
-        let refused = |_| refused(&format!("{value} in row {row} of the data"));
-        *id = u64::try_from(value).map_err(refused)?;
-    }
-    Ok(ids)
 }
 
 /// What is not zero of a table: integers where all columns are of one kind of them, else doubles.

@@ -6,8 +6,10 @@ use anyhow::Result;
 use swath_formats::matrix::npz::NpzOptions;
 use swath_formats::matrix::{AnyCsr, Values};
 
-use super::{Converted, Size, matrix_options};
-use crate::args::convert::{Convert, Format};
+use super::args::Convert;
+use super::format::Format;
+use super::size::Size;
+use super::{Converted, matrix_options};
 
 pub(super) fn to_matrix(args: &Convert, from: Format, to: Format) -> Result<Converted> {
     if from != Format::Npz && to != Format::Npz {

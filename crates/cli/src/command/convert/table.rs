@@ -9,8 +9,10 @@ use swath_formats::table::arrow::ArrowOptions;
 use swath_formats::table::npy::{self, Dense, NpyOptions};
 use swath_formats::table::{Column, Columns, Value, Values};
 
-use super::{Converted, Size, entries, table_options};
-use crate::args::convert::{Convert, Format};
+use super::args::Convert;
+use super::format::Format;
+use super::size::{Size, lost_with};
+use super::{Converted, table_options};
 use crate::failure::Refused;
 
 /// What is done with an array of whatever type it is.
@@ -68,7 +70,7 @@ pub(super) fn to_table(args: &Convert, from: Format, to: Format) -> Result<Conve
                 options.write(&args.to, &columns)?;
             } else {
                 leave(args, to, &columns)?;
-                done.notes.extend(entries::lost_with(args, &columns, &metadata)?);
+                done.notes.extend(lost_with(args, &columns, &metadata)?);
             }
             Ok(done)
         }

@@ -3,24 +3,97 @@
 //! They are made in a hidden folder beside it, or in it if it is there and empty, and moved when all
 //! of them are whole. What a killed run has left goes with the next one there.
 
-use std::fs;
-use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+use std::{fs, io};
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath::sink::FileKind;
 use swath_study::hidden::Hidden;
-use swath_study::many::tree::{self, Made};
+use swath_study::many::tree::{self, Made, Spread};
 
-use crate::args::generate::Tree;
-use crate::command::Outcome;
+use crate::args::{parse_size, words};
+use crate::command::{Command, Outcome};
 use crate::door::{above, stands};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
 use crate::signal::remove_on_signal;
+
+/// A tree of files.
+#[derive(Debug, Args)]
+pub struct Tree {
+    /// How many files
+    #[arg(long, value_name = "N")]
+    pub files: u64,
+
+    /// How long each is; with a power law, the mean
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, allow_negative_numbers = true)]
+    pub size: u64,
+
+    /// Files of one size, or few large and many small ones
+    #[arg(long, value_name = "SPREAD", value_parser = words(SPREADS), default_value = "even")]
+    pub spread: Spread,
+
+    /// The folder; made if it is not there, refused if it holds something
+    #[arg(short, long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub output: PathBuf,
+
+    /// Another seed makes other files
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+}
+
+const SPREADS: &[(&str, Spread)] = &[("even", Spread::Even), ("powerlaw", Spread::PowerLaw)];
+
+impl Command for Tree {
+    fn run(&self) -> Result<Outcome> {
+        let recipe = tree::Tree {
+            files: self.files,
+            size: self.size,
+            spread: self.spread,
+            seed: self.seed,
+        };
+        let start = Instant::now();
+        let made = make(&recipe, self).map_err(|error| {
+            let what = format!("cannot make {}", self.output.display());
+            Refused::new(what, hint(&error)).with_source(error)
+        })?;
+        let elapsed = start.elapsed();
+        let speed = bytes_per_s(made.bytes, elapsed);
+        if self.json {
+            let json = Json {
+                path: self.output.as_os_str().into(),
+                files: made.files,
+                folders: made.folders,
+                bytes: made.bytes,
+                smallest_bytes: made.smallest,
+                largest_bytes: made.largest,
+                lines: made.lines,
+                sum: made.sum,
+                seed: self.seed,
+                elapsed_s: elapsed.as_secs_f64(),
+                bytes_per_s: speed,
+            };
+            wrote(&self.output, print_json(&json))?;
+        } else {
+            let (path, time) = (self.output.display(), time_text(elapsed));
+            let text = format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
+            wrote(&self.output, print(text))?;
+        }
+        Ok(Outcome::Done)
+    }
+}
 
 /// How the names of hidden folders begin.
 const KIND: &str = ".swath-tree";
@@ -39,39 +112,6 @@ struct Json {
     seed: u64,
     elapsed_s: f64,
     bytes_per_s: f64,
-}
-
-pub(super) fn run(args: &Tree) -> Result<Outcome> {
-    let recipe =
-        tree::Tree { files: args.files, size: args.size, spread: args.spread, seed: args.seed };
-    let start = Instant::now();
-    let made = make(&recipe, args).map_err(|error| {
-        let what = format!("cannot make {}", args.output.display());
-        Refused::new(what, hint(&error)).with_source(error)
-    })?;
-    let elapsed = start.elapsed();
-    let speed = bytes_per_s(made.bytes, elapsed);
-    if args.json {
-        let json = Json {
-            path: args.output.as_os_str().into(),
-            files: made.files,
-            folders: made.folders,
-            bytes: made.bytes,
-            smallest_bytes: made.smallest,
-            largest_bytes: made.largest,
-            lines: made.lines,
-            sum: made.sum,
-            seed: args.seed,
-            elapsed_s: elapsed.as_secs_f64(),
-            bytes_per_s: speed,
-        };
-        wrote(&args.output, print_json(&json))?;
-    } else {
-        let (path, time) = (args.output.display(), time_text(elapsed));
-        let text = format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
-        wrote(&args.output, print(text))?;
-    }
-    Ok(Outcome::Done)
 }
 
 fn make(recipe: &tree::Tree, args: &Tree) -> io::Result<Made> {

@@ -1,17 +1,88 @@
 //! `swath study compare`: two studies side by side.
 
+use std::path::PathBuf;
+
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use serde::Serialize;
 use swath_study::page::{self, Changed, Compared, Differs};
 use swath_study::results::{Holds, Results};
 use swath_study::session::{file_of, judged_anew, load};
 
-use super::table;
-use crate::args::study::Compare;
-use crate::command::{Outcome, pool};
+use super::{pool, table};
+use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
 use crate::same_file::is_same_file;
+
+/// `swath study compare`
+#[derive(Debug, Args)]
+pub struct Compare {
+    /// A: a study.json, or the folder that it is in
+    #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
+    pub left: PathBuf,
+
+    /// B: how many times as fast it is as A is what is told
+    #[arg(value_name = "B", value_hint = ValueHint::AnyPath)]
+    pub right: PathBuf,
+
+    /// Where to leave the page of both
+    #[arg(long, value_name = "FILE.html", value_hint = ValueHint::FilePath)]
+    #[arg(default_value = "compared.html")]
+    pub out: PathBuf,
+
+    /// Print JSON: a row for each series at each place
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Command for Compare {
+    fn run(&self) -> Result<Outcome> {
+        for input in [&self.left, &self.right] {
+            let file = file_of(input);
+            if is_same_file(&file, &self.out) {
+                let what = format!("the page would replace {}", file.display());
+                return Err(Refused::new(what, "--out with another name").into());
+            }
+        }
+        let study = |path| {
+            let hint = "the study.json that swath study leaves, or the folder that it is in";
+            // By the same rules, so that nothing but what was measured can differ.
+            load(path).map(judged_anew).map_err(|error| Refused::hinted(error, hint))
+        };
+        let (left, right) = (study(&self.left)?, study(&self.right)?);
+        let (before, after) = (&left.method.extent, &right.method.extent);
+        if before != after {
+            let what =
+                format!("one study is {before}, the other {after}: their files differ in size");
+            return Err(Refused::new(what, "two of the same extent").into());
+        }
+        let (pool, _) = pool(0)?;
+        let rows = pool.install(|| page::compare(&left, &right));
+        if rows.is_empty() {
+            let (left, right) = (self.left.display(), self.right.display());
+            let what = format!("{left} and {right} have no experiment in common");
+            return Err(Refused::new(what, "two studies of the same experiments").into());
+        }
+        let html = page::render_comparison(&left, &right)?;
+        swath::write(&self.out, html)?;
+        let verdicts = page::changed(&left, &right);
+        if self.json {
+            let (left, right) = (Side::of(&left), Side::of(&right));
+            let json = Json { left, right, verdicts: &verdicts, rows: &rows };
+            wrote(&self.out, print_json(&json))?;
+        } else {
+            let text = format!(
+                "{}{}{}\n",
+                verdicts_text(&verdicts),
+                text(&rows),
+                self.out.display()
+            );
+            wrote(&self.out, print(text))?;
+        }
+        Ok(Outcome::Done)
+    }
+}
 
 /// What is printed for programs.
 #[derive(Serialize)]
@@ -34,53 +105,6 @@ impl<'r> Side<'r> {
         let Results { version, started, machine, .. } = results;
         Self { version, started: *started, machine }
     }
-}
-
-pub(super) fn run(args: &Compare) -> Result<Outcome> {
-    for input in [&args.left, &args.right] {
-        let file = file_of(input);
-        if is_same_file(&file, &args.out) {
-            let what = format!("the page would replace {}", file.display());
-            return Err(Refused::new(what, "--out with another name").into());
-        }
-    }
-    let study = |path| {
-        let hint = "the study.json that swath study leaves, or the folder that it is in";
-        // By the same rules, so that nothing but what was measured can differ.
-        load(path).map(judged_anew).map_err(|error| Refused::hinted(error, hint))
-    };
-    let (left, right) = (study(&args.left)?, study(&args.right)?);
-    let (before, after) = (&left.method.extent, &right.method.extent);
-    if before != after {
-        let what =
-            format!("one study is {before}, the other {after}: their files differ in size");
-        return Err(Refused::new(what, "two of the same extent").into());
-    }
-    let (pool, _) = pool(0)?;
-    let rows = pool.install(|| page::compare(&left, &right));
-    if rows.is_empty() {
-        let (left, right) = (args.left.display(), args.right.display());
-        let what = format!("{left} and {right} have no experiment in common");
-        return Err(Refused::new(what, "two studies of the same experiments").into());
-    }
-    let html = page::render_comparison(&left, &right)?;
-    swath::write(&args.out, html)?;
-    let verdicts = page::changed(&left, &right);
-    if args.json {
-        let (left, right) = (Side::of(&left), Side::of(&right));
-        let json = Json { left, right, verdicts: &verdicts, rows: &rows };
-        wrote(&args.out, print_json(&json))?;
-    } else {
-        let text = format!(
-            "{}{}{}
-",
-            verdicts_text(&verdicts),
-            text(&rows),
-            args.out.display()
-        );
-        wrote(&args.out, print(text))?;
-    }
-    Ok(Outcome::Done)
 }
 
 /// What changed first: that is what two machines are compared for.

@@ -1,23 +1,145 @@
 //! `swath study fib`: study E's benchmark. A Fibonacci tree whose every call writes.
 
 use std::io::{self, Read, Write};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use clap::{Args, ValueHint};
 use rayon::ThreadPool;
 use serde::Serialize;
-use swath::append::OrderedOptions;
-use swath::append::{self, Committed};
+use swath::OutputOptions;
+use swath::append::{self, AppendOptions, Committed, Mode, OrderedOptions};
+use swath::sink::{Durability, HardLinks};
 use swath_study::cheerio;
-use swath_study::fib::{Call, Fib, fill};
+use swath_study::fib::{Call, Fib as Tree, fill};
 use swath_study::forks::Strand;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::{Outcome, pool};
-use crate::args::fib::{self as args, FibMode};
+use super::pool;
+use crate::args::{
+    DURABILITY, Files, HARD_LINKS, TimelineArgs, parse_memory_size, parse_size, words,
+};
+use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+
+/// `swath study fib`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  swath study fib 23 --bytes 10KiB -o fib.bin
+  swath study fib 23 --bytes 10KiB --mode segments --workers 4 -o fib.segments
+  swath study fib 17 --verify -o fib.bin    compares with the serial program")]
+pub struct Fib {
+    /// Which Fibonacci number: 23 makes 92,735 calls
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u32).range(..=60))]
+    pub n: u32,
+
+    /// Bytes that every call writes when it begins
+    #[arg(long, value_name = "SIZE", value_parser = parse_memory_size, default_value = "10KiB", allow_negative_numbers = true)]
+    pub bytes: usize,
+
+    /// Where to write; replaced when all is written
+    #[arg(short, long, value_name = "PATH", value_hint = ValueHint::AnyPath)]
+    pub output: PathBuf,
+
+    /// Where the bytes of parallel strands go: plain, segments, or without an order
+    #[arg(long, value_name = "MODE", value_parser = words(FIB_MODES), default_value = "plain")]
+    pub mode: FibMode,
+
+    /// Bytes of stolen strands that may wait in memory for their place; 0 chooses
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, default_value = "0", allow_negative_numbers = true)]
+    pub memory: u64,
+
+    /// Read it back and compare it with what the serial program writes
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Wait until the device has it, so that a power cut does not undo it
+    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    pub durability: Durability,
+
+    /// An existing file with further names: refuse, or break away from them
+    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    pub hard_links: HardLinks,
+
+    /// Threads; 0 is one for each core
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub workers: usize,
+
+    /// Print JSON, with units in its keys
+    #[arg(long)]
+    pub json: bool,
+
+    /// What to record.
+    #[command(flatten)]
+    pub timeline: TimelineArgs,
+}
+
+/// Where the bytes of parallel strands go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FibMode {
+    /// In the order of the serial program.
+    Ordered(Mode),
+    /// One file, in no order.
+    Global,
+    /// A file for each thread, in no order.
+    LocalFiles,
+}
+
+/// Local mode is left out: every call would write the same place.
+const FIB_MODES: &[(&str, FibMode)] = &[
+    ("plain", FibMode::Ordered(Mode::Plain)),
+    ("segments", FibMode::Ordered(Mode::Segments)),
+    ("global", FibMode::Global),
+    ("local-files", FibMode::LocalFiles),
+];
+
+impl Command for Fib {
+    fn run(&self) -> Result<Outcome> {
+        let Some(tree) = Tree::new(self.n, self.bytes as u64) else {
+            let text = format!("cannot count the bytes of fib({})", self.n);
+            return Err(Refused::new(text, "a smaller number").into());
+        };
+        let (pool, fallbacks) = pool(self.workers)?;
+        let workers = pool.current_num_threads();
+        let begun = Instant::now();
+        let (committed, written) = leave(self, &tree, &pool)?;
+        let (elapsed, written) = (begun.elapsed(), written - begun);
+        let ran = Ran { committed, elapsed, commit: elapsed - written, workers, fallbacks };
+        let difference = if self.verify { Some(first_difference(self, &tree)?) } else { None };
+        wrote(&self.output, report(self, &tree, ran, difference))?;
+        let Some(Some(offset)) = difference else { return Ok(Outcome::Done) };
+        let path = self.output.display();
+        complain(format!("{path} is not what the serial program writes from byte {offset} on"));
+        Ok(Outcome::Differs)
+    }
+
+    fn timeline(&self) -> Option<&TimelineArgs> {
+        Some(&self.timeline)
+    }
+
+    fn files(&self) -> Files<'_> {
+        Files::default().path(&self.output)
+    }
+}
+
+impl Fib {
+    /// Returns the library's options for these words.
+    pub fn options(&self) -> AppendOptions {
+        AppendOptions::new().with_output(self.output_options()).with_memory(self.memory)
+    }
+
+    /// Returns the library's options for what is left.
+    pub fn output_options(&self) -> OutputOptions {
+        OutputOptions::new()
+            .with_durability(self.durability)
+            .with_hard_links(self.hard_links)
+            .with_timeline(self.timeline.handle())
+    }
+}
 
 #[derive(Serialize)]
 struct Json {
@@ -52,27 +174,8 @@ struct Ran {
     fallbacks: Vec<String>,
 }
 
-pub(in crate::command) fn run(args: &args::Fib) -> Result<Outcome> {
-    let Some(tree) = Fib::new(args.n, args.bytes as u64) else {
-        let text = format!("cannot count the bytes of fib({})", args.n);
-        return Err(Refused::new(text, "a smaller number").into());
-    };
-    let (pool, fallbacks) = pool(args.workers)?;
-    let workers = pool.current_num_threads();
-    let begun = Instant::now();
-    let (committed, written) = leave(args, &tree, &pool)?;
-    let (elapsed, written) = (begun.elapsed(), written - begun);
-    let ran = Ran { committed, elapsed, commit: elapsed - written, workers, fallbacks };
-    let difference = if args.verify { Some(first_difference(args, &tree)?) } else { None };
-    wrote(&args.output, report(args, &tree, ran, difference))?;
-    let Some(Some(offset)) = difference else { return Ok(Outcome::Done) };
-    let path = args.output.display();
-    complain(format!("{path} is not what the serial program writes from byte {offset} on"));
-    Ok(Outcome::Differs)
-}
-
 /// Runs the tree and leaves what it wrote; also when all was written and the commit began.
-fn leave(args: &args::Fib, tree: &Fib, pool: &ThreadPool) -> Result<(Committed, Instant)> {
+fn leave(args: &Fib, tree: &Tree, pool: &ThreadPool) -> Result<(Committed, Instant)> {
     let out = match args.mode {
         FibMode::Ordered(mode) => {
             let out = args.options().with_mode(mode).create(&args.output)?;
@@ -94,12 +197,7 @@ fn leave(args: &args::Fib, tree: &Fib, pool: &ThreadPool) -> Result<(Committed, 
 }
 
 /// Prints how it went, and where the output differs if it was compared.
-fn report(
-    args: &args::Fib,
-    tree: &Fib,
-    ran: Ran,
-    difference: Option<Option<u64>>,
-) -> Result<()> {
+fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) -> Result<()> {
     if args.json {
         let is_serial = difference.map(|difference| difference.is_none());
         return print_json(&Json { is_serial, ..json(args, tree, ran) });
@@ -115,7 +213,7 @@ fn report(
 }
 
 /// One call: writes, forks, calls, joins.
-fn branch<W: Strand>(tree: &Fib, call: Call, w: &mut W) -> io::Result<()> {
+fn branch<W: Strand>(tree: &Tree, call: Call, w: &mut W) -> io::Result<()> {
     write_call(tree, call, w)?;
     match tree.branches(call) {
         None => Ok(()),
@@ -125,7 +223,7 @@ fn branch<W: Strand>(tree: &Fib, call: Call, w: &mut W) -> io::Result<()> {
 
 /// Not inlined: its buffer is not to lie on the stack once for each call above.
 #[inline(never)]
-fn write_call(tree: &Fib, call: Call, w: &mut impl Write) -> io::Result<()> {
+fn write_call(tree: &Tree, call: Call, w: &mut impl Write) -> io::Result<()> {
     /// Most calls write less than this, and then nothing is allocated for it.
     const SMALL: usize = 16 << 10;
     let len = usize::try_from(tree.bytes_per_call()).unwrap_or(usize::MAX);
@@ -141,7 +239,7 @@ fn write_call(tree: &Fib, call: Call, w: &mut impl Write) -> io::Result<()> {
 
 /// Where the output differs from the serial program's, if it does. Without an order it is the
 /// calls' records that are compared, and where they end that is told.
-fn first_difference(args: &args::Fib, tree: &Fib) -> io::Result<Option<u64>> {
+fn first_difference(args: &Fib, tree: &Tree) -> io::Result<Option<u64>> {
     let mut back = append::open(&args.output)?;
     if matches!(args.mode, FibMode::Ordered(_)) {
         return tree.first_difference(back);
@@ -166,7 +264,7 @@ fn first_difference(args: &args::Fib, tree: &Fib) -> io::Result<Option<u64>> {
     Ok(if is_same { None } else { Some(actual.len() as u64 * args.bytes as u64) })
 }
 
-fn json(args: &args::Fib, tree: &Fib, ran: Ran) -> Json {
+fn json(args: &Fib, tree: &Tree, ran: Ran) -> Json {
     let Ran { committed, elapsed, commit, workers, fallbacks } = ran;
     Json {
         path: args.output.as_os_str().into(),
@@ -191,7 +289,7 @@ fn json(args: &args::Fib, tree: &Fib, ran: Ran) -> Json {
     }
 }
 
-fn text(args: &args::Fib, tree: &Fib, ran: &Ran) -> String {
+fn text(args: &Fib, tree: &Tree, ran: &Ran) -> String {
     let &Ran { committed, elapsed, commit, workers, ref fallbacks } = ran;
     let speed = bytes_per_s(committed.bytes, elapsed) / 1e9;
     let mut text = format!(

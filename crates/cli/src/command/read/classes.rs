@@ -1,7 +1,12 @@
-//! Reading by priority: study A's classes, from the front of a file to its back.
+//! `swath read --classes`: by priority, and when each class was there.
+
+use std::time::Duration;
 
 use clap::{Args, value_parser};
-use swath::classes::ClassPlan;
+use serde::Serialize;
+use swath::classes::{ClassPlan, ClassReport};
+
+use crate::report::{ReportJson, counted, details, headline, time_text};
 
 /// What is needed first.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -25,26 +30,79 @@ pub struct ClassArgs {
 }
 
 /// How a file is cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut {
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Cut {
     /// Chunks of one size.
-    pub chunks: u64,
+    chunks: u64,
     /// Classes of neighbouring chunks.
-    pub classes: u32,
+    classes: u32,
 }
 
 impl ClassArgs {
     /// Returns how the file is cut; `None` if nobody asked for classes.
-    pub fn cut(&self) -> Option<Cut> {
+    pub(super) fn cut(&self) -> Option<Cut> {
         let classes = self.classes?;
         Some(Cut { chunks: self.chunks.unwrap_or(u64::from(classes)), classes })
     }
 
     /// Returns the plan for these words.
-    pub fn plan(&self, cut: Cut) -> ClassPlan {
+    pub(super) fn plan(&self, cut: Cut) -> ClassPlan {
         let window = if self.strict { 1 } else { self.window };
         ClassPlan::of_whole(cut.chunks, cut.classes).with_window(window)
     }
+}
+
+/// How one run went, for programs.
+#[derive(Serialize)]
+pub(super) struct ByClass {
+    elapsed_s: f64,
+    bytes: u64,
+    first_class_s: f64,
+    median_class_s: f64,
+    last_class_s: f64,
+    /// Each class, by its number.
+    class_elapsed_s: Vec<f64>,
+    /// Classes that might be in flight.
+    window: usize,
+    /// The most that were.
+    max_skew: usize,
+    report: ReportJson,
+}
+
+impl From<&ClassReport> for ByClass {
+    fn from(report: &ClassReport) -> Self {
+        let times = report.classes.iter().map(|time| time.elapsed.as_secs_f64());
+        let [first, median, last] = first_median_last(report).map(|time| time.as_secs_f64());
+        Self {
+            elapsed_s: report.read.elapsed.as_secs_f64(),
+            bytes: report.read.bytes,
+            first_class_s: first,
+            median_class_s: median,
+            last_class_s: last,
+            class_elapsed_s: times.collect(),
+            window: report.window,
+            max_skew: report.max_skew,
+            report: (&report.read).into(),
+        }
+    }
+}
+
+/// The same for people.
+pub(super) fn text(report: &ClassReport) -> String {
+    let [first, median, last] = first_median_last(report).map(time_text);
+    let count = counted(report.classes.len() as u64, "class").replace("classs", "classes");
+    format!(
+        "{}\n  {count}: first after {first}, median {median}, last {last}; \
+         at most {} in flight, window {}\n  {}",
+        headline(&report.read),
+        report.max_skew,
+        report.window,
+        details(&report.read).trim_start(),
+    )
+}
+
+fn first_median_last(report: &ClassReport) -> [Duration; 3] {
+    report.first_median_last().unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
-//! What `swath convert` and `swath info` take.
-
-use std::convert::Infallible;
-use std::fmt;
-use std::path::{Path, PathBuf};
+//! What `swath convert` takes, and the options it stands for.
 
 use clap::{Args, ValueHint};
+use std::convert::Infallible;
+use std::path::PathBuf;
+
+use super::format::{FORMATS, Format};
+use crate::args::{OutputArgs, parse_extent, words};
 use swath::{Extent, OutputOptions, ReadOptions};
 use swath_formats::matrix::{
     Base, Duplicates, EntryOrder, MatrixFormat, MatrixOptions, MatrixWriteOptions, Strictness,
@@ -13,10 +14,6 @@ use swath_formats::matrix::{
 use swath_formats::table::{
     ColumnKey, Decimals, Delimiter, HeaderLine, TableOptions, TableWriteOptions,
 };
-
-use super::compress::OutputArgs;
-use super::size::parse_extent;
-use super::words::words;
 
 /// `swath convert`
 #[derive(Debug, Args)]
@@ -162,63 +159,17 @@ fn shape(word: &str) -> Result<(u64, u64), String> {
     size.ok_or_else(|| "rows and columns, with an x between them: 3x5".to_owned())
 }
 
-/// `swath info`
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Examples:
-  swath info graph.mtx
-  swath info --json table.csv
-  swath info model.safetensors
-  swath info data.zst out.segments/")]
-pub struct Info {
-    /// Files, or folders of segments
-    #[arg(value_name = "FILE", required = true, value_hint = ValueHint::AnyPath)]
-    pub paths: Vec<PathBuf>,
-
-    /// What the files are [default: what they begin with, or their names end with]
-    #[arg(long, value_name = "FORMAT", value_parser = words(FORMATS))]
-    pub format: Option<Format>,
-
-    /// Print JSON, a line for each file
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// What a file holds, and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// Matrix Market.
-    Mtx,
-    /// A line for each edge.
-    Edges,
-    /// Compressed rows, as SciPy saves them.
-    Npz,
-    /// A table with commas.
-    Csv,
-    /// A table with tabs.
-    Tsv,
-    /// A dense array, as NumPy saves it.
-    Npy,
-    /// Columns, as Arrow saves them.
-    Arrow,
-}
-
-const FORMATS: &[(&str, Format)] = &[
-    ("mtx", Format::Mtx),
-    ("edges", Format::Edges),
-    ("npz", Format::Npz),
-    ("csv", Format::Csv),
-    ("tsv", Format::Tsv),
-    ("npy", Format::Npy),
-    ("arrow", Format::Arrow),
-];
 const MIRROR: &[(&str, SymmetricHalf)] =
     &[("expand", SymmetricHalf::Expanded), ("keep", SymmetricHalf::Stored)];
+
 const DUPLICATES: &[(&str, Duplicates)] =
     &[("keep", Duplicates::Kept), ("sum", Duplicates::Summed)];
+
 const BASE: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
+
 const HEADER: &[(&str, HeaderLine)] =
     &[("auto", HeaderLine::Auto), ("yes", HeaderLine::Present), ("no", HeaderLine::Absent)];
+
 const VALUES: &[(&str, ValueKind)] = &[
     ("auto", ValueKind::Auto),
     ("none", ValueKind::None),
@@ -228,50 +179,6 @@ const VALUES: &[(&str, ValueKind)] = &[
     ("f64", ValueKind::F64),
     ("complex", ValueKind::Complex),
 ];
-
-impl fmt::Display for Format {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.pad(self.word())
-    }
-}
-
-impl Format {
-    /// What people call it.
-    pub fn word(self) -> &'static str {
-        FORMATS.iter().find(|&&(_, format)| format == self).map_or("", |&(word, _)| word)
-    }
-
-    /// Whether it holds entries by row and column.
-    pub fn is_matrix(self) -> bool {
-        matches!(self, Self::Mtx | Self::Edges | Self::Npz)
-    }
-
-    /// What the end of a name says of a file that is read, which may be compressed text.
-    pub fn of_input(path: &Path, beside: Option<Self>) -> Option<Self> {
-        if swath_formats::compressed::Format::of_name(path).is_none() {
-            return Self::of(path, beside);
-        }
-        let is_text =
-            |format: &Self| matches!(format, Self::Mtx | Self::Edges | Self::Csv | Self::Tsv);
-        Self::of(&path.with_extension(""), beside).filter(is_text)
-    }
-
-    /// What the end of a name says; a `.tsv` holds edges if it is `beside` a matrix.
-    pub fn of(path: &Path, beside: Option<Self>) -> Option<Self> {
-        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
-        Some(match extension.as_str() {
-            "mtx" | "mm" => Self::Mtx,
-            "el" | "wel" | "edges" | "txt" => Self::Edges,
-            "tsv" if beside.is_some_and(Self::is_matrix) => Self::Edges,
-            "tsv" => Self::Tsv,
-            "csv" => Self::Csv,
-            "npz" => Self::Npz,
-            "npy" => Self::Npy,
-            "arrow" | "feather" | "ipc" => Self::Arrow,
-            _ => return None,
-        })
-    }
-}
 
 impl Convert {
     /// A flag that was given and means nothing between these formats, and what it is for.

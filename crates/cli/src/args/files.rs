@@ -1,0 +1,55 @@
+//! The files that a command was told to read or write.
+
+use std::path::{Path, PathBuf};
+
+use super::copies::{Against, CopiesArgs};
+use crate::input::Input;
+
+/// Collects names of files; standard input and output have none.
+#[derive(Debug, Default)]
+pub(crate) struct Files<'f>(Vec<&'f Path>);
+
+impl<'f> Files<'f> {
+    /// Adds a file.
+    pub(crate) fn path(self, path: &'f Path) -> Self {
+        self.all([path])
+    }
+
+    /// Adds files.
+    pub(crate) fn paths(self, paths: impl IntoIterator<Item = &'f PathBuf>) -> Self {
+        self.all(paths.into_iter().map(PathBuf::as_path))
+    }
+
+    /// Adds an input.
+    pub(crate) fn input(self, input: &'f Input) -> Self {
+        self.all(input.path())
+    }
+
+    /// Adds inputs.
+    pub(crate) fn inputs(self, inputs: impl IntoIterator<Item = &'f Input>) -> Self {
+        self.all(inputs.into_iter().filter_map(Input::path))
+    }
+
+    /// Adds the copies of a file, and the manifest that they are compared with.
+    pub(crate) fn copies(self, copies: &'f CopiesArgs) -> Self {
+        self.inputs(&copies.mirrors).against(copies.verify_against.as_ref())
+    }
+
+    /// Adds a manifest.
+    pub(crate) fn against(self, against: Option<&'f Against>) -> Self {
+        match against {
+            Some(Against::Manifest(path)) => self.path(path),
+            _ => self,
+        }
+    }
+
+    /// Returns all of them.
+    pub(crate) fn into_inner(self) -> Vec<&'f Path> {
+        self.0
+    }
+
+    fn all(mut self, paths: impl IntoIterator<Item = &'f Path>) -> Self {
+        self.0.extend(paths);
+        self
+    }
+}

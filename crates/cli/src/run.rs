@@ -1,0 +1,73 @@
+//! From words to an exit code.
+//!
+//! Exit codes: 0 done; 1 done, but bytes differ or something was skipped; 2 not done, or done but
+//! the report could not be printed, and the message says that the output was written. A closed pipe
+//! is no error.
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::Result;
+
+use crate::cli::Cli;
+use crate::command::timeline::Recording;
+use crate::command::{Command, Outcome};
+use crate::failure::{describe, is_closed_pipe};
+use crate::output::{complain, print_answer};
+use crate::signal::let_it_end;
+
+/// Runs the command that `words` say, the program's name first, and returns its exit code.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(status(words))
+}
+
+/// The same for a program that is not in Rust: returns the exit code as a number.
+pub fn status(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let (cli, word) = match Cli::parsed(words) {
+        Ok(parsed) => parsed,
+        Err(answer) => return answered(&answer),
+    };
+    // Standard output may be a file, and the limit of file sizes is an error like others. If it
+    // cannot be ignored, it ends the program: no worse than without this.
+    let _ = swath::machine::ignore_file_size_signal();
+    let ended = recorded(cli.verb.command(), &word);
+    let_it_end();
+    match ended {
+        Ok(outcome) => outcome.into(),
+        Err(error) if is_closed_pipe(&error) => Outcome::Done.into(),
+        Err(error) => {
+            complain(describe(&error));
+            Outcome::NotDone.into()
+        }
+    }
+}
+
+/// Says what the words are answered with: what is wrong with them, help, or a version.
+fn answered(answer: &clap::Error) -> u8 {
+    if answer.use_stderr() {
+        // If standard error is gone too, nobody is left to tell.
+        let _ = answer.print();
+        return Outcome::NotDone.into();
+    }
+    match print_answer(answer) {
+        Err(error) if !error.is_closed() => {
+            complain(describe(&error.into()));
+            Outcome::NotDone.into()
+        }
+        _ => Outcome::Done.into(),
+    }
+}
+
+/// Runs a command, and leaves its timeline if it is to have one.
+fn recorded(command: &dyn Command, word: &str) -> Result<Outcome> {
+    let Some(recording) = Recording::begin(command, word)? else { return command.run() };
+    let ended = command.run();
+    match (ended, recording.leave()) {
+        (ended, Ok(())) => ended,
+        (Ok(_), Err(error)) => Err(error),
+        (Err(first), Err(error)) => {
+            complain(describe(&error));
+            Err(first)
+        }
+    }
+}
