@@ -22,11 +22,7 @@ use crate::output::Leave;
 use crate::words::word;
 use crate::work::Takes;
 
-const FORMATS: &[(&str, MatrixFormat)] = &[
-    ("auto", MatrixFormat::Auto),
-    ("mtx", MatrixFormat::MatrixMarket),
-    ("edges", MatrixFormat::Edges),
-];
+/// By the names of numpy.
 const VALUES: &[(&str, ValueKind)] = &[
     ("auto", ValueKind::Auto),
     ("none", ValueKind::None),
@@ -36,8 +32,6 @@ const VALUES: &[(&str, ValueKind)] = &[
     ("float64", ValueKind::F64),
     ("complex128", ValueKind::Complex),
 ];
-const BASES: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
-
 /// Rows, columns, what is left out, two arrays of indices or offsets, and the values.
 type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 
@@ -71,9 +65,9 @@ pub(crate) fn read_matrix(
     let (read, watch) = how.options(py, source.path())?;
     let mut options = MatrixOptions::new()
         .with_read(read)
-        .with_format(word("format", format, FORMATS)?)
+        .with_format(word("format", format, MatrixFormat::WORDS)?)
         .with_values(word("values", values, VALUES)?)
-        .with_base(word("base", base, BASES)?)
+        .with_base(word("base", base, Base::WORDS)?)
         .with_symmetric_half(if expand {
             SymmetricHalf::Expanded
         } else {
@@ -119,17 +113,24 @@ enum Form {
 
 fn parts_of_coo<I: Id + Item>(it: Coo<I>) -> PyResult<Parts> {
     let (rows, columns) = (whole(it.rows)?, whole(it.columns)?);
-    Ok((it.row_count, it.column_count, name(it.symmetry), rows, columns, values(it.values)?))
+    Ok((it.row_count, it.column_count, it.symmetry.word(), rows, columns, values(it.values)?))
 }
 
 fn parts_of_csr<I: Id + Item>(it: Csr<I>) -> PyResult<Parts> {
     let (offsets, columns) = (whole(it.offsets)?, whole(it.columns)?);
-    Ok((it.row_count, it.column_count, name(it.symmetry), offsets, columns, values(it.values)?))
+    Ok((
+        it.row_count,
+        it.column_count,
+        it.symmetry.word(),
+        offsets,
+        columns,
+        values(it.values)?,
+    ))
 }
 
 fn parts_of_csc<I: Id + Item>(it: Csc<I>) -> PyResult<Parts> {
     let (offsets, rows) = (whole(it.offsets)?, whole(it.rows)?);
-    Ok((it.row_count, it.column_count, name(it.symmetry), offsets, rows, values(it.values)?))
+    Ok((it.row_count, it.column_count, it.symmetry.word(), offsets, rows, values(it.values)?))
 }
 
 fn whole<T: Item + Pod>(array: Array<T>) -> PyResult<Buffer>
@@ -163,18 +164,6 @@ impl Stable<f64> for Pairs {
     }
 }
 
-const SYMMETRIES: &[(&str, Symmetry)] = &[
-    ("general", Symmetry::General),
-    ("symmetric", Symmetry::Symmetric),
-    ("skew-symmetric", Symmetry::SkewSymmetric),
-    ("hermitian", Symmetry::Hermitian),
-];
-
-fn name(symmetry: Symmetry) -> &'static str {
-    let known = SYMMETRIES.iter().find(|(_, known)| *known == symmetry);
-    known.map_or("general", |(name, _)| name)
-}
-
 /// Writes coordinates: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
 #[pyo3(signature = (path, row_count, column_count, rows, columns, values, *, symmetry="general", format="auto",
@@ -198,11 +187,11 @@ pub(crate) fn write_matrix(
     workers: usize,
     progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
-    let symmetry = word("symmetry", symmetry, SYMMETRIES)?;
+    let symmetry = word("symmetry", symmetry, Symmetry::WORDS)?;
     let leave = Leave { durability, replace, hard_links, workers };
     let (output, watch) = leave.watched(py, progress)?;
     let mut options = MatrixWriteOptions::new()
-        .with_format(word("format", format, FORMATS)?)
+        .with_format(word("format", format, MatrixFormat::WORDS)?)
         .with_output(output);
     if let Some(comment) = comment {
         options = options.with_comment(comment);

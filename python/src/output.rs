@@ -7,14 +7,6 @@ use swath::sink::{Durability, HardLinks, Replace};
 
 use crate::words::word;
 
-/// How sure to be that a power cut does not undo a commit.
-const DURABILITIES: &[(&str, Durability)] =
-    &[("full", Durability::Full), ("none", Durability::None)];
-
-/// What to do with a target that has further names.
-const HARD_LINKS: &[(&str, HardLinks)] =
-    &[("refuse", HardLinks::Refused), ("break", HardLinks::Broken)];
-
 /// What callers may say of every file that is left.
 #[derive(Clone, Copy)]
 pub(crate) struct Leave<'a> {
@@ -44,9 +36,9 @@ impl Leave<'_> {
     pub(crate) fn options(self) -> PyResult<OutputOptions> {
         let replace = if self.replace { Replace::Allowed } else { Replace::Refused };
         Ok(OutputOptions::new()
-            .with_durability(word("durability", self.durability, DURABILITIES)?)
+            .with_durability(word("durability", self.durability, Durability::WORDS)?)
             .with_replace(replace)
-            .with_hard_links(word("hard_links", self.hard_links, HARD_LINKS)?)
+            .with_hard_links(word("hard_links", self.hard_links, HardLinks::WORDS)?)
             .with_workers(self.workers))
     }
 }

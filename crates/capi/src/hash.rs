@@ -23,7 +23,7 @@ pub enum Hash {
     /// 32 bytes, as `b3sum`.
     Blake3 = 2,
 }
-numbers!(Hash, "swath_hash_kind", [Xxh3, Crc32c, Blake3]);
+numbers!(Hash, "swath_hash_kind", [Xxh3, Crc32c, Blake3] -> checksum::Algorithm);
 
 /// Bytes of the longest digest.
 pub const SWATH_HASH_MAX_LEN: usize = 32;
@@ -68,14 +68,9 @@ pub unsafe extern "C" fn swath_hash(
             let text = format!("`size` is {size}, and the digest has {} bytes", kind.len());
             return Err(Failure::invalid(text));
         }
-        let algorithm = match kind {
-            Hash::Xxh3 => checksum::Algorithm::Xxh3,
-            Hash::Crc32c => checksum::Algorithm::Crc32c,
-            Hash::Blake3 => checksum::Algorithm::Blake3,
-        };
         let call = resolve(options, path)?;
         let sum =
-            ChecksumOptions::new().with_read(call.options).checksum(call.source, algorithm);
+            ChecksumOptions::new().with_read(call.options).checksum(call.source, kind.into());
         let sum = sum.map_err(told(options, Maps::Never))?;
         if sum.digest.len() != target.len() {
             let text = format!("{} gave {} bytes", Hash::NAME, sum.digest.len());

@@ -27,7 +27,7 @@ pub enum Failures {
     /// The file keeps its place, with its error.
     Collect = 2,
 }
-numbers!(Failures, "swath_failures", [Fail, Skip, Collect]);
+numbers!(Failures, "swath_failures", [Fail, Skip, Collect] -> swath::ingest::Failures);
 
 /// What a walk through folders does with symbolic links. What is named is always followed.
 #[repr(u32)]
@@ -40,7 +40,7 @@ pub enum Symlinks {
     /// Reads files and enters folders; a link to a folder that it is in is an error.
     Follow = 2,
 }
-numbers!(Symlinks, "swath_symlinks", [Files, Skip, Follow]);
+numbers!(Symlinks, "swath_symlinks", [Files, Skip, Follow] -> swath::ingest::Symlinks);
 
 /// How to read many files. One thread sets at a time, and none while a call reads with it. Wherever
 /// it is wanted, NULL stands for defaults.
@@ -100,13 +100,7 @@ pub extern "C" fn swath_ingest_options_set_failures(
     options: Option<&mut IngestOptions>,
     failures: MaybeUninit<Failures>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_failures(match value(failures)? {
-            Failures::Fail => swath::ingest::Failures::Fail,
-            Failures::Skip => swath::ingest::Failures::Skip,
-            Failures::Collect => swath::ingest::Failures::Collect,
-        }))
-    })
+    set(options, |options| Ok(options.with_failures(value(failures)?.into())))
 }
 
 /// Sets what a walk does with symbolic links. Default: SWATH_SYMLINKS_FILES.
@@ -115,13 +109,7 @@ pub extern "C" fn swath_ingest_options_set_symlinks(
     options: Option<&mut IngestOptions>,
     symlinks: MaybeUninit<Symlinks>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_symlinks(match value(symlinks)? {
-            Symlinks::Files => swath::ingest::Symlinks::Files,
-            Symlinks::Skip => swath::ingest::Symlinks::Skip,
-            Symlinks::Follow => swath::ingest::Symlinks::Follow,
-        }))
-    })
+    set(options, |options| Ok(options.with_symlinks(value(symlinks)?.into())))
 }
 
 /// Sets the bytes that `swath_ingest` may keep, or `swath_ingest_each` hold at one time. Default 0:

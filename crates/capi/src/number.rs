@@ -21,7 +21,8 @@ pub(crate) unsafe trait Number: Copy + 'static {
     fn number(self) -> u32;
 }
 
-/// Declares what [`Number`] wants to know.
+/// Declares what [`Number`] wants to know, and which choice of the library each value is: `->` what
+/// C says, `<->` what it is told as well.
 macro_rules! numbers {
     ($type:ty, $name:literal, [$($value:ident),+ $(,)?]) => {
         // SAFETY: each of them is declared so; a cast that would lose bits is refused below.
@@ -31,6 +32,24 @@ macro_rules! numbers {
 
             fn number(self) -> u32 {
                 self as u32
+            }
+        }
+    };
+    ($type:ty, $name:literal, [$($value:ident),+] -> $choice:ty) => {
+        $crate::number::numbers!($type, $name, [$($value),+]);
+
+        impl From<$type> for $choice {
+            fn from(value: $type) -> Self {
+                match value { $(<$type>::$value => Self::$value),+ }
+            }
+        }
+    };
+    ($type:ty, $name:literal, [$($value:ident),+] <-> $choice:ty) => {
+        $crate::number::numbers!($type, $name, [$($value),+] -> $choice);
+
+        impl From<$choice> for $type {
+            fn from(choice: $choice) -> Self {
+                match choice { $(<$choice>::$value => Self::$value),+ }
             }
         }
     };

@@ -24,7 +24,7 @@ pub enum Durability {
     /// after a power cut the target may be old, empty or damaged.
     None = 1,
 }
-numbers!(Durability, "swath_durability", [Full, None]);
+numbers!(Durability, "swath_durability", [Full, None] -> sink::Durability);
 
 /// What to do if the target exists.
 #[repr(u32)]
@@ -36,7 +36,7 @@ pub enum Replace {
     /// The call fails, and the file is never touched.
     Refused = 1,
 }
-numbers!(Replace, "swath_replace", [Allowed, Refused]);
+numbers!(Replace, "swath_replace", [Allowed, Refused] -> sink::Replace);
 
 /// What to do if the target has further names (hard links), which would keep the old bytes.
 #[repr(u32)]
@@ -48,7 +48,7 @@ pub enum HardLinks {
     /// This name gets the new bytes; the others keep the old ones.
     Broken = 1,
 }
-numbers!(HardLinks, "swath_hard_links", [Refused, Broken]);
+numbers!(HardLinks, "swath_hard_links", [Refused, Broken] -> sink::HardLinks);
 
 /// How to write: one set of choices for every call that leaves a file. One thread sets at a time, and
 /// none while a call writes with it. Wherever it is wanted, NULL stands for defaults.
@@ -104,12 +104,7 @@ pub extern "C" fn swath_output_options_set_durability(
     options: Option<&mut OutputOptions>,
     durability: MaybeUninit<Durability>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_durability(match value(durability)? {
-            Durability::Full => sink::Durability::Full,
-            Durability::None => sink::Durability::None,
-        }))
-    })
+    set(options, |options| Ok(options.with_durability(value(durability)?.into())))
 }
 
 /// Sets what happens if the target exists. Default: SWATH_REPLACE_ALLOWED.
@@ -118,12 +113,7 @@ pub extern "C" fn swath_output_options_set_replace(
     options: Option<&mut OutputOptions>,
     replace: MaybeUninit<Replace>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_replace(match value(replace)? {
-            Replace::Allowed => sink::Replace::Allowed,
-            Replace::Refused => sink::Replace::Refused,
-        }))
-    })
+    set(options, |options| Ok(options.with_replace(value(replace)?.into())))
 }
 
 /// Sets what happens if the target has further names. Default: SWATH_HARD_LINKS_REFUSED.
@@ -132,12 +122,7 @@ pub extern "C" fn swath_output_options_set_hard_links(
     options: Option<&mut OutputOptions>,
     hard_links: MaybeUninit<HardLinks>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_hard_links(match value(hard_links)? {
-            HardLinks::Refused => sink::HardLinks::Refused,
-            HardLinks::Broken => sink::HardLinks::Broken,
-        }))
-    })
+    set(options, |options| Ok(options.with_hard_links(value(hard_links)?.into())))
 }
 
 /// Sets how many threads write, the calling one included; at most 1024. Only `swath_write` starts

@@ -12,7 +12,7 @@ mod words;
 
 pub(crate) use copies::{Against, CopiesArgs, parse_against};
 pub(crate) use files::Files;
-pub(crate) use output::{DURABILITY, HARD_LINKS, OutputArgs};
+pub(crate) use output::OutputArgs;
 pub(crate) use read::{ExtentArgs, FlowArgs, ProfileArgs, ReadArgs};
 pub(crate) use size::{parse_extent, parse_memory_size, parse_size};
 pub(crate) use timeline::TimelineArgs;

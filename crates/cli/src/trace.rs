@@ -142,7 +142,6 @@ impl Trace<'_> {
     }
 
     fn write_spans(&self, out: &mut Events<impl Write>) -> io::Result<()> {
-        let mut words = Words::default();
         let mut file: Option<(u32, String)> = None;
         for span in self.spans {
             if file.as_ref().is_none_or(|&(source, _)| source != span.source) {
@@ -153,7 +152,7 @@ impl Trace<'_> {
             let name = file.as_ref().map(|(_, name)| name.as_str()).filter(|_| !is_wait);
             let (offset, bytes) = (span.offset, span.bytes);
             out.put(&Event {
-                name: words.of(span.activity),
+                name: span.activity.word(),
                 ph: "X",
                 ts: Some(Micros(span.start_ns)),
                 dur: Some(Micros(span.duration_ns)),
@@ -188,24 +187,6 @@ fn shown(path: PathBuf) -> String {
 fn number(lane: Lane) -> u32 {
     let first = if lane.is_in_flight() { FIRST_IN_FLIGHT } else { 0 };
     first + u32::from(lane.index())
-}
-
-/// The words of activities, looked up once.
-#[derive(Default)]
-struct Words(Option<(Activity, &'static str)>);
-
-impl Words {
-    fn of(&mut self, activity: Activity) -> &'static str {
-        match self.0 {
-            Some((last, word)) if last == activity => word,
-            _ => {
-                let known = Activity::WORDS.iter().find(|(_, known)| *known == activity);
-                let word = known.map_or("", |&(word, _)| word);
-                self.0 = Some((activity, word));
-                word
-            }
-        }
-    }
 }
 
 /// Events, one on a line.

@@ -27,3 +27,4 @@ pub mod sequence;
 pub mod units;
 pub mod window;
 pub mod wishes;
+mod words;

@@ -1,6 +1,6 @@
 //! What a caller can ask for, and the words for it on a command line.
 
-use core::fmt;
+use crate::words;
 
 /// Who moves the bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -52,20 +52,6 @@ pub enum Reuse {
     Once,
 }
 
-macro_rules! words {
-    ($type:ident { $($variant:ident = $word:literal),+ }) => {
-        impl $type {
-            /// All of them, with the words of the command line.
-            pub const WORDS: &'static [(&'static str, Self)] =
-                &[$(($word, Self::$variant)),+];
-        }
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.pad(match self { $(Self::$variant => $word),+ })
-            }
-        }
-    };
-}
 words!(Engine { Auto = "auto", Serial = "serial", Pool = "pool", Ring = "ring", Map = "map" });
 words!(PageCache { Auto = "auto", Keep = "keep", Drop = "drop", Bypass = "bypass" });
 words!(Schedule { Dynamic = "dynamic", Static = "static" });

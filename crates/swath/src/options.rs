@@ -9,6 +9,7 @@ use swath_os::priority::IoPriority;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, PageCache, Reuse, Schedule, Tuning, Wishes};
+use swath_plan::words;
 
 use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
@@ -39,17 +40,12 @@ pub enum Advice {
     MapAhead,
 }
 
-impl Advice {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("none", Self::None),
-        ("will-need", Self::WillNeed),
-        ("sequential", Self::Sequential),
-        ("random", Self::Random),
-        ("huge-page", Self::HugePage),
-        ("map-ahead", Self::MapAhead),
-    ];
+words!(Advice {
+    None = "none", WillNeed = "will-need", Sequential = "sequential", Random = "random",
+    HugePage = "huge-page", MapAhead = "map-ahead",
+});
 
+impl Advice {
     pub(crate) fn for_map(self) -> Option<MapAdvice> {
         match self {
             Self::None | Self::MapAhead => None,

@@ -26,6 +26,7 @@ use std::time::Instant;
 
 use lanes::Lanes;
 use sources::Sources;
+use swath_plan::words;
 
 pub(crate) use lanes::{Flight, Flights};
 pub use recorder::Recorder;
@@ -55,27 +56,10 @@ pub enum Activity {
     Commit,
 }
 
-impl Activity {
-    /// All of them, with the words of traces.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("wait", Self::Wait),
-        ("open", Self::Open),
-        ("read", Self::Read),
-        ("populate", Self::Populate),
-        ("parse", Self::Parse),
-        ("compute", Self::Compute),
-        ("write", Self::Write),
-        ("copy", Self::Copy),
-        ("commit", Self::Commit),
-    ];
-}
-
-impl fmt::Display for Activity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = Self::WORDS.iter().find(|(_, activity)| activity == self);
-        f.pad(word.map_or("", |(word, _)| word))
-    }
-}
+words!(Activity {
+    Wait = "wait", Open = "open", Read = "read", Populate = "populate", Parse = "parse",
+    Compute = "compute", Write = "write", Copy = "copy", Commit = "commit",
+});
 
 /// Who did it: a thread, or a place for a read that is in flight without one.
 ///

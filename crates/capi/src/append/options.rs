@@ -22,7 +22,7 @@ pub enum Mode {
     /// `swath_appended_open`, `swath cat` and `swath cp` read it.
     Segments = 1,
 }
-numbers!(Mode, "swath_mode", [Plain, Segments]);
+numbers!(Mode, "swath_mode", [Plain, Segments] -> append::Mode);
 
 /// Whether the bytes of segments are checksummed.
 #[repr(u32)]
@@ -34,7 +34,7 @@ pub enum Checksums {
     /// None.
     None = 1,
 }
-numbers!(Checksums, "swath_checksums", [Extents, None]);
+numbers!(Checksums, "swath_checksums", [Extents, None] -> append::ExtentChecksums);
 
 /// How to append. The caller's threads write; a commit that has much to move, and
 /// `swath_appended_verify`, take one thread for each core as long as they run. One thread sets at a
@@ -81,12 +81,7 @@ pub extern "C" fn swath_append_options_set_mode(
     options: Option<&mut AppendOptions>,
     mode: MaybeUninit<Mode>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_mode(match value(mode)? {
-            Mode::Plain => append::Mode::Plain,
-            Mode::Segments => append::Mode::Segments,
-        }))
-    })
+    set(options, |options| Ok(options.with_mode(value(mode)?.into())))
 }
 
 /// Sets how the output is written; NULL: as it is best for most, which is the default. What is set in
@@ -124,10 +119,5 @@ pub extern "C" fn swath_append_options_set_checksums(
     options: Option<&mut AppendOptions>,
     checksums: MaybeUninit<Checksums>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_checksums(match value(checksums)? {
-            Checksums::Extents => append::ExtentChecksums::Extents,
-            Checksums::None => append::ExtentChecksums::None,
-        }))
-    })
+    set(options, |options| Ok(options.with_checksums(value(checksums)?.into())))
 }

@@ -2,7 +2,7 @@
 
 use std::mem::MaybeUninit;
 
-use swath::append::{self, Direct};
+use swath::append;
 
 use crate::guard::{guard, quietly};
 use crate::number::numbers;
@@ -21,7 +21,7 @@ pub enum DirectWrites {
     /// Past it (O_DIRECT), where the file system allows it.
     Yes = 1,
 }
-numbers!(DirectWrites, "swath_direct_writes", [No, Yes]);
+numbers!(DirectWrites, "swath_direct_writes", [No, Yes] -> append::Direct);
 
 /// How to write in the order of tickets. One thread sets at a time; a call takes what is set when it
 /// begins. Wherever it is wanted, NULL stands for defaults.
@@ -97,10 +97,5 @@ pub extern "C" fn swath_ordered_options_set_direct(
     options: Option<&mut OrderedOptions>,
     direct: MaybeUninit<DirectWrites>,
 ) -> Status {
-    set(options, |options| {
-        Ok(options.with_direct(match value(direct)? {
-            DirectWrites::No => Direct::No,
-            DirectWrites::Yes => Direct::Yes,
-        }))
-    })
+    set(options, |options| Ok(options.with_direct(value(direct)?.into())))
 }

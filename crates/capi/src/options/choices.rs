@@ -17,31 +17,7 @@ pub enum Engine {
     /// Several threads copying from a map; see `swath_read_options_promise_frozen`.
     Map = 4,
 }
-numbers!(Engine, "swath_engine", [Auto, Serial, Pool, Ring, Map]);
-
-impl From<Engine> for swath::Engine {
-    fn from(engine: Engine) -> Self {
-        match engine {
-            Engine::Auto => Self::Auto,
-            Engine::Serial => Self::Serial,
-            Engine::Pool => Self::Pool,
-            Engine::Ring => Self::Ring,
-            Engine::Map => Self::Map,
-        }
-    }
-}
-
-impl From<swath::Engine> for Engine {
-    fn from(engine: swath::Engine) -> Self {
-        match engine {
-            swath::Engine::Auto => Self::Auto,
-            swath::Engine::Serial => Self::Serial,
-            swath::Engine::Pool => Self::Pool,
-            swath::Engine::Ring => Self::Ring,
-            swath::Engine::Map => Self::Map,
-        }
-    }
-}
+numbers!(Engine, "swath_engine", [Auto, Serial, Pool, Ring, Map] <-> swath::Engine);
 
 /// What happens to the page cache.
 #[repr(u32)]
@@ -56,29 +32,7 @@ pub enum PageCache {
     /// Reads go past it (O_DIRECT); what it holds already may still be taken from it.
     Bypass = 3,
 }
-numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass]);
-
-impl From<PageCache> for swath::PageCache {
-    fn from(page_cache: PageCache) -> Self {
-        match page_cache {
-            PageCache::Auto => Self::Auto,
-            PageCache::Keep => Self::Keep,
-            PageCache::Drop => Self::Drop,
-            PageCache::Bypass => Self::Bypass,
-        }
-    }
-}
-
-impl From<swath::PageCache> for PageCache {
-    fn from(page_cache: swath::PageCache) -> Self {
-        match page_cache {
-            swath::PageCache::Auto => Self::Auto,
-            swath::PageCache::Keep => Self::Keep,
-            swath::PageCache::Drop => Self::Drop,
-            swath::PageCache::Bypass => Self::Bypass,
-        }
-    }
-}
+numbers!(PageCache, "swath_page_cache", [Auto, Keep, Drop, Bypass] <-> swath::PageCache);
 
 /// Whether the file will be read again.
 #[repr(u32)]
@@ -89,16 +43,7 @@ pub enum Reuse {
     /// No: warming the page cache would be waste.
     Once = 1,
 }
-numbers!(Reuse, "swath_reuse", [Unknown, Once]);
-
-impl From<Reuse> for swath::reading::Reuse {
-    fn from(reuse: Reuse) -> Self {
-        match reuse {
-            Reuse::Unknown => Self::Unknown,
-            Reuse::Once => Self::Once,
-        }
-    }
-}
+numbers!(Reuse, "swath_reuse", [Unknown, Once] -> swath::reading::Reuse);
 
 /// What a file may do while it is read.
 #[repr(u32)]
@@ -109,16 +54,7 @@ pub enum Growth {
     /// Grow: the length seen first is read. For logs that are being written.
     Ignored = 1,
 }
-numbers!(Growth, "swath_growth", [Refused, Ignored]);
-
-impl From<Growth> for swath::reading::Growth {
-    fn from(growth: Growth) -> Self {
-        match growth {
-            Growth::Refused => Self::Refused,
-            Growth::Ignored => Self::Ignored,
-        }
-    }
-}
+numbers!(Growth, "swath_growth", [Refused, Ignored] -> swath::reading::Growth);
 
 /// Whose measurements count.
 #[repr(u32)]

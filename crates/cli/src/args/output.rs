@@ -7,11 +7,6 @@ use swath::{OutputOptions, ReadOptions};
 use super::timeline::TimelineArgs;
 use super::words::words;
 
-pub(crate) const DURABILITY: &[(&str, Durability)] =
-    &[("full", Durability::Full), ("none", Durability::None)];
-
-pub(crate) const HARD_LINKS: &[(&str, HardLinks)] =
-    &[("refuse", HardLinks::Refused), ("break", HardLinks::Broken)];
 /// Where to leave what was made.
 #[derive(Clone, Debug, Args)]
 pub struct OutputArgs {
@@ -20,11 +15,11 @@ pub struct OutputArgs {
     pub force: bool,
 
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
     /// An existing file with further names: refuse, or break away from them
-    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
     /// Print JSON, with units in its keys; to standard error if OUT is standard output

@@ -67,7 +67,7 @@ pub struct FlowArgs {
     pub once: bool,
 
     /// What a file may do meanwhile: nothing, or grow (the length seen first is read)
-    #[arg(long, value_name = "LENGTH", value_parser = words(FOLLOW_SIZE), default_value = "strict")]
+    #[arg(long, value_name = "LENGTH", value_parser = words(Growth::WORDS), default_value = "strict")]
     pub follow_size: Growth,
 
     /// At most so many bytes a second, as in 100MiB/s
@@ -137,9 +137,6 @@ const MAP_FLAGS: &[(&str, MapFlag)] = &[
     ("populate", MapFlag::Populate),
     ("huge-page", MapFlag::HugePage),
 ];
-
-const FOLLOW_SIZE: &[(&str, Growth)] =
-    &[("strict", Growth::Refused), ("first", Growth::Ignored)];
 
 impl ReadArgs {
     /// Returns the library's options for these words.

@@ -10,7 +10,7 @@ use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions};
 
 use super::{Command, Outcome};
-use crate::args::{DURABILITY, Files, HARD_LINKS, TimelineArgs, input, parse_size, words};
+use crate::args::{Files, TimelineArgs, input, parse_size, words};
 use crate::door::is_folder;
 use crate::failure::Refused;
 use crate::input::Input;
@@ -47,7 +47,7 @@ pub struct Cp {
     pub reflink: Reflink,
 
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
     /// Do not replace an existing file
@@ -55,7 +55,7 @@ pub struct Cp {
     pub no_clobber: bool,
 
     /// An existing file with further names: refuse, or break away from them
-    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
     /// Threads; 0 chooses

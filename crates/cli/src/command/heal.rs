@@ -11,7 +11,7 @@ use swath::{OutputOptions, ReadOptions};
 
 use super::manifest::{ExtentJson, bad_text};
 use super::{Command, Outcome};
-use crate::args::{Against, DURABILITY, Files, HARD_LINKS, TimelineArgs, parse_against, words};
+use crate::args::{Against, Files, TimelineArgs, parse_against, words};
 use crate::failure::{Refused, describe_error};
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
@@ -39,11 +39,11 @@ pub struct Heal {
     pub dry_run: bool,
 
     /// Wait until the device has it, and read back from there
-    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
     /// A copy with further names: refuse, or break away from them
-    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
     /// Threads; 0 chooses

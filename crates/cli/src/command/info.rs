@@ -231,8 +231,7 @@ fn market(path: &Path) -> Result<Known> {
 }
 
 fn packed(path: &Path, packing: Packing) -> Result<Known> {
-    let word = Packing::WORDS.iter().find(|(_, other)| *other == packing);
-    let known = Known::new("compressed").with("format", word.map_or("", |&(word, _)| word));
+    let known = Known::new("compressed").with("format", packing.to_string());
     Ok(match Seekable::open(path) {
         Ok(index) => known.with("length", index.len()).with("frames", index.frames() as u64),
         Err(error) => match error.reason() {

@@ -11,7 +11,7 @@ use swath::sink::{Durability, FileKind, Replace};
 use swath::{OutputOptions, ReadOptions, manifest};
 
 use super::{Command, Outcome};
-use crate::args::{DURABILITY, Files, TimelineArgs, words};
+use crate::args::{Files, TimelineArgs, words};
 use crate::door::stands;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote_all};
@@ -48,7 +48,7 @@ pub struct Mirror {
     pub manifest: Option<PathBuf>,
 
     /// Wait until the device has them, so that a power cut does not undo it
-    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
     /// Do not replace existing files

@@ -195,8 +195,9 @@ fn banner_of(
         "pattern" => Field::Pattern,
         _ => return Err(wrong("the banner names a field that is not known")),
     };
-    let symmetry = symmetry_of(symmetry)
-        .ok_or_else(|| wrong("the banner names a symmetry that is not known"))?;
+    let known = Symmetry::WORDS.iter().find(|(word, _)| *word == symmetry);
+    let &(_, symmetry) =
+        known.ok_or_else(|| wrong("the banner names a symmetry that is not known"))?;
     match (layout, field, symmetry) {
         (Layout::Array, Field::Pattern, _) => Err(wrong("an array needs values")),
         (_, Field::Pattern, Symmetry::SkewSymmetric) => {
@@ -210,16 +211,6 @@ fn banner_of(
         (_, _, Symmetry::Hermitian) => Err(wrong("a hermitian matrix needs complex values")),
         banner => Ok(banner),
     }
-}
-
-fn symmetry_of(word: &str) -> Option<Symmetry> {
-    Some(match word {
-        "general" => Symmetry::General,
-        "symmetric" => Symmetry::Symmetric,
-        "skew-symmetric" => Symmetry::SkewSymmetric,
-        "hermitian" => Symmetry::Hermitian,
-        _ => return None,
-    })
 }
 
 /// Reads the line with rows, columns and, unless it is an array, entries.

@@ -41,3 +41,18 @@ pub enum Symmetry {
     /// They are those below it, conjugated.
     Hermitian,
 }
+
+impl Symmetry {
+    /// All of them, with the words of a banner.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("general", Self::General),
+        ("symmetric", Self::Symmetric),
+        ("skew-symmetric", Self::SkewSymmetric),
+        ("hermitian", Self::Hermitian),
+    ];
+
+    /// Returns its word.
+    pub fn word(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, known)| *known == self).map_or("", |&(word, _)| word)
+    }
+}

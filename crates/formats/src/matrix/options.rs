@@ -16,6 +16,12 @@ pub enum MatrixFormat {
     Edges,
 }
 
+impl MatrixFormat {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Self::Auto), ("mtx", Self::MatrixMarket), ("edges", Self::Edges)];
+}
+
 /// What is let pass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Strictness {
@@ -37,6 +43,12 @@ pub enum Base {
     Zero,
     /// 1.
     One,
+}
+
+impl Base {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Self::Auto), ("0", Self::Zero), ("1", Self::One)];
 }
 
 /// The type of rows and columns in memory.
@@ -74,6 +86,19 @@ pub enum ValueKind {
     Complex,
 }
 
+impl ValueKind {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] = &[
+        ("auto", Self::Auto),
+        ("none", Self::None),
+        ("i64", Self::I64),
+        ("u64", Self::U64),
+        ("f32", Self::F32),
+        ("f64", Self::F64),
+        ("complex", Self::Complex),
+    ];
+}
+
 /// What is done about the half of a symmetric matrix that is not in the file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum SymmetricHalf {
@@ -84,6 +109,12 @@ pub enum SymmetricHalf {
     /// Nothing: the entries are those that are stored, and
     /// [`symmetry`](super::Coo::symmetry) tells what is missing.
     Stored,
+}
+
+impl SymmetricHalf {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("expand", Self::Expanded), ("keep", Self::Stored)];
 }
 
 /// The order of the entries of a row.
@@ -107,6 +138,12 @@ pub enum Duplicates {
     /// Their values are added up, in the order of the file; entries without values become one. The
     /// result is [sorted](EntryOrder::Sorted).
     Summed,
+}
+
+impl Duplicates {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("keep", Self::Kept), ("sum", Self::Summed)];
 }
 
 /// How to read a matrix. Every setter returns the options, none can fail; 0 means "choose for me".

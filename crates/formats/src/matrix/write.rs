@@ -319,12 +319,7 @@ fn market_head(matrix: &impl Listing, path: &Path, comment: &str) -> Result<Vec<
         Values::F32(_) | Values::F64(_) => "real",
         Values::Complex(_) => "complex",
     };
-    let symmetry = match matrix.symmetry() {
-        Symmetry::General => "general",
-        Symmetry::Symmetric => "symmetric",
-        Symmetry::SkewSymmetric => "skew-symmetric",
-        Symmetry::Hermitian => "hermitian",
-    };
+    let symmetry = matrix.symmetry().word();
     let mut head =
         format!("%%MatrixMarket matrix coordinate {field} {symmetry}\n").into_bytes();
     push_comment(&mut head, comment, "%");

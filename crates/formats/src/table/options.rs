@@ -17,6 +17,12 @@ pub enum HeaderLine {
     Absent,
 }
 
+impl HeaderLine {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("auto", Self::Auto), ("yes", Self::Present), ("no", Self::Absent)];
+}
+
 /// What stands between the fields of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -48,6 +48,12 @@ pub enum Spread {
     PowerLaw,
 }
 
+impl Spread {
+    /// All of them, with the words that users write.
+    pub const WORDS: &'static [(&'static str, Self)] =
+        &[("even", Self::Even), ("powerlaw", Self::PowerLaw)];
+}
+
 /// Decides every byte of a tree.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tree {

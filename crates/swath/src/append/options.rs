@@ -1,5 +1,7 @@
 //! How to append: every choice a caller can make, each with its default.
 
+use swath_plan::words;
+
 use crate::sink::OutputOptions;
 
 /// Where the bytes of parallel strands are left.
@@ -20,11 +22,7 @@ pub enum Mode {
     Segments,
 }
 
-impl Mode {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("plain", Self::Plain), ("segments", Self::Segments)];
-}
+words!(Mode { Plain = "plain", Segments = "segments" });
 
 /// Whether the bytes of segments are checksummed (CRC-32C).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

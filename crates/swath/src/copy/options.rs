@@ -1,5 +1,7 @@
 //! How to copy: every choice a caller can make, each with its default.
 
+use swath_plan::words;
+
 use crate::options::ReadOptions;
 use crate::sink::OutputOptions;
 
@@ -15,11 +17,7 @@ pub enum Reflink {
     Never,
 }
 
-impl Reflink {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", Self::Auto), ("always", Self::Always), ("never", Self::Never)];
-}
+words!(Reflink { Auto = "auto", Always = "always", Never = "never" });
 
 /// How to copy. Every setter returns the options, none can fail; 0 means "choose for me".
 ///

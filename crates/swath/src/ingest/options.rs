@@ -2,6 +2,7 @@
 
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::Wishes;
+use swath_plan::words;
 
 use super::arena::Arena;
 use crate::observe::Hooks;
@@ -31,15 +32,7 @@ pub enum FileOrder {
     Extent,
 }
 
-impl FileOrder {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("given", Self::Given),
-        ("path", Self::Path),
-        ("inode", Self::Inode),
-        ("extent", Self::Extent),
-    ];
-}
+words!(FileOrder { Given = "given", Path = "path", Inode = "inode", Extent = "extent" });
 
 /// Who opens files that are not in the page cache, where a ring reads them.
 ///
@@ -58,11 +51,7 @@ pub enum OpenedBy {
     Ring,
 }
 
-impl OpenedBy {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("auto", Self::Auto), ("worker", Self::Worker), ("ring", Self::Ring)];
-}
+words!(OpenedBy { Auto = "auto", Worker = "worker", Ring = "ring" });
 
 /// What happens when a file cannot be read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -78,11 +67,7 @@ pub enum Failures {
     Collect,
 }
 
-impl Failures {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("fail", Self::Fail), ("skip", Self::Skip), ("collect", Self::Collect)];
-}
+words!(Failures { Fail = "fail", Skip = "skip", Collect = "collect" });
 
 /// What a walk does with symbolic links. What a caller names is always followed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -97,11 +82,7 @@ pub enum Symlinks {
     Follow,
 }
 
-impl Symlinks {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("files", Self::Files), ("skip", Self::Skip), ("follow", Self::Follow)];
-}
+words!(Symlinks { Files = "files", Skip = "skip", Follow = "follow" });
 
 /// What the bytes are to be.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -115,11 +96,7 @@ pub enum Content {
     Text,
 }
 
-impl Content {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("bytes", Self::Bytes), ("text", Self::Text)];
-}
+words!(Content { Bytes = "bytes", Text = "text" });
 
 /// In which order a stream hands files over. The parts of one file always come in order, one
 /// file after the other.
@@ -133,11 +110,7 @@ pub enum Delivery {
     Completion,
 }
 
-impl Delivery {
-    /// All of them, with the words of the command line.
-    pub const WORDS: &'static [(&'static str, Self)] =
-        &[("input", Self::Input), ("completion", Self::Completion)];
-}
+words!(Delivery { Input = "input", Completion = "completion" });
 
 /// How to read many files. Every setter returns the options, none can fail; 0 means "choose for
 /// me".

@@ -23,6 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustix::io::Errno;
 
 use swath_plan::fallback::Fallback;
+use swath_plan::words;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, locate};
@@ -43,6 +44,8 @@ pub enum Durability {
     None,
 }
 
+words!(Durability { Full = "full", None = "none" });
+
 /// What to do if the target exists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Replace {
@@ -62,6 +65,8 @@ pub enum HardLinks {
     /// This name gets the new bytes; the others keep the old ones.
     Broken,
 }
+
+words!(HardLinks { Refused = "refuse", Broken = "break" });
 
 /// How to leave something behind.
 #[derive(Clone, Debug)]

@@ -11,6 +11,7 @@ use rustix::io::Errno;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
+use swath_plan::words;
 
 use super::file::{self, Direct, Identity, Place};
 use super::mirrored::Group;
@@ -383,6 +384,8 @@ pub enum Growth {
     /// Grow: the length seen first is read. For logs that are being written.
     Ignored,
 }
+
+words!(Growth { Refused = "strict", Ignored = "first" });
 
 #[cfg(test)]
 mod tests {

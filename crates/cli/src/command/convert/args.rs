@@ -77,11 +77,11 @@ pub struct Convert {
 #[derive(Debug, Args)]
 pub struct MatrixArgs {
     /// The half of a symmetric matrix that is not in the file: add it, or leave it out
-    #[arg(long, value_name = "WHAT", value_parser = words(MIRROR), default_value = "expand")]
+    #[arg(long, value_name = "WHAT", value_parser = words(SymmetricHalf::WORDS), default_value = "expand")]
     pub symmetric: SymmetricHalf,
 
     /// Entries with the same row and column
-    #[arg(long, value_name = "WHAT", value_parser = words(DUPLICATES), default_value = "keep")]
+    #[arg(long, value_name = "WHAT", value_parser = words(Duplicates::WORDS), default_value = "keep")]
     pub duplicates: Duplicates,
 
     /// Sort entries by row and column
@@ -89,11 +89,11 @@ pub struct MatrixArgs {
     pub sort: bool,
 
     /// The first row and column of edge lists, read or written
-    #[arg(long, value_name = "N", value_parser = words(BASE), default_value = "auto")]
+    #[arg(long, value_name = "N", value_parser = words(Base::WORDS), default_value = "auto")]
     pub base: Base,
 
     /// The type of values
-    #[arg(long, value_name = "TYPE", value_parser = words(VALUES), default_value = "auto")]
+    #[arg(long, value_name = "TYPE", value_parser = words(ValueKind::WORDS), default_value = "auto")]
     pub values: ValueKind,
 
     /// How large a matrix is that edges or a table become, where their entries do not tell: 3x5 has 3
@@ -111,7 +111,7 @@ pub struct MatrixArgs {
 #[derive(Debug, Args)]
 pub struct TableArgs {
     /// Whether the first line of a table has names
-    #[arg(long, value_name = "WHEN", value_parser = words(HEADER), default_value = "auto")]
+    #[arg(long, value_name = "WHEN", value_parser = words(HeaderLine::WORDS), default_value = "auto")]
     pub header: HeaderLine,
 
     /// What stands between the numbers of a table that is read: one ASCII character, or `blanks` for
@@ -158,27 +158,6 @@ fn shape(word: &str) -> Result<(u64, u64), String> {
         parts.and_then(|(rows, columns)| Some((rows.parse().ok()?, columns.parse().ok()?)));
     size.ok_or_else(|| "rows and columns, with an x between them: 3x5".to_owned())
 }
-
-const MIRROR: &[(&str, SymmetricHalf)] =
-    &[("expand", SymmetricHalf::Expanded), ("keep", SymmetricHalf::Stored)];
-
-const DUPLICATES: &[(&str, Duplicates)] =
-    &[("keep", Duplicates::Kept), ("sum", Duplicates::Summed)];
-
-const BASE: &[(&str, Base)] = &[("auto", Base::Auto), ("0", Base::Zero), ("1", Base::One)];
-
-const HEADER: &[(&str, HeaderLine)] =
-    &[("auto", HeaderLine::Auto), ("yes", HeaderLine::Present), ("no", HeaderLine::Absent)];
-
-const VALUES: &[(&str, ValueKind)] = &[
-    ("auto", ValueKind::Auto),
-    ("none", ValueKind::None),
-    ("i64", ValueKind::I64),
-    ("u64", ValueKind::U64),
-    ("f32", ValueKind::F32),
-    ("f64", ValueKind::F64),
-    ("complex", ValueKind::Complex),
-];
 
 impl Convert {
     /// A flag that was given and means nothing between these formats, and what it is for.

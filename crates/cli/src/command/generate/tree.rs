@@ -34,7 +34,7 @@ pub struct Tree {
     pub size: u64,
 
     /// Files of one size, or few large and many small ones
-    #[arg(long, value_name = "SPREAD", value_parser = words(SPREADS), default_value = "even")]
+    #[arg(long, value_name = "SPREAD", value_parser = words(Spread::WORDS), default_value = "even")]
     pub spread: Spread,
 
     /// The folder; made if it is not there, refused if it holds something
@@ -53,8 +53,6 @@ pub struct Tree {
     #[arg(long)]
     pub json: bool,
 }
-
-const SPREADS: &[(&str, Spread)] = &[("even", Spread::Even), ("powerlaw", Spread::PowerLaw)];
 
 impl Command for Tree {
     fn run(&self) -> Result<Outcome> {

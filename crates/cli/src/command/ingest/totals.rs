@@ -1,7 +1,7 @@
 //! How an ingest went, as text for people and as JSON for programs.
 
 use serde::Serialize;
-use swath::ingest::{FileOrder, IngestReport, OrderGain};
+use swath::ingest::{IngestReport, OrderGain};
 
 use crate::report::{bytes_per_s, counted, size_text, texts, time_text};
 
@@ -91,7 +91,7 @@ impl From<&IngestReport> for Json {
 impl From<&OrderGain> for OrderJson {
     fn from(gain: &OrderGain) -> Self {
         Self {
-            order: word(gain.order),
+            order: gain.order.word(),
             sorting_s: gain.sorting.as_secs_f64(),
             given_files: gain.given.files,
             given_s: gain.given.elapsed.as_secs_f64(),
@@ -100,11 +100,6 @@ impl From<&OrderGain> for OrderJson {
             gain: gain.ratio(),
         }
     }
-}
-
-fn word(order: FileOrder) -> &'static str {
-    let known = FileOrder::WORDS.iter().find(|(_, other)| *other == order);
-    known.map_or("unknown", |&(word, _)| word)
 }
 
 /// Returns what is said where nothing else is printed.
@@ -157,7 +152,7 @@ pub(super) fn trouble(report: &IngestReport) -> Vec<String> {
 }
 
 fn order_text(gain: &OrderGain) -> String {
-    let (order, sorting) = (word(gain.order), time_text(gain.sorting));
+    let (order, sorting) = (gain.order, time_text(gain.sorting));
     match gain.ratio() {
         Some(ratio) => format!(
             "order {order}: {ratio:.2} times as many files a second as in the order given, \
@@ -170,7 +165,7 @@ fn order_text(gain: &OrderGain) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swath::ingest::{Files, IngestOptions};
+    use swath::ingest::{FileOrder, Files, IngestOptions};
 
     #[test]
     fn every_number_of_the_report_is_in_the_json() {

@@ -72,12 +72,8 @@ impl Command for Compare {
             let json = Json { left, right, verdicts: &verdicts, rows: &rows };
             wrote(&self.out, print_json(&json))?;
         } else {
-            let text = format!(
-                "{}{}{}\n",
-                verdicts_text(&verdicts),
-                text(&rows),
-                self.out.display()
-            );
+            let text =
+                format!("{}{}{}\n", verdicts_text(&verdicts), text(&rows), self.out.display());
             wrote(&self.out, print(text))?;
         }
         Ok(Outcome::Done)

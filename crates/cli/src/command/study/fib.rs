@@ -17,9 +17,7 @@ use swath_study::forks::Strand;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool;
-use crate::args::{
-    DURABILITY, Files, HARD_LINKS, TimelineArgs, parse_memory_size, parse_size, words,
-};
+use crate::args::{Files, TimelineArgs, parse_memory_size, parse_size, words};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
@@ -58,11 +56,11 @@ pub struct Fib {
     pub verify: bool,
 
     /// Wait until the device has it, so that a power cut does not undo it
-    #[arg(long, value_name = "HOW", value_parser = words(DURABILITY), default_value = "full")]
+    #[arg(long, value_name = "HOW", value_parser = words(Durability::WORDS), default_value = "full")]
     pub durability: Durability,
 
     /// An existing file with further names: refuse, or break away from them
-    #[arg(long, value_name = "HOW", value_parser = words(HARD_LINKS), default_value = "refuse")]
+    #[arg(long, value_name = "HOW", value_parser = words(HardLinks::WORDS), default_value = "refuse")]
     pub hard_links: HardLinks,
 
     /// Threads; 0 is one for each core
