@@ -163,8 +163,9 @@ pub struct PathJson {
     pub path_hex: Option<String>,
 }
 
-impl From<&OsStr> for PathJson {
-    fn from(path: &OsStr) -> Self {
+impl<P: AsRef<OsStr> + ?Sized> From<&P> for PathJson {
+    fn from(path: &P) -> Self {
+        let path = path.as_ref();
         let path_hex = match path.to_str() {
             Some(_) => None,
             None => Some(hex(path.as_bytes())),
@@ -172,6 +173,20 @@ impl From<&OsStr> for PathJson {
         Self { path: path.to_string_lossy().into_owned(), path_hex }
     }
 }
+
+/// An object for programs, its keys in the order in which they stand.
+macro_rules! object {
+    ($($(#[$how:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
+        #[expect(non_camel_case_types, reason = "the type of a value is called as its key")]
+        let object = {
+            #[derive(serde::Serialize)]
+            struct Object<$($key),+> { $($(#[$how])* $key: $key),+ }
+            Object { $($key $(: $value)?),+ }
+        };
+        object
+    }};
+}
+pub(crate) use object;
 
 /// Returns `bytes` in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {

@@ -17,7 +17,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
 /// `swath compress`
 #[derive(Debug, Args)]
@@ -119,26 +119,6 @@ impl Compress {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    source: PathJson,
-    format: String,
-    level: i32,
-    block_size_bytes: u64,
-    bytes_in: u64,
-    bytes_out: u64,
-    /// Output over input.
-    ratio: f64,
-    frames: u64,
-    workers: usize,
-    elapsed_s: f64,
-    /// Of input.
-    bytes_per_s: f64,
-    fallbacks: Vec<String>,
-}
-
 /// What the name of the output says, else zstd.
 fn format_of(to: Option<&Input>) -> Format {
     let Some(Input::Path(path)) = to else { return Format::Zstd };
@@ -157,19 +137,22 @@ fn with_extension(path: &Path, format: Format) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn json(target: &Target, args: &Compress, report: &Compressed) -> Json {
-    Json {
-        path: target.label().as_os_str().into(),
-        source: args.from.label().into(),
+fn json(target: &Target, args: &Compress, report: &Compressed) -> impl Serialize {
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(&target.label()),
+        source: PathJson::from(args.from.label()),
         format: report.format.to_string(),
         level: report.level,
         block_size_bytes: report.block_size,
         bytes_in: report.bytes_in,
         bytes_out: report.bytes_out,
+        // Output over input.
         ratio: ratio(report.bytes_out, report.bytes_in),
         frames: report.frames,
         workers: report.workers,
         elapsed_s: report.elapsed.as_secs_f64(),
+        // Of input.
         bytes_per_s: bytes_per_s(report.bytes_in, report.elapsed),
         fallbacks: texts(&report.fallbacks),
     }

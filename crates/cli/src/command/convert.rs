@@ -16,38 +16,15 @@ use crate::args::{Files, TimelineArgs};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 use crate::same_file::is_same_file;
 use anyhow::{Result, bail, ensure};
-use serde::Serialize;
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use swath::ReadOptions;
 use swath_formats::matrix::{MatrixOptions, has_banner};
 use swath_formats::table::TableOptions;
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    source: PathJson,
-    from: &'static str,
-    to: &'static str,
-    rows: u64,
-    columns: u64,
-    /// Entries of a matrix, values of a table.
-    values: u64,
-    /// None of a pipe or a device.
-    bytes_in: Option<u64>,
-    bytes_out: u64,
-    read_s: f64,
-    write_s: f64,
-    bytes_in_per_s: Option<f64>,
-    bytes_out_per_s: f64,
-    /// What the new format does not say.
-    notes: Vec<String>,
-}
 
 /// What was converted, and when it was all in memory.
 struct Converted {
@@ -182,20 +159,24 @@ fn report(
     let in_speed = bytes_in.map(|bytes| bytes_per_s(bytes, read));
     let out_speed = bytes_per_s(bytes_out, write);
     if args.output.json {
-        let json = Json {
-            path: args.to.as_os_str().into(),
-            source: args.input.as_os_str().into(),
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(&args.to),
+            source: PathJson::from(&args.input),
             from: from.word(),
             to: to.word(),
             rows: size.rows,
             columns: size.columns,
+            // Entries of a matrix, values of a table.
             values: size.values,
+            // None of a pipe or a device.
             bytes_in,
             bytes_out,
             read_s: read.as_secs_f64(),
             write_s: write.as_secs_f64(),
             bytes_in_per_s: in_speed,
             bytes_out_per_s: out_speed,
+            // What the new format does not say.
             notes,
         };
         wrote(&args.to, print_json(&json))?;

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
-use serde::Serialize;
 use swath::copy::{Copied, CopyOptions, Reflink};
 use swath::sink::{Durability, HardLinks, Replace};
 use swath::{OutputOptions, ReadOptions};
@@ -16,7 +15,7 @@ use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json, wrote};
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
 /// `swath cp`
 #[derive(Debug, Args)]
@@ -84,11 +83,14 @@ impl Command for Cp {
         let copied = options.copy(self.from.source()?, &target)?;
         drop(bar);
         if self.json {
-            let json = Json {
-                path: target.as_os_str().into(),
-                source: self.from.label().into(),
+            let json = object! {
+                #[serde(flatten)]
+                path: PathJson::from(&target),
+                source: PathJson::from(self.from.label()),
                 bytes: copied.bytes,
-                extents,
+                // Of a folder of segments.
+                #[serde(flatten)]
+                extents: extents.map(|extents| object! { extents }),
                 hole_bytes: copied.hole_bytes,
                 how: copied.how.to_string(),
                 workers: copied.workers,
@@ -134,23 +136,6 @@ impl Cp {
             )
             .with_read(read)
     }
-}
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    source: PathJson,
-    bytes: u64,
-    /// Of a folder of segments.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extents: Option<u64>,
-    hole_bytes: u64,
-    how: String,
-    workers: u64,
-    elapsed_s: f64,
-    bytes_per_s: f64,
-    fallbacks: Vec<String>,
 }
 
 /// The name of the copy: a folder gets it under the name of the original.

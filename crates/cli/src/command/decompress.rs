@@ -15,7 +15,7 @@ use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input};
 use crate::input::Input;
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, bytes_per_s, counted, size_text, texts, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
 /// `swath decompress`
 #[derive(Debug, Args)]
@@ -99,25 +99,6 @@ const EXTENSIONS: [(&str, &str); 10] = [
     ("svgz", "svg"),
 ];
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    source: PathJson,
-    format: String,
-    bytes_in: u64,
-    bytes_out: u64,
-    /// Input over output.
-    ratio: f64,
-    frames: u64,
-    workers: usize,
-    elapsed_s: f64,
-    /// Of output.
-    bytes_per_s: f64,
-    notes: Vec<String>,
-    fallbacks: Vec<String>,
-}
-
 /// Bytes that were skipped, or may be missing, are no failure, but nothing to pass over in silence
 /// either.
 pub(super) fn outcome(report: &Decompressed) -> Outcome {
@@ -131,17 +112,20 @@ fn without_extension(path: &Path) -> Option<PathBuf> {
     Some(path.with_extension(instead))
 }
 
-fn json(target: &Target, args: &Decompress, report: &Decompressed) -> Json {
-    Json {
-        path: target.label().as_os_str().into(),
-        source: args.from.label().into(),
+fn json(target: &Target, args: &Decompress, report: &Decompressed) -> impl Serialize {
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(&target.label()),
+        source: PathJson::from(args.from.label()),
         format: report.format.to_string(),
         bytes_in: report.bytes_in,
         bytes_out: report.bytes_out,
+        // Input over output.
         ratio: ratio(report.bytes_in, report.bytes_out),
         frames: report.frames,
         workers: report.workers,
         elapsed_s: report.elapsed.as_secs_f64(),
+        // Of output.
         bytes_per_s: bytes_per_s(report.bytes_out, report.elapsed),
         notes: report.notes(),
         fallbacks: texts(&report.fallbacks),

@@ -8,7 +8,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 use clap::{Args, Subcommand, ValueEnum, ValueHint};
-use serde::Serialize;
 use swath::OutputOptions;
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
@@ -20,7 +19,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, TimelineArgs, parse_size};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
-use crate::report::{PathJson, bytes_per_s, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
 
 /// `swath gen`
 #[derive(Debug, Args)]
@@ -190,19 +189,6 @@ impl Command for Gen {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    bytes: u64,
-    lines: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    sum: Option<u64>,
-    seed: u64,
-    elapsed_s: f64,
-    bytes_per_s: f64,
-}
-
 fn table(csv: &Csv) -> Table {
     let decimals = |default| csv.decimals.map_or(default, usize::from);
     let style = match csv.style {
@@ -270,11 +256,13 @@ fn report(
 ) -> Result<Outcome> {
     let speed = bytes_per_s(bytes, elapsed);
     if args.json {
-        let json = Json {
-            path: args.output.as_os_str().into(),
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(&args.output),
             bytes,
             lines,
-            sum,
+            #[serde(flatten)]
+            sum: sum.map(|sum| object! { sum }),
             seed: args.seed,
             elapsed_s: elapsed.as_secs_f64(),
             bytes_per_s: speed,

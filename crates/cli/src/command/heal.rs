@@ -9,13 +9,13 @@ use swath::heal::{HealOptions, Healed, HealedCopy};
 use swath::sink::{Durability, HardLinks};
 use swath::{OutputOptions, ReadOptions};
 
-use super::manifest::{ExtentJson, bad_text};
+use super::manifest::{bad_text, extents_json};
 use super::{Command, Outcome};
 use crate::args::{Against, Files, TimelineArgs, parse_against, words};
 use crate::failure::{Refused, describe_error};
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, size_text, time_text};
+use crate::report::{PathJson, object, size_text, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath heal`
@@ -116,50 +116,30 @@ impl Heal {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    bytes: u64,
-    elapsed_s: f64,
-    copies: Vec<CopyJson>,
-}
-
-#[derive(Serialize)]
-struct CopyJson {
-    #[serde(flatten)]
-    path: PathJson,
-    /// Bytes it had; `null`: it could not be opened.
-    bytes_before: Option<u64>,
-    trouble: Option<String>,
-    /// What kept it from being healed.
-    error: Option<String>,
-    was_good: bool,
-    bad: Vec<ExtentJson>,
-    healed: bool,
-    healed_bytes: u64,
-    cloned_bytes: u64,
-    copied_bytes: u64,
-}
-
-fn json(healed: &Healed) -> Json {
-    let copy = |copy: &HealedCopy| {
-        let rewritten = copy.rewritten.unwrap_or_default();
-        CopyJson {
-            path: copy.path.as_os_str().into(),
-            bytes_before: copy.len_before,
-            trouble: copy.trouble.clone(),
-            error: copy.error.as_ref().map(|error| describe_error(&**error)),
-            was_good: copy.was_good(healed.len),
-            bad: copy.bad.iter().map(ExtentJson::from).collect(),
-            healed: copy.rewritten.is_some(),
-            healed_bytes: rewritten.healed_bytes,
-            cloned_bytes: rewritten.cloned_bytes,
-            copied_bytes: rewritten.copied_bytes,
-        }
-    };
-    Json {
+fn json(healed: &Healed) -> impl Serialize {
+    object! {
         bytes: healed.len,
         elapsed_s: healed.elapsed.as_secs_f64(),
-        copies: healed.copies.iter().map(copy).collect(),
+        copies: healed.copies.iter().map(|copy| copy_json(healed, copy)).collect::<Vec<_>>(),
+    }
+}
+
+fn copy_json(healed: &Healed, copy: &HealedCopy) -> impl Serialize {
+    let rewritten = copy.rewritten.unwrap_or_default();
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(&copy.path),
+        // Bytes it had; `null`: it could not be opened.
+        bytes_before: copy.len_before,
+        trouble: copy.trouble.clone(),
+        // What kept it from being healed.
+        error: copy.error.as_ref().map(|error| describe_error(&**error)),
+        was_good: copy.was_good(healed.len),
+        bad: extents_json(&copy.bad),
+        healed: copy.rewritten.is_some(),
+        healed_bytes: rewritten.healed_bytes,
+        cloned_bytes: rewritten.cloned_bytes,
+        copied_bytes: rewritten.copied_bytes,
     }
 }
 

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use clap::{Args, ValueHint};
-use serde::Serialize;
 use serde_json::{Map, Value};
 use swath::{ReadOptions, append};
 use swath_formats::FormatReason;
@@ -21,7 +20,7 @@ use super::{Command, Outcome};
 use crate::args::words;
 use crate::failure::{Refused, describe};
 use crate::output::{complain, print, print_json};
-use crate::report::{PathJson, size_text};
+use crate::report::{PathJson, object, size_text};
 
 /// `swath info`
 #[derive(Debug, Args)]
@@ -71,18 +70,6 @@ const FIELDS: usize = 9;
 
 /// Bytes that tell most formats apart.
 const HEAD: u64 = 4096;
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    kind: &'static str,
-    bytes: u64,
-    #[serde(flatten)]
-    facts: Map<String, Value>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tensors: Option<tensors::Listing>,
-}
 
 /// What is known of one file: a kind, and facts by their names.
 struct Known {
@@ -270,9 +257,17 @@ fn bytes(path: &Path, head: &[u8]) -> Result<Known> {
 
 fn show(args: &Info, path: &Path, known: Known, bytes: u64) -> Result<()> {
     if args.json {
-        let path = path.as_os_str().into();
         let Known { kind, facts, tensors } = known;
-        return print_json(&Json { path, kind, bytes, facts, tensors });
+        return print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(path),
+            kind,
+            bytes,
+            #[serde(flatten)]
+            facts,
+            #[serde(flatten)]
+            tensors: tensors.map(|tensors| object! { tensors }),
+        });
     }
     let mut text = format!("{}: {}, {}\n", path.display(), known.kind, size_text(bytes));
     for (name, fact) in &known.facts {

@@ -18,7 +18,7 @@ use swath::ingest::{
 };
 
 use self::checksums::checksums;
-use self::totals::{Json, text, trouble};
+use self::totals::{json, text, trouble};
 use super::{Command, Outcome};
 use crate::args::{self, ProfileArgs, TimelineArgs, input, parse_size, words};
 use crate::failure::describe_error;
@@ -217,7 +217,7 @@ fn load(files: Files, options: &IngestOptions) -> Result<IngestReport> {
 /// Says how it went: on standard output, or beside the checksums what they leave out.
 fn show(args: &Ingest, report: &IngestReport) -> Result<()> {
     if args.json {
-        return print_json(&Json::from(report));
+        return print_json(&json(report));
     }
     if args.hash.is_none() {
         return Ok(print(text(report))?);

@@ -16,7 +16,7 @@ use crate::input::Input;
 use crate::output::{print, print_json, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, counted, headline, size_text};
+use crate::report::{PathJson, ReportJson, counted, headline, object, size_text};
 use crate::same_file::{is_same_file, is_stdin};
 
 /// `swath manifest`
@@ -73,38 +73,10 @@ impl Command for Manifest {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    manifest: PathJson,
-    chunk_size_bytes: u64,
-    #[serde(flatten)]
-    report: ReportJson,
-}
-
-#[derive(Serialize)]
-struct CheckJson {
-    #[serde(flatten)]
-    path: PathJson,
-    manifest: PathJson,
-    bytes: u64,
-    expected_bytes: u64,
-    bad: Vec<ExtentJson>,
-    verified: bool,
-}
-
-/// Some bytes of a file.
-#[derive(Serialize)]
-pub(super) struct ExtentJson {
-    offset: u64,
-    length: u64,
-}
-
-impl From<&Extent> for ExtentJson {
-    fn from(extent: &Extent) -> Self {
-        Self { offset: extent.offset(), length: extent.len() }
-    }
+/// Some bytes of a file, for programs.
+pub(super) fn extents_json(extents: &[Extent]) -> Vec<impl Serialize> {
+    let json = |it: &Extent| object! { offset: it.offset(), length: it.len() };
+    extents.iter().map(json).collect()
 }
 
 fn make(args: &Manifest) -> Result<Outcome> {
@@ -116,11 +88,13 @@ fn make(args: &Manifest) -> Result<Outcome> {
     drop(bar);
     manifest::save(&target, &scanned.value)?;
     if args.json {
-        let json = Json {
-            path: args.path.label().into(),
-            manifest: target.as_os_str().into(),
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(args.path.label()),
+            manifest: PathJson::from(&target),
             chunk_size_bytes: scanned.value.chunk_size().get(),
-            report: (&scanned.report).into(),
+            #[serde(flatten)]
+            report: ReportJson::from(&scanned.report),
         };
         wrote(&target, print_json(&json))?;
     } else {
@@ -179,12 +153,13 @@ fn target(args: &Manifest) -> Result<PathBuf> {
 fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
     let checked = options(args).check(args.path.source()?, &manifest::load(manifest)?)?;
     if args.json {
-        print_json(&CheckJson {
-            path: args.path.label().into(),
-            manifest: manifest.as_os_str().into(),
+        print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(args.path.label()),
+            manifest: PathJson::from(&manifest),
             bytes: checked.len,
             expected_bytes: checked.expected_len,
-            bad: checked.bad.iter().map(ExtentJson::from).collect(),
+            bad: extents_json(&checked.bad),
             verified: checked.is_right(),
         })?;
     } else {

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use clap::{Args, ValueHint};
-use serde::Serialize;
 use swath::mirror::MirrorOptions;
 use swath::sink::{Durability, FileKind, Replace};
 use swath::{OutputOptions, ReadOptions, manifest};
@@ -16,7 +15,7 @@ use crate::door::stands;
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote_all};
 use crate::progress::Bar;
-use crate::report::{PathJson, size_text, texts, time_text};
+use crate::report::{PathJson, object, size_text, texts, time_text};
 use crate::same_file::is_same_file;
 
 /// `swath mirror`
@@ -86,10 +85,11 @@ impl Command for Mirror {
             manifest::save(path, &made.checksums)?;
         }
         if self.json {
-            let json = Json {
-                path: self.path.as_os_str().into(),
-                copies: made.copies.iter().map(|path| path.as_os_str().into()).collect(),
-                manifest: self.manifest.as_ref().map(|path| path.as_os_str().into()),
+            let json = object! {
+                #[serde(flatten)]
+                path: PathJson::from(&self.path),
+                copies: made.copies.iter().map(PathJson::from).collect::<Vec<_>>(),
+                manifest: self.manifest.as_ref().map(PathJson::from),
                 bytes: made.checksums.len(),
                 elapsed_s: made.elapsed.as_secs_f64(),
                 notes: texts(&made.notes),
@@ -137,17 +137,6 @@ impl Mirror {
             )
             .with_read(read)
     }
-}
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    copies: Vec<PathJson>,
-    manifest: Option<PathJson>,
-    bytes: u64,
-    elapsed_s: f64,
-    notes: Vec<String>,
 }
 
 /// The folders in turn, each under the name of the file.

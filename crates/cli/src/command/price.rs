@@ -15,7 +15,7 @@ use crate::input::Input;
 use crate::output::complain;
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, counted, size_text, texts, time_text};
+use crate::report::{PathJson, counted, object, size_text, texts, time_text};
 
 /// `swath price`
 #[derive(Debug, Args)]
@@ -100,54 +100,32 @@ impl Price {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    source: PathJson,
-    contracts: u64,
-    workers: usize,
-    bytes_in: u64,
-    bytes_out: u64,
-    elapsed_s: f64,
-    contracts_per_s: f64,
-    /// Summed over the threads that were at work.
-    read_s: f64,
-    compute_s: f64,
-    write_s: f64,
-    /// Of 1.
-    read_share: f64,
-    compute_share: f64,
-    write_share: f64,
-    /// Prices that differ from the file's own by the tolerance or more.
-    off: u64,
-    tolerance: f64,
-    largest_difference: f64,
-    fallbacks: Vec<String>,
-}
-
 /// Contracts in a second.
 fn speed(priced: &Priced) -> f64 {
     priced.contracts as f64 / priced.elapsed.as_secs_f64().max(1e-9)
 }
 
-fn json(target: &Target, args: &Price, priced: &Priced) -> Json {
+fn json(target: &Target, args: &Price, priced: &Priced) -> impl Serialize {
     let [read_share, compute_share, write_share] = priced.phases.shares();
-    Json {
-        path: target.label().as_os_str().into(),
-        source: args.from.label().into(),
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(&target.label()),
+        source: PathJson::from(args.from.label()),
         contracts: priced.contracts,
         workers: priced.workers,
         bytes_in: priced.bytes_in,
         bytes_out: priced.bytes_out,
         elapsed_s: priced.elapsed.as_secs_f64(),
         contracts_per_s: speed(priced),
+        // Summed over the threads that were at work.
         read_s: priced.phases.read.as_secs_f64(),
         compute_s: priced.phases.compute.as_secs_f64(),
         write_s: priced.phases.write.as_secs_f64(),
+        // Of 1.
         read_share,
         compute_share,
         write_share,
+        // Prices that differ from the file's own by the tolerance or more.
         off: priced.off,
         tolerance: TOLERANCE,
         largest_difference: priced.largest_difference,

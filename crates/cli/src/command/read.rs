@@ -14,7 +14,7 @@ use swath::maps::Guard;
 use swath::{Buffer, Engine, Loaded, ReadOptions};
 use swath_study::stats;
 
-use self::classes::{ByClass, ClassArgs, Cut};
+use self::classes::{ClassArgs, Cut};
 use super::{Command, Outcome};
 use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input};
 use crate::failure::Refused;
@@ -22,7 +22,7 @@ use crate::input::Input;
 use crate::output::{complain, print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, time_text};
+use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, object, time_text};
 
 /// `swath read`
 #[derive(Debug, Args)]
@@ -83,19 +83,6 @@ impl Command for Read {
 
 /// Bytes that are compared at one time.
 const STEP: usize = 1 << 20;
-
-#[derive(Serialize)]
-struct Json<R> {
-    #[serde(flatten)]
-    path: PathJson,
-    #[serde(flatten)]
-    cut: Option<Cut>,
-    runs: Vec<R>,
-    median_elapsed_s: f64,
-    median_bytes_per_s: f64,
-    /// `null`: nobody asked.
-    verified: Option<bool>,
-}
 
 /// Refuses to read twice what comes only once.
 fn check(args: &Read) -> Result<()> {
@@ -162,12 +149,15 @@ fn repeated<R: Serialize>(
     }
     let median = Duration::from_secs_f64(stats::median(&times).unwrap_or_default());
     if args.json {
-        print_json(&Json {
-            path: args.path.label().into(),
+        print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(args.path.label()),
+            #[serde(flatten)]
             cut,
             runs,
             median_elapsed_s: median.as_secs_f64(),
             median_bytes_per_s: bytes_per_s(bytes, median),
+            // `null`: nobody asked.
             verified,
         })?;
     } else {
@@ -196,13 +186,13 @@ fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<ReportJson>
 }
 
 /// Reads class by class.
-fn by_class(args: &Read, cut: Cut, profiles: &Profiles) -> Result<Run<ByClass>> {
+fn by_class(args: &Read, cut: Cut, profiles: &Profiles) -> Result<Run<impl Serialize + use<>>> {
     let options = profiles.apply(args.how.options(), &args.path);
     let (options, _bar) = Bar::attach(options, !args.json);
     let plan = args.classes.plan(cut);
     let reading = options.read_prioritised(profiles.source(&args.copies, &args.path)?, plan)?;
     let loaded = reading.finish()?;
-    let (text, json) = (classes::text(&loaded.report), ByClass::from(&loaded.report));
+    let (text, json) = (classes::text(&loaded.report), classes::json(&loaded.report));
     let elapsed = loaded.report.read.elapsed;
     Ok(Run { bytes: loaded.into_buffer(), elapsed, text, json })
 }

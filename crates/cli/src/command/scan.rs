@@ -2,7 +2,6 @@
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use serde::Serialize;
 use swath::{Report, Scanned};
 
 use super::consume::{Kernel, consume};
@@ -13,7 +12,7 @@ use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, details, headline};
+use crate::report::{PathJson, ReportJson, details, headline, object};
 
 /// `swath scan`
 #[derive(Debug, Args)]
@@ -64,20 +63,13 @@ impl Command for Scan {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    newlines: u64,
-    #[serde(flatten)]
-    report: ReportJson,
-}
-
 fn show(args: &Scan, input: &Input, scanned: &Scanned<u64>) -> Result<()> {
     if args.json {
-        return print_json(&Json {
-            path: input.label().into(),
+        return print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(input.label()),
             newlines: scanned.value,
+            #[serde(flatten)]
             report: ReportJson::from(&scanned.report),
         });
     }

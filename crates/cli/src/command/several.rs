@@ -4,21 +4,13 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::Result;
-use serde::Serialize;
 use swath::Report;
 
 use super::Outcome;
 use crate::failure::{describe, is_closed_pipe};
 use crate::input::Input;
 use crate::output::{complain, print_json};
-use crate::report::PathJson;
-
-#[derive(Serialize)]
-struct FailedJson {
-    #[serde(flatten)]
-    path: PathJson,
-    error: String,
-}
+use crate::report::{PathJson, object};
 
 /// Calls `work` for each of `inputs`; returns whether none, some or all of it was done.
 pub(super) fn each(
@@ -35,7 +27,11 @@ pub(super) fn each(
                 let error = describe(&error);
                 complain(&error);
                 if json {
-                    print_json(&FailedJson { path: input.label().into(), error })?;
+                    print_json(&object! {
+                        #[serde(flatten)]
+                        path: PathJson::from(input.label()),
+                        error,
+                    })?;
                 }
             }
         }

@@ -17,7 +17,7 @@ use swath_study::tune::{self, Settings, Step, Tuned};
 use super::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
-use crate::report::{PathJson, size_text, time_text};
+use crate::report::{PathJson, object, size_text, time_text};
 use crate::signal::stop_on_signal;
 
 /// `swath tune`
@@ -140,11 +140,6 @@ struct Json<'k> {
     kept: &'k Kept,
 }
 
-#[derive(Serialize)]
-struct ClearedJson {
-    cleared: Vec<PathJson>,
-}
-
 /// The folder to measure in: of a file, that in which it is.
 fn folder(path: &Path) -> Result<PathBuf> {
     let facts = std::fs::metadata(path).map_err(|error| {
@@ -207,8 +202,7 @@ fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
 
 fn cleared(args: &Tune, paths: Vec<PathBuf>) -> Result<Outcome> {
     if args.json {
-        let cleared = paths.iter().map(|path| path.as_os_str().into()).collect();
-        print_json(&ClearedJson { cleared })?;
+        print_json(&object! { cleared: paths.iter().map(PathJson::from).collect::<Vec<_>>() })?;
         return Ok(Outcome::Done);
     }
     if paths.is_empty() {

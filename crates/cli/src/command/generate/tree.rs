@@ -9,7 +9,6 @@ use std::{fs, io};
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use serde::Serialize;
 use swath::sink::FileKind;
 use swath_study::hidden::Hidden;
 use swath_study::many::tree::{self, Made, Spread};
@@ -19,7 +18,7 @@ use crate::command::{Command, Outcome};
 use crate::door::{above, stands};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
-use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 use crate::signal::remove_on_signal;
 
 /// A tree of files.
@@ -70,8 +69,9 @@ impl Command for Tree {
         let elapsed = start.elapsed();
         let speed = bytes_per_s(made.bytes, elapsed);
         if self.json {
-            let json = Json {
-                path: self.output.as_os_str().into(),
+            let json = object! {
+                #[serde(flatten)]
+                path: PathJson::from(&self.output),
                 files: made.files,
                 folders: made.folders,
                 bytes: made.bytes,
@@ -95,22 +95,6 @@ impl Command for Tree {
 
 /// How the names of hidden folders begin.
 const KIND: &str = ".swath-tree";
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    files: u64,
-    folders: u64,
-    bytes: u64,
-    smallest_bytes: u64,
-    largest_bytes: u64,
-    lines: u64,
-    sum: u64,
-    seed: u64,
-    elapsed_s: f64,
-    bytes_per_s: f64,
-}
 
 fn make(recipe: &tree::Tree, args: &Tree) -> io::Result<Made> {
     let output = &args.output;

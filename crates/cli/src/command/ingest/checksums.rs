@@ -10,25 +10,10 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use crate::command::several::line;
 use crate::failure::describe_error;
 use crate::output::{complain, print};
-use crate::report::PathJson;
+use crate::report::{PathJson, object};
 
 /// Lines are printed so many bytes at one time.
 const FULL: usize = 64 << 10;
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    bytes: u64,
-    xxh3: String,
-}
-
-#[derive(Serialize)]
-struct FailedJson {
-    #[serde(flatten)]
-    path: PathJson,
-    error: String,
-}
 
 /// Prints a line for each of `files`.
 pub(super) fn checksums(
@@ -55,7 +40,11 @@ impl Lines {
             let error = describe_error(error);
             complain(&error);
             if self.json {
-                self.push_json(&FailedJson { path: part.path.as_os_str().into(), error })?;
+                self.push_json(&object! {
+                    #[serde(flatten)]
+                    path: PathJson::from(&part.path),
+                    error,
+                })?;
             }
             return self.flush_if_full();
         }
@@ -77,7 +66,12 @@ impl Lines {
         if self.json {
             let bytes = part.offset + part.bytes.len() as u64;
             let xxh3 = format!("{digest:016x}");
-            self.push_json(&Json { path: path.into(), bytes, xxh3 })?;
+            self.push_json(&object! {
+                #[serde(flatten)]
+                path: PathJson::from(path),
+                bytes,
+                xxh3,
+            })?;
         } else {
             self.text.extend(line(&format!("XXH3_{digest:016x}"), path));
         }

@@ -3,102 +3,55 @@
 use serde::Serialize;
 use swath::ingest::{IngestReport, OrderGain};
 
-use crate::report::{bytes_per_s, counted, size_text, texts, time_text};
+use crate::report::{bytes_per_s, counted, object, size_text, texts, time_text};
 
 /// Every number of the report, with its unit in the key.
-#[derive(Serialize)]
-pub(super) struct Json {
-    files: u64,
-    bytes: u64,
-    failed: u64,
-    skipped: u64,
-    left_out: u64,
-    elapsed_s: f64,
-    listing_s: f64,
-    bytes_per_s: f64,
-    files_per_s: f64,
-    workers: u64,
-    queue_depth: u64,
-    misses: u64,
-    ring_files: u64,
-    large_files: u64,
-    checked_twice: u64,
-    reason: String,
-    /// `null`: none was used.
-    profile: Option<String>,
-    open_calls: u64,
-    read_calls: u64,
-    stat_calls: u64,
-    close_calls: u64,
-    walk_calls: u64,
-    ring_calls: u64,
-    order_calls: u64,
-    calls_per_file: f64,
-    populated_bytes: u64,
-    /// `null`: files were read in the order given.
-    order: Option<OrderJson>,
-    fallbacks: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct OrderJson {
-    order: &'static str,
-    sorting_s: f64,
-    given_files: u64,
-    given_s: f64,
-    ordered_files: u64,
-    ordered_s: f64,
-    /// `null`: too few files to tell.
-    gain: Option<f64>,
-}
-
-impl From<&IngestReport> for Json {
-    fn from(report: &IngestReport) -> Self {
-        let calls = report.calls;
-        Self {
-            files: report.files,
-            bytes: report.bytes,
-            failed: report.failed,
-            skipped: report.skipped,
-            left_out: report.left_out,
-            elapsed_s: report.elapsed.as_secs_f64(),
-            listing_s: report.listing.as_secs_f64(),
-            bytes_per_s: bytes_per_s(report.bytes, report.elapsed),
-            files_per_s: report.files_per_s(),
-            workers: report.workers,
-            queue_depth: report.queue_depth,
-            misses: report.misses,
-            ring_files: report.ring_files,
-            large_files: report.large_files,
-            checked_twice: report.checked_twice,
-            reason: report.reason.clone(),
-            profile: report.profile.clone(),
-            open_calls: calls.open,
-            read_calls: calls.read,
-            stat_calls: calls.stat,
-            close_calls: calls.close,
-            walk_calls: calls.walk,
-            ring_calls: calls.ring,
-            order_calls: calls.order,
-            calls_per_file: report.calls_per_file(),
-            populated_bytes: report.populated_bytes,
-            order: report.order.as_ref().map(OrderJson::from),
-            fallbacks: texts(&report.fallbacks),
-        }
+pub(super) fn json(report: &IngestReport) -> impl Serialize {
+    let calls = report.calls;
+    object! {
+        files: report.files,
+        bytes: report.bytes,
+        failed: report.failed,
+        skipped: report.skipped,
+        left_out: report.left_out,
+        elapsed_s: report.elapsed.as_secs_f64(),
+        listing_s: report.listing.as_secs_f64(),
+        bytes_per_s: bytes_per_s(report.bytes, report.elapsed),
+        files_per_s: report.files_per_s(),
+        workers: report.workers,
+        queue_depth: report.queue_depth,
+        misses: report.misses,
+        ring_files: report.ring_files,
+        large_files: report.large_files,
+        checked_twice: report.checked_twice,
+        reason: &report.reason,
+        // `null`: none was used.
+        profile: &report.profile,
+        open_calls: calls.open,
+        read_calls: calls.read,
+        stat_calls: calls.stat,
+        close_calls: calls.close,
+        walk_calls: calls.walk,
+        ring_calls: calls.ring,
+        order_calls: calls.order,
+        calls_per_file: report.calls_per_file(),
+        populated_bytes: report.populated_bytes,
+        // `null`: files were read in the order given.
+        order: report.order.as_ref().map(order_json),
+        fallbacks: texts(&report.fallbacks),
     }
 }
 
-impl From<&OrderGain> for OrderJson {
-    fn from(gain: &OrderGain) -> Self {
-        Self {
-            order: gain.order.word(),
-            sorting_s: gain.sorting.as_secs_f64(),
-            given_files: gain.given.files,
-            given_s: gain.given.elapsed.as_secs_f64(),
-            ordered_files: gain.ordered.files,
-            ordered_s: gain.ordered.elapsed.as_secs_f64(),
-            gain: gain.ratio(),
-        }
+fn order_json(gain: &OrderGain) -> impl Serialize {
+    object! {
+        order: gain.order.word(),
+        sorting_s: gain.sorting.as_secs_f64(),
+        given_files: gain.given.files,
+        given_s: gain.given.elapsed.as_secs_f64(),
+        ordered_files: gain.ordered.files,
+        ordered_s: gain.ordered.elapsed.as_secs_f64(),
+        // `null`: too few files to tell.
+        gain: gain.ratio(),
     }
 }
 
@@ -173,7 +126,7 @@ mod tests {
         let options = IngestOptions::new().with_order(FileOrder::Inode);
         let ingested = options.ingest(Files::paths(paths)).expect("every process has these");
         let report = ingested.report();
-        let json = serde_json::to_value(Json::from(report)).expect("plain data");
+        let json = serde_json::to_value(json(report)).expect("plain data");
         let keys = json.as_object().expect("an object").len();
         // `calls` is seven keys there; three figures are ours.
         let debug = format!("{report:#?}");

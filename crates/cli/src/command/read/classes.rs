@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use swath::classes::{ClassPlan, ClassReport};
 
-use crate::report::{ReportJson, counted, details, headline, time_text};
+use crate::report::{ReportJson, counted, details, headline, object, time_text};
 
 /// What is needed first.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -53,37 +53,22 @@ impl ClassArgs {
 }
 
 /// How one run went, for programs.
-#[derive(Serialize)]
-pub(super) struct ByClass {
-    elapsed_s: f64,
-    bytes: u64,
-    first_class_s: f64,
-    median_class_s: f64,
-    last_class_s: f64,
-    /// Each class, by its number.
-    class_elapsed_s: Vec<f64>,
-    /// Classes that might be in flight.
-    window: usize,
-    /// The most that were.
-    max_skew: usize,
-    report: ReportJson,
-}
-
-impl From<&ClassReport> for ByClass {
-    fn from(report: &ClassReport) -> Self {
-        let times = report.classes.iter().map(|time| time.elapsed.as_secs_f64());
-        let [first, median, last] = first_median_last(report).map(|time| time.as_secs_f64());
-        Self {
-            elapsed_s: report.read.elapsed.as_secs_f64(),
-            bytes: report.read.bytes,
-            first_class_s: first,
-            median_class_s: median,
-            last_class_s: last,
-            class_elapsed_s: times.collect(),
-            window: report.window,
-            max_skew: report.max_skew,
-            report: (&report.read).into(),
-        }
+pub(super) fn json(report: &ClassReport) -> impl Serialize + use<> {
+    let times = report.classes.iter().map(|time| time.elapsed.as_secs_f64());
+    let [first, median, last] = first_median_last(report).map(|time| time.as_secs_f64());
+    object! {
+        elapsed_s: report.read.elapsed.as_secs_f64(),
+        bytes: report.read.bytes,
+        first_class_s: first,
+        median_class_s: median,
+        last_class_s: last,
+        // Each class, by its number.
+        class_elapsed_s: times.collect::<Vec<_>>(),
+        // Classes that might be in flight.
+        window: report.window,
+        // The most that were.
+        max_skew: report.max_skew,
+        report: ReportJson::from(&report.read),
     }
 }
 

@@ -13,6 +13,7 @@ use super::{pool, table};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{print, print_json, wrote};
+use crate::report::object;
 use crate::same_file::is_same_file;
 
 /// `swath study compare`
@@ -68,8 +69,8 @@ impl Command for Compare {
         swath::write(&self.out, html)?;
         let verdicts = page::changed(&left, &right);
         if self.json {
-            let (left, right) = (Side::of(&left), Side::of(&right));
-            let json = Json { left, right, verdicts: &verdicts, rows: &rows };
+            let (left, right) = (side(&left), side(&right));
+            let json = object! { left, right, verdicts: &verdicts, rows: &rows };
             wrote(&self.out, print_json(&json))?;
         } else {
             let text =
@@ -80,27 +81,9 @@ impl Command for Compare {
     }
 }
 
-/// What is printed for programs.
-#[derive(Serialize)]
-struct Json<'r> {
-    left: Side<'r>,
-    right: Side<'r>,
-    verdicts: &'r [Changed],
-    rows: &'r [Compared],
-}
-
-#[derive(Serialize)]
-struct Side<'r> {
-    version: &'r str,
-    started: u64,
-    machine: &'r [(String, String)],
-}
-
-impl<'r> Side<'r> {
-    fn of(results: &'r Results) -> Self {
-        let Results { version, started, machine, .. } = results;
-        Self { version, started: *started, machine }
-    }
+fn side(results: &Results) -> impl Serialize {
+    let Results { version, started, machine, .. } = results;
+    object! { version, started, machine }
 }
 
 /// What changed first: that is what two machines are compared for.

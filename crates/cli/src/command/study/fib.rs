@@ -21,7 +21,7 @@ use crate::args::{Files, TimelineArgs, parse_memory_size, parse_size, words};
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{complain, print, print_json, wrote};
-use crate::report::{PathJson, bytes_per_s, counted, size_text, time_text};
+use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 
 /// `swath study fib`
 #[derive(Debug, Args)]
@@ -139,30 +139,6 @@ impl Fib {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    bytes: u64,
-    elapsed_s: f64,
-    commit_s: f64,
-    bytes_per_s: f64,
-    workers: usize,
-    work_calls: u64,
-    span_calls: u64,
-    parallelism: f64,
-    forks: u64,
-    steals: u64,
-    extents: u64,
-    logs: u64,
-    in_place_bytes: u64,
-    logged_bytes: u64,
-    cloned_bytes: u64,
-    copied_bytes: u64,
-    is_serial: Option<bool>,
-    fallbacks: Vec<String>,
-}
-
 /// How it went.
 struct Ran {
     committed: Committed,
@@ -198,7 +174,7 @@ fn leave(args: &Fib, tree: &Tree, pool: &ThreadPool) -> Result<(Committed, Insta
 fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) -> Result<()> {
     if args.json {
         let is_serial = difference.map(|difference| difference.is_none());
-        return print_json(&Json { is_serial, ..json(args, tree, ran) });
+        return print_json(&json(args, tree, ran, is_serial));
     }
     let mut lines = text(args, tree, &ran);
     if difference == Some(None) {
@@ -262,10 +238,11 @@ fn first_difference(args: &Fib, tree: &Tree) -> io::Result<Option<u64>> {
     Ok(if is_same { None } else { Some(actual.len() as u64 * args.bytes as u64) })
 }
 
-fn json(args: &Fib, tree: &Tree, ran: Ran) -> Json {
+fn json(args: &Fib, tree: &Tree, ran: Ran, is_serial: Option<bool>) -> impl Serialize {
     let Ran { committed, elapsed, commit, workers, fallbacks } = ran;
-    Json {
-        path: args.output.as_os_str().into(),
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(&args.output),
         bytes: committed.bytes,
         elapsed_s: elapsed.as_secs_f64(),
         commit_s: commit.as_secs_f64(),
@@ -282,7 +259,7 @@ fn json(args: &Fib, tree: &Tree, ran: Ran) -> Json {
         logged_bytes: committed.logged,
         cloned_bytes: committed.cloned,
         copied_bytes: committed.copied,
-        is_serial: None,
+        is_serial,
         fallbacks,
     }
 }

@@ -3,51 +3,30 @@
 use anyhow::Result;
 use serde::Serialize;
 use swath_study::experiment::Experiment;
-use swath_study::results::Source;
 
 use super::table;
 use crate::command::Outcome;
 use crate::output::{print, print_json};
+use crate::report::object;
 
 /// An experiment for programs.
-#[derive(Serialize)]
-struct Listed<'e> {
-    id: &'e str,
-    study: &'e str,
-    figure: &'e str,
-    claims: Vec<Said<'e>>,
-    full: String,
-    full_minutes: u32,
-}
-
-#[derive(Serialize)]
-struct Said<'e> {
-    id: &'e str,
-    source: &'e Source,
-    rule: &'e str,
-}
-
-impl<'e> Listed<'e> {
-    fn of(one: &'e Experiment) -> Self {
-        let claims = one.claims.iter().map(|claim| Said {
-            id: claim.id,
-            source: &claim.source,
-            rule: claim.rule,
-        });
-        Self {
-            id: one.id,
-            study: one.study.letter(),
-            figure: one.figure,
-            claims: claims.collect(),
-            full: one.scale.sentence(true),
-            full_minutes: one.scale.minutes,
-        }
+fn listed(one: &Experiment) -> impl Serialize {
+    let claims = one.claims.iter();
+    let claims =
+        claims.map(|claim| object! { id: claim.id, source: &claim.source, rule: claim.rule });
+    object! {
+        id: one.id,
+        study: one.study.letter(),
+        figure: one.figure,
+        claims: claims.collect::<Vec<_>>(),
+        full: one.scale.sentence(true),
+        full_minutes: one.scale.minutes,
     }
 }
 
 pub(super) fn run(chosen: &[&'static Experiment], is_json: bool) -> Result<Outcome> {
     if is_json {
-        print_json(&chosen.iter().map(|&one| Listed::of(one)).collect::<Vec<_>>())?;
+        print_json(&chosen.iter().map(|&one| listed(one)).collect::<Vec<_>>())?;
         return Ok(Outcome::Done);
     }
     let mut table = table(["experiment", "what is measured", "what the study says", "rule"]);

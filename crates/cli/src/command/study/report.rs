@@ -6,12 +6,13 @@ use std::{fs, io};
 use anyhow::Result;
 use clap::{Args, ValueHint};
 use serde::Serialize;
-use swath_study::results::{Claimed, Counts, Results};
+use swath_study::results::{Counts, Results};
 use swath_study::session::{PAGE, SUMMARY, judged_anew, load, report};
 
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
 use crate::output::{print, print_json};
+use crate::report::object;
 
 /// `swath study report`
 #[derive(Debug, Args)]
@@ -46,7 +47,7 @@ impl Command for Report {
         })?;
         report(&results, out)?;
         if self.json {
-            print_json(&Json::of(&results))?;
+            print_json(&json(&results))?;
         } else {
             let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
             let counts = Counts::of(&results);
@@ -57,26 +58,12 @@ impl Command for Report {
 }
 
 /// What is printed for programs.
-#[derive(Serialize)]
-struct Json<'r> {
-    counts: String,
-    experiments: Vec<Judged<'r>>,
-}
-
-#[derive(Serialize)]
-struct Judged<'r> {
-    id: &'r str,
-    noise: Option<f64>,
-    claims: &'r [Claimed],
-}
-
-impl<'r> Json<'r> {
-    fn of(results: &'r Results) -> Self {
-        let judged = results.experiments.iter().map(|one| Judged {
-            id: &one.id,
-            noise: one.noise,
-            claims: &one.claims,
-        });
-        Self { counts: Counts::of(results).to_string(), experiments: judged.collect() }
+fn json(results: &Results) -> impl Serialize {
+    let judged = results.experiments.iter();
+    let judged =
+        judged.map(|one| object! { id: &one.id, noise: one.noise, claims: &one.claims });
+    object! {
+        counts: Counts::of(results).to_string(),
+        experiments: judged.collect::<Vec<_>>(),
     }
 }
