@@ -89,7 +89,8 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
 /// Returns a source of numbers that look random and depend on nothing but `seed`.
 ///
 /// Steele, Lea and Flood, *Fast splittable pseudorandom number generators* (2014), with the
-/// constants of Vigna's `splitmix64.c`.
+/// constants of Vigna's `splitmix64.c`. Written out here as well as in `swath_plan::random`: what is
+/// checked must not choose what it is checked with.
 pub fn splitmix(seed: u64) -> impl FnMut() -> u64 {
     let mut state = seed;
     move || {

@@ -21,6 +21,7 @@ pub mod fallback;
 pub mod files;
 pub mod mirror;
 pub mod policy;
+pub mod random;
 pub mod schedule;
 pub mod segment;
 pub mod sequence;

@@ -10,6 +10,7 @@ use swath::classes::{ClassPlan, RowLayout};
 use swath::reading::Schedule;
 use swath::{Engine, Extent, PageCache, ReadOptions, Reason};
 use swath_reference::classes::{self, Chunk};
+use swath_reference::splitmix;
 
 struct Files {
     _folder: tempfile::TempDir,
@@ -40,16 +41,12 @@ fn plan_of(chunks: &[Chunk]) -> ClassPlan {
     plan
 }
 
-/// Numbers from a seed (SplitMix64).
-struct Dice(u64);
+/// Numbers from a seed.
+struct Dice(Box<dyn FnMut() -> u64>);
 
 impl Dice {
     fn roll(&mut self, below: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        usize::try_from((z ^ (z >> 31)) % below.max(1) as u64).expect("below a length")
+        usize::try_from((self.0)() % below.max(1) as u64).expect("below a length")
     }
 }
 
@@ -142,7 +139,7 @@ fn any_plan_of_several_files_gives_the_bytes_that_it_lists() {
     let files = files(&lens);
     let first: u64 = 20_261_122;
     for seed in first..first + 60 {
-        let mut dice = Dice(seed);
+        let mut dice = Dice(Box::new(splitmix(seed)));
         let chunks = anywhere(&lens, &mut dice);
         let (window, workers) = (dice.roll(4), 1 + dice.roll(8));
         let options = ReadOptions::new().with_engine(Engine::Pool).with_workers(workers);

@@ -14,7 +14,7 @@ pub(super) const MEMBERS: &[Member] = &[
     Member { name: "swath", may: &["plan", "os", "simd"] },
     Member { name: "formats", may: &["swath", "simd"] },
     Member { name: "profile", may: &["swath", "os"] },
-    Member { name: "study", may: &["swath", "formats", "profile", "os", "simd"] },
+    Member { name: "study", may: &["swath", "formats", "profile", "os", "simd", "plan"] },
     Member { name: "cli", may: &["swath", "formats", "profile", "study", "simd"] },
     Member { name: "capi", may: &["swath", "formats", "profile"] },
     Member { name: "python", may: &["swath", "formats", "profile"] },

@@ -13,19 +13,16 @@ use super::{
     Action, Arranged, Classes, Item, Lease, Outcome, Pause, Setup, Shape, Verdict, Way,
 };
 use crate::extent::Extent;
+use crate::random::next_word;
 
 pub(super) const UNIT: u64 = 4096;
 
-/// Random numbers from a seed (SplitMix64).
+/// Random numbers from a seed.
 pub(super) struct Dice(pub(super) u64);
 
 impl Dice {
     pub(super) fn roll(&mut self, below: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % below.max(1)
+        next_word(&mut self.0) % below.max(1)
     }
 
     pub(super) fn index(&mut self, below: usize) -> usize {

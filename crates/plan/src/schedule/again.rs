@@ -4,6 +4,7 @@
 use alloc::vec::Vec;
 
 use super::Nanos;
+use crate::random::next_word;
 
 /// No pause is longer, unless the source asks for it.
 const MOST: Nanos = 2_000_000_000;
@@ -37,13 +38,9 @@ impl Pause {
         own.max(asked)
     }
 
-    /// A number below `bound` (SplitMix64).
+    /// A number below `bound`.
     fn below(&mut self, bound: u64) -> u64 {
-        self.seed = self.seed.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.seed;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % bound.max(1)
+        next_word(&mut self.seed) % bound.max(1)
     }
 }
 

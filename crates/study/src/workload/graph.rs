@@ -15,8 +15,7 @@
 
 use swath::Result;
 use swath::append::{Ordered, OrderedReport};
-
-use crate::random::{GAMMA, mix};
+use swath_plan::random::{GAMMA, mix};
 
 /// The most levels: numbers of vertices have half the bits of a word.
 const MOST_LEVELS: u32 = 32;
