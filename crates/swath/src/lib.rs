@@ -35,6 +35,10 @@
 #[cfg(not(all(target_os = "linux", target_pointer_width = "64")))]
 compile_error!("Swath is for 64-bit Linux");
 
+// The tests' own file system names this crate as those outside it do.
+#[cfg(test)]
+extern crate self as swath;
+
 pub mod append;
 mod array;
 mod blocks;

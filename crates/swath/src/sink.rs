@@ -22,6 +22,9 @@ pub(crate) mod draft;
 pub(crate) mod folder;
 pub(crate) mod fs;
 #[cfg(test)]
+#[path = "../tests/hooked/mod.rs"]
+mod hooked;
+#[cfg(test)]
 mod lesser;
 mod local;
 mod names;

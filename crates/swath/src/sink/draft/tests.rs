@@ -31,10 +31,10 @@ fn everywhere() -> Vec<DraftOptions> {
     let (yes, named) = (true, LesserFs::NAMED);
     let systems: [Arc<dyn Fs>; 5] = [
         Arc::new(LocalFs),
-        Arc::new(named),
-        Arc::new(LesserFs { no_rename_new: yes, ..named }),
-        Arc::new(LesserFs { no_rename_new: yes, no_links: yes, ..named }),
-        Arc::new(LesserFs { no_locks: yes, ..LesserFs::default() }),
+        named.fs(),
+        LesserFs { no_rename_new: yes, ..named }.fs(),
+        LesserFs { no_rename_new: yes, no_links: yes, ..named }.fs(),
+        LesserFs { no_locks: yes, ..LesserFs::default() }.fs(),
     ];
     let with = |fs: &Arc<dyn Fs>, durability| {
         let fs = Arc::clone(fs);
@@ -122,7 +122,7 @@ fn a_second_writer_is_told_at_once() {
 
 #[test]
 fn without_locks_the_last_commit_stands_whole() {
-    let fs: Arc<dyn Fs> = Arc::new(LesserFs { no_locks: true, ..LesserFs::NAMED });
+    let fs = LesserFs { no_locks: true, ..LesserFs::NAMED }.fs();
     let options = DraftOptions { fs, ..DraftOptions::default() };
     let place = Place::new();
     let path = place.path("out");
@@ -181,9 +181,9 @@ fn refused_means_that_no_file_is_ever_replaced() {
 
 #[test]
 fn where_no_step_refuses_a_taken_name_refused_is_an_error() {
-    let fs = LesserFs { no_rename_new: true, no_links: true, ..LesserFs::NAMED };
+    let fs = LesserFs { no_rename_new: true, no_links: true, ..LesserFs::NAMED }.fs();
     let replace = Replace::Refused;
-    let options = DraftOptions { fs: Arc::new(fs), replace, ..DraftOptions::default() };
+    let options = DraftOptions { fs, replace, ..DraftOptions::default() };
     let place = Place::new();
     let error = write(&place.path("out"), b"new", &options).unwrap_err();
     assert_eq!(error.io_kind(), io::ErrorKind::Unsupported);

@@ -197,7 +197,7 @@ fn refused_means_that_no_folder_is_replaced_or_merged() {
     let error = Folder::begin(&path, &options).unwrap_err();
     assert_eq!(error.io_kind(), io::ErrorKind::AlreadyExists);
     for no_rename_new in [false, true] {
-        let fs = Arc::new(LesserFs { no_rename_new, ..LesserFs::default() });
+        let fs = LesserFs { no_rename_new, ..LesserFs::default() }.fs();
         let options = DraftOptions { fs, ..options.clone() };
         let path = place.path("appears");
         let mut folder = Folder::begin(&path, &options).expect("begun");
@@ -227,7 +227,7 @@ fn a_commit_that_failed_is_not_made_again() {
 #[test]
 fn without_locks_there_are_no_folders() {
     let place = Place::new();
-    let fs = Arc::new(LesserFs { no_locks: true, ..LesserFs::default() });
+    let fs = LesserFs { no_locks: true, ..LesserFs::default() }.fs();
     let options = DraftOptions { fs, ..DraftOptions::default() };
     let error = Folder::begin(&place.path("out"), &options).unwrap_err();
     assert_eq!(error.io_kind(), io::ErrorKind::Unsupported);
