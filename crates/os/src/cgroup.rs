@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::mounts::unescaped;
+use crate::mounts::Mount;
 
 /// The two generations of control groups, whose files differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,22 +78,19 @@ pub(crate) fn groups() -> Vec<GroupMemory> {
 ///
 /// If `/proc` is not mounted.
 pub fn hierarchies() -> io::Result<Vec<Hierarchy>> {
-    let mounts = fs::read_to_string("/proc/self/mountinfo")?;
     let membership = fs::read_to_string("/proc/self/cgroup")?;
-    Ok(joined(&mounts, &membership))
+    Ok(joined(Mount::all()?, &membership))
 }
 
-/// Joins `/proc/self/mountinfo` and `/proc/self/cgroup`.
-fn joined(mounts: &str, membership: &str) -> Vec<Hierarchy> {
+/// Joins what is mounted and `/proc/self/cgroup`.
+fn joined(mounts: impl IntoIterator<Item = Mount>, membership: &str) -> Vec<Hierarchy> {
     let member = |version| membership.lines().find_map(|line| group_path(line, version));
-    let mounted = mounts.lines().filter_map(mounted_hierarchy);
-    let mut found: Vec<Hierarchy> = Vec::new();
-    for Mounted { version, root, mount_point } in mounted {
-        let Some(path) = member(version) else { continue };
-        let group = visible_at(&root, &mount_point, path);
-        found.push(Hierarchy { version, mount_point, group });
-    }
-    found
+    let hierarchy = |mount: Mount| {
+        let version = accounts_as(&mount)?;
+        let group = visible_at(&mount.root, &mount.point, member(version)?);
+        Some(Hierarchy { version, mount_point: mount.point, group })
+    };
+    mounts.into_iter().filter_map(hierarchy).collect()
 }
 
 /// The path in one line `id:controllers:path`, if that hierarchy is the one for memory.
@@ -107,26 +104,15 @@ fn group_path(line: &str, version: Version) -> Option<&str> {
     wanted.then_some(path)
 }
 
-struct Mounted {
-    version: Version,
-    root: PathBuf,
-    mount_point: PathBuf,
-}
-
-/// Reads `id parent device root mount_point options [tags] - type source options`.
-fn mounted_hierarchy(line: &str) -> Option<Mounted> {
-    let (before, after) = line.split_once(" - ")?;
-    let mut before = before.split(' ').skip(3);
-    let (root, mount_point) =
-        (unescaped(before.next()?.as_bytes()), unescaped(before.next()?.as_bytes()));
-    let mut after = after.split(' ');
-    let (kind, options) = (after.next()?, after.nth(1).unwrap_or_default());
-    let version = match kind {
-        "cgroup2" => Version::V2,
-        "cgroup" if options.split(',').any(|name| name == "memory") => Version::V1,
-        _ => return None,
-    };
-    Some(Mounted { version, root, mount_point })
+/// Which generation accounts for memory there, if one does.
+fn accounts_as(mount: &Mount) -> Option<Version> {
+    match mount.kind.as_str() {
+        "cgroup2" => Some(Version::V2),
+        "cgroup" if mount.inner_options.split(',').any(|name| name == "memory") => {
+            Some(Version::V1)
+        }
+        _ => None,
+    }
 }
 
 /// The folder of group `path` in a mount that shows `root` and what is below it.
@@ -173,6 +159,13 @@ mod tests {
 
     const V1: &str = "35 31 0:32 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory";
     const V2: &str = "41 31 0:38 / /sys/fs/cgroup rw shared:9 - cgroup2 cgroup2 rw,nsdelegate";
+
+    fn joined(mounts: &str, membership: &str) -> Vec<Hierarchy> {
+        super::joined(
+            mounts.lines().filter_map(|line| Mount::parse(line.as_bytes())),
+            membership,
+        )
+    }
 
     fn one(mounts: &str, membership: &str) -> (Version, PathBuf) {
         let found = joined(mounts, membership);

@@ -12,6 +12,7 @@
 //! | how many descriptors there may be, and closing many | [`descriptors`] |
 //! | read past the page cache | [`direct`] |
 //! | what kind of file system and disk a file is on | [`file_system`] |
+//! | what is mounted where a path is | [`mounts`] |
 //! | map a file for one pass over its bytes | [`map`] |
 //! | turn a fault in a map into a message and an exit | [`guard`] |
 //! | processors, memory and page sizes of this machine | [`machine`] |

@@ -1,19 +1,99 @@
-//! Words of the kernel's table of mounts, `/proc/self/mountinfo`.
+//! The kernel's table of mounts, `/proc/self/mountinfo`: what is mounted where a path is.
+//!
+//! ```
+//! use std::path::Path;
+//! use swath_os::mounts::Mount;
+//!
+//! let mount = Mount::of(Path::new("/proc")).expect("proc is where its table is");
+//! assert_eq!(mount.kind, "proc");
+//! ```
 
 use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::os::linux::fs::MetadataExt;
 use std::os::unix::ffi::OsStringExt;
-use std::path::PathBuf;
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+
+/// One line of `/proc/self/mountinfo`: where a file system is, and what is under it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mount {
+    /// What of the file system is shown there: a folder of it.
+    pub(crate) root: PathBuf,
+    /// The folder that it is mounted on.
+    pub point: PathBuf,
+    /// Its type, as in `mount -t`.
+    pub kind: String,
+    /// Its options, with commas between them.
+    pub options: String,
+    /// What was mounted: a device, `host:/path`, or any word.
+    pub source: PathBuf,
+    /// The numbers of its device, as in `254:0`.
+    pub device: String,
+    /// Options of the file system itself, wherever it is mounted.
+    pub(crate) inner_options: String,
+}
+
+impl Mount {
+    /// Finds the mount that holds `path`, which exists: of the longest mount point, the last.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().ok()?;
+        let holding = Self::all().ok()?.into_iter().filter(|m| path.starts_with(&m.point));
+        holding.max_by_key(|mount| mount.point.components().count())
+    }
+
+    /// What is mounted where this process can see it.
+    pub(crate) fn all() -> io::Result<Vec<Self>> {
+        // Paths are bytes.
+        let table = fs::read("/proc/self/mountinfo")?;
+        Ok(table.split(|&byte| byte == b'\n').filter_map(Self::parse).collect())
+    }
+
+    /// Reads `36 35 98:0 /root /point rw,noatime shared:1 - ext4 /dev/vda rw,options`.
+    pub(crate) fn parse(line: &[u8]) -> Option<Self> {
+        let mut words = line.split(|&byte| byte == b' ');
+        let text = |word: &[u8]| String::from_utf8_lossy(word).into_owned();
+        let device = text(words.nth(2)?);
+        let (root, point) = (unescaped(words.next()?), unescaped(words.next()?));
+        let options = text(words.next()?);
+        words.find(|word| word == b"-")?;
+        let kind = text(words.next()?);
+        let source = unescaped(words.next()?);
+        let inner_options = words.next().map(text).unwrap_or_default();
+        Some(Self { root, point, kind, options, source, device, inner_options })
+    }
+
+    /// The numbers of the block device that was mounted, where there is one: those of the file
+    /// system itself may be others, and change from mount to mount (btrfs).
+    #[must_use]
+    pub fn block_device(&self) -> Option<String> {
+        self.block_number().map(|number| {
+            format!("{}:{}", rustix::fs::major(number), rustix::fs::minor(number))
+        })
+    }
+
+    /// The identifier of the file system on that device, where the system knows it.
+    #[must_use]
+    pub fn uuid(&self) -> Option<String> {
+        let number = self.block_number()?;
+        let links = fs::read_dir("/dev/disk/by-uuid").ok()?.flatten();
+        let mut found = links.filter(|link| {
+            fs::metadata(link.path()).is_ok_and(|facts| facts.st_rdev() == number)
+        });
+        Some(found.next()?.file_name().to_string_lossy().into_owned())
+    }
+
+    fn block_number(&self) -> Option<u64> {
+        let facts = fs::metadata(&self.source).ok()?;
+        facts.file_type().is_block_device().then(|| facts.st_rdev())
+    }
+}
 
 /// Returns the path that a word of the table stands for: bytes that would end a word are written in
 /// octal there.
-///
-/// ```
-/// use std::path::Path;
-///
-/// assert_eq!(swath_os::mounts::unescaped(br"/my\040disk"), Path::new("/my disk"));
-/// ```
-#[must_use]
-pub fn unescaped(word: &[u8]) -> PathBuf {
+fn unescaped(word: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(word.len());
     let mut rest = word;
     while let Some((&first, behind)) = rest.split_first() {
@@ -36,12 +116,27 @@ pub fn unescaped(word: &[u8]) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
 
     #[test]
     fn escaped_mount_points_are_restored() {
+        assert_eq!(unescaped(br"/my\040disk"), Path::new("/my disk"));
         assert_eq!(unescaped(br"/a\040b\134c"), Path::new(r"/a b\c"));
         assert_eq!(unescaped(br"/a\04"), Path::new(r"/a\04"));
         assert_eq!(unescaped(br"/a\999"), Path::new(r"/a\999"));
+    }
+
+    #[test]
+    fn a_mount_line_gives_point_and_file_system() {
+        let line =
+            b"36 35 98:0 /r /a\\040b\\1349 rw,noatime shared:1 - ext3 /dev/root rw,errors=ro";
+        let mount = Mount::parse(line).expect("a line as in proc(5)");
+        assert_eq!(mount.point, Path::new("/a b\\9"));
+        assert_eq!((&*mount.kind, &*mount.options), ("ext3", "rw,noatime"));
+        assert_eq!((mount.source, &*mount.device), (PathBuf::from("/dev/root"), "98:0"));
+        assert_eq!((mount.root, &*mount.inner_options), (PathBuf::from("/r"), "rw,errors=ro"));
+        let plain = Mount::parse(b"36 35 0:5 / /a - tmpfs").map(|mount| mount.point);
+        assert_eq!(plain, None, "no source");
+        assert_eq!(Mount::parse(b"36 35 98:0 / /mnt"), None);
+        assert_eq!(unescaped(b"\\04 \\999\\"), Path::new("\\04 \\999\\"), "no octal digits");
     }
 }

@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use swath_os::mounts::Mount;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::{Error, Result};
-use crate::mount::Mount;
 
 /// A file system on a device, and the cores that read from it.
 ///

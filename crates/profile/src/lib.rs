@@ -25,14 +25,12 @@
 
 mod error;
 mod key;
-mod mount;
 mod profiles;
 mod store;
 mod text;
 
 pub use error::{Error, Result};
 pub use key::Key;
-pub use mount::Mount;
 pub use profiles::{Lookup, Profiles};
 pub use store::{Found, Store};
 pub use text::{Kept, Measured};

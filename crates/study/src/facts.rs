@@ -7,7 +7,7 @@ use std::fs;
 use std::os::linux::fs::MetadataExt;
 use std::path::Path;
 
-use swath_profile::Mount;
+use swath_os::mounts::Mount;
 
 /// The machine and the file system under one folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
