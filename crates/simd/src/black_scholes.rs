@@ -13,7 +13,8 @@
 //! fused, so that every lane of every vector rounds as a single number does: the bits of a price
 //! depend neither on the level, nor on its neighbours, nor on the machine's library.
 
-use crate::level::{Level, level};
+use crate::level::{Level, detected};
+use crate::masks::{Kernel, Masks, run};
 
 /// Contracts column by column; all columns are as long as the prices that are asked for.
 #[derive(Clone, Copy, Debug)]
@@ -60,7 +61,7 @@ pub struct Contracts<'c> {
 /// assert!((prices[0] - 10.450584).abs() < 1e-5 && (prices[1] - 5.573526).abs() < 1e-5);
 /// ```
 pub fn black_scholes(contracts: &Contracts<'_>, prices: &mut [f64]) {
-    dispatch(level(), contracts, prices);
+    run(detected(), Price { contracts, prices });
 }
 
 /// As [`black_scholes`], by the kernel of one `level`, to compare them.
@@ -69,33 +70,7 @@ pub fn black_scholes(contracts: &Contracts<'_>, prices: &mut [f64]) {
 ///
 /// Where `level` is not [available](Level::available); as [`black_scholes`].
 pub fn black_scholes_at(level: Level, contracts: &Contracts<'_>, prices: &mut [f64]) {
-    level.assert_available();
-    dispatch(level, contracts, prices);
-}
-
-/// Runs the kernel of `level`, which must be available.
-fn dispatch(level: Level, contracts: &Contracts<'_>, prices: &mut [f64]) {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { avx512(contracts, prices) },
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { avx2(contracts, prices) },
-        _ => price_all(contracts, prices),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw")]
-fn avx512(contracts: &Contracts<'_>, prices: &mut [f64]) {
-    price_all(contracts, prices);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn avx2(contracts: &Contracts<'_>, prices: &mut [f64]) {
-    price_all(contracts, prices);
+    run(level.detected(), Price { contracts, prices });
 }
 
 /// Contracts that go through all steps together: several vectors, as a loop over them is what the
@@ -105,12 +80,21 @@ const LANES: usize = 32;
 /// One value for each of some neighbouring contracts.
 type Lanes = [f64; LANES];
 
-/// The same source for all levels; what differs is how many lanes an instruction has.
-#[inline(always)]
-fn price_all(contracts: &Contracts<'_>, prices: &mut [f64]) {
-    for (index, prices) in prices.chunks_mut(LANES).enumerate() {
-        let some = contracts.some(index * LANES, prices.len());
-        prices.copy_from_slice(&price(&some)[..prices.len()]);
+/// The prices of all: what differs from level to level is how many lanes an instruction has.
+struct Price<'c> {
+    contracts: &'c Contracts<'c>,
+    prices: &'c mut [f64],
+}
+
+impl Kernel for Price<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Masks>(self, _: M) {
+        for (index, prices) in self.prices.chunks_mut(LANES).enumerate() {
+            let some = self.contracts.some(index * LANES, prices.len());
+            prices.copy_from_slice(&price(&some)[..prices.len()]);
+        }
     }
 }
 
@@ -289,6 +273,7 @@ fn ln(x: &Lanes) -> Lanes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::level::level;
 
     /// Values from `least` to `most`, the same ones for the same seed.
     fn column(seed: u64, len: usize, least: f64, most: f64) -> Vec<f64> {

@@ -1,7 +1,7 @@
 //! How often one byte is there: lines are counted by their newlines.
 
 use crate::cells::Cells;
-use crate::level::{Level, level};
+use crate::level::{Detected, Level, detected};
 
 /// Returns how often `byte` is in `bytes`.
 ///
@@ -10,7 +10,7 @@ use crate::level::{Level, level};
 /// ```
 #[must_use]
 pub fn count(bytes: &[u8], byte: u8) -> u64 {
-    dispatch(level(), Cells::from(bytes), byte)
+    dispatch(detected(), Cells::from(bytes), byte)
 }
 
 /// Returns how often `byte` is in bytes that other programs may store to meanwhile.
@@ -18,7 +18,7 @@ pub fn count(bytes: &[u8], byte: u8) -> u64 {
 /// Each byte is compared once, with the value it had at one moment during the call.
 #[must_use]
 pub fn count_cells(bytes: Cells<'_>, byte: u8) -> u64 {
-    dispatch(level(), bytes, byte)
+    dispatch(detected(), bytes, byte)
 }
 
 /// Returns how often `byte` is in `bytes` by the kernel of one `level`, to compare them.
@@ -28,17 +28,16 @@ pub fn count_cells(bytes: Cells<'_>, byte: u8) -> u64 {
 /// Where `level` is not [available](Level::available).
 #[must_use]
 pub fn count_at(level: Level, bytes: &[u8], byte: u8) -> u64 {
-    level.assert_available();
-    dispatch(level, Cells::from(bytes), byte)
+    dispatch(level.detected(), Cells::from(bytes), byte)
 }
 
-/// Runs the kernel of `level`, which must be available.
-fn dispatch(level: Level, bytes: Cells<'_>, byte: u8) -> u64 {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
+/// Runs the kernel of `level`.
+fn dispatch(level: Detected, bytes: Cells<'_>, byte: u8) -> u64 {
+    match level.level() {
+        // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(bytes, byte) },
-        // SAFETY: callers pass a level that was detected on this processor.
+        // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(bytes, byte) },
         _ => portable(bytes, byte),

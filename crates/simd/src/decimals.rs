@@ -26,7 +26,7 @@ pub(crate) mod scalar;
 #[cfg(target_arch = "x86_64")]
 mod wide;
 
-use crate::level::{Level, level};
+use crate::level::{Detected, Level, detected};
 pub use nearest::nearest_double;
 pub use scalar::{Decimal, append_digits, decimal};
 
@@ -78,7 +78,7 @@ impl<'t> Tokens<'t> {
 /// assert_eq!(numbers[..2], [1.5, -2.0]);
 /// ```
 pub fn parse_doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
-    doubles(level(), tokens, out)
+    doubles(detected(), tokens, out)
 }
 
 /// As [`parse_doubles`], by the kernel of one `level`, to compare them.
@@ -87,8 +87,7 @@ pub fn parse_doubles(tokens: Tokens<'_>, out: &mut [f64]) -> usize {
 ///
 /// Where `level` is not [available](Level::available).
 pub fn parse_doubles_at(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
-    level.assert_available();
-    doubles(level, tokens, out)
+    doubles(level.detected(), tokens, out)
 }
 
 /// Puts the integers that `tokens` are into `out` and returns how many: all of them, or those
@@ -96,7 +95,7 @@ pub fn parse_doubles_at(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> us
 ///
 /// Behind the returned count `out` may hold anything.
 pub fn parse_integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
-    integers(level(), tokens, out)
+    integers(detected(), tokens, out)
 }
 
 /// As [`parse_integers`], by the kernel of one `level`, to compare them.
@@ -105,14 +104,13 @@ pub fn parse_integers(tokens: Tokens<'_>, out: &mut [i64]) -> usize {
 ///
 /// Where `level` is not [available](Level::available).
 pub fn parse_integers_at(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
-    level.assert_available();
-    integers(level, tokens, out)
+    integers(level.detected(), tokens, out)
 }
 
-/// Runs the kernel of `level`, which must be available.
-fn doubles(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor, and the rest was.
+/// Runs the kernel of `level`.
+fn doubles(level: Detected, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
+    match level.level() {
+        // SAFETY: this processor has the level, which was detected, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::doubles(tokens, out) },
         // SAFETY: as above, and whatever has AVX-512 has AVX2.
@@ -122,10 +120,10 @@ fn doubles(level: Level, tokens: Tokens<'_>, out: &mut [f64]) -> usize {
     }
 }
 
-/// Runs the kernel of `level`, which must be available.
-fn integers(level: Level, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor, and the rest was.
+/// Runs the kernel of `level`.
+fn integers(level: Detected, tokens: Tokens<'_>, out: &mut [i64]) -> usize {
+    match level.level() {
+        // SAFETY: this processor has the level, which was detected, and the rest was.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if eight::available() => unsafe { eight::integers(tokens, out) },
         // SAFETY: as above, and whatever has AVX-512 has AVX2.

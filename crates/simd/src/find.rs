@@ -15,10 +15,11 @@
 //! which use a carry-less product where here six shifts do the same, at no cost that shows beside
 //! the loads.
 
-use crate::level::{Level, level};
+use crate::level::{Detected, Level, detected};
+use crate::masks::{CHUNK, Kernel, Masks, Words, run};
+#[cfg(target_arch = "x86_64")]
+use crate::masks::{Ymm, Zmm};
 
-/// Bytes of one mask.
-const CHUNK: usize = 64;
 /// Masks made at one time.
 const BATCH: usize = 8;
 /// Room for the positions of a batch, and for what is written behind them.
@@ -32,22 +33,30 @@ const ROOM: usize = (BATCH + 1) * CHUNK;
 /// ```
 #[must_use]
 pub fn find(bytes: &[u8], byte: u8) -> Option<usize> {
-    let level = level();
-    let mut found = [0; BATCH];
-    let (chunks, tail) = bytes.as_chunks::<CHUNK>();
-    // One mask first: it is often near.
-    let (first, rest) = chunks.split_at(chunks.len().min(1));
-    let mut base = 0;
-    for batch in std::iter::once(first).chain(rest.chunks(BATCH)) {
-        masks(level, batch, byte, &mut found);
-        for &mask in &found[..batch.len()] {
+    run(detected(), First { bytes, byte })
+}
+
+/// Finds the first one.
+struct First<'b> {
+    bytes: &'b [u8],
+    byte: u8,
+}
+
+impl Kernel for First<'_> {
+    type Output = Option<usize>;
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) -> Option<usize> {
+        let (chunks, tail) = self.bytes.as_chunks::<CHUNK>();
+        for (index, chunk) in chunks.iter().enumerate() {
+            let mask = masks.equal(chunk, self.byte);
             if mask != 0 {
-                return Some(base + mask.trailing_zeros() as usize);
+                return Some(index * CHUNK + mask.trailing_zeros() as usize);
             }
-            base += CHUNK;
         }
+        let at = tail.iter().position(|&here| here == self.byte)?;
+        Some(chunks.len() * CHUNK + at)
     }
-    tail.iter().position(|&here| here == byte).map(|at| base + at)
 }
 
 /// Where one byte is, from front to back; made by [`new`](Self::new) or
@@ -61,7 +70,7 @@ pub fn find(bytes: &[u8], byte: u8) -> Option<usize> {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Positions<'b> {
-    level: Level,
+    level: Detected,
     byte: u8,
     quote: Option<u8>,
     /// All ones if the next byte of `rest` is inside quotes.
@@ -81,7 +90,7 @@ impl<'b> Positions<'b> {
     /// Every place at which `byte` is.
     #[must_use]
     pub fn new(bytes: &'b [u8], byte: u8) -> Self {
-        Self::with_level(level(), bytes, byte)
+        Self::with_level(detected(), bytes, byte)
     }
 
     /// By the kernel of one `level`, to compare them.
@@ -91,15 +100,15 @@ impl<'b> Positions<'b> {
     /// Where `level` is not [available](Level::available).
     #[must_use]
     pub fn new_at(level: Level, bytes: &'b [u8], byte: u8) -> Self {
-        level.assert_available();
-        Self::with_level(level, bytes, byte)
+        Self::with_level(level.detected(), bytes, byte)
     }
 
     /// Every place at which `byte`, which must be another one than `quote`, is outside quotes.
     /// `inside` says whether the first byte is inside quotes that were opened before.
     #[must_use]
     pub fn outside(bytes: &'b [u8], byte: u8, quote: u8, inside: bool) -> Self {
-        Self::outside_at(level(), bytes, byte, quote, inside)
+        let inside = if inside { u64::MAX } else { 0 };
+        Self { quote: Some(quote), inside, ..Self::new(bytes, byte) }
     }
 
     /// As [`outside`](Self::outside), by the kernel of one `level`.
@@ -115,12 +124,10 @@ impl<'b> Positions<'b> {
         quote: u8,
         inside: bool,
     ) -> Self {
-        level.assert_available();
-        let inside = if inside { u64::MAX } else { 0 };
-        Self { quote: Some(quote), inside, ..Self::with_level(level, bytes, byte) }
+        Self { level: level.detected(), ..Self::outside(bytes, byte, quote, inside) }
     }
 
-    fn with_level(level: Level, bytes: &'b [u8], byte: u8) -> Self {
+    fn with_level(level: Detected, bytes: &'b [u8], byte: u8) -> Self {
         Self {
             level,
             byte,
@@ -190,8 +197,14 @@ fn list(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     #[cfg(target_arch = "x86_64")]
     if std::is_x86_feature_detected!("bmi1") && std::is_x86_feature_detected!("popcnt") {
         // SAFETY: both were just detected.
-        return unsafe { x86::list(masks, found) };
+        return unsafe { list_bmi1(masks, found) };
     }
+    list_bits(masks, found)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "bmi1,popcnt")]
+fn list_bmi1(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
     list_bits(masks, found)
 }
 
@@ -225,73 +238,36 @@ fn running_parity(mut bits: u64) -> u64 {
     bits
 }
 
-/// Puts a mask of where `byte` is into `masks`, for each of at most eight chunks.
-fn masks(level: Level, chunks: &[[u8; CHUNK]], byte: u8, masks: &mut [u64; BATCH]) {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
+/// Puts a mask of where `byte` is into `found`, for each of at most eight chunks. Called for every
+/// batch: as a [`Kernel`], what it takes would go through memory, which can be seen.
+fn masks(level: Detected, chunks: &[[u8; CHUNK]], byte: u8, found: &mut [u64; BATCH]) {
+    match level.level() {
+        // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { x86::avx512(chunks, byte, masks) },
-        // SAFETY: callers pass a level that was detected on this processor.
+        Level::Avx512 => unsafe { masks_avx512(chunks, byte, found) },
+        // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { x86::avx2(chunks, byte, masks) },
-        _ => portable(chunks, byte, masks),
-    }
-}
-
-/// Words of eight bytes, a bit for each byte.
-fn portable(chunks: &[[u8; CHUNK]], byte: u8, masks: &mut [u64; BATCH]) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const LOW: u64 = 0x7f * ONES;
-    // Moves bit 8 n + 7 to bit 56 + n; no two products meet.
-    const GATHER: u64 = 0x0002_0408_1020_4081;
-    let wanted = u64::from(byte) * ONES;
-    for (mask, chunk) in masks.iter_mut().zip(chunks) {
-        *mask = 0;
-        for (index, word) in chunk.as_chunks::<8>().0.iter().enumerate() {
-            let differs = u64::from_le_bytes(*word) ^ wanted;
-            let equal = !(((differs & LOW) + LOW) | differs) & !LOW;
-            *mask |= (equal.wrapping_mul(GATHER) >> 56) << (8 * index);
-        }
+        Level::Avx2 => unsafe { masks_avx2(chunks, byte, found) },
+        _ => masks_by(Words, chunks, byte, found),
     }
 }
 
 #[cfg(target_arch = "x86_64")]
-mod x86 {
-    use std::arch::x86_64::{
-        __m256i, __m512i, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8,
-        _mm256_set1_epi8, _mm512_cmpeq_epi8_mask, _mm512_loadu_si512, _mm512_set1_epi8,
-    };
+#[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+fn masks_avx512(chunks: &[[u8; CHUNK]], byte: u8, found: &mut [u64; BATCH]) {
+    masks_by(Zmm::here(), chunks, byte, found);
+}
 
-    use super::{BATCH, CHUNK, ROOM};
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+fn masks_avx2(chunks: &[[u8; CHUNK]], byte: u8, found: &mut [u64; BATCH]) {
+    masks_by(Ymm::here(), chunks, byte, found);
+}
 
-    #[target_feature(enable = "bmi1,popcnt")]
-    pub(super) fn list(masks: &[u64], found: &mut [u32; ROOM]) -> usize {
-        super::list_bits(masks, found)
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw")]
-    pub(super) fn avx512(chunks: &[[u8; CHUNK]], byte: u8, masks: &mut [u64; BATCH]) {
-        let wanted = _mm512_set1_epi8(byte.cast_signed());
-        for (mask, chunk) in masks.iter_mut().zip(chunks) {
-            // SAFETY: a chunk has the 64 bytes of a vector.
-            let vector = unsafe { _mm512_loadu_si512(chunk.as_ptr().cast::<__m512i>()) };
-            *mask = _mm512_cmpeq_epi8_mask(vector, wanted);
-        }
-    }
-
-    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-    pub(super) fn avx2(chunks: &[[u8; CHUNK]], byte: u8, masks: &mut [u64; BATCH]) {
-        let wanted = _mm256_set1_epi8(byte.cast_signed());
-        for (mask, chunk) in masks.iter_mut().zip(chunks) {
-            let [low, high] = [0, 32].map(|from| {
-                let half = chunk[from..from + 32].as_ptr().cast::<__m256i>();
-                // SAFETY: half a chunk has the 32 bytes of a vector.
-                let vector = unsafe { _mm256_loadu_si256(half) };
-                let equal = _mm256_cmpeq_epi8(vector, wanted);
-                u64::from(_mm256_movemask_epi8(equal).cast_unsigned())
-            });
-            *mask = low | (high << 32);
-        }
+#[inline(always)]
+fn masks_by(with: impl Masks, chunks: &[[u8; CHUNK]], byte: u8, found: &mut [u64; BATCH]) {
+    for (mask, chunk) in found.iter_mut().zip(chunks) {
+        *mask = with.equal(chunk, byte);
     }
 }
 

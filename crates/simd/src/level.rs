@@ -47,8 +47,20 @@ impl Level {
     }
 
     /// Panics where the level is missing: its instructions would raise `SIGILL`.
-    pub(crate) fn assert_available(self) {
+    pub(crate) fn detected(self) -> Detected {
         assert!(self.available(), "this processor has no {self}");
+        Detected(self)
+    }
+}
+
+/// A level that this processor has; made in this file alone, where it was asked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Detected(Level);
+
+impl Detected {
+    /// Which one.
+    pub(crate) fn level(self) -> Level {
+        self.0
     }
 }
 
@@ -76,8 +88,14 @@ pub fn limit_level(most: Level) {
 /// unless [limited](limit_level).
 #[must_use]
 pub fn level() -> Level {
+    detected().level()
+}
+
+/// As [`level`], with the proof that it is there: the processor that has a level has the narrower
+/// ones too.
+pub(crate) fn detected() -> Detected {
     let limit = Level::ALL[LIMIT.load(Ordering::Relaxed)];
-    widest().min(limit)
+    Detected(widest().min(limit))
 }
 
 fn widest() -> Level {

@@ -32,6 +32,7 @@ pub mod fields;
 mod find;
 mod integers;
 mod level;
+mod masks;
 pub mod portable;
 mod separators;
 mod sum;

@@ -6,13 +6,10 @@
 //! ends    3, 8, 11, 13        the places of the ones
 //! ```
 
-mod masks;
 mod words;
 
-use crate::level::{Level, level};
-use masks::{CHUNK, Masks, Words};
-#[cfg(target_arch = "x86_64")]
-use masks::{Ymm, Zmm};
+use crate::level::{Level, detected};
+use crate::masks::{CHUNK, Kernel, Masks, run};
 pub use words::{WordLines, WordPlaces};
 
 /// The bytes that end fields, and one that makes a comment of a line that begins with it.
@@ -46,7 +43,7 @@ impl Lines {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], marks: Marks) -> Self {
-        lines(level(), text, marks)
+        run(detected(), Look { text, marks })
     }
 
     /// As [`of`](Self::of), by the kernel of one `level`, to compare them.
@@ -56,8 +53,7 @@ impl Lines {
     /// Where `level` is not [available](Level::available).
     #[must_use]
     pub fn of_at(level: Level, text: &[u8], marks: Marks) -> Self {
-        level.assert_available();
-        lines(level, text, marks)
+        run(level.detected(), Look { text, marks })
     }
 }
 
@@ -88,7 +84,7 @@ impl Ends {
     ///
     /// If `text` has 4 GiB or more.
     pub fn find(&mut self, text: &[u8], from: usize, delimiter: u8) {
-        find(level(), self, text, from, delimiter);
+        run(detected(), Find { positions: self, text, from, delimiter });
     }
 
     /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
@@ -97,8 +93,15 @@ impl Ends {
     ///
     /// Where `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize, delimiter: u8) {
-        level.assert_available();
-        find(level, self, text, from, delimiter);
+        run(level.detected(), Find { positions: self, text, from, delimiter });
+    }
+
+    /// Adds the places of ones.
+    #[inline(always)]
+    fn push_all(&mut self, masks: impl Masks, mask: u64, base: u32) {
+        let room = self.slots[self.len..].first_chunk_mut::<CHUNK>();
+        masks.places(mask, base, room.expect("there is always a chunk more"));
+        self.len += mask.count_ones() as usize;
     }
 
     /// Makes room for `count` more, and for a whole chunk behind them.
@@ -122,101 +125,67 @@ impl Ends {
     }
 }
 
-/// Runs the kernel of `level`, which must be available.
-fn lines(level: Level, text: &[u8], marks: Marks) -> Lines {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { lines_avx512(text, marks) },
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { lines_avx2(text, marks) },
-        _ => lines_by::<Words>(text, marks),
+/// Looks at the lines of a text.
+struct Look<'t> {
+    text: &'t [u8],
+    marks: Marks,
+}
+
+impl Kernel for Look<'_> {
+    type Output = Lines;
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) -> Lines {
+        // A line that begins with a delimiter is data also where that is a space or a tab.
+        let comment = self.marks.comment.unwrap_or(b'\n');
+        let look = |chunk: &[u8; CHUNK]| {
+            let blank = masks.at_most(chunk, b' ') & !masks.equal(chunk, self.marks.delimiter);
+            (masks.equal(chunk, b'\n'), blank | masks.equal(chunk, comment))
+        };
+        let (mut newlines, mut odd, mut begins) = (0, 0, 1);
+        let (chunks, rest) = self.text.as_chunks::<CHUNK>();
+        for chunk in chunks {
+            let (ends, other) = look(chunk);
+            newlines += u64::from(ends.count_ones());
+            odd |= (ends << 1 | begins) & other;
+            begins = ends >> (CHUNK - 1);
+        }
+        let (ends, other) = look(&padded(rest));
+        let there = (1_u64 << rest.len()) - 1;
+        newlines += u64::from((ends & there).count_ones());
+        odd |= (ends << 1 | begins) & other & there;
+        Lines { newlines, odd: odd != 0 }
     }
 }
 
-/// Runs the kernel of `level`, which must be available.
-fn find(level: Level, positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { find_avx512(positions, text, from, delimiter) },
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { find_avx2(positions, text, from, delimiter) },
-        _ => find_by::<Words>(positions, text, from, delimiter),
+/// Finds the ends of fields and lines from a place on.
+struct Find<'t> {
+    positions: &'t mut Ends,
+    text: &'t [u8],
+    from: usize,
+    delimiter: u8,
+}
+
+impl Kernel for Find<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) {
+        let Self { positions, text, from, delimiter } = self;
+        assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
+        let text = &text[from..];
+        positions.reserve(text.len());
+        let mut base = u32::try_from(from).unwrap_or(u32::MAX);
+        let look =
+            |chunk: &[u8; CHUNK]| masks.equal(chunk, delimiter) | masks.equal(chunk, b'\n');
+        let (chunks, rest) = text.as_chunks::<CHUNK>();
+        for chunk in chunks {
+            positions.push_all(masks, look(chunk), base);
+            base += 64;
+        }
+        let there = (1_u64 << rest.len()) - 1;
+        positions.push_all(masks, look(&padded(rest)) & there, base);
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn lines_avx512(text: &[u8], marks: Marks) -> Lines {
-    lines_by::<Zmm>(text, marks)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn lines_avx2(text: &[u8], marks: Marks) -> Lines {
-    lines_by::<Ymm>(text, marks)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn find_avx512(positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
-    find_by::<Zmm>(positions, text, from, delimiter);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn find_avx2(positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
-    find_by::<Ymm>(positions, text, from, delimiter);
-}
-
-#[inline(always)]
-fn lines_by<M: Masks>(text: &[u8], marks: Marks) -> Lines {
-    // A line that begins with a delimiter is data also where that is a space or a tab.
-    let comment = marks.comment.unwrap_or(b'\n');
-    let look = |chunk: &[u8; CHUNK]| {
-        let blank = M::at_most(chunk, b' ') & !M::equal(chunk, marks.delimiter);
-        (M::equal(chunk, b'\n'), blank | M::equal(chunk, comment))
-    };
-    let (mut newlines, mut odd, mut begins) = (0, 0, 1);
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
-    for chunk in chunks {
-        let (ends, other) = look(chunk);
-        newlines += u64::from(ends.count_ones());
-        odd |= (ends << 1 | begins) & other;
-        begins = ends >> (CHUNK - 1);
-    }
-    let (ends, other) = look(&padded(rest));
-    let there = (1_u64 << rest.len()) - 1;
-    newlines += u64::from((ends & there).count_ones());
-    odd |= (ends << 1 | begins) & other & there;
-    Lines { newlines, odd: odd != 0 }
-}
-
-#[inline(always)]
-fn find_by<M: Masks>(positions: &mut Ends, text: &[u8], from: usize, delimiter: u8) {
-    assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
-    let text = &text[from..];
-    positions.reserve(text.len());
-    let mut base = u32::try_from(from).unwrap_or(u32::MAX);
-    let look = |chunk: &[u8; CHUNK]| M::equal(chunk, delimiter) | M::equal(chunk, b'\n');
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
-    for chunk in chunks {
-        push::<M>(positions, look(chunk), base);
-        base += 64;
-    }
-    let there = (1_u64 << rest.len()) - 1;
-    push::<M>(positions, look(&padded(rest)) & there, base);
-}
-
-/// Adds the places of ones.
-#[inline(always)]
-fn push<M: Masks>(positions: &mut Ends, mask: u64, base: u32) {
-    let room = positions.slots[positions.len..].first_chunk_mut::<CHUNK>();
-    M::places(mask, base, room.expect("there is always a chunk more"));
-    positions.len += mask.count_ones() as usize;
 }
 
 /// A chunk that begins with fewer bytes than one has.

@@ -4,7 +4,7 @@
 //! instruction; four accumulators keep the additions from waiting for each other.
 
 use crate::cells::Cells;
-use crate::level::{Level, level};
+use crate::level::{Detected, Level, detected};
 
 /// Returns the sum of all bytes.
 ///
@@ -15,7 +15,7 @@ use crate::level::{Level, level};
 /// ```
 #[must_use]
 pub fn sum(bytes: &[u8]) -> u64 {
-    dispatch(level(), Cells::from(bytes))
+    dispatch(detected(), Cells::from(bytes))
 }
 
 /// Returns the sum of bytes that other programs may store to meanwhile.
@@ -23,7 +23,7 @@ pub fn sum(bytes: &[u8]) -> u64 {
 /// Each byte counts once, with the value it had at one moment during the call.
 #[must_use]
 pub fn sum_cells(bytes: Cells<'_>) -> u64 {
-    dispatch(level(), bytes)
+    dispatch(detected(), bytes)
 }
 
 /// Returns the sum of all bytes by the kernel of one `level`, to compare them.
@@ -33,17 +33,16 @@ pub fn sum_cells(bytes: Cells<'_>) -> u64 {
 /// Where `level` is not [available](Level::available).
 #[must_use]
 pub fn sum_at(level: Level, bytes: &[u8]) -> u64 {
-    level.assert_available();
-    dispatch(level, Cells::from(bytes))
+    dispatch(level.detected(), Cells::from(bytes))
 }
 
-/// Runs the kernel of `level`, which must be available.
-fn dispatch(level: Level, bytes: Cells<'_>) -> u64 {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
+/// Runs the kernel of `level`.
+fn dispatch(level: Detected, bytes: Cells<'_>) -> u64 {
+    match level.level() {
+        // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(bytes) },
-        // SAFETY: callers pass a level that was detected on this processor.
+        // SAFETY: this processor has the level, which was detected.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(bytes) },
         _ => portable(bytes),

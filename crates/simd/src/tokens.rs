@@ -13,7 +13,7 @@
 //! ever skipped or guessed here, and every byte that was taken has been checked.
 
 use crate::integers::leading_digits;
-use crate::level::{Level, level};
+use crate::level::{Detected, Level, detected};
 
 /// What the first and the second number of a line may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +61,7 @@ pub fn pairs(
     firsts: &mut [u32],
     seconds: &mut [u32],
 ) -> Taken {
-    dispatch(level(), bytes, start, bounds, firsts, seconds)
+    dispatch(detected(), bytes, start, bounds, firsts, seconds)
 }
 
 /// As [`pairs`], by the kernel of one `level`, to compare them.
@@ -77,13 +77,12 @@ pub fn pairs_at(
     firsts: &mut [u32],
     seconds: &mut [u32],
 ) -> Taken {
-    level.assert_available();
-    dispatch(level, bytes, start, bounds, firsts, seconds)
+    dispatch(level.detected(), bytes, start, bounds, firsts, seconds)
 }
 
-/// Runs the kernel of `level`, which must be available.
+/// Runs the kernel of `level`.
 fn dispatch(
-    level: Level,
+    level: Detected,
     bytes: &[u8],
     start: usize,
     bounds: Bounds,
@@ -95,7 +94,7 @@ fn dispatch(
     let mut lines =
         Lines { bytes, bounds, firsts: &mut firsts[..room], seconds: &mut seconds[..room] };
     let start = Taken { end: start, lines: 0 };
-    match level {
+    match level.level() {
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if avx512::available() => {
             // SAFETY: the line above asked the processor.
@@ -103,8 +102,8 @@ fn dispatch(
         }
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 | Level::Avx512 => {
-            // SAFETY: callers pass a level that was detected on this processor, and whatever has
-            // AVX-512 has AVX2.
+            // SAFETY: this processor has the level, which was detected, and whatever has AVX-512 has
+            // AVX2.
             unsafe { avx2::pairs(&mut lines, start) }
         }
         _ => lines.portable(start),
@@ -143,6 +142,35 @@ impl Lines<'_> {
             (*firsts, *seconds, at) = (first, second, end);
         }
         true
+    }
+
+    /// Tile by tile: `list` finds the ends of tokens from a place on, `convert` makes eight lines of
+    /// sixteen of them.
+    #[cfg(target_arch = "x86_64")]
+    #[inline(always)]
+    fn by_tiles(
+        &mut self,
+        mut taken: Taken,
+        list: impl Fn(&[u8], usize, &mut Ends),
+        convert: impl Fn(&mut Self, Part<'_>) -> bool,
+    ) -> Taken {
+        let mut ends = Ends::EMPTY;
+        // The eight bytes of the first token begin before it.
+        while taken.end >= 8 {
+            list(self.bytes, taken.end, &mut ends);
+            let (at, before) = (taken.end - 1, taken.lines);
+            for token in (0..ends.count / TOKENS * TOKENS).step_by(TOKENS) {
+                if !convert(self, Part { at, ends: &ends, token, line: taken.lines }) {
+                    return taken;
+                }
+                taken.lines += TOKENS / 2;
+                taken.end = at + usize::from(ends.list[token + TOKENS]) + 1;
+            }
+            if taken.lines == before {
+                break;
+            }
+        }
+        taken
     }
 
     /// Line by line, eight bytes at a time.
@@ -224,6 +252,17 @@ struct Ends {
     /// many behind the last.
     list: [u16; TILE / 2 + 65],
     count: usize,
+}
+
+/// Sixteen tokens from number `token` on, of a list that counts from `at`, for the eight lines from
+/// `line` on.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Part<'e> {
+    at: usize,
+    ends: &'e Ends,
+    token: usize,
+    line: usize,
 }
 
 #[cfg(target_arch = "x86_64")]

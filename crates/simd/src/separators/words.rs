@@ -7,11 +7,9 @@
 //! ends          5   9      15 18    zeros after a one
 //! ```
 
-use super::masks::{CHUNK, Masks, Words};
-#[cfg(target_arch = "x86_64")]
-use super::masks::{Ymm, Zmm};
-use super::{Ends, padded, push};
-use crate::level::{Level, level};
+use super::{Ends, padded};
+use crate::level::{Level, detected};
+use crate::masks::{CHUNK, Kernel, Masks, run};
 
 /// What kind of lines a text of words has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,7 +37,7 @@ impl WordLines {
     /// ```
     #[must_use]
     pub fn of(text: &[u8], comment: Option<u8>) -> Self {
-        lines(level(), text, comment)
+        run(detected(), Look { text, comment })
     }
 
     /// As [`of`](Self::of), by the kernel of one `level`, to compare them.
@@ -49,8 +47,7 @@ impl WordLines {
     /// Where `level` is not [available](Level::available).
     #[must_use]
     pub fn of_at(level: Level, text: &[u8], comment: Option<u8>) -> Self {
-        level.assert_available();
-        lines(level, text, comment)
+        run(level.detected(), Look { text, comment })
     }
 }
 
@@ -81,7 +78,7 @@ impl WordPlaces {
     ///
     /// If `text` has 4 GiB or more.
     pub fn find(&mut self, text: &[u8], from: usize) {
-        find(level(), self, text, from);
+        run(detected(), Find { places: self, text, from });
     }
 
     /// As [`find`](Self::find), by the kernel of one `level`, to compare them.
@@ -90,59 +87,8 @@ impl WordPlaces {
     ///
     /// Where `level` is not [available](Level::available).
     pub fn find_at(&mut self, level: Level, text: &[u8], from: usize) {
-        level.assert_available();
-        find(level, self, text, from);
+        run(level.detected(), Find { places: self, text, from });
     }
-}
-
-/// Runs the kernel of `level`, which must be available.
-fn lines(level: Level, text: &[u8], comment: Option<u8>) -> WordLines {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { lines_avx512(text, comment) },
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { lines_avx2(text, comment) },
-        _ => lines_by::<Words>(text, comment),
-    }
-}
-
-/// Runs the kernel of `level`, which must be available.
-fn find(level: Level, places: &mut WordPlaces, text: &[u8], from: usize) {
-    match level {
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx512 => unsafe { find_avx512(places, text, from) },
-        // SAFETY: callers pass a level that was detected on this processor.
-        #[cfg(target_arch = "x86_64")]
-        Level::Avx2 => unsafe { find_avx2(places, text, from) },
-        _ => find_by::<Words>(places, text, from),
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn lines_avx512(text: &[u8], comment: Option<u8>) -> WordLines {
-    lines_by::<Zmm>(text, comment)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn lines_avx2(text: &[u8], comment: Option<u8>) -> WordLines {
-    lines_by::<Ymm>(text, comment)
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx512f,avx512bw,popcnt")]
-fn find_avx512(places: &mut WordPlaces, text: &[u8], from: usize) {
-    find_by::<Zmm>(places, text, from);
-}
-
-#[cfg(target_arch = "x86_64")]
-#[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-fn find_avx2(places: &mut WordPlaces, text: &[u8], from: usize) {
-    find_by::<Ymm>(places, text, from);
 }
 
 /// What one chunk says to the next.
@@ -169,11 +115,11 @@ struct Seen {
 }
 
 #[inline(always)]
-fn look<M: Masks>(chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) -> Seen {
+fn look(masks: impl Masks, chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) -> Seen {
     const TOP: usize = CHUNK - 1;
-    let (newlines, returns) = (M::equal(chunk, b'\n'), M::equal(chunk, b'\r'));
-    let spaces = M::equal(chunk, b' ');
-    let others = M::equal(chunk, b'\t') | returns;
+    let (newlines, returns) = (masks.equal(chunk, b'\n'), masks.equal(chunk, b'\r'));
+    let spaces = masks.equal(chunk, b' ');
+    let others = masks.equal(chunk, b'\t') | returns;
     let blanks = spaces | others;
     let begins = newlines << 1 | carry.begins;
     // Carries run through the blanks that begin a line, to the byte after them.
@@ -190,65 +136,90 @@ fn look<M: Masks>(chunk: &[u8; CHUNK], comment: u8, carry: &mut Carry) -> Seen {
     };
     Seen {
         newlines,
-        odd: first & (newlines | M::equal(chunk, comment)),
+        odd: first & (newlines | masks.equal(chunk, comment)),
         after,
         loose: others | spaces & begins | (spaces | newlines) & after_blank,
         lone: after_return & !(newlines | returns),
     }
 }
 
-#[inline(always)]
-fn lines_by<M: Masks>(text: &[u8], comment: Option<u8>) -> WordLines {
-    let comment = comment.unwrap_or(b'\n');
-    let mut carry = Carry { begins: 1, leads: 0, blank: 0, returned: 0 };
-    let mut all = Seen::default();
-    let mut newlines = 0;
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
-    for chunk in chunks {
-        let seen = look::<M>(chunk, comment, &mut carry);
-        newlines += u64::from(seen.newlines.count_ones());
-        all.odd |= seen.odd;
-        all.loose |= seen.loose;
-        all.lone |= seen.lone;
-    }
-    // A line may end with the text, with nothing but blanks on it.
-    let ends_blank = text.last().is_some_and(|last| b" \t\r".contains(last));
-    let end = 1_u64 << rest.len();
-    let there = end - 1;
-    let seen = look::<M>(&padded(rest), comment, &mut carry);
-    newlines += u64::from((seen.newlines & there).count_ones());
-    WordLines {
-        newlines,
-        odd: all.odd | seen.odd & there | seen.after & end != 0,
-        loose: all.loose | seen.loose & there != 0 || ends_blank,
-        lone_return: all.lone | seen.lone & there != 0,
+/// Looks at the lines of a text.
+struct Look<'t> {
+    text: &'t [u8],
+    comment: Option<u8>,
+}
+
+impl Kernel for Look<'_> {
+    type Output = WordLines;
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) -> WordLines {
+        let Self { text, comment } = self;
+        let comment = comment.unwrap_or(b'\n');
+        let mut carry = Carry { begins: 1, leads: 0, blank: 0, returned: 0 };
+        let mut all = Seen::default();
+        let mut newlines = 0;
+        let (chunks, rest) = text.as_chunks::<CHUNK>();
+        for chunk in chunks {
+            let seen = look(masks, chunk, comment, &mut carry);
+            newlines += u64::from(seen.newlines.count_ones());
+            all.odd |= seen.odd;
+            all.loose |= seen.loose;
+            all.lone |= seen.lone;
+        }
+        // A line may end with the text, with nothing but blanks on it.
+        let ends_blank = text.last().is_some_and(|last| b" \t\r".contains(last));
+        let end = 1_u64 << rest.len();
+        let there = end - 1;
+        let seen = look(masks, &padded(rest), comment, &mut carry);
+        newlines += u64::from((seen.newlines & there).count_ones());
+        WordLines {
+            newlines,
+            odd: all.odd | seen.odd & there | seen.after & end != 0,
+            loose: all.loose | seen.loose & there != 0 || ends_blank,
+            lone_return: all.lone | seen.lone & there != 0,
+        }
     }
 }
 
-#[inline(always)]
-fn find_by<M: Masks>(places: &mut WordPlaces, text: &[u8], from: usize) {
-    assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
-    let is_word = |byte: &u8| !b" \t\r\n".contains(byte);
-    let mut inside = u64::from(from > 0 && is_word(&text[from - 1]));
-    let text = &text[from..];
-    for list in [&mut places.starts, &mut places.ends, &mut places.newlines] {
-        list.reserve(text.len());
+/// Finds words and newlines from a place on.
+struct Find<'t> {
+    places: &'t mut WordPlaces,
+    text: &'t [u8],
+    from: usize,
+}
+
+impl Kernel for Find<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<M: Masks>(self, masks: M) {
+        let Self { places, text, from } = self;
+        assert!(u32::try_from(text.len()).is_ok(), "places are numbers of 32 bits");
+        let is_word = |byte: &u8| !b" \t\r\n".contains(byte);
+        let mut inside = u64::from(from > 0 && is_word(&text[from - 1]));
+        let text = &text[from..];
+        for list in [&mut places.starts, &mut places.ends, &mut places.newlines] {
+            list.reserve(text.len());
+        }
+        let mut base = u32::try_from(from).unwrap_or(u32::MAX);
+        let mut step = |chunk: &[u8; CHUNK], there: u64| {
+            let newlines = masks.equal(chunk, b'\n');
+            let blanks = masks.equal(chunk, b' ')
+                | masks.equal(chunk, b'\t')
+                | masks.equal(chunk, b'\r');
+            let words = !(blanks | newlines);
+            let after_word = words << 1 | inside;
+            places.starts.push_all(masks, words & !after_word & there, base);
+            places.ends.push_all(masks, !words & after_word & there, base);
+            places.newlines.push_all(masks, newlines & there, base);
+            inside = words >> (CHUNK - 1);
+            base += 64;
+        };
+        let (chunks, rest) = text.as_chunks::<CHUNK>();
+        for chunk in chunks {
+            step(chunk, u64::MAX);
+        }
+        step(&padded(rest), (1 << rest.len()) - 1);
     }
-    let mut base = u32::try_from(from).unwrap_or(u32::MAX);
-    let mut step = |chunk: &[u8; CHUNK], there: u64| {
-        let newlines = M::equal(chunk, b'\n');
-        let blanks = M::equal(chunk, b' ') | M::equal(chunk, b'\t') | M::equal(chunk, b'\r');
-        let words = !(blanks | newlines);
-        let after_word = words << 1 | inside;
-        push::<M>(&mut places.starts, words & !after_word & there, base);
-        push::<M>(&mut places.ends, !words & after_word & there, base);
-        push::<M>(&mut places.newlines, newlines & there, base);
-        inside = words >> (CHUNK - 1);
-        base += 64;
-    };
-    let (chunks, rest) = text.as_chunks::<CHUNK>();
-    for chunk in chunks {
-        step(chunk, u64::MAX);
-    }
-    step(&padded(rest), (1 << rest.len()) - 1);
 }

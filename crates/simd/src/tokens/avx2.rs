@@ -12,30 +12,15 @@ use std::arch::x86_64::{
     _mm256_sllv_epi64, _mm256_sub_epi8, _mm256_sub_epi32, _mm256_sub_epi64,
 };
 
-use crate::tokens::{Ends, Lines, TILE, TOKENS, Taken};
+use crate::tokens::{Ends, Lines, Part, TILE, TOKENS, Taken};
 
 /// Tokens of one vector, thus four lines.
 const HALF: usize = TOKENS / 2;
 
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
-pub(super) fn pairs(lines: &mut Lines<'_>, mut taken: Taken) -> Taken {
-    let mut ends = Ends::EMPTY;
-    // The eight bytes of the first token begin before it.
-    while taken.end >= 8 {
-        list(lines.bytes, taken.end, &mut ends);
-        let (at, before) = (taken.end - 1, taken.lines);
-        for token in (0..ends.count / TOKENS * TOKENS).step_by(TOKENS) {
-            if !convert(lines, at, &ends, token, taken.lines) {
-                return taken;
-            }
-            taken.lines += TOKENS / 2;
-            taken.end = at + usize::from(ends.list[token + TOKENS]) + 1;
-        }
-        if taken.lines == before {
-            break;
-        }
-    }
-    taken
+pub(super) fn pairs(lines: &mut Lines<'_>, taken: Taken) -> Taken {
+    let list = |bytes: &[u8], start, ends: &mut Ends| list(bytes, start, ends);
+    lines.by_tiles(taken, list, |lines, part| convert(lines, part))
 }
 
 /// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
@@ -119,11 +104,11 @@ fn compress(bits: u64, mut base: __m128i, ends: &mut Ends) {
     ends.count += bits.count_ones() as usize;
 }
 
-/// Converts sixteen tokens from number `token` on into eight lines from `line` on, unless one of
-/// them is out of bounds or there is no room.
+/// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no room.
 #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt,pclmulqdq")]
 #[inline]
-fn convert(lines: &mut Lines<'_>, at: usize, ends: &Ends, token: usize, line: usize) -> bool {
+fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
+    let Part { at, ends, token, line } = part;
     if lines.room(line).is_none() {
         return false;
     }

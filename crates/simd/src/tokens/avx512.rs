@@ -14,7 +14,7 @@ use std::arch::x86_64::{
     _mm512_sub_epi16, _mm512_sub_epi32, _mm512_sub_epi64, _pext_u64,
 };
 
-use crate::tokens::{Ends, Lines, TILE, TOKENS, Taken};
+use crate::tokens::{Ends, Lines, Part, TILE, Taken};
 
 /// Whether this processor has what this kernel takes beyond AVX-512BW.
 pub(super) fn available() -> bool {
@@ -24,24 +24,9 @@ pub(super) fn available() -> bool {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
-pub(super) fn pairs(lines: &mut Lines<'_>, mut taken: Taken) -> Taken {
-    let mut ends = Ends::EMPTY;
-    // The eight bytes of the first token begin before it.
-    while taken.end >= 8 {
-        list(lines.bytes, taken.end, &mut ends);
-        let (at, before) = (taken.end - 1, taken.lines);
-        for token in (0..ends.count / TOKENS * TOKENS).step_by(TOKENS) {
-            if !convert(lines, at, &ends, token, taken.lines) {
-                return taken;
-            }
-            taken.lines += TOKENS / 2;
-            taken.end = at + usize::from(ends.list[token + TOKENS]) + 1;
-        }
-        if taken.lines == before {
-            break;
-        }
-    }
-    taken
+pub(super) fn pairs(lines: &mut Lines<'_>, taken: Taken) -> Taken {
+    let list = |bytes: &[u8], start, ends: &mut Ends| list(bytes, start, ends);
+    lines.by_tiles(taken, list, |lines, part| convert(lines, part))
 }
 
 /// Lists the ends of the tokens from `start` on, until the tile ends or something is not plain.
@@ -79,11 +64,11 @@ fn list(bytes: &[u8], start: usize, ends: &mut Ends) {
     }
 }
 
-/// Converts sixteen tokens from number `token` on into eight lines from `line` on, unless one of
-/// them is out of bounds or there is no room.
+/// Converts sixteen tokens into eight lines, unless one of them is out of bounds or there is no room.
 #[target_feature(enable = "avx512f,avx512bw,avx512vl,avx512vbmi,avx512vbmi2,bmi2,popcnt")]
 #[inline]
-fn convert(lines: &mut Lines<'_>, at: usize, ends: &Ends, token: usize, line: usize) -> bool {
+fn convert(lines: &mut Lines<'_>, part: Part<'_>) -> bool {
+    let Part { at, ends, token, line } = part;
     let behinds = load_list(ends.around(token + 1));
     let steps = _mm256_sub_epi16(behinds, load_list(ends.around(token)));
     // A step is a token and its separator.

@@ -1,20 +1,23 @@
-//! 64 bytes compared at once, one bit for each.
+//! 64 bytes compared at once, one bit for each; and kernels that are written once, for every level.
+
+use crate::level::Detected;
+#[cfg(target_arch = "x86_64")]
+use crate::level::Level;
 
 /// Bytes of a mask.
-pub(super) const CHUNK: usize = 64;
+pub(crate) const CHUNK: usize = 64;
 
-/// A way to compare. Those with vectors are used only where their instructions are known to be
-/// there: in functions that enable them.
-pub(super) trait Masks {
+/// A way to compare. Whoever has one of those with vectors has their instructions.
+pub(crate) trait Masks: Copy {
     /// Which bytes are `byte`.
-    fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64;
+    fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64;
 
     /// Which bytes are `byte` or less.
-    fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64;
+    fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64;
 
     /// Puts `base` plus the place of each one of `mask` into `out`; behind them lies anything.
     #[inline(always)]
-    fn places(mut mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+    fn places(self, mut mask: u64, base: u32, out: &mut [u32; CHUNK]) {
         let count = mask.count_ones() as usize;
         // Eight at a time, however many there are: a branch for each would be guessed wrong.
         for eight in out.as_chunks_mut::<8>().0.iter_mut().take(count.div_ceil(8)) {
@@ -26,8 +29,33 @@ pub(super) trait Masks {
     }
 }
 
+/// What is the same source at every level. [`run`](Self::run) is to be inlined, always: only then is
+/// it compiled for the instructions of the level.
+pub(crate) trait Kernel {
+    /// What comes out.
+    type Output;
+
+    /// Does all of it.
+    fn run<M: Masks>(self, masks: M) -> Self::Output;
+}
+
+/// Runs a kernel with the instructions of a level.
+#[inline]
+pub(crate) fn run<K: Kernel>(level: Detected, kernel: K) -> K::Output {
+    match level.level() {
+        // SAFETY: this processor has the level, which was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx512 => unsafe { x86::avx512(kernel) },
+        // SAFETY: this processor has the level, which was detected.
+        #[cfg(target_arch = "x86_64")]
+        Level::Avx2 => unsafe { x86::avx2(kernel) },
+        _ => kernel.run(Words),
+    }
+}
+
 /// Words of eight bytes.
-pub(super) struct Words;
+#[derive(Clone, Copy)]
+pub(crate) struct Words;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const LOW: u64 = 0x7f * ONES;
@@ -35,8 +63,8 @@ const LOW: u64 = 0x7f * ONES;
 /// The top bits of bytes as the lowest eight bits, in order.
 #[inline(always)]
 fn packed(tops: u64) -> u64 {
-    // Each bit comes to lie at its own place in the highest byte.
-    ((tops >> 7) & ONES).wrapping_mul(0x0102_0408_1020_4080) >> 56
+    // Moves bit 8 n + 7 to bit 56 + n; no two products meet.
+    (tops & !LOW).wrapping_mul(0x0002_0408_1020_4081) >> 56
 }
 
 #[inline(always)]
@@ -48,7 +76,7 @@ fn by_word(chunk: &[u8; CHUNK], tops: impl Fn(u64) -> u64) -> u64 {
 
 impl Masks for Words {
     #[inline(always)]
-    fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+    fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
         let wanted = u64::from(byte) * ONES;
         by_word(chunk, |word| {
             let differs = word ^ wanted;
@@ -58,7 +86,7 @@ impl Masks for Words {
     }
 
     #[inline(always)]
-    fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64 {
+    fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
         // Below 128, a byte plus this has the top bit if it is more.
         let more = u64::from(127 - byte.min(127)) * ONES;
         by_word(chunk, |word| !(((word & LOW) + more) | word))
@@ -66,7 +94,7 @@ impl Masks for Words {
 }
 
 #[cfg(target_arch = "x86_64")]
-pub(super) use x86::{Ymm, Zmm};
+pub(crate) use x86::{Ymm, Zmm};
 
 #[cfg(target_arch = "x86_64")]
 mod x86 {
@@ -77,12 +105,30 @@ mod x86 {
         _mm512_set1_epi8, _mm512_set1_epi32, _mm512_setr_epi32, _mm512_storeu_si512,
     };
 
-    use super::{CHUNK, Masks};
+    use super::{CHUNK, Kernel, Masks};
+
+    #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn avx2<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run(Ymm::here())
+    }
+
+    #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+    pub(super) fn avx512<K: Kernel>(kernel: K) -> K::Output {
+        kernel.run(Zmm::here())
+    }
 
     /// Vectors of 32 bytes, with AVX2.
-    pub(in super::super) struct Ymm;
+    #[derive(Clone, Copy)]
+    pub(crate) struct Ymm(());
 
     impl Ymm {
+        /// Only what has these instructions can call this without a promise.
+        #[inline]
+        #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
+        pub(crate) fn here() -> Self {
+            Self(())
+        }
+
         #[inline]
         #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
         fn by_half(chunk: &[u8; CHUNK], compare: impl Fn(__m256i) -> __m256i) -> u64 {
@@ -112,44 +158,52 @@ mod x86 {
 
     impl Masks for Ymm {
         #[inline(always)]
-        fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: used in functions that enable AVX2 only.
+        fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: where a `Ymm` was made, AVX2 is.
             unsafe { Self::equal_avx2(chunk, byte) }
         }
 
         #[inline(always)]
-        fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: used in functions that enable AVX2 only.
+        fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: where a `Ymm` was made, AVX2 is.
             unsafe { Self::at_most_avx2(chunk, byte) }
         }
     }
 
     /// Vectors of 64 bytes, with AVX-512.
-    pub(in super::super) struct Zmm;
+    #[derive(Clone, Copy)]
+    pub(crate) struct Zmm(());
 
     impl Zmm {
+        /// Only what has these instructions can call this without a promise.
         #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
+        pub(crate) fn here() -> Self {
+            Self(())
+        }
+
+        #[inline]
+        #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn load(chunk: &[u8; CHUNK]) -> __m512i {
             // SAFETY: 64 bytes are there, aligned or not.
             unsafe { _mm512_loadu_si512(chunk.as_ptr().cast()) }
         }
 
         #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn equal_avx512(chunk: &[u8; CHUNK], byte: u8) -> u64 {
             _mm512_cmpeq_epi8_mask(Self::load(chunk), _mm512_set1_epi8(byte.cast_signed()))
         }
 
         #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn at_most_avx512(chunk: &[u8; CHUNK], byte: u8) -> u64 {
             _mm512_cmple_epu8_mask(Self::load(chunk), _mm512_set1_epi8(byte.cast_signed()))
         }
 
         /// Sixteen places at a time, those that are wanted moved together in a register.
         #[inline]
-        #[target_feature(enable = "avx512f,avx512bw,popcnt")]
+        #[target_feature(enable = "avx512f,avx512bw,bmi1,bmi2,lzcnt,popcnt")]
         fn places_avx512(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
             let lanes = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
             let mut places = _mm512_add_epi32(lanes, _mm512_set1_epi32(base.cast_signed()));
@@ -169,20 +223,20 @@ mod x86 {
 
     impl Masks for Zmm {
         #[inline(always)]
-        fn equal(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: used in functions that enable AVX-512 only.
+        fn equal(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: where a `Zmm` was made, AVX-512 is.
             unsafe { Self::equal_avx512(chunk, byte) }
         }
 
         #[inline(always)]
-        fn at_most(chunk: &[u8; CHUNK], byte: u8) -> u64 {
-            // SAFETY: used in functions that enable AVX-512 only.
+        fn at_most(self, chunk: &[u8; CHUNK], byte: u8) -> u64 {
+            // SAFETY: where a `Zmm` was made, AVX-512 is.
             unsafe { Self::at_most_avx512(chunk, byte) }
         }
 
         #[inline(always)]
-        fn places(mask: u64, base: u32, out: &mut [u32; CHUNK]) {
-            // SAFETY: used in functions that enable AVX-512 only.
+        fn places(self, mask: u64, base: u32, out: &mut [u32; CHUNK]) {
+            // SAFETY: where a `Zmm` was made, AVX-512 is.
             unsafe { Self::places_avx512(mask, base, out) }
         }
     }
