@@ -5,7 +5,7 @@ mod peak;
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use swath::append::{AppendOptions, Mode, ordered};
@@ -13,6 +13,7 @@ use swath_formats::compressed::{CompressOptions, Format};
 use swath_formats::matrix::{self};
 use swath_formats::table::TableOptions;
 use swath_fuzz::{DECODERS, Decode};
+use swath_reference::vectors::{FORMATS, Verdict, vectors};
 
 use peak::Peak;
 
@@ -62,7 +63,7 @@ because = "nothing else was clearly faster"
 ratio = [1.01, 0.9, 1.125]
 "#;
 
-/// Files of a few hundred bytes that are valid for some decoder, and all small files of `vectors/`.
+/// Files of a few hundred bytes that are valid for some decoder, and all that is in `vectors/`.
 fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     let plain: Vec<u8> = (0..3000_u32).flat_map(|n| (n % 97).to_le_bytes()).collect();
     let text = folder.join("plain");
@@ -91,8 +92,13 @@ fn seeds(folder: &Path) -> Vec<Vec<u8>> {
     seeds.push(b"a\nb c\n**/[a-c]*.{txt,md}\nd".to_vec());
     seeds.push(PROFILE.as_bytes().to_vec());
     seeds.extend(tables(folder));
-    let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors");
-    seeds.extend(files(&vectors).iter().map(|path| fs::read(path).expect("readable")));
+    for (format, verdict) in
+        FORMATS.into_iter().flat_map(|it| Verdict::ALL.map(|one| (it, one)))
+    {
+        for vector in vectors(format, verdict) {
+            seeds.extend([vector.input, vector.answer.into_bytes()]);
+        }
+    }
     seeds.retain(|seed| seed.len() < 1 << 16);
     seeds
 }
@@ -123,14 +129,6 @@ fn tables(folder: &Path) -> Vec<Vec<u8>> {
         seeds.push(fs::read(&npz).expect("it is there"));
     }
     seeds
-}
-
-fn files(folder: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
-    let mut paths: Vec<_> = entries.map(|entry| entry.expect("readable").path()).collect();
-    paths.sort();
-    let deep = |path: PathBuf| if path.is_dir() { files(&path) } else { vec![path] };
-    paths.into_iter().flat_map(deep).collect()
 }
 
 /// Flips, overwrites, repeats, removes and cuts.

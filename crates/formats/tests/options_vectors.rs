@@ -1,20 +1,13 @@
-//! The files of `vectors/options` have the answers that lie beside them.
+//! The contracts of `vectors/options.json` have their answers.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use swath::OutputOptions;
 
 use swath::append::OrderedOptions;
 use swath::sink::Durability;
 use swath_formats::contracts::PriceOptions;
-
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/options")
-}
-
-fn read(path: &Path) -> String {
-    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
+use swath_reference::vectors::{Verdict, vectors};
 
 fn price(path: &Path) -> swath_formats::Result<String> {
     let folder = tempfile::tempdir().expect("a folder");
@@ -23,35 +16,31 @@ fn price(path: &Path) -> swath_formats::Result<String> {
         .with_output(OutputOptions::new().with_durability(Durability::None))
         .ordered(&out);
     PriceOptions::new().price(path, output.expect("a new file"))?;
-    Ok(read(&out))
-}
-
-fn inputs(kind: &str) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder().join(kind)).expect("the vectors are there");
-    let paths = entries.map(|entry| entry.expect("it is there").path());
-    paths.filter(|path| path.extension().is_some_and(|it| it == "txt")).collect()
+    Ok(fs::read_to_string(&out).expect("text"))
 }
 
 #[test]
 fn what_is_valid_has_its_prices() {
-    let paths = [inputs("valid"), inputs("permissive")].concat();
-    assert!(paths.len() >= 9, "some are missing");
-    for path in paths {
-        let name = path.display().to_string();
-        let priced = price(&path).expect(&name);
-        assert_eq!(priced, read(&path.with_extension("prices")), "{name}");
+    let all = [vectors("options", Verdict::Valid), vectors("options", Verdict::Permissive)];
+    let all = all.concat();
+    assert!(all.len() >= 9, "some are missing");
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let name = &vector.name;
+        let priced = price(&vector.put(folder.path())).expect(name);
+        assert_eq!(priced, vector.answer, "{name}");
     }
 }
 
 #[test]
 fn what_is_invalid_is_refused_at_its_place() {
-    let paths = inputs("invalid");
-    assert!(paths.len() >= 20, "some are missing");
-    for path in paths {
-        let right = read(&path.with_extension("error"));
-        let (right_place, words) = right.trim_end().split_once(": ").expect("a place");
-        let name = path.display().to_string();
-        let error = price(&path).expect_err(&name);
+    let all = vectors("options", Verdict::Invalid);
+    assert!(all.len() >= 20, "some are missing");
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let (right_place, words) = vector.answer.trim_end().split_once(": ").expect("a place");
+        let name = &vector.name;
+        let error = price(&vector.put(folder.path())).expect_err(name);
         let place = error.line().zip(error.offset());
         let place = place.map(|(line, byte)| format!("line {line}, byte {byte}"));
         assert_eq!(place.as_deref(), Some(right_place), "{name}: {error}");

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use swath::append::{OrderedOptions, ordered};
 use swath::sink::Durability;
 use swath::{OutputOptions, ReadOptions};
 use swath_formats::FormatReason;
 use swath_reference::options as reference;
+use swath_reference::vectors::{Verdict, vectors};
 use swath_study::pricing::{Form, Priced, Pricing};
 use swath_study::workload::contracts::generate;
 
@@ -268,36 +269,24 @@ fn a_cancelled_pricing_leaves_nothing() {
     }
 }
 
-fn inputs(kind: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/options").join(kind);
-    let entries = fs::read_dir(folder).expect("the vectors are there");
-    let paths = entries.map(|entry| entry.expect("it is there").path());
-    paths.filter(|path| path.extension().is_some_and(|it| it == "txt")).collect()
-}
-
-fn answer(path: &Path, ending: &str) -> String {
-    fs::read_to_string(path.with_extension(ending)).expect("it lies beside")
-}
-
 #[test]
 fn the_vectors_have_their_answers_in_every_form() {
-    let paths = [inputs("valid"), inputs("permissive")].concat();
-    assert!(paths.len() >= 9, "some are missing");
-    for path in paths {
+    let all = [vectors("options", Verdict::Valid), vectors("options", Verdict::Permissive)];
+    let all = all.concat();
+    assert!(all.len() >= 9, "some are missing");
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let path = vector.put(folder.path());
         for form in FORMS {
             let (_, priced) = price(form, 2, &path).expect("it is valid");
-            assert!(
-                priced == answer(&path, "prices").as_bytes(),
-                "{} {form:?}",
-                path.display()
-            );
+            assert!(priced == vector.answer.as_bytes(), "{} {form:?}", vector.name);
         }
     }
-    let paths = inputs("invalid");
-    assert!(paths.len() >= 20, "some are missing");
-    for path in paths {
-        let right = answer(&path, "error");
-        let (right_place, words) = right.trim_end().split_once(": ").expect("a place");
+    let all = vectors("options", Verdict::Invalid);
+    assert!(all.len() >= 20, "some are missing");
+    for vector in all {
+        let path = vector.put(folder.path());
+        let (right_place, words) = vector.answer.trim_end().split_once(": ").expect("a place");
         for form in FORMS {
             let error = refused(form, 2, &path);
             let place = error.line().zip(error.offset());

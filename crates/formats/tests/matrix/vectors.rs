@@ -1,25 +1,17 @@
-//! The small files of `vectors/matrix`, each with its right answer.
+//! The matrices of `vectors/matrix.json`, each with its right answer.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use swath::ReadOptions;
 
 use swath_formats::matrix::{Ids, MatrixOptions, Strictness};
+use swath_reference::vectors::{Vector, Verdict, vectors as all_vectors};
 
 use crate::texts::{Entry, bits, entries_of, size_of};
 
-/// The files of a folder, and their answers.
-fn vectors(kind: &str) -> Vec<(PathBuf, String)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/matrix").join(kind);
-    let files = fs::read_dir(folder)
-        .expect("the folder of vectors")
-        .map(|file| file.expect("a file").path());
-    let files =
-        files.filter(|path| path.extension().is_none_or(|extension| extension != "right"));
-    let answer = |path: &PathBuf| fs::read_to_string(format!("{}.right", path.display()));
-    let found: Vec<_> =
-        files.map(|path| (path.clone(), answer(&path).expect("an answer"))).collect();
-    assert!(found.len() > 7, "only {} in {kind}", found.len());
+/// The matrices with a verdict.
+fn vectors(verdict: Verdict) -> Vec<Vector> {
+    let found = all_vectors("matrix", verdict);
+    assert!(found.len() > 7, "only {} are {verdict:?}", found.len());
     found
 }
 
@@ -51,16 +43,20 @@ fn check_right(path: &Path, answer: &str, strictness: Strictness) {
 
 #[test]
 fn valid_files_are_read_right_by_strict_and_permissive_readers() {
-    for (path, answer) in vectors("valid") {
-        check_right(&path, &answer, Strictness::Strict);
-        check_right(&path, &answer, Strictness::Permissive);
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in vectors(Verdict::Valid) {
+        let path = vector.put(folder.path());
+        check_right(&path, &vector.answer, Strictness::Strict);
+        check_right(&path, &vector.answer, Strictness::Permissive);
     }
 }
 
 #[test]
 fn permissive_files_are_read_right_unless_the_reader_is_strict() {
-    for (path, answer) in vectors("permissive") {
-        check_right(&path, &answer, Strictness::Permissive);
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in vectors(Verdict::Permissive) {
+        let path = vector.put(folder.path());
+        check_right(&path, &vector.answer, Strictness::Permissive);
         let strict = MatrixOptions::new().with_strictness(Strictness::Strict);
         assert!(strict.read(&path).is_err(), "{}", path.display());
     }
@@ -69,7 +65,9 @@ fn permissive_files_are_read_right_unless_the_reader_is_strict() {
 #[test]
 fn invalid_files_are_refused_with_line_byte_and_text() {
     let mut wrong = Vec::new();
-    for (path, answer) in vectors("invalid") {
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in vectors(Verdict::Invalid) {
+        let (path, answer) = (vector.put(folder.path()), &vector.answer);
         let (place, words) = answer.split_once('\n').expect("two lines");
         let (line, byte) = place.split_once(' ').expect("line and byte");
         let place = (line.parse().ok(), byte.parse().ok());

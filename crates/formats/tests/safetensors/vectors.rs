@@ -1,24 +1,13 @@
-//! The committed files have their committed answers.
+//! The files of `vectors/safetensors.json` have their answers.
 
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
 
 use swath_formats::safetensors::{self, TensorWriteOptions, Tensors};
 use swath_reference::safetensors as reference;
+use swath_reference::vectors::{Verdict, vectors};
 
-fn vectors(folder: &str) -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/safetensors");
-    let mut found = Vec::new();
-    for entry in fs::read_dir(root.join(folder)).expect("the folder is committed") {
-        let answer = entry.expect("readable").path();
-        if answer.extension().is_some_and(|it| it == "answer") {
-            found.push((answer.with_extension(""), fs::read_to_string(&answer).expect("text")));
-        }
-    }
-    found.sort();
-    found
-}
+const FORMAT: &str = "safetensors";
 
 fn answer(tensors: &Tensors) -> String {
     let mut text = String::new();
@@ -38,23 +27,27 @@ fn answer(tensors: &Tensors) -> String {
 
 #[test]
 fn valid_and_permissive_files_have_their_tensors() {
-    let all = [vectors("valid"), vectors("permissive")].concat();
+    let all = [vectors(FORMAT, Verdict::Valid), vectors(FORMAT, Verdict::Permissive)].concat();
     assert!(all.len() >= 12, "{} files", all.len());
-    for (path, right) in all {
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let path = vector.put(folder.path());
         let read = safetensors::read([&path]);
         let read = read.unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(answer(&read), right, "{}", path.display());
+        assert_eq!(answer(&read), vector.answer, "{}", path.display());
         super::assert_same(&read, &super::decoded(&path).tensors);
     }
 }
 
 #[test]
 fn invalid_files_are_refused_for_their_reason() {
-    let all = vectors("invalid");
+    let all = vectors(FORMAT, Verdict::Invalid);
     assert!(all.len() >= 24, "{} files", all.len());
-    for (path, right) in all {
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let path = vector.put(folder.path());
         let error = safetensors::read([&path]).expect_err("invalid");
-        let (place, words) = right.split_once('\n').expect("two lines");
+        let (place, words) = vector.answer.split_once('\n').expect("two lines");
         let offset = error.offset().expect("a place").to_string();
         let offset = if place.ends_with(" -") { "-" } else { &offset };
         assert_eq!(format!("{:?} {offset}", error.reason()), place, "{error}");
@@ -65,16 +58,16 @@ fn invalid_files_are_refused_for_their_reason() {
 
 #[test]
 fn what_is_padded_as_the_format_s_own_library_does_is_written_alike() {
-    let all = vectors("valid");
-    let alike = all.iter().filter(|(path, _)| !path.ends_with("no_elements.safetensors"));
-    for (path, _) in alike {
-        let read = safetensors::read([path]).expect("valid");
+    let all = vectors(FORMAT, Verdict::Valid);
+    let alike = all.iter().filter(|vector| vector.name != "no_elements.safetensors");
+    for vector in alike {
         let folder = tempfile::tempdir().expect("a folder");
+        let path = vector.put(folder.path());
+        let read = safetensors::read([&path]).expect("valid");
         let copy = folder.path().join("copy");
         let metadata = read.shards()[0].header().metadata();
         let options = TensorWriteOptions::new().with_metadata(metadata.clone());
         options.write(&copy, read.iter()).expect("written");
-        let (left, right) = (fs::read(path).expect("there"), fs::read(&copy).expect("there"));
-        assert!(left == right, "{}", path.display());
+        assert!(vector.input == fs::read(&copy).expect("there"), "{}", path.display());
     }
 }

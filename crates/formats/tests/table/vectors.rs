@@ -1,30 +1,18 @@
-//! The committed tables have their committed answers.
+//! The tables of `vectors/table.json` have their answers.
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use swath_reference::vectors::{Verdict, vectors};
 
 use super::arrays::options;
 
-/// The files of a folder that have an answer, and their answers.
-fn vectors(folder: &str) -> Vec<(PathBuf, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../vectors/table").join(folder);
-    let mut found = Vec::new();
-    for entry in fs::read_dir(&root).expect("the folder is committed") {
-        let answer = entry.expect("readable").path();
-        if answer.extension().is_some_and(|it| it == "answer") {
-            found.push((answer.with_extension(""), fs::read_to_string(&answer).expect("text")));
-        }
-    }
-    found.sort();
-    found
-}
-
 #[test]
 fn valid_and_permissive_tables_have_their_values() {
-    let all = [vectors("valid"), vectors("permissive")].concat();
+    let all =
+        [vectors("table", Verdict::Valid), vectors("table", Verdict::Permissive)].concat();
     assert!(all.len() > 15, "{} files", all.len());
-    for (path, answer) in all {
-        let mut lines = answer.lines();
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let path = vector.put(folder.path());
+        let mut lines = vector.answer.lines();
         let size: Vec<usize> = lines
             .next()
             .expect("a size")
@@ -54,15 +42,17 @@ fn valid_and_permissive_tables_have_their_values() {
 
 #[test]
 fn invalid_tables_are_refused_at_their_line_and_byte() {
-    let all = vectors("invalid");
+    let all = vectors("table", Verdict::Invalid);
     assert!(all.len() > 10, "{} files", all.len());
-    for (path, answer) in all {
+    let folder = tempfile::tempdir().expect("a folder");
+    for vector in all {
+        let path = vector.put(folder.path());
         for block_size in (1..40).chain([1 << 20]) {
             let error = options(2, block_size).read::<f64>(&path).expect_err("wrong");
             let (line, offset) =
                 (error.line().expect("a line"), error.offset().expect("a byte"));
             let got = format!("line {line} byte {offset} {:?}\n", error.reason());
-            assert_eq!(got, answer, "{}: {error}", path.display());
+            assert_eq!(got, vector.answer, "{}: {error}", path.display());
         }
     }
 }

@@ -1,1 +1,0 @@
-# swath: rows=3 columns=5 values=none
