@@ -19,6 +19,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::{Context, Result, ensure};
 use swath::CancelToken;
+use swath_formats::compressed::{Format, decompress};
 
 use crate::cache::ColdBy;
 use crate::experiment::{self, CONTROL, Experiment, Extent, Places, Rounds, Stage, Stopped};
@@ -66,6 +67,8 @@ pub struct Step {
 
 /// The file of a study in its folder.
 pub const FILE: &str = "study.json";
+/// The same compressed, as records keep it.
+pub const KEPT: &str = "study.json.zst";
 /// The page beside it.
 pub const PAGE: &str = "report.html";
 /// The same as tables, for papers.
@@ -210,10 +213,16 @@ fn save(results: &Results, out: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The file of the study that `path` names: itself, or the one in that folder.
+/// The file of the study that `path` names: itself, or the one in that folder, which may be
+/// compressed.
 #[must_use]
 pub fn file_of(path: &Path) -> PathBuf {
-    if path.is_dir() { path.join(FILE) } else { path.to_owned() }
+    let (plain, kept) = (path.join(FILE), path.join(KEPT));
+    match path.is_dir() {
+        true if !plain.exists() && kept.exists() => kept,
+        true => plain,
+        false => path.to_owned(),
+    }
 }
 
 /// Reads the results in a folder, or of a file.
@@ -223,9 +232,20 @@ pub fn file_of(path: &Path) -> PathBuf {
 /// If there are none, or they cannot be understood.
 pub fn load(path: &Path) -> Result<Results> {
     let path = file_of(path);
-    let text =
-        fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let text = text_of(&path).with_context(|| format!("cannot read {}", path.display()))?;
     Results::parse(&text).with_context(|| format!("in {}", path.display()))
+}
+
+/// The text of a file, decompressed if that is what its first bytes say.
+fn text_of(path: &Path) -> Result<String> {
+    let bytes = fs::read(path)?;
+    if Format::detect(&bytes).is_none() {
+        return Ok(String::from_utf8(bytes)?);
+    }
+    let folder = tempfile::tempdir()?;
+    let plain = folder.path().join(FILE);
+    decompress(path, &*plain)?;
+    Ok(fs::read_to_string(plain)?)
 }
 
 /// What an earlier study of the same settings has left.

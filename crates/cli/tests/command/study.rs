@@ -94,6 +94,36 @@ fn an_earlier_study_is_judged_anew_and_reported() {
 }
 
 #[test]
+fn the_page_of_a_study_that_is_kept_compressed_is_that_of_the_study() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let study = folder.path().join("study");
+    earlier_study(&study, 1.8);
+    let page = |name: &str| {
+        let out = folder.path().join(name);
+        let mut command = swath();
+        let output =
+            command.args(["study", "report"]).arg(&study).arg("--out").arg(&out).output();
+        let output = output.expect("started");
+        assert_eq!(code(&output), 0, "{}", stderr(&output));
+        fs::read_to_string(out.join("report.html")).expect("left")
+    };
+    let plain = page("plain");
+    let file = study.join("study.json");
+    let mut command = swath();
+    let output = command.arg("compress").arg(&file).arg(study.join("study.json.zst")).output();
+    assert_eq!(code(&output.expect("started")), 0);
+    fs::remove_file(&file).expect("there");
+    assert_eq!(page("kept"), plain);
+    // Cut off, it is no study.
+    let kept = study.join("study.json.zst");
+    let bytes = fs::read(&kept).expect("there");
+    fs::write(&kept, &bytes[..bytes.len() - 1]).expect("room");
+    let output = swath().args(["study", "report"]).arg(&study).output().expect("started");
+    assert_eq!(code(&output), 2);
+    assert!(stderr(&output).contains("study.json.zst"), "{}", stderr(&output));
+}
+
+#[test]
 fn verdicts_that_changed_come_first_when_two_are_compared() {
     let folder = tempfile::tempdir().expect("a folder");
     let (before, after) = (folder.path().join("before"), folder.path().join("after"));

@@ -19,7 +19,7 @@ use crate::same_file::is_same_file;
 /// `swath study compare`
 #[derive(Debug, Args)]
 pub struct Compare {
-    /// A: a study.json, or the folder that it is in
+    /// A: a study.json, compressed or not, or the folder that it is in
     #[arg(value_name = "A", value_hint = ValueHint::AnyPath)]
     pub left: PathBuf,
 

@@ -17,7 +17,8 @@ use crate::report::object;
 /// `swath study report`
 #[derive(Debug, Args)]
 pub struct Report {
-    /// The folder of the study; its study.json, report.html and summary.md are replaced
+    /// The folder of the study; its study.json, report.html and summary.md are replaced. It may have
+    /// been kept as study.json.zst
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub study: PathBuf,
 
