@@ -4,7 +4,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
-use swath_study::harness::MIN_ROUNDS;
+use swath_study::stats::MIN_ROUNDS;
 
 /// Measures Swath beside the limits of this machine and beside what people use today.
 ///
@@ -60,6 +60,14 @@ fn rounds() -> RangedU64ValueParser<usize> {
 /// What this program starts itself for.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Hidden {
+    /// Has a program of Python's take turns, which says on its standard input who takes part.
+    #[command(hide = true)]
+    Python {
+        /// The folder to write.
+        out: PathBuf,
+        /// Timed rounds.
+        rounds: usize,
+    },
     /// Runs a program and prints its peak of memory and its times.
     #[command(hide = true)]
     MeasureProgram {

@@ -6,7 +6,7 @@ mod compress;
 mod copy;
 mod files;
 mod fork;
-pub(crate) mod graph;
+mod graph;
 mod insert;
 mod levels;
 mod memory;
@@ -18,7 +18,7 @@ mod regret;
 mod seek;
 mod small;
 mod sum;
-pub(crate) mod table;
+mod table;
 mod texts;
 mod timeline;
 mod tuned;
@@ -26,40 +26,34 @@ mod waits;
 mod warm;
 
 use crate::args::Args;
-use crate::bench::{Bench, Input, Size};
-use crate::case::{Case, Outcome};
+use crate::bench::{Bench, Size};
+use crate::case::Outcome;
 use crate::contestants::compress::Packing;
+use crate::contestants::file::Residency;
+use crate::contestants::files::Setting;
 use crate::contestants::text::Text;
 use crate::contestants::waits::Answering;
-use crate::trees::{Files, Shape};
 use anyhow::{Result, ensure};
+use files::Shape;
+use swath_study::measure::Entrants;
+use swath_study::results::State;
 use texts::Recipes;
 
-/// How a case is put together from its input.
-type Build = for<'b> fn(&'b Bench, &'b Input, Size) -> Result<Case<'b>>;
+/// Many files in a state.
+type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
 
-/// How a case is put together that reads no file but keeps this many items in order.
-type BuildOfItems = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
-
-/// How a case is put together that reads no file but forks on so many threads.
-type BuildOfForks = for<'b> fn(&'b Bench, usize) -> Result<Case<'b>>;
-
-/// How a case is put together from a text.
-type BuildOfText = for<'b> fn(&'b Bench, &'b Text) -> Result<Case<'b>>;
-
-/// How a case is put together from many files.
-type BuildOfFiles = for<'b> fn(&'b Bench, &'b Files) -> Result<Case<'b>>;
-
-/// What the input consists of, and what is done with it.
+/// What a case is about, and who takes part in it.
 #[derive(Clone, Copy)]
 enum What {
-    Bytes(Size, Build),
-    Numbers(Size, Build),
-    Items(BuildOfItems),
-    Forks(BuildOfForks, usize),
+    /// One file.
+    File(Size, fn(&Bench, Size) -> Result<Entrants>),
+    /// No file, but so many items in order.
+    Items(fn(&Bench, usize) -> Result<Entrants>),
+    /// No file, but so many threads that fork.
+    Forks(usize, fn(&Bench, usize) -> Result<Entrants>),
     Archive(Packing),
-    Text(Recipes, BuildOfText),
-    Files(Shape, BuildOfFiles),
+    Text(Recipes, fn(&Bench, &Text) -> Result<Entrants>),
+    Files(Shape, State, OfFiles),
     Waits(Answering),
 }
 
@@ -70,32 +64,40 @@ pub(crate) struct Entry {
     what: What,
 }
 
-const fn bytes(group: &'static str, size: Size, build: Build) -> Entry {
-    Entry { group, what: What::Bytes(size, build) }
+const fn file(
+    group: &'static str,
+    size: Size,
+    build: fn(&Bench, Size) -> Result<Entrants>,
+) -> Entry {
+    Entry { group, what: What::File(size, build) }
 }
 
-const fn numbers(group: &'static str, size: Size, build: Build) -> Entry {
-    Entry { group, what: What::Numbers(size, build) }
-}
-
-const fn items(group: &'static str, build: BuildOfItems) -> Entry {
+const fn items(group: &'static str, build: fn(&Bench, usize) -> Result<Entrants>) -> Entry {
     Entry { group, what: What::Items(build) }
 }
 
-const fn forks(group: &'static str, threads: usize, build: BuildOfForks) -> Entry {
-    Entry { group, what: What::Forks(build, threads) }
+const fn forks(
+    group: &'static str,
+    threads: usize,
+    build: fn(&Bench, usize) -> Result<Entrants>,
+) -> Entry {
+    Entry { group, what: What::Forks(threads, build) }
 }
 
 const fn archive(packing: Packing) -> Entry {
     Entry { group: "compress", what: What::Archive(packing) }
 }
 
-const fn text(group: &'static str, recipe: Recipes, build: BuildOfText) -> Entry {
+const fn text(
+    group: &'static str,
+    recipe: Recipes,
+    build: fn(&Bench, &Text) -> Result<Entrants>,
+) -> Entry {
     Entry { group, what: What::Text(recipe, build) }
 }
 
-const fn files(group: &'static str, shape: Shape, build: BuildOfFiles) -> Entry {
-    Entry { group, what: What::Files(shape, build) }
+const fn files(group: &'static str, shape: Shape, state: State, build: OfFiles) -> Entry {
+    Entry { group, what: What::Files(shape, state, build) }
 }
 
 const fn waits(answering: Answering) -> Entry {
@@ -108,52 +110,52 @@ const fn item_count(quick: bool) -> (usize, &'static str) {
 }
 
 const ALL: &[Entry] = &[
-    bytes("small", Size::Small, small::build),
-    bytes("warm", Size::Medium, warm::build),
-    bytes("warm", Size::Large, warm::build),
-    bytes("cold", Size::Medium, cold::build),
-    bytes("cold", Size::Large, cold::build),
-    bytes("three-reads", Size::Medium, cold::build_three_reads),
-    bytes("three-reads", Size::Large, cold::build_three_reads),
-    bytes("reader-warm", Size::Medium, reader::build_warm),
-    bytes("reader-warm", Size::Large, reader::build_warm),
-    bytes("reader-cold", Size::Medium, reader::build_cold),
-    bytes("reader-cold", Size::Large, reader::build_cold),
-    numbers("sum", Size::Medium, sum::build),
-    numbers("sum", Size::Large, sum::build),
-    numbers("newlines", Size::Large, sum::build_newlines),
-    bytes("regret-warm", Size::Small, regret::build_warm),
-    bytes("regret-warm", Size::Medium, regret::build_warm),
-    bytes("regret-warm", Size::Large, regret::build_warm),
-    bytes("regret-cold", Size::Medium, regret::build_cold),
-    bytes("regret-cold", Size::Large, regret::build_cold),
-    bytes("regret-half", Size::Large, regret::build_half),
-    bytes("classes", Size::Study, classes::build),
-    bytes("ordered", Size::Large, ordered::build),
-    bytes("ordered-memory", Size::Medium, ordered::build_memory),
-    bytes("cp", Size::Large, copy::build),
-    bytes("mirrors", Size::Medium, mirrors::build),
-    bytes("mirrors-one-device", Size::Study, mirrors::build_device),
-    bytes("tuned-warm", Size::Large, tuned::build_warm),
-    bytes("tuned-cold", Size::Large, tuned::build_cold),
-    bytes("timeline", Size::Large, timeline::build),
-    bytes("memory", Size::Medium, memory::build),
-    bytes("memory", Size::Large, memory::build),
-    files("files-warm", Shape::WARM, files::build_warm),
-    files("files-cold", Shape::COLD, files::build_cold),
-    files("files-study", Shape::SMALL, files::build_study),
-    files("files-study", Shape::MEDIUM, files::build_study),
-    files("files-study", Shape::LARGE, files::build_study),
-    files("files-study-cold", Shape::SMALL, files::build_study_cold),
-    files("files-study-cold", Shape::MEDIUM, files::build_study_cold),
-    files("files-study-cold", Shape::LARGE, files::build_study_cold),
-    files("files-lines", Shape::LINES[0], files::build_lines),
-    files("files-lines", Shape::LINES[1], files::build_lines),
-    files("files-lines", Shape::LINES[2], files::build_lines),
-    files("files-calls", Shape::COLD, files::build_calls),
-    files("tuned-files", Shape::COLD, tuned::build_files),
-    files("tuned-files-cold", Shape::COLD, tuned::build_files_cold),
-    files("timeline-files", Shape::WARM, timeline::build_files),
+    file("small", Size::Small, small::build),
+    file("warm", Size::Medium, warm::build),
+    file("warm", Size::Large, warm::build),
+    file("cold", Size::Medium, cold::build),
+    file("cold", Size::Large, cold::build),
+    file("three-reads", Size::Medium, cold::build_three_reads),
+    file("three-reads", Size::Large, cold::build_three_reads),
+    file("reader-warm", Size::Medium, |b, s| reader::build(b, s, Residency::Warm)),
+    file("reader-warm", Size::Large, |b, s| reader::build(b, s, Residency::Warm)),
+    file("reader-cold", Size::Medium, |b, s| reader::build(b, s, Residency::Cold)),
+    file("reader-cold", Size::Large, |b, s| reader::build(b, s, Residency::Cold)),
+    file("sum", Size::Medium, sum::build),
+    file("sum", Size::Large, sum::build),
+    file("newlines", Size::Large, sum::build_newlines),
+    file("regret-warm", Size::Small, |b, s| regret::build(b, s, Residency::Warm)),
+    file("regret-warm", Size::Medium, |b, s| regret::build(b, s, Residency::Warm)),
+    file("regret-warm", Size::Large, |b, s| regret::build(b, s, Residency::Warm)),
+    file("regret-cold", Size::Medium, |b, s| regret::build(b, s, Residency::Cold)),
+    file("regret-cold", Size::Large, |b, s| regret::build(b, s, Residency::Cold)),
+    file("regret-half", Size::Large, |b, s| regret::build(b, s, Residency::Half)),
+    file("classes", Size::Study, classes::build),
+    file("ordered", Size::Large, ordered::build),
+    file("ordered-memory", Size::Medium, ordered::build_memory),
+    file("cp", Size::Large, copy::build),
+    file("mirrors", Size::Medium, mirrors::build),
+    file("mirrors-one-device", Size::Study, mirrors::build_device),
+    file("tuned-warm", Size::Large, |b, s| tuned::build(b, s, Residency::Warm)),
+    file("tuned-cold", Size::Large, |b, s| tuned::build(b, s, Residency::Cold)),
+    file("timeline", Size::Large, timeline::build),
+    file("memory", Size::Medium, memory::build),
+    file("memory", Size::Large, memory::build),
+    files("files-warm", Shape::WARM, State::Warm, files::build_warm),
+    files("files-cold", Shape::COLD, State::Cold, files::build_cold),
+    files("files-study", Shape::SMALL, State::Warm, files::build_study),
+    files("files-study", Shape::MEDIUM, State::Warm, files::build_study),
+    files("files-study", Shape::LARGE, State::Warm, files::build_study),
+    files("files-study-cold", Shape::SMALL, State::Cold, files::build_study),
+    files("files-study-cold", Shape::MEDIUM, State::Cold, files::build_study),
+    files("files-study-cold", Shape::LARGE, State::Cold, files::build_study),
+    files("files-lines", Shape::LINES[0], State::Warm, files::build_lines),
+    files("files-lines", Shape::LINES[1], State::Warm, files::build_lines),
+    files("files-lines", Shape::LINES[2], State::Warm, files::build_lines),
+    files("files-calls", Shape::COLD, State::None, files::build_calls),
+    files("tuned-files", Shape::COLD, State::Warm, tuned::build_files),
+    files("tuned-files-cold", Shape::COLD, State::Cold, tuned::build_files),
+    files("timeline-files", Shape::WARM, State::Warm, timeline::build_files),
     waits(Answering::FAR),
     waits(Answering::FAR_AND_NARROW),
     waits(Answering::AT_ONCE),
@@ -175,9 +177,9 @@ const ALL: &[Entry] = &[
     text("csr", Recipes::Pattern, graph::build_csr),
     text("mtx-write", Recipes::Pattern, graph::build_write),
     text("coo", Recipes::Real, graph::build_real),
-    text("table", Recipes::Integers, table::build_integers),
-    text("table", Recipes::Doubles, table::build),
-    text("table", Recipes::Fixed, table::build),
+    text("table", Recipes::Integers, |b, t| table::build(b, t, 5.0)),
+    text("table", Recipes::Doubles, |b, t| table::build(b, t, 3.0)),
+    text("table", Recipes::Fixed, |b, t| table::build(b, t, 3.0)),
     text("table-slow", Recipes::Integers, table::build_slow),
     text("table-slow", Recipes::Fixed, table::build_slow),
     text("memory", Recipes::Pattern, memory::build_graph),
@@ -201,13 +203,13 @@ impl Entry {
 
     fn id_of(&self, quick: bool) -> String {
         let label = match self.what {
-            What::Bytes(size, _) | What::Numbers(size, _) => size.label(quick),
+            What::File(size, _) => size.label(quick),
             What::Items(_) => item_count(quick).1,
             What::Archive(packing) => packing.word(),
             What::Text(recipe, _) => recipe.word(),
-            What::Files(shape, _) => shape.label(),
+            What::Files(shape, _, _) => shape.label(),
             What::Waits(answering) => answering.word,
-            What::Forks(_, threads) => {
+            What::Forks(threads, _) => {
                 let noun = if threads == 1 { "thread" } else { "threads" };
                 return format!("{}-{threads}-{noun}", self.group);
             }
@@ -217,32 +219,28 @@ impl Entry {
 
     /// Makes the input, runs the case and says what came of it.
     pub(crate) fn run(&self, bench: &Bench) -> Outcome {
-        self.try_run(bench).unwrap_or_else(|error| Outcome::Failed(format!("{error:#}")))
+        let ran = self.entrants(bench).and_then(|entrants| bench.run(entrants));
+        bench.stage.clear();
+        match ran {
+            Ok(ran) => Outcome::Ran(ran),
+            Err(error) => Outcome::Failed(format!("{error:#}")),
+        }
     }
 
-    fn try_run(&self, bench: &Bench) -> Result<Outcome> {
-        let (input, size, build) = match self.what {
-            What::Bytes(size, build) => (bench.bytes(size)?, size, build),
-            What::Numbers(size, build) => (bench.numbers(size)?, size, build),
-            What::Forks(build, threads) => return build(bench, threads)?.run(bench.rounds),
-            What::Text(recipe, build) => {
-                let text = recipe.make(bench)?;
-                return build(bench, &text)?.run(bench.rounds);
+    fn entrants(&self, bench: &Bench) -> Result<Entrants> {
+        match self.what {
+            What::File(size, build) => build(bench, size),
+            What::Forks(threads, build) => build(bench, threads),
+            What::Items(build) => build(bench, item_count(bench.quick).0),
+            What::Archive(packing) => compress::build(bench, packing),
+            What::Text(recipe, build) => build(bench, &recipe.make(bench)?),
+            What::Files(shape, state, build) => {
+                let files = shape.make(bench)?;
+                let repeats = if state == State::Warm { shape.repeats() } else { 1 };
+                build(&Setting { bench, files, state, repeats })
             }
-            What::Files(shape, build) => {
-                let files = Files::make(bench, shape)?;
-                return build(bench, &files)?.run(bench.rounds);
-            }
-            What::Archive(packing) => {
-                let input = compress::input(bench, packing)?;
-                return compress::build(bench, &input, packing)?.run(bench.rounds);
-            }
-            What::Waits(answering) => return waits::build(bench, answering)?.run(bench.rounds),
-            What::Items(build) => {
-                return build(bench, item_count(bench.quick).0)?.run(bench.rounds);
-            }
-        };
-        build(bench, &input, size)?.run(bench.rounds)
+            What::Waits(answering) => waits::build(bench, answering),
+        }
     }
 }
 

@@ -1,12 +1,12 @@
 //! Measures Swath beside the limits of this machine and beside what people use today.
 //!
 //! ```text
-//! args ─→ bench ─→ cases: contestants + goals ─→ harness: rounds ─→ record: DIR/*.md, raw.csv
-//!         inputs,         limits, peers, swath
+//! args ─→ bench ─→ cases: entrants + goals ─→ the frame's rounds ─→ record: DIR/*.md, raw.csv
+//!         inputs,         limits, peers, swath     (study: measure)
 //!         peers
 //! ```
 //!
-//! A case is a list of ways to do the same work and the goals that compare them. Nothing is
+//! A case is an experiment with goals: a list of ways to do the same work and what compares them. Nothing is
 //! left out of a record: goals that were missed, peers that are absent and cases that failed
 //! stand in it beside the others.
 
@@ -14,15 +14,15 @@ mod args;
 mod bench;
 mod case;
 mod cases;
-mod consumer;
+mod child;
 mod contestants;
-mod memory_child;
+mod python;
 mod record;
-mod trees;
 
 use crate::args::{Args, Hidden};
 use crate::bench::Bench;
 use crate::case::Outcome;
+use crate::contestants::consumer;
 use crate::record::Folder;
 use anyhow::{Result, ensure};
 use clap::Parser;
@@ -34,15 +34,12 @@ fn main() -> Result<()> {
         Some(Hidden::MeasureMemory { what, path, workers }) => {
             consumer::measure(*what, path, *workers)
         }
-        Some(Hidden::MeasureProgram { output, words }) => {
-            contestants::program::measure(output, words)
-        }
-        Some(Hidden::ReadFiles { reader, folder }) => {
-            contestants::calls::read_files(*reader, folder)
-        }
+        Some(Hidden::MeasureProgram { output, words }) => child::measure(output, words),
+        Some(Hidden::ReadFiles { reader, folder }) => consumer::read_files(*reader, folder),
         Some(Hidden::Compress { format, path, output, workers }) => {
             contestants::compress::compress(format, path, output, *workers)
         }
+        Some(Hidden::Python { out, rounds }) => python::record(out, *rounds),
         None => record_all(&args),
     }
 }

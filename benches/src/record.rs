@@ -5,7 +5,7 @@ mod summary;
 
 use crate::args::Args;
 use crate::bench::Bench;
-use crate::case::Outcome;
+use crate::case::{Outcome, Ran};
 use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::fs;
@@ -16,8 +16,8 @@ use swath_study::facts::Facts;
 /// A record that grows with every case.
 pub(crate) struct Folder {
     path: PathBuf,
+    head: String,
     seed: u64,
-    quick: bool,
     outcomes: Vec<(String, Outcome)>,
 }
 
@@ -26,10 +26,16 @@ impl Folder {
     pub(crate) fn create(args: &Args, bench: &Bench) -> Result<Self> {
         let facts = Facts::collect(&args.data);
         let path = args.out.clone().unwrap_or_else(|| default_path(args, &facts));
-        fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
-        let folder = Self { path, seed: args.seed, quick: args.quick, outcomes: Vec::new() };
+        let title = if args.quick { "A smoke test: measures nothing" } else { "Summary" };
+        let folder = Self::named(path, format!("# {title}\n\n"), args.seed)?;
         folder.write("README.md", &readme::text(bench, &facts))?;
         Ok(folder)
+    }
+
+    /// Makes the folder; its summary begins with `head`.
+    pub(crate) fn named(path: PathBuf, head: String, seed: u64) -> Result<Self> {
+        fs::create_dir_all(&path).with_context(|| format!("cannot make {}", path.display()))?;
+        Ok(Self { path, head, seed, outcomes: Vec::new() })
     }
 
     /// Returns where it is.
@@ -41,9 +47,8 @@ impl Folder {
     pub(crate) fn add(&mut self, id: String, outcome: Outcome) -> Result<()> {
         self.outcomes.push((id, outcome));
         self.write("raw.csv", &raw(&self.outcomes)?)?;
-        let title = if self.quick { "A smoke test: measures nothing" } else { "Summary" };
         let tables = summary::text(&self.outcomes, self.seed)?;
-        self.write("summary.md", &format!("# {title}\n\n{tables}"))
+        self.write("summary.md", &format!("{}{tables}", self.head))
     }
 
     fn write(&self, name: &str, text: &str) -> Result<()> {
@@ -78,22 +83,22 @@ fn raw(outcomes: &[(String, Outcome)]) -> Result<String> {
         "case,round,order,contestant,bytes,seconds,cpu_seconds,peak_bytes,checksum,left_bytes,calls_per_file\n"
             .to_owned();
     for (id, outcome) in outcomes {
-        let Outcome::Ran { record, .. } = outcome else { continue };
-        for row in &record.rows {
-            let work = row.work;
+        let Outcome::Ran(Ran { runs, checksums, .. }) = outcome else { continue };
+        for run in runs {
+            let metric = |name: &str| or_empty(run.metrics.get(name).copied());
             writeln!(
                 text,
                 "{id},{},{},\"{}\",{},{},{},{},{},{},{}",
-                row.round,
-                row.order,
-                row.contestant,
-                work.bytes,
-                or_empty(work.seconds),
-                or_empty(work.cpu_seconds),
-                or_empty(work.peak_bytes),
-                work.checksum,
-                or_empty(work.left_bytes),
-                or_empty(work.calls_per_file)
+                run.round,
+                run.order,
+                run.series,
+                run.bytes,
+                run.seconds,
+                metric("cpu_seconds"),
+                metric("peak_bytes"),
+                or_empty(checksums.get(&run.series)),
+                metric("left_bytes"),
+                metric("calls_per_file")
             )?;
         }
     }

@@ -3,17 +3,14 @@
 //! The class that is needed first lies in the middle of the file, so that reading in the order of
 //! the file brings it when half of it is there.
 
-use crate::bench::{Bench, Input, Size};
-use crate::case::{Case, Goal};
-use crate::contestants::classes::{Cut, Field, Spread, Until};
-use crate::contestants::control;
-use ::swath::BufferPool;
+use crate::bench::{Bench, Size};
 use anyhow::Result;
+use swath_study::fields::classes::{Cut, Field, How, Spread, Until};
+use swath_study::measure::{Entrants, Goal};
+use swath_study::results::State::Warm;
 
 /// As in the study.
-const THREADS: usize = 16;
-const CHUNKS: usize = 100_000;
-const CLASSES: u32 = 1000;
+const STUDY: Cut = Cut { chunks: 100_000, classes: 1000, threads: 16 };
 
 const READ: &str = "swath, without classes";
 const READ_AUTO: &str = "swath, without classes, own choice of threads";
@@ -30,32 +27,28 @@ const BARRIER_ALONE: &str = "barrier, 1 thread";
 const COST: f64 = 1.05;
 
 /// Compares reads by class with reads without, and with study A's barriers.
-pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    let (chunks, classes) = if bench.quick { (1000, 50) } else { (CHUNKS, CLASSES) };
-    let cut = Cut { chunks, classes };
-    // The pool keeps whole huge pages.
-    let pool = BufferPool::new(input.len() + (4 << 20));
-    let field = Field { bench, input, cut, workers: THREADS, pool: pool.clone() };
-    let auto = Field { bench, input, cut, workers: 0, pool };
-    let pages = bench.pages_for(input)?;
-    let contestants = vec![
-        field.plain(READ),
-        auto.plain(READ_AUTO),
-        field.classes(WHOLE, 0, Spread::Near, Until::Whole),
-        auto.classes(WHOLE_AUTO, 0, Spread::Near, Until::Whole),
-        field.classes(STRICT, 1, Spread::Near, Until::Whole),
-        field.classes(FAR, 0, Spread::Far, Until::Whole),
-        field.classes(FIRST, 0, Spread::Near, Until::First),
-        field.classes(FILE_ORDER, 0, Spread::Near, Until::FirstInFileOrder),
-        field.barrier(BARRIER, &pages, THREADS)?,
-        field.barrier(BARRIER_ALONE, &pages, 1)?,
-        control::memory(bench),
+pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
+    let cut = bench.pick(STUDY, Cut { chunks: 1000, classes: 50, ..STUDY });
+    let auto = Cut { threads: 0, ..cut };
+    let field = Field::new(&bench.stage, &bench.bytes(size)?)?;
+    let until = |until| How { until, ..How::WHOLE };
+    let here = [
+        field.plain(READ, Warm, cut.threads),
+        field.plain(READ_AUTO, Warm, 0),
+        field.window(WHOLE, Warm, cut, How::WHOLE),
+        field.window(WHOLE_AUTO, Warm, auto, How::WHOLE),
+        field.window(STRICT, Warm, cut, How { window: 1, ..How::WHOLE }),
+        field.window(FAR, Warm, cut, How { spread: Spread::Far, ..How::WHOLE }),
+        field.window(FIRST, Warm, cut, until(Until::First)),
+        field.window(FILE_ORDER, Warm, cut, until(Until::FirstInFileOrder)),
+        field.barrier(BARRIER, Warm, cut),
+        field.barrier(BARRIER_ALONE, Warm, Cut { threads: 1, ..cut }),
     ];
-    let goals = vec![
+    let goals = [
         Goal::time(WHOLE, COST, &[READ]),
         Goal::time(WHOLE_AUTO, COST, &[READ_AUTO]),
         Goal::speed(WHOLE, 2.0, &[BARRIER, BARRIER_ALONE]),
         Goal::speed(FIRST, 10.0, &[FILE_ORDER]),
     ];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    Ok(Entrants::new(here, goals))
 }

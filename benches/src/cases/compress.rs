@@ -1,14 +1,14 @@
 //! Compressing numbers, manuals and programs with all cores, against what people use today.
 
-use crate::bench::{Bench, Input};
-use crate::case::{Case, Goal};
+use crate::bench::Bench;
 use crate::contestants::compress::{Packing, Tool, swath, tool};
-use crate::contestants::control;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::rc::Rc;
 use swath::ReadOptions;
+use swath_study::measure::{Entrants, Goal, Input};
 use swath_study::workload::{Generated, Kind, Recipe, generate};
 
 /// Ours, in each case.
@@ -40,26 +40,25 @@ const BZIP2_TOOLS: &[Tool] = &[
 const FOLDERS: [&str; 2] = ["/usr/share", "/usr/lib"];
 
 /// Makes the file to compress: a third of it numbers, the rest files of this system.
-pub(super) fn input(bench: &Bench, packing: Packing) -> Result<Input> {
+fn input(bench: &Bench, packing: Packing) -> Result<Rc<Input>> {
     let size: u64 = match (bench.quick, packing) {
         (true, _) => 1 << 20,
         (false, Packing::Zstd) => 480 << 20,
         (false, Packing::Gzip) => 120 << 20,
         (false, Packing::Bzip2) => 45 << 20,
     };
-    let path = bench.output("archive");
-    eprintln!("making {}", path.display());
-    let recipe = Recipe { kind: Kind::CsvNumbers, size: size / 3, seed: bench.rounds.seed };
-    generate(recipe, &path, 0).with_context(|| format!("cannot make {}", path.display()))?;
-    let mut file = File::options().append(true).open(&path)?;
-    for folder in FOLDERS {
-        // A system without such a folder makes do with numbers.
-        append_files(Path::new(folder), &mut file, size / 3)?;
-    }
-    file.sync_all()?;
-    let sum = ReadOptions::new().sum(path.as_path())?;
-    let made = Generated { bytes: sum.report.bytes, lines: 0, sum: sum.value };
-    Ok(Input { path, made, repeats: 1 })
+    eprintln!("making the archive");
+    bench.stage.made("archive", |path| {
+        let recipe = Recipe { kind: Kind::CsvNumbers, size: size / 3, seed: bench.rounds.seed };
+        generate(recipe, path, 0)?;
+        let mut file = File::options().append(true).open(path)?;
+        for folder in FOLDERS {
+            // A system without such a folder makes do with numbers.
+            append_files(Path::new(folder), &mut file, size / 3)?;
+        }
+        let sum = ReadOptions::new().sum(path)?;
+        Ok(Generated { bytes: sum.report.bytes, lines: 0, sum: sum.value })
+    })
 }
 
 /// Appends the files below `folder` in the order of their names, up to `left` bytes; returns how
@@ -85,11 +84,8 @@ fn append_files(folder: &Path, out: &mut impl Write, mut left: u64) -> Result<u6
 }
 
 /// Compares speed, size and memory.
-pub(super) fn build<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    packing: Packing,
-) -> Result<Case<'b>> {
+pub(super) fn build(bench: &Bench, packing: Packing) -> Result<Entrants> {
+    let input = input(bench, packing)?;
     let (tools, goals) = match packing {
         Packing::Zstd => (
             ZSTD_TOOLS,
@@ -105,14 +101,7 @@ pub(super) fn build<'b>(
         }
         Packing::Bzip2 => (BZIP2_TOOLS, vec![Goal::speed(SWATH, 1.0, &[PBZIP2])]),
     };
-    let mut contestants = vec![swath(bench, input, SWATH, packing)];
-    let mut absent = Vec::new();
-    for known in tools {
-        match tool(bench, input, known) {
-            Ok(contestant) => contestants.push(contestant),
-            Err(reason) => absent.push(reason),
-        }
-    }
-    contestants.push(control::memory(bench));
-    Ok(Case { contestants, absent, goals })
+    let mut entrants = Entrants::new([swath(bench, &input, SWATH, packing)?], goals);
+    tools.iter().for_each(|known| entrants.add(tool(bench, &input, known)));
+    Ok(entrants)
 }

@@ -1,96 +1,126 @@
 //! Reading many files: against the bare calls, the device, and study B's threads.
 
 use crate::args::FilesReader;
-use crate::bench::{Bench, Residency};
-use crate::case::{Case, Goal};
+use crate::bench::Bench;
+use crate::child;
+use crate::contestants::device;
 use crate::contestants::files::{self, Setting};
-use crate::contestants::{calls, control, device, ingest};
-use crate::trees::Files;
-use anyhow::Result;
+use anyhow::{Context, Result, ensure};
+use clap::ValueEnum;
+use std::ffi::OsStr;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::rc::Rc;
+use swath_study::fields::grove::Grove;
 use swath_study::many::manager::THREADS;
+use swath_study::many::tree::{Spread, Tree};
+use swath_study::measure::{Entrant, Entrants, Goal, Meter};
+use swath_study::peers::Absent;
+use swath_study::results::State;
 
-/// Reads of small sets in one timed run.
-const REPEATS: u64 = 20;
+/// How many files of which size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    files: u64,
+    size: u64,
+    label: &'static str,
+}
+
+const fn shape(files: u64, size: u64, label: &'static str) -> Shape {
+    Shape { files, size, label }
+}
+
+impl Shape {
+    pub(crate) const WARM: Self = shape(100_000, 10_000, "100k-10kB");
+    pub(crate) const COLD: Self = shape(20_000, 10_000, "20k-10kB");
+    /// Study B's three.
+    pub(crate) const SMALL: Self = shape(500, 10_000, "500-10kB");
+    pub(crate) const MEDIUM: Self = shape(124, 1_000_000, "124-1MB");
+    pub(crate) const LARGE: Self = shape(31, 3_600_000, "31-3.6MB");
+
+    /// The same bytes in files of three sizes, for readers whose time is not linear.
+    pub(crate) const LINES: [Self; 3] = [
+        shape(100, 10_000, "100-10kB"),
+        shape(10, 100_000, "10-100kB"),
+        shape(2, 500_000, "2-500kB"),
+    ];
+
+    /// What people call it.
+    pub(crate) fn label(self) -> &'static str {
+        self.label
+    }
+
+    /// Reads in one timed run, of files in the page cache: those of study B's small ones are short.
+    pub(crate) fn repeats(self) -> u64 {
+        if self == Self::SMALL { 20 } else { 1 }
+    }
+
+    /// Makes them; fewer and smaller ones for smoke tests.
+    pub(crate) fn make(self, bench: &Bench) -> Result<Rc<Grove>> {
+        let name = format!("tree-{}", self.label);
+        eprintln!("making {name}");
+        let (most, largest) = bench.pick((u64::MAX, u64::MAX), (40, 100_000));
+        let (files, size) = (self.files.min(most), self.size.min(largest));
+        Grove::new(&bench.stage, &name, &Tree { files, size, spread: Spread::Even, seed: 1 })
+    }
+}
 
 /// Compares reused and fresh memory with the bare calls, the standard library and ripgrep.
-pub(super) fn build_warm<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    let setting = Setting { bench, files: input, residency: Residency::Warm, repeats: 1 };
-    let mut contestants = Vec::from(files::bare(setting)?);
-    contestants.extend([
-        ingest::streamed(setting),
-        ingest::reused(setting),
-        ingest::fresh(setting),
-        files::std_dropped(setting),
-        files::std_kept(setting),
-        control::memory(bench),
-    ]);
-    let mut absent = Vec::new();
-    match files::ripgrep(setting) {
-        Ok(contestant) => contestants.push(contestant),
-        Err(reason) => absent.push(reason),
-    }
-    let goals = vec![
-        Goal::time(ingest::STREAMED, 1.05, &[files::BARE]),
-        Goal::time(ingest::REUSED, 1.05, &[files::BARE_REUSED]),
-        Goal::time(ingest::FRESH, 1.75, &[files::BARE_REUSED]),
-        Goal::speed(ingest::REUSED, 2.8, &[files::RIPGREP]),
-        Goal::speed(ingest::FRESH, 2.8, &[files::RIPGREP]),
-        Goal::speed(ingest::REUSED, 1.15, &[files::STD_DROPPED]),
-        Goal::speed(ingest::FRESH, 1.15, &[files::STD_KEPT]),
+pub(super) fn build_warm(warm: &Setting<'_>) -> Result<Entrants> {
+    let mut here = Vec::from(warm.bare()?);
+    let swath = [warm.streamed(), warm.reused(), warm.fresh()];
+    here.extend(swath.into_iter().chain([warm.std_dropped(), warm.std_kept()]));
+    let goals = [
+        Goal::time(files::STREAMED, 1.05, &[files::BARE]),
+        Goal::time(files::REUSED, 1.05, &[files::BARE_REUSED]),
+        Goal::time(files::FRESH, 1.75, &[files::BARE_REUSED]),
+        Goal::speed(files::REUSED, 2.8, &[files::RIPGREP]),
+        Goal::speed(files::FRESH, 2.8, &[files::RIPGREP]),
+        Goal::speed(files::REUSED, 1.15, &[files::STD_DROPPED]),
+        Goal::speed(files::FRESH, 1.15, &[files::STD_KEPT]),
     ];
-    Ok(Case { contestants, absent, goals })
+    let mut entrants = Entrants::new(here, goals);
+    entrants.add(warm.ripgrep());
+    Ok(entrants)
 }
 
 /// Reads in flight at which the device and Swath are compared.
 const DEPTHS: [u32; 3] = [64, 128, 256];
 
 /// Compares with random reads of the device at the same depth, and with threads.
-pub(super) fn build_cold<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    let setting = Setting { bench, files: input, residency: Residency::Cold, repeats: 1 };
-    let mut contestants = Vec::new();
-    let absent = device::add(bench, input, &DEPTHS, &mut contestants)?;
-    let mut goals = Vec::new();
+pub(super) fn build_cold(cold: &Setting<'_>) -> Result<Entrants> {
+    let mut entrants = Entrants::default();
+    device::add(cold.bench, &cold.files, &DEPTHS, &mut entrants)?;
     for depth in DEPTHS {
-        contestants.push(ingest::at_depth(setting, depth));
-        goals.push(Goal::speed(&ingest::depth_name(depth), 0.90, &device::names(depth)));
+        entrants.here.push(cold.at_depth(depth));
+        let floor = device::names(depth);
+        entrants.goals.push(Goal::speed(&files::depth_name(depth), 0.90, &floor));
     }
-    contestants.push(ingest::by_ring(setting));
-    contestants.push(ingest::fresh(setting));
-    contestants.extend(THREADS.map(|threads| files::manager(setting, threads)));
-    contestants.push(control::memory(bench));
-    goals.push(Goal::speed(ingest::FRESH, 0.95, &THREADS.map(files::manager_name)));
-    Ok(Case { contestants, absent, goals })
+    entrants.here.extend([cold.by_ring(), cold.fresh()]);
+    entrants.here.extend(THREADS.map(|threads| cold.manager(threads)));
+    entrants.goals.push(beside_managers());
+    Ok(entrants)
 }
 
-/// Compares with every number of threads that study B tried, files in the page cache.
-pub(super) fn build_study<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    let repeats = if input.made.bytes < 10_000_000 { REPEATS } else { 1 };
-    sweep(Setting { bench, files: input, residency: Residency::Warm, repeats })
+fn beside_managers() -> Goal {
+    Goal::speed(files::FRESH, 0.95, &THREADS.map(files::manager_name))
 }
 
-/// The same with files that are not.
-pub(super) fn build_study_cold<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    sweep(Setting { bench, files: input, residency: Residency::Cold, repeats: 1 })
-}
-
-fn sweep(setting: Setting<'_>) -> Result<Case<'_>> {
-    let mut contestants = vec![ingest::fresh(setting)];
-    contestants.extend(THREADS.map(|threads| files::manager(setting, threads)));
-    contestants.push(control::memory(setting.bench));
-    let goals = vec![Goal::speed(ingest::FRESH, 0.95, &THREADS.map(files::manager_name))];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+/// Compares with every number of threads that study B tried.
+pub(super) fn build_study(setting: &Setting<'_>) -> Result<Entrants> {
+    let mut here = vec![setting.fresh()];
+    here.extend(THREADS.map(|threads| setting.manager(threads)));
+    Ok(Entrants::new(here, [beside_managers()]))
 }
 
 /// Shows where study B's "large files get slower" comes from: sizes differ, the bytes do not.
-pub(super) fn build_lines<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    let setting = Setting { bench, files: input, residency: Residency::Warm, repeats: 1 };
-    let contestants = vec![
-        files::one_by_one(setting, files::WHOLE),
-        files::one_by_one(setting, files::LINE_BY_LINE),
-        ingest::fresh(setting),
-        control::memory(bench),
+pub(super) fn build_lines(warm: &Setting<'_>) -> Result<Entrants> {
+    let here = [
+        warm.managed("each file at once", 1, |path| fs::read(path)),
+        warm.managed("line by line, the string made anew", 1, files::by_lines),
+        warm.fresh(),
     ];
-    Ok(Case { contestants, absent: Vec::new(), goals: Vec::new() })
+    Ok(Entrants::new(here, []))
 }
 
 /// Calls of a program that reads a tree from the page cache.
@@ -101,21 +131,79 @@ const CALLS_RING: &str = "swath::ingest, cold, opened by the ring";
 const CALLS_STD: &str = "std::fs::read, warm";
 
 /// Counts system calls.
-pub(super) fn build_calls<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    let (mut contestants, mut absent) = (Vec::new(), Vec::new());
-    for (name, reader, residency) in [
-        (CALLS_WARM, FilesReader::Ingest, Residency::Warm),
-        (CALLS_COLD, FilesReader::Ingest, Residency::Cold),
-        (CALLS_RING, FilesReader::IngestByRing, Residency::Cold),
-        (CALLS_STD, FilesReader::Std, Residency::Warm),
+pub(super) fn build_calls(setting: &Setting<'_>) -> Result<Entrants> {
+    let goals = [Goal::calls_per_file(CALLS_WARM, 3.0), Goal::calls_per_file(CALLS_RING, 0.1)];
+    let mut entrants = Entrants::new([], goals);
+    for (name, reader, state) in [
+        (CALLS_WARM, FilesReader::Ingest, State::Warm),
+        (CALLS_COLD, FilesReader::Ingest, State::Cold),
+        (CALLS_RING, FilesReader::IngestByRing, State::Cold),
+        (CALLS_STD, FilesReader::Std, State::Warm),
     ] {
-        match calls::counted(bench, input, name, reader, residency) {
-            Ok(contestant) => contestants.push(contestant),
-            Err(reason) => absent.push(reason),
+        entrants.add(counted(setting, name, reader, state));
+    }
+    Ok(entrants)
+}
+
+/// Reads files in a process of its own whose system calls strace(1) counts; its time is that below
+/// strace. What io_uring does inside the kernel on request is no system call; entering it is one.
+fn counted(
+    setting: &Setting<'_>,
+    name: &str,
+    reader: FilesReader,
+    state: State,
+) -> Result<Entrant, Absent> {
+    let mut strace = Command::new("strace");
+    let strace = strace.arg("-V").stdin(Stdio::null()).stdout(Stdio::null()).status();
+    strace.map_err(|error| Absent::new(name, format!("strace: {error}")))?;
+    let trace = setting.bench.stage.output("trace");
+    Ok(setting.files.entrant(name, state, 0, move |files: &Grove, meter: &mut Meter| {
+        let word = reader.to_possible_value().context("every reader has a word")?;
+        let strace: [&OsStr; 5] =
+            ["strace".as_ref(), "-f".as_ref(), "-c".as_ref(), "-o".as_ref(), trace.as_ref()];
+        let words: [&OsStr; 3] =
+            ["read-files".as_ref(), word.get_name().as_ref(), files.folder.as_ref()];
+        let outcome = child::start(&strace, &words)?.tell(meter);
+        let calls = total(&fs::read_to_string(&trace)?)?;
+        fs::remove_file(&trace)?;
+        meter.note("calls_per_file", calls as f64 / files.made.files as f64);
+        Ok(outcome)
+    }))
+}
+
+/// Adds up the calls in strace's table: `% time, seconds, usecs/call, calls, [errors,] syscall`.
+fn total(table: &str) -> Result<u64> {
+    let mut total = 0;
+    for line in table.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        // What it says of a thread that it let go begins with a number, too.
+        let is_row = words.first().is_some_and(|word| word.parse::<f64>().is_ok())
+            && !line.contains("<detached");
+        if is_row && words.last() != Some(&"total") {
+            let calls = words.get(3).with_context(|| format!("strace: {line:?}"))?;
+            total += calls.parse::<u64>().with_context(|| format!("strace: {line:?}"))?;
         }
     }
-    contestants.push(control::memory(bench));
-    let goals =
-        vec![Goal::calls_per_file(CALLS_WARM, 3.0), Goal::calls_per_file(CALLS_RING, 0.1)];
-    Ok(Case { contestants, absent, goals })
+    ensure!(total > 0, "strace counted nothing:\n{table}");
+    Ok(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_of_strace_is_added_up() {
+        let table = "\
+19665 ???( <detached ...>
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ------------------
+ 60.00    0.006000           3      2000        12 openat
+ 40.00    0.004000           2      2000           read
+------ ----------- ----------- --------- --------- ------------------
+100.00    0.010000           2      4000        12 total
+";
+        assert_eq!(total(table).expect("a table"), 4000);
+        assert!(total("").is_err() && total(" 1.00 2 3 x y\n").is_err());
+    }
 }

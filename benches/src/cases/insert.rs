@@ -5,80 +5,77 @@
 //! index once, is the flat index's line of the second case.
 
 use crate::bench::Bench;
-use crate::case::Case;
-use crate::contestants::control;
-use crate::contestants::order::{at_once, expected_after, insert, per_reported};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::rc::Rc;
-use swath_study::harness::{Contestant, Work, timed};
+use swath_study::fields::orders::{Operation, Structure, insert_shared};
+use swath_study::measure::{Entrant, Entrants, Outcome};
 use swath_study::order::flat::Flat;
-use swath_study::order::grown::{Grown, insert_by_all};
+use swath_study::order::grown::Grown;
 use swath_study::order::linked::LinkedList;
 use swath_study::order::packed::Packed;
 use swath_study::order::skip::SkipList;
 use swath_study::order::tree::BTree;
-use swath_study::order::{Handle, Item, Order};
-use swath_study::random::SplitMix64;
+use swath_study::order::{Item, Order};
 
+pub(super) const TREE: &str = "B-tree";
+pub(super) const PACKED: &str = "packed array";
+pub(super) const SKIP: &str = "skip list";
+pub(super) const LIST: &str = "linked list";
 const FLAT: &str = "flat index";
-const TREE: &str = "B-tree";
-const PACKED: &str = "packed array";
-const SKIP: &str = "skip list";
-const LIST: &str = "linked list";
 
-/// Insertions in one run, and those that make all sums anew each time.
-const SOME: u32 = 100_000;
-const FEW: u32 = 5;
+/// Operations in one run, and those that make all sums anew, or walk through half of all items, each
+/// time.
+pub(super) const SOME: usize = 100_000;
+pub(super) const FEW: usize = 5;
 
-/// Compares insertions behind any item, the skip list's by all workers too.
-pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
-    let some = if bench.quick { 100 } else { SOME };
-    let list = Grown::<LinkedList>::new(count);
-    let flat = Grown::<Flat>::at_once(list.order.iter().map(|it| it.1));
-    let contestants = vec![
-        insert(LIST, list, some),
-        insert(TREE, Grown::<BTree>::new(count), some),
-        insert(PACKED, Grown::<Packed>::new(count), some),
-        insert(SKIP, Grown::<SkipList>::new(count), some),
-        insert_shared(bench, count, some)?,
-        insert(FLAT, flat, FEW),
-        control::memory(bench),
-    ];
-    Ok(Case { contestants, absent: Vec::new(), goals: Vec::new() })
+/// Somebody who does something so often with a structure.
+pub(super) fn does<O: Order + 'static>(
+    name: &str,
+    grown: Grown<O>,
+    operation: Operation,
+    count: usize,
+) -> Entrant {
+    Structure::new(grown).entrant(name, operation, count)
 }
 
-/// Times insertions by all workers at the same time, `count` of them together.
-fn insert_shared(bench: &Bench, items: usize, count: u32) -> Result<Contestant<'_>> {
-    let workers = u32::try_from(bench.workers)?;
-    let each = count.div_ceil(workers);
-    let list = Grown::<SkipList>::new(items).order;
-    let handles: Vec<_> = list.iter().map(|it| it.0).collect();
-    let (expected, mut random) = (expected_after(&list, each * workers), SplitMix64::new(1));
-    let name = format!("skip list, {workers} workers");
-    Ok(Contestant::new(name, expected, move || {
-        let mut draw = || handles[random.below(handles.len())];
-        let places: Vec<Vec<Handle>> =
-            (0..workers).map(|_| (0..each).map(|_| draw()).collect()).collect();
-        let (inserted, timing) = timed(|| insert_by_all(&list, &places))?;
-        let work = Work::new(list.bytes(), list.len() as u64);
-        for handle in inserted.context("an insertion was refused")? {
-            list.delete_shared(handle);
-        }
-        Ok(work.with_timing(per_reported(timing, each * workers)))
-    }))
+/// Compares insertions behind any item, the skip list's by all workers too.
+pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
+    let some = bench.pick(SOME, 100);
+    let list = Grown::<LinkedList>::new(count);
+    let flat = Grown::<Flat>::at_once(list.order.iter().map(|it| it.1));
+    let shared = format!("skip list, {} workers", bench.workers);
+    let here = [
+        does(LIST, list, Operation::Insert, some),
+        does(TREE, Grown::<BTree>::new(count), Operation::Insert, some),
+        does(PACKED, Grown::<Packed>::new(count), Operation::Insert, some),
+        does(SKIP, Grown::<SkipList>::new(count), Operation::Insert, some),
+        insert_shared(&shared, count, some, bench.workers),
+        does(FLAT, flat, Operation::Insert, FEW),
+    ];
+    Ok(Entrants::new(here, []))
 }
 
 /// Compares making everything at once, from items in order.
-pub(super) fn build_at_once(bench: &Bench, count: usize) -> Result<Case<'_>> {
+pub(super) fn build_at_once(_: &Bench, count: usize) -> Result<Entrants> {
     let list = Grown::<LinkedList>::new(count).order;
     let items: Rc<Vec<Item>> = Rc::new(list.iter().map(|it| it.1).collect());
-    let contestants = vec![
+    let here = [
         at_once::<Flat>(FLAT, &items),
         at_once::<LinkedList>(LIST, &items),
         at_once::<BTree>(TREE, &items),
         at_once::<Packed>(PACKED, &items),
         at_once::<SkipList>(SKIP, &items),
-        control::memory(bench),
     ];
-    Ok(Case { contestants, absent: Vec::new(), goals: Vec::new() })
+    Ok(Entrants::new(here, []))
+}
+
+/// Times making the whole structure from items in order; dropping it is not timed.
+fn at_once<O: Order + 'static>(name: &str, items: &Rc<Vec<Item>>) -> Entrant {
+    let items = Rc::clone(items);
+    let bytes = items.iter().map(|item| item.len).sum();
+    let expected = Outcome { bytes, checksum: items.len() as u64 };
+    Entrant::new(name, expected, move |meter| {
+        let order = meter.measure(|| O::from_items(items.iter().copied()))?;
+        Ok(Outcome { bytes: order.bytes(), checksum: order.len() as u64 })
+    })
 }

@@ -1,60 +1,61 @@
 //! What processors with narrower vectors would do: the same work with a limit on the level.
 
 use crate::bench::Bench;
-use crate::case::{Case, Goal};
-use crate::cases::{graph, price, table};
-use crate::contestants::control;
-use crate::contestants::text::{Parsed, Text};
+use crate::cases::price::contracts;
+use crate::contestants::text::{self, Text};
 use anyhow::Result;
 use std::path::Path;
 use swath_simd::{Level, limit_level};
+use swath_study::fields::graph::{self, Found};
+use swath_study::measure::{Entrant, Entrants, Goal, Meter};
 use swath_study::peers::Absent;
+use swath_study::pricing::Form;
+use swath_study::results::State;
 
 /// Of the speed with AVX-512.
 const SHARE: f64 = 0.70;
 
-pub(super) fn build_coo<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    Ok(case(bench, text, graph::coordinates))
+type Parse = fn(&Path, usize, &mut Meter) -> Result<Found>;
+
+pub(super) fn build_coo(bench: &Bench, text: &Text) -> Result<Entrants> {
+    Ok(parsed(bench, text, graph::coordinates))
 }
 
-pub(super) fn build_csr<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    Ok(case(bench, text, graph::rows))
+pub(super) fn build_csr(bench: &Bench, text: &Text) -> Result<Entrants> {
+    Ok(parsed(bench, text, graph::rows))
 }
 
-pub(super) fn build_table<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    Ok(case(bench, text, table::read))
+pub(super) fn build_table(bench: &Bench, text: &Text) -> Result<Entrants> {
+    Ok(parsed(bench, text, text::table))
 }
 
-pub(super) fn build_price<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    let prices = bench.output("prices");
-    Ok(case(bench, text, move |path, workers| {
-        let done = price::priced(path, &prices, workers)?;
-        // What is in the file is compared in the case of pricing.
-        Ok(Parsed { sum: 0, ..done })
-    }))
+fn parsed(bench: &Bench, text: &Text, parse: Parse) -> Entrants {
+    let workers = bench.workers;
+    levels(|name| text.entrant(name, move |path, meter| parse(path, workers, meter)))
 }
 
-fn case<'b>(
-    bench: &'b Bench,
-    text: &'b Text,
-    run: impl Fn(&Path, usize) -> Result<Parsed> + Clone + 'b,
-) -> Case<'b> {
-    let (mut contestants, mut absent) = (Vec::new(), Vec::new());
-    for level in Level::ALL.into_iter().rev() {
+pub(super) fn build_price(bench: &Bench, text: &Text) -> Result<Entrants> {
+    let contracts = contracts(bench, text)?;
+    Ok(levels(|name| contracts.entrant(name, Form::Swath, bench.workers, State::Warm)))
+}
+
+/// Somebody for each level that is there.
+fn levels(entrant: impl Fn(&str) -> Entrant) -> Entrants {
+    let limited = |level: Level| {
         let name = level.to_string();
         if !level.available() {
-            absent.push(Absent::new(&name, "this processor does not have it"));
-            continue;
+            return Err(Absent::new(&name, "this processor does not have it"));
         }
-        let run = run.clone();
-        contestants.push(text.swath(bench, &name, move |path| {
-            limit_level(level);
-            let parsed = run(path, bench.workers);
-            limit_level(Level::Avx512);
-            parsed
-        }));
-    }
-    contestants.push(control::memory(bench));
+        let limit = |level| {
+            move || {
+                limit_level(level);
+                Ok(())
+            }
+        };
+        Ok(entrant(&name).with_before(limit(level)).with_after(limit(Level::Avx512)))
+    };
     let (wide, narrow) = (Level::Avx512.to_string(), Level::Avx2.to_string());
-    Case { contestants, absent, goals: vec![Goal::speed(&narrow, SHARE, &[wide])] }
+    let mut entrants = Entrants::new([], [Goal::speed(&narrow, SHARE, &[wide])]);
+    Level::ALL.into_iter().rev().for_each(|level| entrants.add(limited(level)));
+    entrants
 }

@@ -1,13 +1,13 @@
 //! How much memory a read, a scan or a parser takes, each in a process of its own.
 
 use crate::args::Consumer;
-use crate::bench::{Bench, Input, Residency, Size};
-use crate::case::{Case, Goal};
-use crate::contestants::control;
+use crate::bench::{Bench, Size};
+use crate::contestants::consumer;
 use crate::contestants::text::Text;
-use crate::memory_child;
 use anyhow::Result;
-use swath_study::harness::Contestant;
+use std::rc::Rc;
+use swath_study::measure::{Entrant, Entrants, Goal, Input};
+use swath_study::results::State;
 
 const READ: &str = "swath::read";
 const SCAN: &str = "swath sum, pread";
@@ -21,32 +21,25 @@ const READ_MIB: f64 = 32.0;
 /// MiB that a scan may take for each worker.
 const SCAN_MIB: f64 = 2.0;
 
+/// Swath, in a process of its own, for its peak of memory.
+pub(super) fn peak(bench: &Bench, input: &Rc<Input>, name: &str, what: Consumer) -> Entrant {
+    let workers = bench.workers;
+    input.entrant(name, State::Warm, move |input, meter| {
+        Ok(consumer::start(what, &input.path, workers)?.tell(meter))
+    })
+}
+
 /// Compares peaks with the file's size. A map's pages belong to the page cache, so its scan
 /// is listed but not judged.
-pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    let of = |name, what| contestant(bench, input, name, what);
-    let contestants = vec![
-        of(READ, Consumer::Read),
-        of(SCAN, Consumer::Scan),
-        of(SCAN_MAP, Consumer::ScanMap),
-        control::memory(bench),
-    ];
-    let goals = vec![
+pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
+    let input = bench.bytes(size)?;
+    let here = [(READ, Consumer::Read), (SCAN, Consumer::Scan), (SCAN_MAP, Consumer::ScanMap)]
+        .map(|(name, what)| peak(bench, &input, name, what));
+    let goals = [
         Goal::peak_mib(READ, input.made.bytes as f64 / MIB + READ_MIB),
         Goal::peak_mib(SCAN, SCAN_MIB * bench.workers as f64),
     ];
-    Ok(Case { contestants, absent: Vec::new(), goals })
-}
-
-fn contestant<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    name: &str,
-    what: Consumer,
-) -> Contestant<'b> {
-    let run = move || memory_child::start(what, &input.path, bench.workers);
-    Contestant::new(name, input.expected(1), run)
-        .with_before(move || bench.bring(input, Residency::Warm))
+    Ok(Entrants::new(here, goals))
 }
 
 const COORDINATES: &str = "swath matrix::read";
@@ -55,27 +48,29 @@ const TABLE: &str = "swath table::read";
 
 /// A parser may take a tenth more than what it leaves, and these MiB.
 fn beside(bytes: u64) -> f64 {
-    1.1 * bytes as f64 / MIB + 64.0
+    1.1 * (bytes as f64) / MIB + 64.0
+}
+
+/// Somebody who parses the text.
+fn parser(bench: &Bench, text: &Text, name: &str, what: Consumer) -> Entrant {
+    peak(bench, &text.input, name, what).giving(text.found.sum)
 }
 
 /// Compares the peak of parsing edges with the arrays that are made of them.
-pub(super) fn build_graph<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    let contestants = vec![
-        text.peak(bench, COORDINATES, Consumer::Coordinates),
-        text.peak(bench, ROWS, Consumer::Rows),
-        control::memory(bench),
-    ];
+pub(super) fn build_graph(bench: &Bench, text: &Text) -> Result<Entrants> {
+    let here = [(COORDINATES, Consumer::Coordinates), (ROWS, Consumer::Rows)]
+        .map(|(name, what)| parser(bench, text, name, what));
+    let values = text.found.values;
     // Two ids of 32 bits for each edge; or one, and an offset for each vertex, which has sixteen.
-    let goals = vec![
-        Goal::peak_mib(COORDINATES, beside(8 * text.values)),
-        Goal::peak_mib(ROWS, beside(4 * text.values + 8 * text.values / 16)),
+    let goals = [
+        Goal::peak_mib(COORDINATES, beside(8 * values)),
+        Goal::peak_mib(ROWS, beside(4 * values + 8 * values / 16)),
     ];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    Ok(Entrants::new(here, goals))
 }
 
 /// Compares the peak of parsing a table with its numbers.
-pub(super) fn build_table<'b>(bench: &'b Bench, text: &'b Text) -> Result<Case<'b>> {
-    let contestants = vec![text.peak(bench, TABLE, Consumer::Table), control::memory(bench)];
-    let goals = vec![Goal::peak_mib(TABLE, beside(8 * text.values))];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+pub(super) fn build_table(bench: &Bench, text: &Text) -> Result<Entrants> {
+    let goals = [Goal::peak_mib(TABLE, beside(8 * text.found.values))];
+    Ok(Entrants::new([parser(bench, text, TABLE, Consumer::Table)], goals))
 }

@@ -4,17 +4,14 @@
 //! page cache gives. "As fast as all together" is one copy with the sum of their rates: what no
 //! division of the work can beat.
 
-use crate::bench::{Bench, Input, Residency, SharedPages, Size};
-use crate::case::{Case, Goal};
-use crate::contestants::control;
+use crate::bench::{Bench, Size};
+use crate::contestants::file::{Residency, Setting};
 use anyhow::Result;
 use std::fs;
-use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use swath::{ReadAt, ReadOptions, Source};
-use swath_study::harness::{Contestant, Work, timed};
-use swath_study::limits;
+use swath_study::measure::{Entrant, Entrants, Goal};
 use swath_study::mirror::{Throttled, even_split};
 
 const ONE: &str = "one copy";
@@ -44,12 +41,12 @@ enum Reader {
 }
 
 /// Compares copies on devices of their own.
-pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    let rate = if bench.quick { QUICK_RATE } else { RATE };
+pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = Setting::bytes(bench, size, Residency::Warm)?;
+    let rate = bench.pick(RATE, QUICK_RATE);
     let (even, slow) = ([rate; 4], [rate, rate, rate / SLOWER, rate]);
     let together: u64 = slow.iter().sum();
-    let pages = bench.pages_for(input)?;
-    let contestants = [
+    let here = [
         (ONE, &even[..1], Reader::Swath),
         (FOUR, &even[..], Reader::Swath),
         (FOUR_EVEN, &even[..], Reader::EvenSplit),
@@ -57,28 +54,16 @@ pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<C
         (SLOW, &slow[..], Reader::Swath),
         (SLOW_EVEN, &slow[..], Reader::EvenSplit),
     ];
-    let mut contestants: Vec<_> = contestants
-        .into_iter()
-        .map(|(name, rates, reader)| {
-            throttled(bench, input, &pages, name, rates.to_vec(), reader)
-        })
-        .collect();
-    contestants.push(control::memory(bench));
+    let here = here.map(|(name, rates, reader)| throttled(&warm, name, rates, reader));
     let goals =
-        vec![Goal::speed(FOUR, FOUR_TIMES, &[ONE]), Goal::speed(SLOW, SLOW_SHARE, &[TOGETHER])];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+        [Goal::speed(FOUR, FOUR_TIMES, &[ONE]), Goal::speed(SLOW, SLOW_SHARE, &[TOGETHER])];
+    Ok(Entrants::new(here, goals))
 }
 
-fn throttled<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    pages: &SharedPages,
-    name: &str,
-    rates: Vec<u64>,
-    reader: Reader,
-) -> Contestant<'b> {
-    let read = move |target: &mut [u8]| {
-        let open = |&rate: &u64| Throttled::open(&input.path, rate);
+fn throttled(warm: &Setting<'_>, name: &str, rates: &[u64], reader: Reader) -> Entrant {
+    let (path, rates) = (warm.input.path.clone(), rates.to_vec());
+    warm.reusing(name, move |target| {
+        let open = |&rate: &u64| Throttled::open(&path, rate);
         let copies: Vec<Throttled> = rates.iter().map(open).collect::<Result<_, _>>()?;
         match reader {
             Reader::EvenSplit => even_split(&copies, target)?,
@@ -89,8 +74,7 @@ fn throttled<'b>(
             }
         }
         Ok(())
-    };
-    into_pages(bench, input, pages, name, 1, read)
+    })
 }
 
 const FILE: &str = "swath, the file";
@@ -103,71 +87,20 @@ const COST: f64 = 1.02;
 const REPEATS: u64 = 4;
 
 /// Compares copies on one device with one of them.
-pub(super) fn build_device<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    _: Size,
-) -> Result<Case<'b>> {
-    let folder = bench.output("mirrors");
-    fs::create_dir_all(&folder)?;
-    let mut paths = vec![input.path.clone()];
-    for name in ["b", "c"] {
-        let path = folder.join(name);
-        fs::copy(&input.path, &path)?;
-        paths.push(path);
-    }
-    let pages = bench.pages_for(input)?;
-    let copies = Rc::new(Copies { folder, paths });
-    let file = |target: &mut [u8]| {
-        ReadOptions::new().read_into(&input.path, target)?;
+pub(super) fn build_device(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = Setting::bytes(bench, size, Residency::Warm)?.times(REPEATS);
+    let copy = |name: &str| {
+        bench.stage.made(name, |path| {
+            fs::copy(&warm.input.path, path)?;
+            Ok(warm.input.made)
+        })
+    };
+    let mirrors = [Rc::clone(&warm.input), copy("b")?, copy("c")?];
+    let read = move |target: &mut [u8]| {
+        let paths = mirrors.each_ref().map(|copy| &copy.path);
+        ReadOptions::new().read_into(Source::mirrored(paths), target)?;
         Ok(())
     };
-    let theirs = Rc::clone(&copies);
-    let mirrors = move |target: &mut [u8]| {
-        ReadOptions::new().read_into(Source::mirrored(&theirs.paths), target)?;
-        Ok(())
-    };
-    let contestants = vec![
-        into_pages(bench, input, &pages, FILE, REPEATS, file),
-        into_pages(bench, input, &pages, MIRRORS, REPEATS, mirrors),
-        control::memory(bench),
-    ];
-    let goals = vec![Goal::time(MIRRORS, COST, &[FILE])];
-    Ok(Case { contestants, absent: Vec::new(), goals })
-}
-
-/// The mirrors of the input; removed with the last of those who read them.
-struct Copies {
-    folder: PathBuf,
-    paths: Vec<PathBuf>,
-}
-
-impl Drop for Copies {
-    fn drop(&mut self) {
-        // What stays is replaced by the next run.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
-}
-
-/// Times reads of a warm file into pages that exist.
-fn into_pages<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    pages: &SharedPages,
-    name: &str,
-    repeats: u64,
-    mut read: impl FnMut(&mut [u8]) -> Result<()> + 'b,
-) -> Contestant<'b> {
-    let pages = Rc::clone(pages);
-    let run = move || {
-        let mut pages = pages.borrow_mut();
-        let target = &mut pages[..input.len()];
-        limits::fill(target, 0, bench.workers);
-        let (result, timing) = timed(|| (0..repeats).try_for_each(|_| read(target)))?;
-        result?;
-        let sum = limits::memory_sum(target, bench.workers);
-        Ok(Work::new(input.made.bytes * repeats, sum).with_timing(timing))
-    };
-    Contestant::new(name, input.expected(repeats), run)
-        .with_before(move || bench.bring(input, Residency::Warm))
+    let here = [warm.read_into(FILE, ReadOptions::new()), warm.reusing(MIRRORS, read)];
+    Ok(Entrants::new(here, [Goal::time(MIRRORS, COST, &[FILE])]))
 }

@@ -5,13 +5,11 @@
 //! cache can win a single cold read and lose the next one, so `auto` is compared with all
 //! settings and, separately, with those that leave the page cache as it does.
 
-use crate::bench::{Bench, Input, Residency, Size};
-use crate::case::{Case, Goal};
-use crate::contestants::control;
-use crate::contestants::swath::{self, Named, fixed};
-use crate::contestants::timing::Setting;
-use ::swath::{PageCache, ReadOptions};
+use crate::bench::{Bench, Size};
+use crate::contestants::file::{Named, Residency, Setting, fixed};
 use anyhow::Result;
+use swath::{PageCache, ReadOptions};
+use swath_study::measure::{Entrants, Goal};
 
 const AUTO: &str = "auto";
 const AUTO_BYPASS: &str = "auto, told to bypass";
@@ -19,35 +17,17 @@ const AUTO_BYPASS: &str = "auto, told to bypass";
 /// Time that `auto` may take, as a multiple of the best.
 const REGRET: f64 = 1.05;
 
-/// On a file in the page cache.
-pub(super) fn build_warm<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    build(Setting { bench, input, residency: Residency::Warm })
-}
-
-/// On a file that is not.
-pub(super) fn build_cold<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    build(Setting { bench, input, residency: Residency::Cold })
-}
-
-/// On a file of which every second window is.
-pub(super) fn build_half<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    build(Setting { bench, input, residency: Residency::Half })
-}
-
-fn build(setting: Setting<'_>) -> Result<Case<'_>> {
-    let pages = setting.bench.pages_for(setting.input)?;
+pub(super) fn build(bench: &Bench, size: Size, residency: Residency) -> Result<Entrants> {
+    let file = Setting::bytes(bench, size, residency)?;
     let (keeping, bypassing) = (fixed(PageCache::Keep), fixed(PageCache::Bypass));
-    let goals = goals(&names(&keeping), &names(&bypassing), setting.residency);
-    let autos = [
-        Named::new(AUTO, ReadOptions::new()),
-        Named::new(AUTO_BYPASS, ReadOptions::new().with_page_cache(PageCache::Bypass)),
-    ];
-    let settings = keeping.into_iter().chain(bypassing).chain(autos);
-    let repeats = setting.input.repeats;
-    let mut contestants: Vec<_> =
-        settings.map(|named| swath::into_pages(setting, &pages, repeats, named)).collect();
-    contestants.push(control::memory(setting.bench));
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    let goals = goals(&names(&keeping), &names(&bypassing), residency);
+    let bypass = ReadOptions::new().with_page_cache(PageCache::Bypass);
+    let settings = keeping.into_iter().chain(bypassing);
+    let mut here: Vec<_> =
+        settings.map(|Named { name, options }| file.read_into(&name, options)).collect();
+    here.push(file.read_into(AUTO, ReadOptions::new()));
+    here.push(file.read_into(AUTO_BYPASS, bypass));
+    Ok(Entrants::new(here, goals))
 }
 
 fn names(settings: &[Named]) -> Vec<&str> {

@@ -3,14 +3,13 @@
 //! Seconds are those of a million searches, so they are µs of one. Slow structures search less
 //! often, and their time is scaled.
 
+use super::insert::{FEW, LIST, PACKED, SKIP, SOME, TREE, does};
 use crate::bench::Bench;
-use crate::case::{Case, Goal};
-use crate::contestants::control;
-use crate::contestants::order::{Offsets, REPORTED, Searches, look, look_for_rank, seek};
 use anyhow::{Context, Result};
 use std::rc::Rc;
 use swath::append::ExtentIndex;
-use swath_study::harness::Contestant;
+use swath_study::fields::orders::{Operation, offsets, report};
+use swath_study::measure::{Entrant, Entrants, Goal, Meter, Outcome};
 use swath_study::order::Order;
 use swath_study::order::flat::Flat;
 use swath_study::order::grown::Grown;
@@ -22,69 +21,78 @@ use swath_study::order::tree::BTree;
 const INDEX: &str = "flat index";
 const INDEX_LATENCY: &str = "flat index, one search after the other";
 const FLAT: &str = "flat index, and the item";
-const TREE: &str = "B-tree";
-const PACKED: &str = "packed array";
-const SKIP: &str = "skip list";
-const LIST: &str = "linked list";
 
 /// CPU seconds of a million searches: 30 ns each.
 const INDEX_SECONDS: f64 = 0.030;
 
-/// Searches of the trees, and of the list, each of whose walks through half of all items.
-const SOME: u32 = 100_000;
-const FEW: u32 = 5;
-
 /// Compares the flat index with the structures that can also be inserted into. It says which
 /// item holds the byte; they have the item at hand, so it is timed with a look at that, too.
-pub(super) fn build(bench: &Bench, count: usize) -> Result<Case<'_>> {
-    let list = Grown::<LinkedList>::new(count).order;
-    let flat = Rc::new(Grown::<Flat>::at_once(list.iter().map(|it| it.1)).order);
-    let tree = Rc::new(Grown::<BTree>::new(count).order);
-    let offsets = Offsets::new(searches(bench, REPORTED), flat.bytes());
-    let (all, some) = (searches(bench, REPORTED), searches(bench, SOME));
-    let index = |name, searches| index(name, &flat, &tree, &offsets, all, searches);
-    let contestants = vec![
-        index(INDEX, Searches::Independent)?,
-        index(INDEX_LATENCY, Searches::OneAfterTheOther)?,
-        of(FLAT, Rc::clone(&flat), &*tree, &offsets, all),
-        of(TREE, tree, &*flat, &offsets, some),
-        of(PACKED, Rc::new(Grown::<Packed>::new(count).order), &*flat, &offsets, some),
-        of(SKIP, Rc::new(Grown::<SkipList>::new(count).order), &*flat, &offsets, some),
-        of(LIST, Rc::new(list), &*flat, &offsets, FEW),
-        control::memory(bench),
+pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
+    let (all, some) = (bench.pick(1_000_000, 100), bench.pick(SOME, 100));
+    let list = Grown::<LinkedList>::new(count);
+    let flat = Grown::<Flat>::at_once(list.order.iter().map(|it| it.1));
+    let tree = Grown::<BTree>::new(count);
+    let index = Index::new(&flat.order, &tree.order, all)?;
+    let here = [
+        index.entrant(INDEX, Searches::Independent),
+        index.entrant(INDEX_LATENCY, Searches::OneAfterTheOther),
+        does(FLAT, flat, Operation::Seek, all),
+        does(TREE, tree, Operation::Seek, some),
+        does(PACKED, Grown::<Packed>::new(count), Operation::Seek, some),
+        does(SKIP, Grown::<SkipList>::new(count), Operation::Seek, some),
+        does(LIST, list, Operation::Seek, FEW),
     ];
-    let goals = vec![Goal::seconds(INDEX, INDEX_SECONDS)];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    Ok(Entrants::new(here, [Goal::seconds(INDEX, INDEX_SECONDS)]))
 }
 
-/// The index alone, of the items of `flat`.
-fn index<'b>(
-    name: &str,
-    flat: &Flat,
-    oracle: &BTree,
-    offsets: &Rc<Offsets>,
-    count: u32,
-    searches: Searches,
-) -> Result<Contestant<'b>> {
-    let lens = flat.iter().map(|it| it.1.len);
-    let index = ExtentIndex::build(lens).context("the items have too many bytes")?;
-    let look = move |offset| {
-        index.find(offset).map_or(u64::MAX, |(rank, within)| rank as u64 + within)
-    };
-    Ok(seek(name, look, |offset| look_for_rank(oracle, offset), offsets, count, searches))
+/// Whether a search may begin before the one before it has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Searches {
+    Independent,
+    OneAfterTheOther,
 }
 
-fn of<'b, O: Order + 'b>(
-    name: &str,
-    order: Rc<O>,
-    oracle: &impl Order,
-    offsets: &Rc<Offsets>,
-    count: u32,
-) -> Contestant<'b> {
-    let find = move |offset| look(&*order, offset);
-    seek(name, find, |offset| look(oracle, offset), offsets, count, Searches::Independent)
+/// The index alone, and what is looked for.
+struct Index {
+    index: ExtentIndex,
+    offsets: Vec<u64>,
+    /// What the searches give together, as another structure finds it.
+    expected: Outcome,
 }
 
-fn searches(bench: &Bench, count: u32) -> u32 {
-    if bench.quick { 100 } else { count }
+impl Index {
+    fn new(flat: &Flat, oracle: &BTree, count: usize) -> Result<Rc<Self>> {
+        let lens = flat.iter().map(|it| it.1.len);
+        let index = ExtentIndex::build(lens).context("the items have too many bytes")?;
+        let offsets: Vec<u64> = offsets(count, flat.bytes()).collect();
+        let look = |&offset: &u64| {
+            let found = oracle.seek(offset);
+            let found = found.and_then(|it| Some((oracle.place(it.handle)?, it.within)));
+            found.map_or(u64::MAX, |(place, within)| place.rank as u64 + within)
+        };
+        let checksum = offsets.iter().map(look).fold(0, u64::wrapping_add);
+        Ok(Rc::new(Self { index, offsets, expected: Outcome { bytes: 0, checksum } }))
+    }
+
+    fn look(&self, searches: Searches) -> u64 {
+        let mut sum = 0_u64;
+        for &offset in &self.offsets {
+            // Sums stay far below 2^63, which no compiler knows: so this adds nothing, and can be
+            // computed only after the last search.
+            let last = if searches == Searches::Independent { 0 } else { sum >> 63 };
+            let found = self.index.find(offset + last);
+            sum =
+                sum.wrapping_add(found.map_or(u64::MAX, |(rank, within)| rank as u64 + within));
+        }
+        sum
+    }
+
+    fn entrant(self: &Rc<Self>, name: &str, searches: Searches) -> Entrant {
+        let here = Rc::clone(self);
+        Entrant::new(name, self.expected, move |meter: &mut Meter| {
+            let checksum = meter.measure(|| here.look(searches))?;
+            report(meter, here.offsets.len());
+            Ok(Outcome { bytes: 0, checksum })
+        })
+    }
 }

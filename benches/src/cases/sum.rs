@@ -1,60 +1,54 @@
 //! Summing a warm file without keeping it.
 
-use crate::bench::{Bench, Input, Residency, Size};
-use crate::case::{Case, Goal};
-use crate::contestants::swath::{self, Scan};
-use crate::contestants::timing::Setting;
-use crate::contestants::{control, limit, peer};
+use crate::bench::{Bench, Size};
+use crate::contestants::file::{RIPGREP, Residency, Scan, Setting};
 use anyhow::Result;
+use swath::ReadOptions;
+use swath_study::fields::sums::of_memory;
+use swath_study::limits::{memory_newlines, memory_sum};
+use swath_study::measure::{Entrants, Goal};
 
+const MEMORY_SUM: &str = "limit: sum of memory";
+const MEMORY_NEWLINES: &str = "limit: newlines of memory";
 const MAP: &str = "swath sum, guarded map";
 const PREAD: &str = "swath sum, pread";
 const NEWLINES: &str = "swath newlines, guarded map";
 
 /// Compares with summing memory and with ripgrep's scan.
-pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    let setting = Setting { bench, input, residency: Residency::Warm };
-    let pages = bench.pages_for(input)?;
-    let mut contestants = vec![
-        limit::memory_sum(bench, input, &pages)?,
-        swath::scan(setting, MAP, Scan::SumMapped),
-        swath::scan(setting, PREAD, Scan::Sum),
-        swath::scan(setting, NEWLINES, Scan::NewlinesMapped),
-        control::memory(bench),
+pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let (input, made) = (&warm.input, warm.input.made);
+    let here = [
+        of_memory(&bench.stage, input, MEMORY_SUM, made.sum, memory_sum)?,
+        warm.scanned(MAP, Scan::SumMapped, ReadOptions::new()),
+        warm.scanned(PREAD, Scan::Sum, ReadOptions::new()),
+        warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
     ];
-    let mut absent = Vec::new();
-    match peer::ripgrep(setting) {
-        Ok(contestant) => contestants.push(contestant),
-        Err(reason) => absent.push(reason),
-    }
-    let goals = vec![
-        Goal::speed(MAP, 0.95, &[limit::MEMORY_SUM]),
-        Goal::speed(PREAD, 0.60, &[limit::MEMORY_SUM]),
-        Goal::speed(MAP, 1.6, &[peer::RIPGREP]),
-        Goal::speed(NEWLINES, 1.6, &[peer::RIPGREP]),
+    let goals = [
+        Goal::speed(MAP, 0.95, &[MEMORY_SUM]),
+        Goal::speed(PREAD, 0.60, &[MEMORY_SUM]),
+        Goal::speed(MAP, 1.6, &[RIPGREP]),
+        Goal::speed(NEWLINES, 1.6, &[RIPGREP]),
     ];
-    Ok(Case { contestants, absent, goals })
+    let mut entrants = Entrants::new(here, goals);
+    entrants.add(warm.ripgrep());
+    Ok(entrants)
 }
 
 const RECORDS: &str = "swath records, pread";
 
 /// Compares counting newlines with counting those of memory.
-pub(super) fn build_newlines<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    _: Size,
-) -> Result<Case<'b>> {
-    let setting = Setting { bench, input, residency: Residency::Warm };
-    let pages = bench.pages_for(input)?;
-    let contestants = vec![
-        limit::memory_newlines(bench, input, &pages)?,
-        swath::scan(setting, NEWLINES, Scan::NewlinesMapped),
-        swath::scan(setting, RECORDS, Scan::Records),
-        control::memory(bench),
+pub(super) fn build_newlines(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
+    let (input, made) = (&warm.input, warm.input.made);
+    let here = [
+        of_memory(&bench.stage, input, MEMORY_NEWLINES, made.lines, memory_newlines)?,
+        warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
+        warm.scanned(RECORDS, Scan::Records, ReadOptions::new()),
     ];
-    let goals = vec![
-        Goal::speed(NEWLINES, 0.95, &[limit::MEMORY_NEWLINES]),
-        Goal::speed(RECORDS, 0.60, &[limit::MEMORY_NEWLINES]),
+    let goals = [
+        Goal::speed(NEWLINES, 0.95, &[MEMORY_NEWLINES]),
+        Goal::speed(RECORDS, 0.60, &[MEMORY_NEWLINES]),
     ];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    Ok(Entrants::new(here, goals))
 }

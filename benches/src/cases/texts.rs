@@ -1,18 +1,17 @@
 //! The texts that formats are measured with, each with what a plain loop finds in it.
 
-use crate::bench::{Bench, Input};
-use crate::contestants::text::Text;
+use crate::bench::Bench;
+use crate::contestants::text::{Text, rounded};
 use anyhow::{Context, Result};
 use std::fs;
 use std::path::Path;
-use swath::append::{Ordered, OrderedOptions};
 use swath::sink::Durability;
 use swath::{Array, OutputOptions};
 use swath_formats::matrix::{Coo, MatrixWriteOptions, Symmetry, Values};
+use swath_study::fields::contracts::unsynced;
+use swath_study::fields::graph::Found;
 use swath_study::workload::graph::{Rmat, Text as GraphText};
 use swath_study::workload::{self, Generated, Kind, Recipe, Style, Table, contracts};
-
-use super::table::rounded;
 
 /// One text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,24 +33,22 @@ pub(crate) enum Recipes {
 impl Recipes {
     /// Makes it, and reads it with a plain loop.
     pub(crate) fn make(self, bench: &Bench) -> Result<Text> {
-        let path = bench.folder().join(self.file());
-        eprintln!("making {}", path.display());
-        self.write(bench, &path)?;
-        let bytes = fs::read(&path).context("cannot read it back")?;
-        let made = Generated {
-            bytes: bytes.len() as u64,
-            lines: bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum(),
-            sum: bytes.iter().map(|&byte| u64::from(byte)).sum(),
-        };
-        let (values, sum) = match self {
-            Self::Pattern | Self::Real => edges(&bytes),
-            Self::Contracts => (made.lines - 1, 0),
-            Self::Integers | Self::Doubles | Self::Fixed => numbers(&bytes),
-        };
-        let input = Input { path, made, repeats: 1 };
-        input.settle()?;
-        let room = usize::try_from(values * 24).unwrap_or(usize::MAX);
-        Ok(Text { input, values, sum, room })
+        eprintln!("making {}", self.file());
+        let mut found = Found { values: 0, sum: 0 };
+        let input = bench.stage.made(&self.file(), |path| {
+            self.write(bench, path)?;
+            let bytes = fs::read(path).context("cannot read it back")?;
+            let lines = bytes.iter().map(|&byte| u64::from(byte == b'\n')).sum();
+            found = match self {
+                Self::Pattern | Self::Real => edges(&bytes),
+                Self::Contracts => Found { values: lines - 1, sum: 0 },
+                Self::Integers | Self::Doubles | Self::Fixed => numbers(&bytes),
+            };
+            let sum = bytes.iter().map(|&byte| u64::from(byte)).sum();
+            Ok(Generated { bytes: bytes.len() as u64, lines, sum })
+        })?;
+        let room = usize::try_from(found.values * 24).unwrap_or(usize::MAX);
+        Ok(Text { input, found, room })
     }
 
     /// What people call it.
@@ -76,31 +73,25 @@ impl Recipes {
     }
 
     fn write(self, bench: &Bench, path: &Path) -> Result<()> {
-        let (quick, seed) = (bench.quick, bench.rounds.seed);
+        let seed = bench.rounds.seed;
         let table = |size: u64, columns, style| {
-            let size = if quick { 1 << 20 } else { size };
+            let size = bench.pick(size, 1 << 20);
             let kind = Kind::Csv(Table { columns, style });
             workload::generate(Recipe { kind, size, seed }, path, 0).map(drop)
         };
         match self {
-            Self::Pattern => graph(path, seed, if quick { 10 } else { 22 }, false),
-            Self::Real => graph(path, seed, if quick { 10 } else { 20 }, true),
+            Self::Pattern => graph(path, seed, bench.pick(22, 10), false),
+            Self::Real => graph(path, seed, bench.pick(20, 10), true),
             Self::Integers => Ok(table(1_000_000_000, 1024, Style::Integers)?),
             Self::Doubles => Ok(table(1_000_000_000, 1024, Style::Fractions(17))?),
             Self::Fixed => Ok(table(500_000_000, 8, Style::Fixed(6))?),
             Self::Contracts => {
-                let count = if quick { 10_000 } else { 2_500_000 };
+                let count = bench.pick(2_500_000, 10_000);
                 contracts::generate(count, seed, 0, unsynced(path)?)?;
                 Ok(())
             }
         }
     }
-}
-
-fn unsynced(path: &Path) -> swath::Result<Ordered> {
-    OrderedOptions::new()
-        .with_output(OutputOptions::new().with_durability(Durability::None))
-        .ordered(path)
 }
 
 /// Edges of each vertex.
@@ -132,17 +123,17 @@ fn graph(path: &Path, seed: u64, scale: u32, is_real: bool) -> Result<()> {
 }
 
 /// Entries, and the sum of their coordinates from 0.
-fn edges(bytes: &[u8]) -> (u64, u64) {
+fn edges(bytes: &[u8]) -> Found {
     let mut lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
     // The line of sizes is the first one that is no comment.
     let _ = lines.by_ref().find(|line| !line.starts_with(b"%"));
-    let (mut count, mut sum) = (0, 0);
+    let mut found = Found { values: 0, sum: 0 };
     for line in lines {
         let mut words = line.split(|&byte| byte == b' ').map(whole);
-        sum += words.next().unwrap_or(0) + words.next().unwrap_or(0) - 2;
-        count += 1;
+        found.sum += words.next().unwrap_or(0) + words.next().unwrap_or(0) - 2;
+        found.values += 1;
     }
-    (count, sum)
+    found
 }
 
 fn whole(digits: &[u8]) -> u64 {
@@ -150,7 +141,7 @@ fn whole(digits: &[u8]) -> u64 {
 }
 
 /// Numbers, and their sum as a whole number.
-fn numbers(bytes: &[u8]) -> (u64, u64) {
+fn numbers(bytes: &[u8]) -> Found {
     let words =
         bytes.split(|&byte| byte == b',' || byte == b'\n').filter(|word| !word.is_empty());
     let (mut count, mut sum) = (0, 0.0);
@@ -162,5 +153,5 @@ fn numbers(bytes: &[u8]) -> (u64, u64) {
         sum += number;
         count += 1;
     }
-    (count, rounded(sum))
+    Found { values: count, sum: rounded(sum) }
 }

@@ -1,13 +1,12 @@
 //! What recording who did what costs.
 
-use crate::bench::{Bench, Input, Residency, Size};
-use crate::case::{Case, Goal};
-use crate::contestants::timing::Setting;
-use crate::contestants::{control, files, ingest, swath};
-use crate::trees::Files;
-use ::swath::ingest::{Arena, IngestOptions};
-use ::swath::{ReadOptions, Timeline};
+use crate::bench::{Bench, Size};
+use crate::contestants::file::{Residency, Scan, Setting};
+use crate::contestants::files;
 use anyhow::Result;
+use swath::ingest::IngestOptions;
+use swath::{ReadOptions, Timeline};
+use swath_study::measure::{Entrants, Goal};
 
 const OFF: &str = "without a timeline";
 const ON: &str = "with a timeline";
@@ -20,46 +19,31 @@ const SUM_ON: &str = "sum, with a timeline";
 const COST: f64 = 1.02;
 
 /// A file in the page cache; there is nothing but memory to wait for, so what it costs is seen.
-pub(super) fn build<'b>(bench: &'b Bench, input: &'b Input, _: Size) -> Result<Case<'b>> {
-    let setting = Setting { bench, input, residency: Residency::Warm };
-    let pages = bench.pages_for(input)?;
-    let plain = ReadOptions::new();
-    let small = ReadOptions::new().with_chunk_size(64 << 10);
+pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
+    let warm = Setting::bytes(bench, size, Residency::Warm)?;
+    let plain = ReadOptions::new;
+    let small = || ReadOptions::new().with_chunk_size(64 << 10);
     // One for all runs: what is kept is bounded, what is recorded is not.
-    let recorded =
-        |options: &ReadOptions| options.clone().with_timeline(Timeline::with_most(1 << 16));
-    let load = |name, options: ReadOptions| {
-        swath::into_pages(setting, &pages, input.repeats, swath::Named::new(name, options))
-    };
-    let contestants = vec![
-        load(OFF, plain.clone()),
-        load(ON, recorded(&plain)),
-        load(SMALL_OFF, small.clone()),
-        load(SMALL_ON, recorded(&small)),
-        swath::summed(setting, swath::Named::new(SUM_OFF, plain.clone())),
-        swath::summed(setting, swath::Named::new(SUM_ON, recorded(&plain))),
-        control::memory(bench),
+    let recorded = |options: ReadOptions| options.with_timeline(Timeline::with_most(1 << 16));
+    let here = [
+        warm.read_into(OFF, plain()),
+        warm.read_into(ON, recorded(plain())),
+        warm.read_into(SMALL_OFF, small()),
+        warm.read_into(SMALL_ON, recorded(small())),
+        warm.scanned(SUM_OFF, Scan::Sum, plain()),
+        warm.scanned(SUM_ON, Scan::Sum, recorded(plain())),
     ];
-    let goals = vec![
-        Goal::time(ON, COST, &[OFF]),
-        Goal::time(SMALL_ON, COST, &[SMALL_OFF]),
-        Goal::time(SUM_ON, COST, &[SUM_OFF]),
-    ];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    let goals = [(ON, OFF), (SMALL_ON, SMALL_OFF), (SUM_ON, SUM_OFF)]
+        .map(|(on, off)| Goal::time(on, COST, &[off]));
+    Ok(Entrants::new(here, goals))
 }
 
 /// Many small files in the page cache: a span for each.
-pub(super) fn build_files<'b>(bench: &'b Bench, input: &'b Files) -> Result<Case<'b>> {
-    let setting =
-        files::Setting { bench, files: input, residency: Residency::Warm, repeats: 1 };
-    let plain = IngestOptions::new().with_arena(Arena::new());
-    let recorded = IngestOptions::new().with_arena(Arena::new());
-    let recorded = recorded.with_read(ReadOptions::new().with_timeline(Timeline::new()));
-    let contestants = vec![
-        ingest::with(setting, OFF, plain),
-        ingest::with(setting, ON, recorded),
-        control::memory(bench),
+pub(super) fn build_files(warm: &files::Setting<'_>) -> Result<Entrants> {
+    let recorded = ReadOptions::new().with_timeline(Timeline::new());
+    let here = [
+        warm.with(OFF, IngestOptions::new()),
+        warm.with(ON, IngestOptions::new().with_read(recorded)),
     ];
-    let goals = vec![Goal::time(ON, COST, &[OFF])];
-    Ok(Case { contestants, absent: Vec::new(), goals })
+    Ok(Entrants::new(here, [Goal::time(ON, COST, &[OFF])]))
 }

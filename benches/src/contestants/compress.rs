@@ -1,19 +1,21 @@
 //! Compressors, each a process of its own, and the check of what they made.
 
-use crate::bench::{Bench, Input, Residency};
-use crate::contestants::program;
+use crate::bench::Bench;
+use crate::child;
 use anyhow::{Context, Result};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
+use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use swath::append::{OrderedOptions, ordered_to};
-use swath::sink::Durability;
-use swath::{OutputOptions, ReadOptions};
+use swath::ReadOptions;
+use swath::append::ordered_to;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
-use swath_study::harness::{Contestant, Work};
+use swath_study::fields::contracts::unsynced;
+use swath_study::measure::{Entrant, Input, Meter, Outcome};
 use swath_study::peers::Absent;
+use swath_study::results::State;
 
 /// What is compressed to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,63 +45,56 @@ pub(crate) struct Tool {
 }
 
 /// A tool that people use today.
-pub(crate) fn tool<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
-    tool: &Tool,
-) -> Result<Contestant<'b>, Absent> {
+pub(crate) fn tool(bench: &Bench, input: &Rc<Input>, tool: &Tool) -> Result<Entrant, Absent> {
     let Tool { name, program, line } = *tool;
-    program::find(program).map_err(|reason| Absent::new(name, reason))?;
+    child::find(program).map_err(|reason| Absent::new(name, reason))?;
     let threads = bench.workers.to_string();
-    Ok(contestant(bench, input, name, move |output| {
-        let words = ["sh", "-c", line].map(OsString::from);
-        let files = [&input.path, output].map(|path| path.as_os_str().to_owned());
-        let words: Vec<_> =
-            words.into_iter().chain(files).chain([threads.clone().into()]).collect();
-        program::run(Path::new("/dev/null"), &words)
+    Ok(entrant(bench, input, name, move |input, output| {
+        vec![
+            "sh".into(),
+            "-c".into(),
+            line.into(),
+            input.into(),
+            output.into(),
+            threads.clone().into(),
+        ]
     }))
 }
 
 /// This library.
-pub(crate) fn swath<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
+pub(crate) fn swath(
+    bench: &Bench,
+    input: &Rc<Input>,
     name: &str,
     packing: Packing,
-) -> Contestant<'b> {
-    contestant(bench, input, name, move |output| {
-        let program = std::env::current_exe().context("cannot find this program")?;
-        let workers = bench.workers.to_string();
-        let words: [&OsStr; 6] = [
-            program.as_ref(),
-            "compress".as_ref(),
-            packing.word().as_ref(),
-            input.path.as_ref(),
-            output.as_ref(),
-            workers.as_ref(),
-        ];
-        program::run(Path::new("/dev/null"), &words)
-    })
+) -> Result<Entrant> {
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let (word, workers) = (packing.word(), bench.workers.to_string());
+    Ok(entrant(bench, input, name, move |input, output| {
+        let (program, workers) = (program.clone().into(), workers.clone().into());
+        vec![program, "compress".into(), word.into(), input.into(), output.into(), workers]
+    }))
 }
 
-fn contestant<'b>(
-    bench: &'b Bench,
-    input: &'b Input,
+/// Somebody whose words are made of input and output.
+fn entrant(
+    bench: &Bench,
+    input: &Rc<Input>,
     name: &str,
-    run: impl Fn(&Path) -> Result<Work> + 'b,
-) -> Contestant<'b> {
-    let output = bench.output("packed");
-    let target = output.clone();
-    let run = move || {
-        let work = run(&target)?;
-        let left = fs::metadata(&target)?.len();
+    words: impl Fn(&Path, &Path) -> Vec<OsString> + 'static,
+) -> Entrant {
+    let target = bench.stage.output("packed");
+    let output = target.clone();
+    let work = move |input: &Input, meter: &mut Meter| {
+        child::run(Path::new("/dev/null"), &words(&input.path, &target))?.tell(meter);
+        meter.note("left_bytes", fs::metadata(&target)?.len() as f64);
         let (bytes, checksum) = unpacked(&target)?;
         fs::remove_file(&target)?;
-        Ok(Work { bytes, checksum, left_bytes: Some(left), ..work })
+        Ok(Outcome { bytes, checksum })
     };
-    Contestant::new(name, input.expected(1), run).with_before(move || {
+    input.entrant(name, State::Warm, work).with_before(move || {
         let _ = fs::remove_file(&output);
-        bench.bring(input, Residency::Warm)
+        Ok(())
     })
 }
 
@@ -107,9 +102,7 @@ fn contestant<'b>(
 pub(crate) fn compress(format: &str, path: &Path, output: &Path, workers: usize) -> Result<()> {
     let format = Format::WORDS.iter().find(|(word, _)| *word == format);
     let &(_, format) = format.context("no such format")?;
-    let output = OrderedOptions::new()
-        .with_output(OutputOptions::new().with_durability(Durability::None))
-        .ordered(output)?;
+    let output = unsynced(output)?;
     CompressOptions::new()
         .with_format(format)
         .with_read(ReadOptions::new().with_workers(workers))

@@ -1,42 +1,37 @@
 //! Random reads of one large file past the page cache: the floor of small cold files.
 
 use crate::bench::Bench;
-use crate::trees::Files;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use std::fs::{self, File};
-use std::path::PathBuf;
+use std::io;
 use std::rc::Rc;
-use swath_study::cache;
-use swath_study::harness::{Contestant, Expected, Work, timed};
+use swath_study::fields::grove::Grove;
 use swath_study::many::device::{Reads, by_ring, by_threads};
+use swath_study::measure::{Entrant, Entrants, Input, Meter, Outcome};
 use swath_study::peers::Absent;
+use swath_study::results::State;
 use swath_study::workload::{Kind, Recipe, generate};
 
 /// The large file: as many places as there are small files, each as long as one of them on the
-/// device. Removed when dropped.
+/// device.
 struct Large {
-    path: PathBuf,
+    input: Rc<Input>,
     size: usize,
-    expected: Expected,
-}
-
-impl Drop for Large {
-    fn drop(&mut self) {
-        // A file that stays is replaced by the next run.
-        let _ = fs::remove_file(&self.path);
-    }
+    /// The first bytes of all places, added up.
+    first: u64,
 }
 
 impl Large {
-    fn make(bench: &Bench, files: &Files) -> Result<Self> {
-        let path = bench.output("random-reads");
+    fn make(bench: &Bench, files: &Grove) -> Result<Self> {
         let size = Reads::size_for(files.made.largest);
-        let len = files.made.files * size as u64;
-        let recipe = Recipe { kind: Kind::Bytes, size: len, seed: 1 };
-        let made = generate(recipe, &path, 0).context("cannot make the large file")?;
-        let first = fs::read(&path)?.iter().step_by(size).map(|&byte| u64::from(byte)).sum();
-        File::open(&path)?.sync_all()?;
-        Ok(Self { path, size, expected: Expected { bytes: made.bytes, checksum: first } })
+        let input = bench.stage.made("random-reads", |path| {
+            let recipe =
+                Recipe { kind: Kind::Bytes, size: files.made.files * size as u64, seed: 1 };
+            Ok(generate(recipe, path, 0)?)
+        })?;
+        let bytes = fs::read(&input.path)?;
+        let first = bytes.iter().step_by(size).map(|&byte| u64::from(byte)).sum();
+        Ok(Self { input, size, first })
     }
 }
 
@@ -60,33 +55,26 @@ fn name(by: By, depth: u32) -> String {
     format!("limit: random O_DIRECT reads, {by}, {depth}")
 }
 
-/// Adds the floor at each of `depths` to the contestants, or says why there is none.
-pub(crate) fn add<'b>(
-    bench: &'b Bench,
-    files: &Files,
+/// Adds the floor at each of `depths` to the entrants, or says why there is none.
+pub(crate) fn add(
+    bench: &Bench,
+    files: &Grove,
     depths: &[u32],
-    contestants: &mut Vec<Contestant<'b>>,
-) -> Result<Vec<Absent>> {
-    let large = Rc::new(Large::make(bench, files)?);
-    let mut absent = Vec::new();
+    entrants: &mut Entrants,
+) -> Result<()> {
+    let large = Large::make(bench, files)?;
     for &depth in depths {
         for by in [By::Ring, By::Threads] {
-            match contestant(bench, &large, by, depth) {
-                Ok(contestant) => contestants.push(contestant),
-                Err(error) => absent.push(Absent::new(&name(by, depth), error.to_string())),
-            }
+            let entrant = entrant(&large, by, depth);
+            entrants
+                .add(entrant.map_err(|error| Absent::new(&name(by, depth), error.to_string())));
         }
     }
-    Ok(absent)
+    Ok(())
 }
 
-fn contestant<'b>(
-    bench: &'b Bench,
-    large: &Rc<Large>,
-    by: By,
-    depth: u32,
-) -> std::io::Result<Contestant<'b>> {
-    let file = File::open(&large.path)?;
+fn entrant(large: &Large, by: By, depth: u32) -> io::Result<Entrant> {
+    let file = File::open(&large.input.path)?;
     let reads = Reads { size: large.size, depth, seed: 1 };
     let read = move || match by {
         By::Ring => by_ring(&file, reads),
@@ -94,12 +82,8 @@ fn contestant<'b>(
     };
     // Where it is refused, it is refused now.
     read()?;
-    let expected = large.expected;
-    let run = move || {
-        let (sum, timing) = timed(&read)?;
-        Ok(Work::new(expected.bytes, sum?).with_timing(timing))
+    let work = move |input: &Input, meter: &mut Meter| {
+        Ok(Outcome { checksum: meter.measure(&read)??, ..input.expected() })
     };
-    let large = Rc::clone(large);
-    let before = move || cache::make_cold(&large.path, bench.cold_by);
-    Ok(Contestant::new(name(by, depth), expected, run).with_before(before))
+    Ok(large.input.entrant(name(by, depth), State::Cold, work).giving(large.first))
 }

@@ -1,66 +1,36 @@
-//! Ways to read many files, Swath's aside: bare calls, the standard library, study B, ripgrep.
+//! Ways to read many files: Swath, bare calls, the standard library, study B, ripgrep.
 
-use crate::bench::{Bench, Residency};
-use crate::contestants::timing::UNREAD;
-use crate::trees::Files;
+use crate::bench::Bench;
 use anyhow::{Context, Result};
+use std::io;
 use std::path::Path;
 use std::rc::Rc;
-use swath_study::harness::{Contestant, Work, timed};
-use swath_study::limits;
+use swath::ingest::{Arena, Files, IngestOptions, OpenedBy};
+use swath::{Error, ReadOptions};
+use swath_os::memory::Pages;
+use swath_study::fields::grove::{Grove, of_files};
 use swath_study::many::bare::Bare;
 use swath_study::many::lines::read_by_lines;
 use swath_study::many::manager::manage;
 use swath_study::many::{Glance, plain};
+use swath_study::measure::{Entrant, Meter, Outcome};
 use swath_study::peers::Absent;
+use swath_study::results::State;
 
 /// Files in a state, read a few times in one timed run.
-#[derive(Clone, Copy)]
 pub(crate) struct Setting<'b> {
     pub(crate) bench: &'b Bench,
-    pub(crate) files: &'b Files,
-    pub(crate) residency: Residency,
+    pub(crate) files: Rc<Grove>,
+    pub(crate) state: State,
     pub(crate) repeats: u64,
 }
 
-impl<'b> Setting<'b> {
-    /// Times reads whose bytes are not kept.
-    pub(crate) fn dropped(
-        self,
-        name: &str,
-        read: impl Fn() -> Result<Glance> + 'b,
-    ) -> Contestant<'b> {
-        let Self { bench, files, residency, repeats } = self;
-        Contestant::new(name, files.glanced(repeats), move || {
-            let (glance, timing) = timed(|| {
-                (1..repeats).try_for_each(|_| read().map(drop))?;
-                read()
-            })?;
-            let glance = glance?;
-            Ok(Work::new(glance.bytes * repeats, glance.sum).with_timing(timing))
-        })
-        .with_before(move || files.prepare(bench, residency, 0))
-    }
-
-    /// Times reads that bring their own memory for all bytes; `sum` looks at them afterwards, and
-    /// gives their number and their sum. Letting go of the last is not timed.
-    pub(crate) fn kept<M>(
-        self,
-        name: &str,
-        read: impl Fn() -> Result<M> + 'b,
-        sum: impl Fn(&M) -> (u64, u64) + 'b,
-    ) -> Contestant<'b> {
-        let Self { bench, files, residency, repeats } = self;
-        Contestant::new(name, files.kept(repeats), move || {
-            let (last, timing) = timed(|| {
-                (1..repeats).try_for_each(|_| read().map(drop))?;
-                read()
-            })?;
-            let (bytes, sum) = sum(&last?);
-            Ok(Work::new(bytes * repeats, sum).with_timing(timing))
-        })
-        .with_before(move || files.prepare(bench, residency, files.len()))
-    }
+/// Times some reads of all files, and looks at the last. Letting go of it is not timed.
+fn last<M>(repeats: u64, meter: &mut Meter, read: impl Fn() -> Result<M>) -> Result<M> {
+    meter.measure(|| {
+        (1..repeats).try_for_each(|_| read().map(drop))?;
+        read()
+    })?
 }
 
 /// Five bare calls a file, into one buffer for each thread.
@@ -68,117 +38,182 @@ pub(crate) const BARE: &str = "limit: bare calls, one buffer a thread";
 /// The same, into memory for all files that is there.
 pub(crate) const BARE_REUSED: &str = "limit: bare calls, reused arena";
 /// The same, into fresh memory.
-pub(crate) const BARE_FRESH: &str = "limit: bare calls, fresh arena";
-
-/// See [`BARE`], [`BARE_REUSED`] and [`BARE_FRESH`].
-pub(crate) fn bare(setting: Setting<'_>) -> Result<[Contestant<'_>; 3]> {
-    let Setting { bench, files, residency, .. } = setting;
-    let workers = bench.workers;
-    let calls = Rc::new(Bare::of(&files.paths).context("cannot look the files up")?);
-    let buffers = {
-        let calls = Rc::clone(&calls);
-        setting.dropped(BARE, move || Ok(calls.through_buffers(workers)?))
-    };
-    let reused = {
-        let calls = Rc::clone(&calls);
-        let mut pages = limits::touched_pages(files.len(), workers)?;
-        Contestant::new(BARE_REUSED, files.kept(1), move || {
-            let target = &mut pages[..files.len()];
-            limits::fill(target, UNREAD, workers);
-            let (read, timing) = timed(|| calls.into_arena(target, workers))?;
-            read?;
-            let sum = limits::memory_sum(target, workers);
-            Ok(Work::new(files.made.bytes, sum).with_timing(timing))
-        })
-        .with_before(move || files.prepare(bench, residency, 0))
-    };
-    let fresh = Setting { repeats: 1, ..setting }.kept(
-        BARE_FRESH,
-        move || {
-            let mut pages = swath_os::memory::Pages::map(files.len())?;
-            // Where huge pages are forbidden, small ones have to do.
-            let _ = pages.advise_huge();
-            calls.into_arena(&mut pages[..files.len()], workers)?;
-            Ok(pages)
-        },
-        move |pages| (files.made.bytes, limits::memory_sum(&pages[..files.len()], workers)),
-    );
-    Ok([buffers, reused, fresh])
-}
-
+const BARE_FRESH: &str = "limit: bare calls, fresh arena";
 /// `std::fs::read` by each thread, the bytes let go.
 pub(crate) const STD_DROPPED: &str = "std::fs::read by each thread, dropped";
 /// The same, all bytes kept.
 pub(crate) const STD_KEPT: &str = "std::fs::read by each thread, kept";
-
-/// See [`STD_DROPPED`].
-pub(crate) fn std_dropped(setting: Setting<'_>) -> Contestant<'_> {
-    let Setting { bench, files, .. } = setting;
-    setting.dropped(STD_DROPPED, move || Ok(plain::read_and_drop(&files.paths, bench.workers)?))
-}
-
-/// See [`STD_KEPT`].
-pub(crate) fn std_kept(setting: Setting<'_>) -> Contestant<'_> {
-    let Setting { bench, files, .. } = setting;
-    let read = move || Ok(plain::read_all(&files.paths, bench.workers)?);
-    setting.kept(STD_KEPT, read, |files| sum(files))
-}
-
-fn sum(files: &[Vec<u8>]) -> (u64, u64) {
-    files.iter().fold((0, 0), |(bytes, sum), file| {
-        (bytes + file.len() as u64, sum + limits::memory_sum(file, 1))
-    })
-}
+/// Counts the lines of all files with ripgrep, its start included.
+pub(crate) const RIPGREP: &str = "rg -c ''";
 
 /// Study B's task manager with so many threads.
 pub(crate) fn manager_name(threads: usize) -> String {
     format!("study B's task manager, {threads}")
 }
 
-/// See [`manager_name`].
-pub(crate) fn manager(setting: Setting<'_>, threads: usize) -> Contestant<'_> {
-    let files = setting.files;
-    let read = move || Ok(manage(&files.paths, threads, |path| std::fs::read(path))?);
-    setting.kept(&manager_name(threads), read, |files| sum(files))
+/// Reads one file after the other as study B does, line by line.
+pub(crate) fn by_lines(path: &Path) -> io::Result<Vec<u8>> {
+    Ok(read_by_lines(path)?.into_bytes())
 }
 
-/// A way to read one file after the other.
-pub(crate) struct OneByOne {
-    name: &'static str,
-    read: fn(&Path) -> std::io::Result<Vec<u8>>,
+impl Setting<'_> {
+    /// Times reads whose bytes are not kept.
+    fn dropped(
+        &self,
+        name: &str,
+        read: impl Fn(&Grove) -> Result<Glance> + 'static,
+    ) -> Entrant {
+        let repeats = self.repeats;
+        let entrant = self.files.entrant(name, self.state, 0, move |files, meter| {
+            let Glance { bytes, sum, .. } = last(repeats, meter, || read(files))?;
+            Ok(Outcome { bytes, checksum: sum })
+        });
+        entrant.giving(self.files.glance.sum).times(repeats)
+    }
+
+    /// Times reads that bring their own memory for all bytes; `look` sums them afterwards.
+    fn kept<M>(
+        &self,
+        name: &str,
+        read: impl Fn(&Grove) -> Result<M> + 'static,
+        look: impl Fn(&M) -> Outcome + 'static,
+    ) -> Entrant {
+        let (repeats, own) = (self.repeats, self.files.len());
+        let entrant = self.files.entrant(name, self.state, own, move |files, meter| {
+            Ok(look(&last(repeats, meter, || read(files))?))
+        });
+        entrant.times(repeats)
+    }
+
+    /// Somebody who reads every file into memory of its own.
+    fn vectors(
+        &self,
+        name: &str,
+        read: impl Fn(&Grove) -> io::Result<Vec<Vec<u8>>> + 'static,
+    ) -> Entrant {
+        self.kept(name, move |files| Ok(read(files)?), |files| of_files(files))
+    }
+
+    /// See [`BARE`], [`BARE_REUSED`] and [`BARE_FRESH`].
+    pub(crate) fn bare(&self) -> Result<[Entrant; 3]> {
+        let (workers, len) = (self.bench.workers, self.files.len());
+        let calls = Rc::new(Bare::of(&self.files.paths).context("cannot look the files up")?);
+        let again = Rc::clone(&calls);
+        let fresh = move |_: &Grove| {
+            let mut pages = Pages::map(len)?;
+            // Where huge pages are forbidden, small ones have to do.
+            let _ = pages.advise_huge();
+            again.into_arena(&mut pages[..len], workers)?;
+            Ok(pages)
+        };
+        Ok([
+            self.dropped(BARE, move |_| Ok(calls.through_buffers(workers)?)),
+            self.files.bare(&self.bench.stage, BARE_REUSED, self.state, workers)?,
+            self.kept(BARE_FRESH, fresh, move |pages| Outcome::of(&pages[..len], workers)),
+        ])
+    }
+
+    /// See [`STD_DROPPED`].
+    pub(crate) fn std_dropped(&self) -> Entrant {
+        let workers = self.bench.workers;
+        self.dropped(STD_DROPPED, move |files| Ok(plain::read_and_drop(&files.paths, workers)?))
+    }
+
+    /// See [`STD_KEPT`].
+    pub(crate) fn std_kept(&self) -> Entrant {
+        let workers = self.bench.workers;
+        self.vectors(STD_KEPT, move |files| plain::read_all(&files.paths, workers))
+    }
+
+    /// See [`manager_name`].
+    pub(crate) fn manager(&self, threads: usize) -> Entrant {
+        self.managed(&manager_name(threads), threads, |path| std::fs::read(path))
+    }
+
+    /// Has so many threads read one file after the other.
+    pub(crate) fn managed(
+        &self,
+        name: &str,
+        threads: usize,
+        read: fn(&Path) -> io::Result<Vec<u8>>,
+    ) -> Entrant {
+        self.vectors(name, move |files| manage(&files.paths, threads, read))
+    }
+
+    /// See [`RIPGREP`].
+    pub(crate) fn ripgrep(&self) -> Result<Entrant, Absent> {
+        let ripgrep = self.bench.ripgrep(RIPGREP)?;
+        let entrant = self.files.entrant(RIPGREP, self.state, 0, move |files, meter| {
+            let counted = ripgrep.count_lines_below(&files.folder)?;
+            // Its CPU time is another process's.
+            meter.took(counted.seconds);
+            Ok(Outcome { bytes: files.made.bytes, checksum: counted.lines })
+        });
+        Ok(entrant.giving(self.files.made.lines))
+    }
 }
 
-/// Study B's reading, line by line, and all at once.
-pub(crate) const LINE_BY_LINE: OneByOne = OneByOne {
-    name: "line by line, the string made anew",
-    read: |path| Ok(read_by_lines(path)?.into_bytes()),
-};
-/// As [`LINE_BY_LINE`] should have been.
-pub(crate) const WHOLE: OneByOne =
-    OneByOne { name: "each file at once", read: |path| std::fs::read(path) };
+/// All files through memory for a few of them.
+pub(crate) const STREAMED: &str = "swath::ingest, streamed";
+/// All files into memory that was used before.
+pub(crate) const REUSED: &str = "swath::ingest, reused arena";
+/// All files, as anybody would: into memory that is fresh from 64 MiB on, and below from the second
+/// call on what the process kept.
+pub(crate) const FRESH: &str = "swath::ingest";
 
-/// One thread reads all files in one of these ways.
-pub(crate) fn one_by_one<'b>(setting: Setting<'b>, way: OneByOne) -> Contestant<'b> {
-    let files = setting.files;
-    setting.kept(way.name, move || Ok(manage(&files.paths, 1, way.read)?), |files| sum(files))
+/// Returns the name of [`Setting::at_depth`].
+pub(crate) fn depth_name(depth: u32) -> String {
+    format!("swath::ingest, 2 workers, {depth} in flight")
 }
 
-/// Counts the lines of all files with ripgrep, its start included.
-pub(crate) const RIPGREP: &str = "rg -c ''";
+/// Swath.
+impl Setting<'_> {
+    /// See [`STREAMED`].
+    pub(crate) fn streamed(&self) -> Entrant {
+        self.dropped(STREAMED, |files| {
+            let mut glance = Glance::default();
+            IngestOptions::new().stream(Files::paths(&files.paths), |part| {
+                glance.add(part.bytes);
+                Ok::<(), Error>(())
+            })?;
+            Ok(glance)
+        })
+    }
 
-/// See [`RIPGREP`].
-pub(crate) fn ripgrep(setting: Setting<'_>) -> Result<Contestant<'_>, Absent> {
-    let Setting { bench, files, residency, .. } = setting;
-    let absent = |absent: &Absent| Absent::new(RIPGREP, absent.reason.clone());
-    let ripgrep = bench.ripgrep.as_ref().map_err(absent)?;
-    let expected =
-        swath_study::harness::Expected { bytes: files.made.bytes, checksum: files.made.lines };
-    let run = move || {
-        let counted = ripgrep.count_lines_below(&files.folder)?;
-        // Its CPU time is another process's.
-        let work = Work::new(files.made.bytes, counted.lines);
-        Ok(Work { seconds: Some(counted.seconds), ..work })
-    };
-    Ok(Contestant::new(RIPGREP, expected, run)
-        .with_before(move || files.prepare(bench, residency, 0)))
+    /// See [`REUSED`]. The arena cannot be overwritten between runs; but where a file lies in it
+    /// depends on who comes first, so that bytes of the last run would not be the right ones.
+    pub(crate) fn reused(&self) -> Entrant {
+        // What is run before the first round makes its pages exist.
+        self.with(REUSED, IngestOptions::new())
+    }
+
+    /// With options, into memory that was used before.
+    pub(crate) fn with(&self, name: &str, options: IngestOptions) -> Entrant {
+        self.files.ingested(name, self.state, 0, options.with_arena(Arena::new()))
+    }
+
+    /// See [`FRESH`].
+    pub(crate) fn fresh(&self) -> Entrant {
+        let read = |files: &Grove| Ok(IngestOptions::new().ingest(Files::paths(&files.paths))?);
+        self.kept(FRESH, read, swath_study::fields::grove::of_ingested)
+    }
+
+    /// With two threads at most, so many files waiting for the device.
+    pub(crate) fn at_depth(&self, depth: u32) -> Entrant {
+        let read = ReadOptions::new().with_workers(2).with_queue_depth(depth as usize);
+        self.beside_its_own_pages(&depth_name(depth), IngestOptions::new().with_read(read))
+    }
+
+    /// As [`at_depth`](Self::at_depth) by default, where the ring opens the files too.
+    pub(crate) fn by_ring(&self) -> Entrant {
+        let options = IngestOptions::new()
+            .with_read(ReadOptions::new().with_workers(2))
+            .with_opened_by(OpenedBy::Ring);
+        self.beside_its_own_pages("swath::ingest, 2 workers, opened by the ring", options)
+    }
+
+    fn beside_its_own_pages(&self, name: &str, options: IngestOptions) -> Entrant {
+        let options = options.with_arena(Arena::new());
+        self.files.ingested(name, self.state, self.files.len(), options)
+    }
 }

@@ -10,8 +10,7 @@ use anyhow::{Context, ensure};
 use rustix::time::{ClockId, clock_gettime};
 use swath::{ReadAt, ReadOptions, Source, SourceFacts};
 use swath_study::cache;
-use swath_study::harness::{Contestant, Expected, Work, timed};
-use swath_study::limits;
+use swath_study::measure::{Entrant, Outcome};
 
 /// What all bytes are.
 const BYTE: u8 = 7;
@@ -103,23 +102,22 @@ impl ReadAt for Waiting {
 }
 
 /// Reads `len` bytes into fresh memory.
-pub(crate) fn read<'b>(
-    bench: &'b Bench,
+pub(crate) fn read(
+    bench: &Bench,
     name: &str,
     answering: Answering,
     len: u64,
     options: ReadOptions,
-) -> Contestant<'b> {
+) -> Entrant {
     let source = Arc::new(Waiting { answering, len, lane: Mutex::new(()) });
-    let expected = Expected { bytes: len, checksum: len * u64::from(BYTE) };
+    let expected = Outcome { bytes: len, checksum: len * u64::from(BYTE) };
     let room = usize::try_from(len).unwrap_or(usize::MAX);
-    Contestant::new(name, expected, move || {
+    let workers = bench.workers;
+    let entrant = Entrant::new(name, expected, move |meter| {
         let source = Source::custom(Arc::clone(&source) as Arc<dyn ReadAt>);
-        let (loaded, timing) = timed(|| options.read(source))?;
-        let loaded = loaded?;
+        let loaded = meter.measure(|| options.read(source))??;
         ensure!(loaded.report.bytes == len, "not all of it");
-        let sum = limits::memory_sum(&loaded.buffer, bench.workers);
-        Ok(Work::new(loaded.report.bytes, sum).with_timing(timing))
-    })
-    .with_before(move || cache::touch_memory(room).context("cannot touch memory"))
+        Ok(Outcome::of(&loaded.buffer, workers))
+    });
+    entrant.with_before(move || cache::touch_memory(room).context("cannot touch memory"))
 }

@@ -11,8 +11,8 @@ use swath::append::{Direct, OrderedOptions};
 use swath_os::direct::reopen_direct_to_write;
 use swath_os::memory::Pages;
 use swath_study::cache;
-use swath_study::harness::{Contestant, Expected, Work, timed};
 use swath_study::limits;
+use swath_study::measure::{Entrant, Outcome};
 use swath_study::random::SplitMix64;
 
 /// Bytes of one chunk: no multiple of anything that a device knows.
@@ -44,9 +44,9 @@ impl Chunks {
         (self.count * CHUNK) as u64
     }
 
-    pub(crate) fn expected(&self) -> Expected {
+    pub(crate) fn expected(&self) -> Outcome {
         let sums = (0..self.count).map(|index| limits::memory_sum(self.chunk(index), 1));
-        Expected { bytes: self.bytes(), checksum: sums.sum() }
+        Outcome { bytes: self.bytes(), checksum: sums.sum() }
     }
 }
 
@@ -95,30 +95,41 @@ impl Writer {
         }
     }
 
-    /// The contestant that writes into a folder of its own, which is empty before each run.
-    pub(crate) fn contestant<'b>(
+    /// Somebody who writes into a folder of its own.
+    pub(crate) fn entrant(
         self,
-        bench: &'b Bench,
+        bench: &Bench,
         chunks: &Rc<Chunks>,
-        expected: Expected,
-    ) -> Contestant<'b> {
-        let folder = bench.output("written");
-        let (target, chunks) = (folder.clone(), Rc::clone(chunks));
+        expected: Outcome,
+    ) -> Entrant {
+        let (chunks, workers) = (Rc::clone(chunks), bench.workers);
         let room = usize::try_from(chunks.bytes()).unwrap_or(usize::MAX);
-        let run = move || {
-            let (written, timing) = timed(|| self.write(&chunks, &target, bench.workers))?;
-            written?;
-            let (bytes, sum) = sum(&target)?;
-            fs::remove_dir(&target)?;
-            Ok(Work::new(bytes, sum).with_timing(timing))
-        };
-        Contestant::new(self.name(), expected, run).with_before(move || empty(&folder, room))
+        into_folder(bench, self.name(), expected, room, move |folder| {
+            self.write(&chunks, folder, workers)
+        })
     }
+}
+
+/// Somebody who writes into a folder that is empty before each run.
+pub(crate) fn into_folder(
+    bench: &Bench,
+    name: &str,
+    expected: Outcome,
+    room: usize,
+    write: impl Fn(&Path) -> Result<()> + 'static,
+) -> Entrant {
+    let folder = bench.stage.output("written");
+    let target = folder.clone();
+    let entrant = Entrant::new(name, expected, move |meter| {
+        meter.measure(|| write(&target))??;
+        take(&target)
+    });
+    entrant.with_before(move || empty(&folder, room))
 }
 
 /// Makes the folder empty, and sees to it that nothing of what was in it is still being written
 /// or discarded; then touches as much memory as the page cache will take.
-pub(crate) fn empty(folder: &Path, room: usize) -> Result<()> {
+fn empty(folder: &Path, room: usize) -> Result<()> {
     let _ = fs::remove_dir_all(folder);
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
     // What smoke tests write is not worth waiting for.
@@ -129,16 +140,17 @@ pub(crate) fn empty(folder: &Path, room: usize) -> Result<()> {
 }
 
 /// Sums what is in the folder, and removes it.
-pub(crate) fn sum(folder: &Path) -> Result<(u64, u64)> {
-    let (mut bytes, mut sum) = (0, 0);
+pub(crate) fn take(folder: &Path) -> Result<Outcome> {
+    let mut all = Outcome::default();
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let scanned = swath::ReadOptions::new().sum(&path)?;
-        bytes += scanned.report.bytes;
-        sum += scanned.value;
+        all.bytes += scanned.report.bytes;
+        all.checksum += scanned.value;
         fs::remove_file(&path)?;
     }
-    Ok((bytes, sum))
+    fs::remove_dir(folder)?;
+    Ok(all)
 }
 
 type Share = fn(&Chunks, &Path, std::ops::Range<usize>) -> Result<()>;

@@ -2,8 +2,11 @@
 
 use crate::bench::Bench;
 use crate::record::output_of;
+use std::cell::RefCell;
 use std::env;
+use std::rc::Rc;
 use swath_study::facts::Facts;
+use swath_study::peers::{Python, Ripgrep};
 
 /// Returns the record's README.md.
 pub(super) fn text(bench: &Bench, facts: &Facts) -> String {
@@ -16,14 +19,10 @@ pub(super) fn text(bench: &Bench, facts: &Facts) -> String {
 }
 
 fn machine(bench: &Bench, facts: &Facts) -> String {
-    let python = bench
-        .python
-        .as_ref()
-        .map_or_else(ToString::to_string, |python| python.borrow().version().to_owned());
-    let ripgrep = bench
-        .ripgrep
-        .as_ref()
-        .map_or_else(ToString::to_string, |ripgrep| ripgrep.version().to_owned());
+    let version = |python: &Rc<RefCell<Python>>| python.borrow().version().to_owned();
+    let python = bench.python.as_ref().map_or_else(ToString::to_string, version);
+    let version = |ripgrep: &Rc<Ripgrep>| ripgrep.version().to_owned();
+    let ripgrep = bench.ripgrep.as_ref().map_or_else(ToString::to_string, version);
     let rows = [
         ("Commit", commit()),
         ("Command", command()),
@@ -101,7 +100,7 @@ fn method(bench: &Bench) -> String {
          difference ends the case.\n",
         rounds.count,
         rounds.seed,
-        bench.cold_by.describe()
+        bench.stage.cold_by().describe()
     )
 }
 

@@ -1,10 +1,12 @@
 //! The tables of a record: goals first, then every case.
 
-use crate::case::{CONTROL, Measure, Outcome, Reached};
+use crate::case::{Outcome, Ran};
 use anyhow::Result;
+use std::collections::BTreeSet;
 use std::fmt::Write;
-use swath_study::harness::Record;
-use swath_study::stats::{Summary, median, paired_ratio};
+use swath_study::measure::{CONTROL, Reached};
+use swath_study::results::Selected;
+use swath_study::stats::{Summary, median, noisy_spread, paired_ratio};
 
 /// Returns what follows the title of the record's summary.md.
 pub(super) fn text(outcomes: &[(String, Outcome)], seed: u64) -> Result<String> {
@@ -22,23 +24,19 @@ pub(super) fn text(outcomes: &[(String, Outcome)], seed: u64) -> Result<String> 
 }
 
 fn goals(text: &mut String, id: &str, outcome: &Outcome) -> Result<()> {
-    let (record, goals) = match outcome {
-        Outcome::Ran { record, goals, .. } => (record, goals),
+    let ran = match outcome {
+        Outcome::Ran(ran) => ran,
         Outcome::Failed(_) => {
             writeln!(text, "| {id} | all | – | **failed** |")?;
             return Ok(());
         }
     };
-    let noisy = if record.noise(CONTROL).is_some() { " (noisy machine)" } else { "" };
-    for (goal, reached) in goals {
+    let noisy = if noise(ran).is_some() { " (noisy machine)" } else { "" };
+    for (goal, reached) in &ran.goals {
         match reached {
             Reached::Open => writeln!(text, "| {id} | {goal} | – | open |")?,
             Reached::Measured { interval, rival, verdict } => {
-                let several = matches!(
-                    &goal.measure,
-                    Measure::SpeedAgainst(rivals) | Measure::TimeAgainst(rivals) if rivals.len() > 1
-                );
-                let rival = rival.as_deref().filter(|_| several);
+                let rival = rival.as_deref().filter(|_| goal.has_choice());
                 let against = rival.map(|rival| format!(" (against {rival})"));
                 let against = against.unwrap_or_default();
                 writeln!(text, "| {id} | {goal} | {interval}{against} | {verdict}{noisy} |")?;
@@ -49,22 +47,24 @@ fn goals(text: &mut String, id: &str, outcome: &Outcome) -> Result<()> {
 }
 
 fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
-    let (reference, record, absent) = match outcome {
-        Outcome::Ran { reference, record, absent, .. } => (reference, record, absent),
+    let ran = match outcome {
+        Outcome::Ran(ran) => ran,
         Outcome::Failed(error) => {
             writeln!(text, "Failed: {error}")?;
             return Ok(());
         }
     };
+    let Ran { reference, absent, .. } = ran;
     writeln!(
         text,
         "| Contestant | Median s | Quartiles s | GB/s | CPU s | Peak MiB | Left MB | Calls a file | Speed × {reference} |\n\
          | --- | --- | --- | --- | --- | --- | --- | --- | --- |"
     )?;
-    for name in by_speed(record) {
-        contestant(text, record, name, reference, seed)?;
+    for name in by_speed(ran) {
+        contestant(text, ran, name, seed)?;
     }
-    match record.noise(CONTROL) {
+    match noise(ran) {
+        _ if !ran.runs.iter().any(|run| run.series == CONTROL) => {}
         Some(spread) => {
             let percent = spread * 100.0;
             writeln!(
@@ -80,12 +80,21 @@ fn case(text: &mut String, outcome: &Outcome, seed: u64) -> Result<()> {
     Ok(())
 }
 
+/// How far the times of the control are spread, if that is too far.
+fn noise(ran: &Ran) -> Option<f64> {
+    noisy_spread(&seconds(&ran.selected(), CONTROL))
+}
+
+fn seconds(runs: &Selected<'_>, name: &str) -> Vec<f64> {
+    runs.seconds(runs.key_of(name))
+}
+
 /// Returns everybody's name, the fastest first, the control last.
-fn by_speed(record: &Record) -> Vec<&str> {
-    let mut names: Vec<&str> = record.rows.iter().map(|row| &*row.contestant).collect();
-    names.sort_unstable();
-    names.dedup();
-    let key = |name: &str| median(&record.seconds(name)).unwrap_or(f64::INFINITY);
+fn by_speed(ran: &Ran) -> Vec<&str> {
+    let names: BTreeSet<&str> = ran.runs.iter().map(|run| &*run.series).collect();
+    let runs = ran.selected();
+    let key = |name: &str| median(&seconds(&runs, name)).unwrap_or(f64::INFINITY);
+    let mut names: Vec<&str> = names.into_iter().collect();
     names.sort_by(|left, right| {
         let last = (*left == CONTROL).cmp(&(*right == CONTROL));
         last.then_with(|| key(left).total_cmp(&key(right)))
@@ -93,27 +102,20 @@ fn by_speed(record: &Record) -> Vec<&str> {
     names
 }
 
-fn contestant(
-    text: &mut String,
-    record: &Record,
-    name: &str,
-    reference: &str,
-    seed: u64,
-) -> Result<()> {
-    let seconds = record.seconds(name);
-    let Some(times) = Summary::of(&seconds) else { return Ok(()) };
-    let bytes = record.rows.iter().find(|row| row.contestant == name).map(|row| row.work.bytes);
+fn contestant(text: &mut String, ran: &Ran, name: &str, seed: u64) -> Result<()> {
+    let runs = ran.selected();
+    let own = seconds(&runs, name);
+    let Some(times) = Summary::of(&own) else { return Ok(()) };
+    let bytes = ran.runs.iter().find(|run| run.series == name).map(|run| run.bytes);
     let rate = bytes.unwrap_or(0) as f64 / times.median / 1e9;
-    let cpu = median(&record.cpu_seconds(name)).map(|cpu| format!("{cpu:.4}"));
-    let peak = median(&record.peak_bytes(name));
-    let peak = peak.map(|bytes| format!("{:.1}", bytes / 1024.0 / 1024.0));
-    let left = median(&record.left_bytes(name)).map(|bytes| format!("{:.2}", bytes / 1e6));
-    let calls = median(&record.calls_per_file(name)).map(|calls| format!("{calls:.2}"));
-    let ratio = match name {
-        CONTROL => None,
-        _ if name == reference => None,
-        _ => paired_ratio(&record.seconds(reference), &seconds, seed),
-    };
+    let metric = |metric: &str| median(&runs.metric(runs.key_of(name), metric));
+    let cpu = metric("cpu_seconds").map(|cpu| format!("{cpu:.4}"));
+    let peak = metric("peak_bytes").map(|bytes| format!("{:.1}", bytes / 1024.0 / 1024.0));
+    let left = metric("left_bytes").map(|bytes| format!("{:.2}", bytes / 1e6));
+    let calls = metric("calls_per_file").map(|calls| format!("{calls:.2}"));
+    let is_compared = name != CONTROL && name != ran.reference;
+    let ratio = paired_ratio(&seconds(&runs, &ran.reference), &own, seed);
+    let ratio = ratio.filter(|_| is_compared);
     writeln!(
         text,
         "| {name} | {:.5} | {:.5} … {:.5} | {rate:.2} | {} | {} | {} | {} | {} |",

@@ -2,11 +2,11 @@
 //!
 //! Nothing here is needed to read a file with Swath. It answers: how fast could this
 //! machine be ([`limits`]), how fast is what a newcomer knows ([`peers`]), and is a
-//! difference between two contestants real ([`harness`], [`stats`]).
+//! difference between two of them real ([`measure`], [`stats`]).
 //!
 //! ```text
 //! workload → file ─┬─ cache: warm, cold, half ─┐
-//!                  │                           ├→ harness → rows → stats → verdict
+//!                  │                           ├→ measure → runs → stats → verdict
 //!                  └─ limits, peers, swath ────┘
 //! ```
 
@@ -20,12 +20,13 @@ pub mod experiment;
 pub mod experiments;
 pub mod facts;
 pub mod fib;
+pub mod fields;
 pub mod forks;
-pub mod harness;
 pub mod hidden;
 pub mod limits;
 pub mod loading;
 pub mod many;
+pub mod measure;
 pub mod memory_limit;
 pub mod mirror;
 pub mod order;

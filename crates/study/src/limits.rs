@@ -2,7 +2,7 @@
 //!
 //! Each function does one thing with as little around it as possible: threads, a file, a
 //! destination that exists. Timing, warming and comparing is the caller's
-//! ([`harness`](crate::harness)); [`Limits::measure`] does it in a small way for a first
+//! ([`measure`](crate::measure)); [`Limits::measure`] does it in a small way for a first
 //! look.
 //!
 //! ```text

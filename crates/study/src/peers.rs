@@ -7,15 +7,15 @@
 //! left out in silence.
 //!
 //! ```text
-//! harness ── ["fromfile","data.bin"] ──→ python   loads (timed), then sums (not timed)
+//! measure ── ["fromfile","data.bin"] ──→ python   loads (timed), then sums (not timed)
 //!         ←─ {"seconds":…,"sum":…} ─────
 //! ```
 
-use crate::harness::Timing;
+pub use crate::measure::Absent;
+use crate::measure::{Meter, Outcome};
 use anyhow::{Context, Result, bail, ensure};
 use serde::Deserialize;
 use std::env;
-use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::Path;
@@ -27,31 +27,6 @@ pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 
 /// The buffer of the [`BufReader`] that Swath's reader is compared with.
 pub const BUFFER_SIZE: usize = 1 << 20;
-
-/// A peer that is not here, and why.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Absent {
-    /// Who is missing.
-    pub peer: String,
-    /// Why.
-    pub reason: String,
-}
-
-impl Absent {
-    /// Names who is missing and why.
-    #[must_use]
-    pub fn new(peer: &str, reason: impl Into<String>) -> Self {
-        Self { peer: peer.to_owned(), reason: reason.into() }
-    }
-}
-
-impl fmt::Display for Absent {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(out, "{} is absent: {}", self.peer, self.reason)
-    }
-}
-
-impl std::error::Error for Absent {}
 
 /// How Python loads a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,11 +63,22 @@ impl PythonLoad {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PythonLoaded {
     /// Of the load alone, by Python's clocks.
-    pub timing: Timing,
+    pub seconds: f64,
+    /// CPU seconds of it.
+    pub cpu_seconds: f64,
     /// Bytes loaded.
     pub bytes: u64,
     /// Their sum.
     pub checksum: u64,
+}
+
+impl PythonLoaded {
+    /// Has the seconds be Python's own; returns what it loaded.
+    pub fn told(self, meter: &mut Meter) -> Outcome {
+        meter.took(self.seconds);
+        meter.note("cpu_seconds", self.cpu_seconds);
+        Outcome { bytes: self.bytes, checksum: self.checksum }
+    }
 }
 
 #[derive(Deserialize)]
@@ -207,8 +193,8 @@ impl Python {
         if let Some(error) = reply.error {
             bail!("{way} of {path}: {error}");
         }
-        let timing = Timing { seconds: reply.seconds, cpu_seconds: reply.cpu_seconds };
-        Ok(PythonLoaded { timing, bytes: reply.bytes, checksum: reply.sum })
+        let Reply { seconds, cpu_seconds, bytes, sum: checksum, .. } = reply;
+        Ok(PythonLoaded { seconds, cpu_seconds, bytes, checksum })
     }
 
     fn receive<T: for<'d> Deserialize<'d>>(&mut self) -> Result<T> {

@@ -22,10 +22,11 @@ use swath::CancelToken;
 use swath_formats::compressed::{Format, decompress};
 
 use crate::cache::ColdBy;
-use crate::experiment::{self, CONTROL, Experiment, Extent, Places, Rounds, Stage, Stopped};
+use crate::experiment::{Experiment, Places};
 use crate::experiments;
 use crate::facts::Facts;
 use crate::hidden::Hidden;
+use crate::measure::{self, CONTROL, Extent, Rounds, Stage, Stopped};
 use crate::page;
 use crate::results::{
     Folder, Key, Limit, Measured, Method, Progress, Results, Run, Selected, State,
@@ -73,6 +74,8 @@ pub const KEPT: &str = "study.json.zst";
 pub const PAGE: &str = "report.html";
 /// The same as tables, for papers.
 pub const SUMMARY: &str = "summary.md";
+/// Bytes that the control sums.
+const CONTROL_LEN: usize = 16 << 20;
 /// What is on its way before the experiments.
 pub const LIMITS: &str = "limits";
 
@@ -298,7 +301,7 @@ fn beginning(settings: &Settings) -> Results {
             pair("huge pages", facts.huge_pages.clone()),
             pair(
                 "hardware counters",
-                experiment::hardware().map_or_else(
+                measure::hardware().map_or_else(
                     |reason| format!("not available here ({reason})"),
                     |()| "available".to_owned(),
                 ),
@@ -355,7 +358,7 @@ fn measure(
     let begun = Instant::now();
     for (folder, place) in places.iter().enumerate() {
         let count = rounds_of(settings.extent, chosen.least_rounds);
-        let rounds = Rounds { count, seed: settings.seed, folder };
+        let rounds = Rounds { count, seed: settings.seed, folder, ..Rounds::default() };
         let stopped = in_folder(chosen, &place.stage, rounds, cancel, &mut measured, told);
         place.stage.clear();
         match stopped {
@@ -403,10 +406,10 @@ fn in_folder(
             measured.absent.push(absent);
         }
     }
-    entrants.here.push(experiment::control()?);
+    entrants.here.push(measure::control(CONTROL_LEN, 1)?);
     let all = entrants.here.len() * rounds.count;
     let mut runs: Vec<Run> = Vec::new();
-    let stopped = experiment::run(&mut entrants.here, rounds, cancel, &mut |run| {
+    let stopped = measure::run(&mut entrants.here, rounds, cancel, &mut |run| {
         runs.push(run);
         told((runs.len(), all));
     });

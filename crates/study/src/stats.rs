@@ -66,6 +66,20 @@ impl Summary {
     }
 }
 
+/// Control times that are spread wider than this share of their median are called noisy.
+pub(crate) const NOISY_SPREAD: f64 = 0.15;
+
+/// Fewer rounds give no interval worth printing.
+pub const MIN_ROUNDS: usize = 7;
+
+/// Returns how far the times of a control are spread, as a share of their median, if that is too
+/// far.
+#[must_use]
+pub fn noisy_spread(seconds: &[f64]) -> Option<f64> {
+    let spread = Summary::of(seconds)?.spread();
+    (spread > NOISY_SPREAD).then_some(spread)
+}
+
 /// Returns quarter `index` (0 to 4) of `sorted`, which is not empty.
 fn quarter(sorted: &[f64], index: usize) -> f64 {
     let scaled = index * (sorted.len() - 1);
@@ -89,6 +103,15 @@ pub struct Interval {
     pub lower: f64,
     /// 2.5 % of the resampled estimates lie above it.
     pub upper: f64,
+}
+
+impl Interval {
+    /// The same in another unit.
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Self {
+        let Self { estimate, lower, upper } = self;
+        Self { estimate: estimate * factor, lower: lower * factor, upper: upper * factor }
+    }
 }
 
 impl fmt::Display for Interval {
@@ -130,6 +153,17 @@ pub fn paired_ratio(numerators: &[f64], denominators: &[f64], seed: u64) -> Opti
     }
     let ratios: Vec<f64> = numerators.iter().zip(denominators).map(|(n, d)| n / d).collect();
     median_interval(&ratios, seed)
+}
+
+/// Returns the median over the rounds of `left[round] - right[round]`; `None` as for
+/// [`paired_ratio`].
+#[must_use]
+pub fn paired_difference(left: &[f64], right: &[f64], seed: u64) -> Option<Interval> {
+    if left.len() != right.len() {
+        return None;
+    }
+    let beyond: Vec<f64> = left.iter().zip(right).map(|(left, right)| left - right).collect();
+    median_interval(&beyond, seed)
 }
 
 /// Returns how many times the median of `numerators` is that of `denominators`.
@@ -187,7 +221,8 @@ pub fn serial_share(times: &[(f64, f64)]) -> Option<f64> {
 }
 
 /// What is asked of a number.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// It is to be this or more.
     AtLeast(f64),
@@ -324,6 +359,12 @@ mod tests {
         let ratio = ratio_of_medians(&samples, &samples, 7).expect("eight of each");
         assert_eq!(ratio.estimate, 1.0);
         assert!(ratio.lower < 1.0 && ratio.upper > 1.0, "both sides are resampled: {ratio}");
+    }
+
+    #[test]
+    fn a_control_that_wavers_makes_the_machine_noisy() {
+        assert_eq!(noisy_spread(&[1.0, 1.01, 1.02, 1.0]), None);
+        assert!(noisy_spread(&[1.0, 1.5, 1.0, 2.0]).is_some());
     }
 
     #[test]

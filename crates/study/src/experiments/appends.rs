@@ -1,18 +1,12 @@
 //! Study E: what threads that fork write, in serial order or in none.
 
-use std::fs;
-use std::path::PathBuf;
-use std::rc::Rc;
-
-use anyhow::{Context, Result, ensure};
-use swath_os::machine;
+use anyhow::Result;
 
 use super::shape::{chart, metric, powers_of_two, quoted, read};
-use crate::cache;
-use crate::experiment::{
-    Entrant, Entrants, Experiment, Meter, Outcome, Point, Scale, Stage, Study, all_of,
-};
-use crate::forks::{BUFFER, Leave, Shared, Trees};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use crate::fields::forked::Forked;
+use crate::forks::{BUFFER, Leave, Shared};
+use crate::measure::{Entrants, Stage};
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 
@@ -26,9 +20,6 @@ const SEGMENTS: &str = "swath, segments";
 const PLAIN: &str = "swath, one plain file";
 const LIST: &str = "study E's append, linked list";
 const SKIP: &str = "study E's append, skip list";
-
-/// Each call writes the study's 10 KB.
-const CALL: usize = 10 << 10;
 
 /// By threads.
 pub(super) const TREE: Experiment = Experiment {
@@ -147,61 +138,16 @@ fn charts_of(serial: &str) -> Vec<Chart> {
     ]
 }
 
-/// A tree, and the folder that it is left in.
-struct Written {
-    trees: Trees,
-    folder: PathBuf,
-}
-
-impl Written {
-    fn entrant(self: &Rc<Self>, series: &str, how: Leave, threads: usize) -> Entrant {
-        let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let (bytes, checksum) = self.trees.expected();
-        let expected = Outcome { bytes, checksum };
-        let work = move |meter: &mut Meter| {
-            let left = meter.measure(|| here.trees.leave(&here.folder, how))??;
-            if let Some(left) = &left {
-                meter.note("forks", left.forks as f64);
-                meter.note("steals", left.steals as f64);
-                meter.note("extents", left.extents as f64);
-                meter.note("parallelism", here.trees.fib().parallelism());
-            }
-            if let Some(left) = &left {
-                here.trees.check_pieces(&here.folder, left)?;
-            }
-            let (bytes, checksum) = match how {
-                Leave::Nowhere => here.trees.expected(),
-                _ => here.trees.check(&here.folder)?,
-            };
-            fs::remove_dir_all(&here.folder)?;
-            Ok(Outcome { bytes, checksum })
-        };
-        Entrant::new(series, threads as f64, State::None, expected, work).with_before(
-            move || {
-                let _ = fs::remove_dir_all(&before.folder);
-                fs::create_dir_all(&before.folder)?;
-                // What the last one wrote must not be written back meanwhile.
-                rustix::fs::sync();
-                let room = usize::try_from(before.trees.expected().0).unwrap_or(usize::MAX);
-                cache::touch_memory(room.saturating_mul(2)).context("cannot touch memory")
-            },
-        )
-    }
-}
-
 fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants> {
     let most = stage.pick(2, 2 * stage.workers().min(4), 8.max(stage.workers().min(32)));
     let mut entrants = Entrants::default();
     for threads in powers_of_two(most) {
-        let trees = Trees::new(stage.pick(8, 16, 25), CALL, threads)?;
-        // What is written stays in memory, beside as much again that was touched before.
-        let (needed, total) = (3 * trees.expected().0, machine::memory_total()?);
-        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
-        let written = Rc::new(Written { trees, folder: stage.output("tree") });
+        let forked = Forked::new(stage, stage.pick(8, 16, 25), threads)?;
         for &(series, how) in ways {
             // One thread is one thread.
             if threads == 1 || !matches!(how, Leave::Serial { .. }) {
-                entrants.here.push(written.entrant(series, how, threads));
+                let entrant = forked.entrant(series, how);
+                entrants.here.push(entrant.at(threads as f64, State::None));
             }
         }
     }

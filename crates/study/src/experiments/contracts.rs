@@ -1,25 +1,15 @@
 //! Study C: option contracts, read, priced and written.
 
-use std::fs;
-use std::path::PathBuf;
-use std::rc::Rc;
-use swath::OutputOptions;
-
-use anyhow::{Context, Result, ensure};
-use swath::append::OrderedOptions;
-use swath::sink::Durability;
+use anyhow::Result;
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, fastest, metric, powers_of_two, read, states};
-use crate::cache;
-use crate::experiment::{
-    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
-};
-use crate::pricing::{Form, Priced, Pricing};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use crate::fields::contracts::Contracts;
+use crate::measure::{Entrants, Stage};
+use crate::pricing::Form;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::{Bound, Interval};
-use crate::workload::Generated;
-use crate::workload::contracts::generate;
 
 const BEFORE: &str = "line by line";
 const AFTER: &str = "study C's form";
@@ -87,86 +77,15 @@ fn counted(threads: f64) -> String {
     if threads > 1.0 { format!("{threads} threads") } else { "one thread".to_owned() }
 }
 
-/// Contracts, and what their prices are.
-struct Contracts {
-    input: Rc<Input>,
-    contracts: u64,
-    /// Bytes of all prices and their sum.
-    right: Outcome,
-    output: PathBuf,
-}
-
-impl Contracts {
-    fn new(stage: &Stage) -> Result<Rc<Self>> {
-        let contracts: u64 = stage.pick(2_000, 300_000, 4_000_000);
-        let input = stage.made(&format!("contracts-{contracts}"), |path| {
-            let output = OrderedOptions::new()
-                .with_output(OutputOptions::new().with_durability(Durability::None))
-                .ordered(path)?;
-            let bytes = generate(contracts, stage.seed(), 0, output)?.bytes;
-            let sum = swath::ReadOptions::new().sum(path)?.value;
-            Ok(Generated { bytes, lines: contracts + 1, sum })
-        })?;
-        let output = stage.output("prices");
-        // The slow, obvious way says what is right.
-        let (right, _) = price(&input, &output, Form::Lines, 1, &mut Meter::default())?;
-        Ok(Rc::new(Self { input, contracts, right, output }))
-    }
-
-    fn entrant(
-        self: &Rc<Self>,
-        series: &str,
-        form: Form,
-        threads: usize,
-        state: State,
-    ) -> Entrant {
-        let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let expected = Outcome { bytes: self.input.made.bytes, ..self.right };
-        let work = move |meter: &mut Meter| {
-            let (outcome, priced) = price(&here.input, &here.output, form, threads, meter)?;
-            ensure!(priced.contracts == here.contracts, "{} contracts", priced.contracts);
-            ensure!(priced.off == 0, "{} prices are wrong", priced.off);
-            ensure!(outcome == here.right, "{outcome:?} is not what one thread writes");
-            let [read, compute, write] = priced.shares;
-            meter.note("read_share", read);
-            meter.note("compute_share", compute);
-            meter.note("write_share", write);
-            Ok(Outcome { bytes: priced.bytes_in, ..outcome })
-        };
-        Entrant::new(series, threads as f64, state, expected, work).with_before(move || {
-            // The study's own form has all of it in memory, a few times.
-            cache::touch_memory(4 * before.input.len()).context("cannot touch memory")?;
-            before.input.bring(state)
-        })
-    }
-}
-
-/// Prices into a file, adds its bytes up, and removes it.
-fn price(
-    input: &Input,
-    output: &PathBuf,
-    form: Form,
-    threads: usize,
-    meter: &mut Meter,
-) -> Result<(Outcome, Priced)> {
-    let pricing = Pricing::new(form).with_workers(threads);
-    let to = OrderedOptions::new()
-        .with_output(OutputOptions::new().with_durability(Durability::None))
-        .ordered(output)?;
-    let priced = meter.watch(|| pricing.price(&input.path, to))??;
-    let checksum = swath::ReadOptions::new().sum(output.as_path())?.value;
-    fs::remove_file(output)?;
-    Ok((Outcome { bytes: priced.bytes_out, checksum }, priced))
-}
-
 fn by_threads(stage: &Stage) -> Result<Entrants> {
-    let contracts = Contracts::new(stage)?;
+    let contracts = Contracts::new(stage, stage.pick(2_000, 300_000, 4_000_000))?;
     let most = stage.pick(2, 2 * stage.workers().min(8), 4 * stage.workers().min(8));
     let mut entrants = Entrants::default();
     for &state in states(stage) {
         for threads in powers_of_two(most) {
             for (series, form) in FORMS {
-                entrants.here.push(contracts.entrant(series, form, threads, state));
+                let entrant = contracts.entrant(series, form, threads, state);
+                entrants.here.push(entrant.at(threads as f64, state));
             }
         }
     }

@@ -10,8 +10,9 @@ use super::loading::{
     Loading, MAPPED, MIRRORED, PARALLEL, SEQUENTIAL, SWATH, charts_by_workers, own,
 };
 use super::shape::{powers_of_two, read, states};
-use crate::experiment::{Entrants, Experiment, Point, Scale, Stage, Study, all_of};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of};
 use crate::loading::{Load, load};
+use crate::measure::{Entrants, Stage};
 use crate::peers::Absent;
 use crate::results::{Finding, Key, Selected, State};
 use crate::stats::Bound;

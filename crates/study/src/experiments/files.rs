@@ -3,22 +3,19 @@
 mod claims;
 
 use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::{Context, Result};
-use swath::ingest::{Arena, Files, IngestOptions};
+use anyhow::Result;
+use swath::ingest::{Arena, IngestOptions};
 
 use super::shape::{chart, metric, states};
-use crate::cache::ColdBy;
-use crate::experiment::{Entrant, Entrants, Experiment, Meter, Outcome, Scale, Stage, Study};
-use crate::limits;
-use crate::many::bare::Bare;
+use crate::experiment::{Experiment, Scale, Study};
+use crate::fields::grove::{Grove, ReadOne, of_files};
 use crate::many::lines::read_by_lines;
 use crate::many::manager::manage;
-use crate::many::residency;
-use crate::many::tree::{Made, Spread, Tree, make};
+use crate::many::tree::{Spread, Tree};
+use crate::measure::{Entrant, Entrants, Stage};
 use crate::results::{Chart, Measure, State};
 
 const MANAGER: &str = "task manager";
@@ -126,103 +123,32 @@ fn charts_by_threads() -> Vec<Chart> {
     ]
 }
 
-/// Files in folders. Removed when dropped.
-struct Grove {
-    folder: PathBuf,
-    paths: Vec<PathBuf>,
-    made: Made,
-    cold_by: ColdBy,
+fn grove(stage: &Stage, files: u64, size: u64) -> Result<Rc<Grove>> {
+    let tree = Tree { files, size, spread: Spread::Even, seed: stage.seed() };
+    Grove::new(stage, &format!("tree-{files}-{size}"), &tree)
 }
 
-impl Grove {
-    fn new(stage: &Stage, files: u64, size: u64) -> Result<Rc<Self>> {
-        let folder = stage.output(&format!("tree-{files}-{size}"));
-        let tree = Tree { files, size, spread: Spread::Even, seed: stage.seed() };
-        let made = make(&tree, &folder, 0)
-            .with_context(|| format!("cannot make {}", folder.display()))?;
-        let (paths, cold_by) = (tree.paths(&folder), stage.cold_by());
-        let grove = Self { folder, paths, made, cold_by };
-        // Writing back must not run beside what is measured.
-        let _ = residency::make_all_cold(&grove.paths, cold_by);
-        Ok(Rc::new(grove))
-    }
-
-    fn bring(&self, state: State) -> Result<()> {
-        match state {
-            State::Warm => residency::make_all_warm(&self.paths),
-            State::Cold => residency::make_all_cold(&self.paths, self.cold_by),
-            State::None => Ok(()),
-        }
-    }
-
-    fn expected(&self) -> Outcome {
-        Outcome { bytes: self.made.bytes, checksum: self.made.sum }
-    }
-
-    /// Reads with so many threads, one file a task.
-    fn managed(
-        self: &Rc<Self>,
-        series: &str,
-        x: f64,
-        state: State,
-        threads: usize,
-        read: fn(&Path) -> io::Result<Vec<u8>>,
-    ) -> Entrant {
-        let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let work = move |meter: &mut Meter| {
-            let read = || manage(&here.paths, threads, read);
-            let sums = meter.watch(read)??;
-            let sums = sums.iter().map(|file| (file.len() as u64, limits::memory_sum(file, 1)));
-            Ok(sums.fold(Outcome::default(), |all, (bytes, sum)| Outcome {
-                bytes: all.bytes + bytes,
-                checksum: all.checksum + sum,
-            }))
-        };
-        Entrant::new(series, x, state, self.expected(), work)
-            .with_before(move || before.bring(state))
-    }
-
-    fn swath(self: &Rc<Self>, series: &str, x: f64, state: State) -> Entrant {
-        let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let options = IngestOptions::new().with_arena(Arena::new());
-        let work = move |meter: &mut Meter| {
-            let read = || options.ingest(Files::paths(&here.paths));
-            let ingested = meter.watch(read)??;
-            Ok(ingested.iter().fold(Outcome::default(), |all, entry| Outcome {
-                bytes: all.bytes + entry.bytes.len() as u64,
-                checksum: all.checksum + limits::memory_sum(entry.bytes, 1),
-            }))
-        };
-        Entrant::new(series, x, state, self.expected(), work)
-            .with_before(move || before.bring(state))
-    }
-
-    /// The calls themselves, from the page cache, by as many threads as there are cores.
-    fn limit(self: &Rc<Self>, stage: &Stage) -> Result<Entrant> {
-        let (here, before) = (Rc::clone(self), Rc::clone(self));
-        let (bare, workers) = (Bare::of(&self.paths)?, stage.workers());
-        let pages = stage.pages(bare.bytes())?;
-        let work = move |meter: &mut Meter| {
-            let mut pages = pages.borrow_mut();
-            let arena = &mut pages[..bare.bytes()];
-            meter.watch(|| bare.into_arena(arena, workers))??;
-            let checksum = limits::memory_sum(arena, 1);
-            Ok(Outcome { checksum, ..here.expected() })
-        };
-        let entrant = Entrant::new(LIMIT, workers as f64, State::Warm, self.expected(), work);
-        Ok(entrant.with_before(move || before.bring(State::Warm)))
-    }
+/// Reads with so many threads, one file a task.
+fn managed(
+    grove: &Rc<Grove>,
+    series: &str,
+    state: State,
+    threads: usize,
+    read: ReadOne,
+) -> Entrant {
+    grove.entrant(series, state, 0, move |grove, meter| {
+        let files = meter.watch(|| manage(&grove.paths, threads, read))??;
+        Ok(of_files(&files))
+    })
 }
 
-impl Drop for Grove {
-    fn drop(&mut self) {
-        // The folder around it goes, too.
-        let _ = fs::remove_dir_all(&self.folder);
-    }
+fn swath(grove: &Rc<Grove>, x: f64, state: State) -> Entrant {
+    let options = IngestOptions::new().with_arena(Arena::new());
+    grove.ingested(SWATH, state, 0, options).at(x, state)
 }
 
 fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
-    let grove = Grove::new(stage, files, size)?;
+    let grove = grove(stage, files, size)?;
     let threads: &[u32] =
         stage.pick(&[1, 2], &[1, 2, 8, 64], &[1, 2, 4, 8, 16, 32, 64, 128, 256, 500]);
     // The study's peak is at as many as the processor has.
@@ -235,11 +161,14 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
         for &count in &threads {
             let x = f64::from(count);
             let read = |path: &Path| fs::read(path);
-            entrants.here.push(grove.managed(MANAGER, x, state, count as usize, read));
+            let entrant = managed(&grove, MANAGER, state, count as usize, read);
+            entrants.here.push(entrant.at(x, state));
         }
-        entrants.here.push(grove.swath(SWATH, 1.0, state));
+        entrants.here.push(swath(&grove, 1.0, state));
     }
-    entrants.here.push(grove.limit(stage)?);
+    let workers = stage.workers();
+    let bare = grove.bare(stage, LIMIT, State::Warm, workers)?;
+    entrants.here.push(bare.at(workers as f64, State::Warm));
     Ok(entrants)
 }
 
@@ -249,13 +178,14 @@ fn by_lines(stage: &Stage) -> Result<Entrants> {
         stage.pick(&[10_000], &[10_000, 100_000, 500_000], &[10_000, 100_000, 500_000]);
     let mut entrants = Entrants::default();
     for &size in sizes {
-        let grove = Grove::new(stage, all / size, size)?;
+        let grove = grove(stage, all / size, size)?;
         let x = size as f64 / 1e3;
         for &state in states(stage) {
             let by_lines = |path: &Path| Ok(read_by_lines(path)?.into_bytes());
-            entrants.here.push(grove.managed(LINES, x, state, 1, by_lines));
-            entrants.here.push(grove.managed(MANAGER, x, state, 1, |path| fs::read(path)));
-            entrants.here.push(grove.swath(SWATH, x, state));
+            let lines = managed(&grove, LINES, state, 1, by_lines);
+            let whole = managed(&grove, MANAGER, state, 1, |path| fs::read(path));
+            entrants.here.extend([lines, whole].map(|entrant| entrant.at(x, state)));
+            entrants.here.push(swath(&grove, x, state));
         }
     }
     Ok(entrants)

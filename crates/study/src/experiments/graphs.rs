@@ -1,20 +1,18 @@
 //! Study D: loading a graph beside going through its bytes.
 
-use std::fs::File;
+use std::path::Path;
 use std::rc::Rc;
 
-use anyhow::{Result, bail};
-use swath::append::OrderedOptions;
-use swath::maps::Guard;
-use swath::sink::Durability;
-use swath::{OutputOptions, ReadOptions};
-use swath_formats::matrix::{AnyCsr, MatrixOptions};
+use anyhow::Result;
+use swath::{ReadOptions, Scanned};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, read, states};
-use crate::experiment::{
-    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
-};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use crate::fields::contracts::unsynced;
+use crate::fields::graph::rows;
+use crate::fields::sums::mapped;
+use crate::measure::{Entrant, Entrants, Input, Meter, Outcome, Stage};
 use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::stats::Bound;
 use crate::workload::Generated;
@@ -74,9 +72,7 @@ impl Graph {
     fn new(stage: &Stage, scale: u32, edges: u64) -> Result<Self> {
         let rmat = Rmat::new(scale, edges).with_seed(stage.seed());
         let input = stage.made(&format!("graph-{scale}.mtx"), |path| {
-            let output = OutputOptions::new().with_durability(Durability::None);
-            let output = OrderedOptions::new().with_output(output).ordered(path)?;
-            let bytes = rmat.write(Text::MatrixMarket, 0, output)?.bytes;
+            let bytes = rmat.write(Text::MatrixMarket, 0, unsynced(path)?)?.bytes;
             Ok(Generated { bytes, lines: edges, sum: ReadOptions::new().sum(path)?.value })
         })?;
         let ends = (0..edges).map(|index| rmat.edge(index)).map(|(from, to)| from + to).sum();
@@ -88,40 +84,29 @@ impl Graph {
         &self,
         series: &str,
         state: State,
-        checksum: u64,
-        load: impl Fn(&Input, &mut Meter) -> Result<u64> + 'static,
+        load: impl Fn(&Input, &mut Meter) -> Result<Outcome> + 'static,
     ) -> Entrant {
-        let (here, before) = (Rc::clone(&self.input), Rc::clone(&self.input));
-        let expected = Outcome { bytes: here.made.bytes, checksum };
-        let work = move |meter: &mut Meter| {
-            let checksum = load(&here, meter)?;
-            Ok(Outcome { checksum, ..expected })
-        };
-        Entrant::new(series, self.x, state, expected, work)
-            .with_before(move || before.bring(state))
+        self.input.entrant(series, state, load).at(self.x, state)
     }
 
-    /// Opening and guarding is part of it.
-    fn mapped(&self, series: &str, state: State, options: ReadOptions) -> Entrant {
-        self.entrant(series, state, self.input.made.sum, move |input, meter| {
-            meter.measure(|| {
-                let file = File::open(&input.path)?;
-                let guard = Guard::install(&file, &input.path)?;
-                Ok(options.sum_mapped(guard, input.path.as_path())?.value)
-            })?
+    fn sum(
+        &self,
+        series: &str,
+        state: State,
+        sum: impl Fn(&Path) -> Result<Scanned<u64>> + 'static,
+    ) -> Entrant {
+        self.entrant(series, state, move |input, meter| {
+            let scanned = meter.measure(|| sum(&input.path))??;
+            Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
         })
     }
 
     fn rows(&self, series: &str, state: State, workers: usize) -> Entrant {
-        let options = MatrixOptions::new().with_read(ReadOptions::new().with_workers(workers));
-        self.entrant(series, state, self.ends, move |input, meter| {
-            let read = meter.measure(|| options.read_rows(&input.path))??;
-            let AnyCsr::U32(graph) = read else { bail!("it needs no 64 bits") };
-            let columns = graph.columns.iter().map(|&id| u64::from(id)).sum::<u64>();
-            let lens = graph.offsets.windows(2).map(|pair| pair[1] - pair[0]);
-            let rows = (0..).zip(lens).map(|(row, len): (u64, u64)| row * len).sum::<u64>();
-            Ok(rows + columns)
-        })
+        let load = move |input: &Input, meter: &mut Meter| {
+            let checksum = rows(&input.path, workers, meter)?.sum;
+            Ok(Outcome { checksum, ..input.expected() })
+        };
+        self.entrant(series, state, load).giving(self.ends)
     }
 }
 
@@ -132,15 +117,13 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
         let graph = Graph::new(stage, scale, 16 << scale)?;
         for &state in states(stage) {
             let one = ReadOptions::new().with_workers(1);
-            entrants.here.push(graph.mapped(SUM_SERIAL, state, one));
-            entrants.here.push(graph.mapped(SUM, state, ReadOptions::new()));
+            entrants.here.push(graph.sum(SUM_SERIAL, state, move |path| mapped(&one, path)));
+            let all = ReadOptions::new();
+            entrants.here.push(graph.sum(SUM, state, move |path| mapped(&all, path)));
             entrants.here.push(graph.rows(ROWS_SERIAL, state, 1));
             entrants.here.push(graph.rows(ROWS, state, 0));
-            let sum = graph.input.made.sum;
-            entrants.here.push(graph.entrant(BUFFERS, state, sum, |input, meter| {
-                let sum = || ReadOptions::new().sum(input.path.as_path());
-                Ok(meter.measure(sum)??.value)
-            }));
+            let buffers = |path: &Path| Ok(ReadOptions::new().sum(path)?);
+            entrants.here.push(graph.sum(BUFFERS, state, buffers));
         }
         entrants.here.push(memory(stage, &graph.input, graph.x, State::Warm)?);
     }

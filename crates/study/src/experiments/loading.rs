@@ -10,11 +10,10 @@ use anyhow::Result;
 use swath::{Engine, ReadOptions, Source};
 
 use super::shape::{chart, metric, states};
-use crate::experiment::{
-    Entrant, Entrants, Experiment, Input, Meter, Outcome, Scale, SharedPages, Stage, Study,
-};
+use crate::experiment::{Experiment, Scale, Study};
 use crate::limits;
 use crate::loading::{Load, load, map_without_reading};
+use crate::measure::{Entrant, Entrants, Input, Meter, SharedPages, Stage};
 use crate::results::{Chart, Measure, State};
 use crate::workload::Kind;
 
@@ -30,8 +29,6 @@ pub(super) const LIMIT: &str = "limit: bare reads";
 
 /// The study's own chunk.
 const CHUNK: usize = 1024;
-/// What a destination is full of before each run.
-pub(super) const UNREAD: u8 = 0xEE;
 const MB: u64 = 1_000_000;
 
 /// By threads, its smallest file.
@@ -204,22 +201,11 @@ impl Loading {
         copies: usize,
         fill: impl Fn(&mut [u8]) -> Result<()> + 'static,
     ) -> Entrant {
-        let made = self.input.made;
-        let expected = Outcome { bytes: made.bytes, checksum: made.sum };
-        let (before, here) = (Rc::clone(self), Rc::clone(self));
-        let work = move |meter: &mut Meter| {
-            let mut pages = here.pages.borrow_mut();
-            let target = &mut pages[..here.input.len()];
-            meter.count(|| fill(target))??;
-            Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
-        };
-        Entrant::new(series, x, state, expected, work).with_before(move || {
-            let len = before.input.len();
-            limits::fill(&mut before.pages.borrow_mut()[..len], UNREAD, 1);
-            for copy in &before.copies[..copies - 1] {
-                copy.bring(state)?;
-            }
-            before.input.bring(state)
+        let load = move |target: &mut [u8], meter: &mut Meter| meter.count(|| fill(target))?;
+        let before = Rc::clone(self);
+        let entrant = self.input.filling(&self.pages, series, state, load).at(x, state);
+        entrant.with_before(move || {
+            before.copies[..copies - 1].iter().try_for_each(|copy| copy.bring(state))
         })
     }
 
@@ -241,18 +227,12 @@ impl Loading {
     /// Maps the file and lets go of it. What was timed has read nothing, so what it would have got
     /// is read and added up afterwards, by no clock.
     fn unread_map(self: &Rc<Self>, series: &str, x: f64, state: State) -> Entrant {
-        let made = self.input.made;
-        let expected = Outcome { bytes: made.bytes, checksum: made.sum };
-        let (before, here) = (Rc::clone(self), Rc::clone(self));
-        let work = move |meter: &mut Meter| {
-            let mut pages = here.pages.borrow_mut();
-            let target = &mut pages[..here.input.len()];
+        let here = Rc::clone(self);
+        let load = move |target: &mut [u8], meter: &mut Meter| {
             meter.count(|| map_without_reading(&here.input.path, target.len()))??;
-            load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(1) })?;
-            Ok(Outcome { checksum: limits::memory_sum(target, 1), ..expected })
+            Ok(load(&here.paths(1), target, Load { chunk_size: 1 << 20, ..own(1) })?)
         };
-        Entrant::new(series, x, state, expected, work)
-            .with_before(move || before.input.bring(state))
+        self.input.filling(&self.pages, series, state, load).at(x, state)
     }
 
     /// One of the study's own ways.

@@ -12,9 +12,8 @@ use serde::Deserialize;
 use swath_os::usage::usage_of_children;
 
 use super::shape::{chart, metric, read};
-use crate::experiment::{
-    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
-};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use crate::measure::{Entrants, Input, Meter, Outcome, Stage};
 use crate::memory_limit::MemoryLimit;
 use crate::peers::Absent;
 use crate::results::{Finding, Key, Measure, Selected, State};
@@ -98,12 +97,10 @@ fn entrants(stage: &Stage) -> Result<Entrants> {
                 input: Rc::clone(&input),
                 limit: size * share / 100 + ROOM,
             };
-            let before = Rc::clone(&input);
-            let expected = Outcome { bytes: input.made.bytes, checksum: input.made.sum };
-            let measure = move |meter: &mut Meter| work.measure(meter);
-            let entrant = Entrant::new(series, share as f64, State::None, expected, measure);
             // The first pass is to bring all of it, inside the limit.
-            entrants.here.push(entrant.with_before(move || before.bring(State::Cold)));
+            let entrant =
+                input.entrant(series, State::Cold, move |_, meter| work.measure(meter));
+            entrants.here.push(entrant.at(share as f64, State::None));
         }
     }
     Ok(entrants)

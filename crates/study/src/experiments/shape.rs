@@ -1,6 +1,7 @@
 //! What charts of several experiments have in common.
 
-use crate::experiment::{Claim, Stage};
+use crate::experiment::Claim;
+use crate::measure::Stage;
 use crate::results::{Chart, Finding, Holds, Key, Measure, Selected, Source, State};
 use crate::stats::{Interval, median};
 

@@ -1,19 +1,16 @@
 //! Study D: summing the bytes of a mapped file, by advice, flags and blocks.
 
-use std::fs::File;
 use std::rc::Rc;
 
 use anyhow::Result;
-use swath::ReadOptions;
-use swath::maps::Guard;
 use swath::reading::{Advice, MapPages, PageSize, Schedule};
+use swath::{ReadOptions, Scanned};
 
 use super::limit::{MEMORY, memory};
 use super::shape::{chart, metric, read, states};
-use crate::experiment::{
-    Entrant, Entrants, Experiment, Input, Meter, Outcome, Point, Scale, Stage, Study, all_of,
-    any_of,
-};
+use crate::experiment::{Experiment, Point, Scale, Study, all_of, any_of};
+use crate::fields::sums::mapped;
+use crate::measure::{Entrant, Entrants, Input, Outcome, Stage};
 use crate::page::size;
 use crate::results::{Chart, Finding, Key, Measure, Selected, State};
 use crate::stats::{Bound, Interval};
@@ -108,6 +105,7 @@ pub(super) const BY_BLOCK: Experiment = Experiment {
     entrants: by_block,
 };
 
+/// A file, and somebody who sums it.
 struct Summing(Rc<Input>);
 
 impl Summing {
@@ -121,24 +119,17 @@ impl Summing {
         series: &str,
         x: f64,
         state: State,
-        sum: impl Fn(&Input) -> Result<u64> + 'static,
+        sum: impl Fn(&Input) -> Result<Scanned<u64>> + 'static,
     ) -> Entrant {
-        let (here, before) = (Rc::clone(&self.0), Rc::clone(&self.0));
-        let expected = Outcome { bytes: here.made.bytes, checksum: here.made.sum };
-        let work = move |meter: &mut Meter| {
-            let checksum = meter.count(|| sum(&here))??;
-            Ok(Outcome { checksum, ..expected })
-        };
-        Entrant::new(series, x, state, expected, work).with_before(move || before.bring(state))
+        let entrant = self.0.entrant(series, state, move |input, meter| {
+            let scanned = meter.count(|| sum(input))??;
+            Ok(Outcome { bytes: scanned.report.bytes, checksum: scanned.value })
+        });
+        entrant.at(x, state)
     }
 
-    /// Opening and guarding is part of it.
     fn mapped(&self, series: &str, x: f64, state: State, options: ReadOptions) -> Entrant {
-        self.entrant(series, x, state, move |input| {
-            let file = File::open(&input.path)?;
-            let guard = Guard::install(&file, &input.path)?;
-            Ok(options.sum_mapped(guard, input.path.as_path())?.value)
-        })
+        self.entrant(series, x, state, move |input| mapped(&options, &input.path))
     }
 }
 
@@ -152,7 +143,7 @@ fn by_advice(stage: &Stage) -> Result<Entrants> {
             entrants.here.push(summing.mapped(SERIAL, x, state, one));
             entrants.here.push(summing.mapped(PARALLEL, x, state, way.options()));
         }
-        let sum = |input: &Input| Ok(ReadOptions::new().sum(input.path.as_path())?.value);
+        let sum = |input: &Input| Ok(ReadOptions::new().sum(input.path.as_path())?);
         entrants.here.push(summing.entrant(BUFFERS, 0.0, state, sum));
     }
     entrants.here.push(memory(stage, &summing.0, 0.0, State::Warm)?);

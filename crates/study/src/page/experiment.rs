@@ -6,8 +6,8 @@ use maud::{Markup, html};
 use super::figure::{Drawn, figures};
 use super::ink::{RADIUS, Ranks, shape};
 use super::number::{interval, percent};
-use crate::harness::NOISY_SPREAD;
 use crate::results::{Claimed, Finding, Folder, Holds, Measured, Progress, Results};
+use crate::stats::NOISY_SPREAD;
 
 /// Why a share of a limit may be more than all of it.
 pub(super) const BEYOND: &str = "More than all of it: the limit is one plain way of doing as much, in the \

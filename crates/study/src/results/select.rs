@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use super::{Run, State};
-use crate::harness::NOISY_SPREAD;
-use crate::stats::{Interval, Summary, median_interval, paired_ratio, serial_share};
+use crate::stats::{
+    Interval, NOISY_SPREAD, Summary, median, median_interval, paired_ratio, serial_share,
+};
 
 /// Fewer rounds decide nothing.
 pub const LEAST_ROUNDS: usize = 5;
@@ -73,6 +74,23 @@ impl<'r> Selected<'r> {
         let mut found: Vec<&Run> = self.runs().filter(is_meant).collect();
         found.sort_by_key(|run| run.round);
         found
+    }
+
+    /// Where a series ran that has one place.
+    #[must_use]
+    pub fn key_of<'k>(&self, series: &'k str) -> Key<'k> {
+        let run = self.runs().find(|run| run.series == series);
+        let (x, state) = run.map_or((0.0, State::None), |run| (run.x, run.state));
+        Key { series, x, state }
+    }
+
+    /// The one of `series` with the lowest median time, if any of them ran; each has one place.
+    #[must_use]
+    pub fn fastest<'n>(&self, series: &'n [String]) -> Option<&'n str> {
+        let timed = series.iter().filter_map(|name| {
+            Some((name.as_str(), median(&self.seconds(self.key_of(name)))?))
+        });
+        timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(name, _)| name)
     }
 
     /// Seconds, by round.
@@ -360,6 +378,18 @@ mod tests {
         let off =
             |x| selected.off_the_line(key("pool", x), 100.0, 1000.0).map(|it| it.estimate);
         assert_eq!((off(500.0), off(300.0), off(200.0)), (Some(1.0), Some(2.0), None));
+    }
+
+    #[test]
+    fn the_fastest_is_the_one_with_the_lowest_median() {
+        let (slow, fast) = (run("slow", 0.0, 0, 2.0), run("fast", 1.0, 0, 1.0));
+        let runs = [slow, fast];
+        let fastest = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+            Selected::new(&runs, 0, 1).fastest(&names).map(str::to_owned)
+        };
+        assert_eq!(fastest(&["slow", "fast", "never ran"]).as_deref(), Some("fast"));
+        assert_eq!(fastest(&["never ran"]), None);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The words that pages and tables have in common.
 
 use super::{Measured, Progress, State};
-use crate::harness::NOISY_SPREAD;
+use crate::stats::NOISY_SPREAD;
 
 /// What stands where nothing can be told.
 const NONE: &str = "–";

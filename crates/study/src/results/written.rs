@@ -3,7 +3,7 @@
 
 use serde::Deserialize;
 
-use crate::harness::NOISY_SPREAD;
+use crate::stats::NOISY_SPREAD;
 
 use super::{Chart, Claimed, Finding, Measured, Progress, Run, Source, State};
 

@@ -8,9 +8,11 @@ use std::rc::Rc;
 use anyhow::{Result, bail};
 use swath::CancelToken;
 
-use crate::experiment::{Entrant, Input, Meter, Outcome, Rounds, SharedPages, Stage, run};
 use crate::limits;
 use crate::many::device::{Reads, by_ring};
+use crate::measure::{
+    Counting, Entrant, Input, Meter, Outcome, Rounds, SharedPages, Stage, run,
+};
 use crate::results::{Limit, Run, State};
 use crate::stats::median_interval;
 use crate::workload::Kind;
@@ -65,7 +67,7 @@ fn allowed(
         if cancel.is_cancelled() {
             bail!("stopped");
         }
-        if entrant.run_once().is_ok() {
+        if entrant.run_once(Counting::All).is_ok() {
             allowed.0.push(unit);
             allowed.1.push(entrant);
         }
@@ -82,7 +84,8 @@ fn interleaved(
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
-    let rounds = Rounds { count: stage.pick(1, 5, 9), seed: stage.seed(), folder };
+    let (count, seed) = (stage.pick(1, 5, 9), stage.seed());
+    let rounds = Rounds { count, seed, folder, ..Rounds::default() };
     let mut runs: Vec<Run> = Vec::new();
     let all = entrants.len() * rounds.count;
     run(&mut entrants, rounds, cancel, &mut |run| {
@@ -116,7 +119,7 @@ fn entrant(
     unit: Unit,
     mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
 ) -> (Unit, Entrant) {
-    let entrant = Entrant::new(unit.name, 0.0, State::None, Outcome::default(), move |meter| {
+    let entrant = Entrant::new(unit.name, Outcome::default(), move |meter| {
         work(meter)?;
         Ok(Outcome::default())
     });

@@ -8,7 +8,7 @@ use swath::maps::Guard;
 use swath::timeline::{Lane, Span};
 use swath::{Engine, ReadOptions};
 
-use crate::experiment::Stage;
+use crate::measure::Stage;
 use crate::results::{Moment, State, Timeline};
 use crate::workload::Kind;
 

@@ -12,6 +12,7 @@ use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::machine;
 use swath_os::memory::Pages;
 
+use super::{Entrant, Meter, Outcome};
 use crate::cache::{self, ColdBy};
 use crate::limits;
 use crate::results::State;
@@ -40,6 +41,9 @@ impl Extent {
     }
 }
 
+/// What memory is full of before a run that is to overwrite it.
+pub const UNREAD: u8 = 0xEE;
+
 /// A file that was made. Removed when dropped.
 #[derive(Debug)]
 pub struct Input {
@@ -65,6 +69,46 @@ impl Input {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.made.bytes == 0
+    }
+
+    /// What reading all of it gives.
+    #[must_use]
+    pub fn expected(&self) -> Outcome {
+        Outcome { bytes: self.made.bytes, checksum: self.made.sum }
+    }
+
+    /// Somebody who does something with it, which is in a state before each run.
+    pub fn entrant(
+        self: &Rc<Self>,
+        series: impl Into<String>,
+        state: State,
+        mut work: impl FnMut(&Self, &mut Meter) -> Result<Outcome> + 'static,
+    ) -> Entrant {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        Entrant::new(series, self.expected(), move |meter| work(&here, meter))
+            .at(0.0, state)
+            .with_before(move || before.bring(state))
+    }
+
+    /// Somebody who fills memory with all of it; before each run, nothing of it is there.
+    pub fn filling(
+        self: &Rc<Self>,
+        pages: &SharedPages,
+        series: impl Into<String>,
+        state: State,
+        mut load: impl FnMut(&mut [u8], &mut Meter) -> Result<()> + 'static,
+    ) -> Entrant {
+        let (here, before) = (Rc::clone(pages), Rc::clone(pages));
+        let (len, workers) = (self.len(), machine::usable_cpus());
+        let work = move |_: &Self, meter: &mut Meter| {
+            let mut pages = here.borrow_mut();
+            load(&mut pages[..len], meter)?;
+            Ok(Outcome::of(&pages[..len], workers))
+        };
+        self.entrant(series, state, work).with_before(move || {
+            limits::fill(&mut before.borrow_mut()[..len], UNREAD, workers);
+            Ok(())
+        })
     }
 
     /// Brings the page cache into a state, and checks it.

@@ -11,21 +11,24 @@ use crate::counters::Counters;
 use crate::results::Run;
 use crate::watch::beside;
 
-/// What a run read or wrote.
+/// How much is counted: the more, the more it is in the way of what takes little time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
-    /// Bytes.
-    pub bytes: u64,
-    /// Their sum, or whatever tells that they are right.
-    pub checksum: u64,
+pub enum Counting {
+    /// All that entrants ask for.
+    #[default]
+    All,
+    /// Seconds on the clock and of CPU time.
+    Time,
 }
+
+const CONTEXT: &str = "cannot read the counters of this process";
 
 /// Times the part of a run that counts, and counts what the kernel counts meanwhile: processor
 /// seconds, page faults, context switches, and the most memory that was resident beyond the
 /// beginning.
 ///
 /// ```
-/// use swath_study::experiment::Meter;
+/// use swath_study::measure::Meter;
 ///
 /// let mut meter = Meter::default();
 /// let sum = meter.measure(|| (0..1000_u64).sum::<u64>())?;
@@ -36,28 +39,38 @@ pub struct Outcome {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Meter {
+    counting: Counting,
     seconds: f64,
     metrics: BTreeMap<String, f64>,
     courses: BTreeMap<String, Vec<f64>>,
 }
 
 impl Meter {
+    pub(super) fn new(counting: Counting) -> Self {
+        Self { counting, ..Self::default() }
+    }
+
     /// Does what counts. Called again, it adds.
     ///
     /// # Errors
     ///
     /// If the kernel does not tell its counters.
     pub fn measure<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
-        const CONTEXT: &str = "cannot read the counters of this process";
         // Where it cannot be reset, the peak is that of the process, and left out.
-        let resets = usage::reset_peak_rss().is_ok();
+        let is_all = self.counting == Counting::All;
+        let resets = is_all && usage::reset_peak_rss().is_ok();
         let before = usage::usage().context(CONTEXT)?;
         let start = Instant::now();
         let result = work();
         let seconds = start.elapsed().as_secs_f64();
         let after = usage::usage().context(CONTEXT)?;
         self.seconds += seconds;
-        self.add(after.since(&before));
+        let used = after.since(&before);
+        let cpu = self.metrics.entry("cpu_seconds".to_owned()).or_default();
+        *cpu += (used.user + used.system).as_secs_f64();
+        if is_all {
+            self.add(used);
+        }
         if resets {
             let peak = after.peak_rss.saturating_sub(before.peak_rss);
             let most = self.metrics.entry("peak_bytes".to_owned()).or_default();
@@ -72,7 +85,6 @@ impl Meter {
             ("major_faults", as_float(used.major_faults)),
             ("voluntary_switches", as_float(used.voluntary_switches)),
             ("involuntary_switches", as_float(used.involuntary_switches)),
-            ("cpu_seconds", (used.user + used.system).as_secs_f64()),
         ] {
             *self.metrics.entry(name.to_owned()).or_default() += count;
         }
@@ -91,9 +103,9 @@ impl Meter {
     ///
     /// As [`measure`](Self::measure).
     pub fn count<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
-        let mut counters = match hardware() {
-            Ok(()) => Counters::open().ok(),
-            Err(_) => None,
+        let mut counters = match (self.counting, hardware()) {
+            (Counting::All, Ok(())) => Counters::open().ok(),
+            _ => None,
         };
         let result = self.measure(|| {
             let started = counters.as_mut().map(Counters::start);
@@ -117,6 +129,9 @@ impl Meter {
     ///
     /// As [`measure`](Self::measure).
     pub fn watch<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
+        if self.counting == Counting::Time {
+            return self.measure(work);
+        }
         let before = self.seconds;
         let timed = || {
             let start = Instant::now();
@@ -137,6 +152,14 @@ impl Meter {
         self.seconds = seconds;
     }
 
+    /// Counts as if `factor` times as much had been done, and CPU time with it.
+    pub fn scale(&mut self, factor: f64) {
+        self.seconds *= factor;
+        if let Some(seconds) = self.metrics.get_mut("cpu_seconds") {
+            *seconds *= factor;
+        }
+    }
+
     /// Seconds on the clock so far.
     #[must_use]
     pub fn seconds(&self) -> f64 {
@@ -151,7 +174,7 @@ impl Meter {
 
     /// What was counted, as a run that nobody has placed yet.
     pub(super) fn into_run(self) -> Run {
-        let Self { seconds, metrics, courses } = self;
+        let Self { seconds, metrics, courses, .. } = self;
         Run { seconds, metrics, courses, ..Run::default() }
     }
 }

@@ -1,0 +1,69 @@
+//! Entrants of Python: a program on the other end of standard input and output says who takes part,
+//! and runs whoever's turn it is.
+//!
+//! ```text
+//! it     {"id": "read, warm", "entrants": ["swath.read", …], "absent": {…}, "goals": […]}
+//! this   "swath.read"          whose turn it is
+//! it     0.25                  the seconds of it, prepared before and checked after
+//! this   null                  the case is done
+//! ```
+
+use crate::bench;
+use crate::case::{Outcome, measured};
+use crate::record::Folder;
+use anyhow::{Context, Result};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+use std::path::Path;
+use swath_study::measure::{self, Entrant, Entrants, Goal, Meter};
+use swath_study::peers::Absent;
+
+/// One case, as the program tells it.
+#[derive(Deserialize)]
+struct Case {
+    id: String,
+    entrants: Vec<String>,
+    absent: BTreeMap<String, String>,
+    goals: Vec<Goal>,
+}
+
+/// Says whose turn it is, or that a case is done.
+fn say(whose: Option<&str>) -> Result<()> {
+    writeln!(io::stdout(), "{}", serde_json::to_string(&whose)?)?;
+    Ok(io::stdout().flush()?)
+}
+
+/// The next line of the program, if it has not ended.
+fn answer() -> Result<Option<String>> {
+    let mut line = String::new();
+    let len = io::stdin().read_line(&mut line).context("cannot read what Python says")?;
+    Ok((len > 0).then_some(line))
+}
+
+fn entrant(name: String) -> Entrant {
+    let series = name.clone();
+    Entrant::new(series, measure::Outcome::default(), move |meter: &mut Meter| {
+        say(Some(&name))?;
+        let line = answer()?.context("Python has ended")?;
+        meter.took(line.trim().parse().with_context(|| format!("no seconds: {line:?}"))?);
+        Ok(measure::Outcome::default())
+    })
+}
+
+/// Leaves a record of every case that the program tells of; it begins with the head of the summary.
+pub(crate) fn record(out: &Path, rounds: usize) -> Result<()> {
+    let rounds = bench::rounds(rounds, 1);
+    let head: String = serde_json::from_str(&answer()?.context("no head")?)?;
+    let mut folder = Folder::named(out.to_owned(), head, rounds.seed)?;
+    while let Some(line) = answer()? {
+        let Case { id, entrants, absent, goals } =
+            serde_json::from_str(&line).with_context(|| format!("no case: {line:?}"))?;
+        let absent = absent.iter().map(|(name, why)| Absent::new(name, why.as_str()));
+        let here = entrants.into_iter().map(entrant).collect();
+        let ran = measured(Entrants { here, absent: absent.collect(), goals }, rounds)?;
+        folder.add(id, Outcome::Ran(ran))?;
+        say(None)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,109 @@
+//! Option contracts, read, priced and written in study C's forms.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result, ensure};
+use swath::append::{Ordered, OrderedOptions};
+use swath::sink::Durability;
+use swath::{OutputOptions, ReadOptions};
+
+use crate::cache;
+use crate::measure::{Entrant, Input, Meter, Outcome, Stage};
+use crate::pricing::{Form, Priced, Pricing};
+use crate::results::State;
+use crate::workload::Generated;
+use crate::workload::contracts::generate;
+
+/// Somewhere to write to, in turn, that nobody syncs.
+///
+/// # Errors
+///
+/// If it cannot be made.
+pub fn unsynced(path: &Path) -> Result<Ordered> {
+    let output = OutputOptions::new().with_durability(Durability::None);
+    Ok(OrderedOptions::new().with_output(output).ordered(path)?)
+}
+
+/// Contracts, and what their prices are.
+pub struct Contracts {
+    /// Their text.
+    pub input: Rc<Input>,
+    contracts: u64,
+    /// Bytes of all prices and their sum.
+    right: Outcome,
+    output: PathBuf,
+}
+
+impl Contracts {
+    /// Makes so many.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written, or priced once.
+    pub fn new(stage: &Stage, contracts: u64) -> Result<Rc<Self>> {
+        let input = stage.made(&format!("contracts-{contracts}"), |path| {
+            let bytes = generate(contracts, stage.seed(), 0, unsynced(path)?)?.bytes;
+            let sum = ReadOptions::new().sum(path)?.value;
+            Ok(Generated { bytes, lines: contracts + 1, sum })
+        })?;
+        Self::of(stage, input, contracts)
+    }
+
+    /// Those of a text that is there.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be priced once.
+    pub fn of(stage: &Stage, input: Rc<Input>, contracts: u64) -> Result<Rc<Self>> {
+        let output = stage.output("prices");
+        // The slow, obvious way says what is right.
+        let pricing = Pricing::new(Form::Lines).with_workers(1);
+        let (right, _) = price(&input, &output, pricing, &mut Meter::default())?;
+        Ok(Rc::new(Self { input, contracts, right, output }))
+    }
+
+    /// Somebody who prices them in a form, with so many threads.
+    pub fn entrant(
+        self: &Rc<Self>,
+        series: &str,
+        form: Form,
+        threads: usize,
+        state: State,
+    ) -> Entrant {
+        let here = Rc::clone(self);
+        let work = move |input: &Input, meter: &mut Meter| {
+            let pricing = Pricing::new(form).with_workers(threads);
+            let (outcome, priced) = price(input, &here.output, pricing, meter)?;
+            ensure!(priced.contracts == here.contracts, "{} contracts", priced.contracts);
+            ensure!(priced.off == 0, "{} prices are wrong", priced.off);
+            ensure!(outcome == here.right, "{outcome:?} is not what one thread writes");
+            let [read, compute, write] = priced.shares;
+            meter.note("read_share", read);
+            meter.note("compute_share", compute);
+            meter.note("write_share", write);
+            Ok(Outcome { bytes: priced.bytes_in, ..outcome })
+        };
+        // The study's own form has all of it in memory, a few times.
+        let room = 4 * self.input.len();
+        self.input
+            .entrant(series, state, work)
+            .giving(self.right.checksum)
+            .with_before(move || cache::touch_memory(room).context("cannot touch memory"))
+    }
+}
+
+/// Prices into a file, adds its bytes up, and removes it.
+fn price(
+    input: &Input,
+    output: &Path,
+    pricing: Pricing,
+    meter: &mut Meter,
+) -> Result<(Outcome, Priced)> {
+    let to = unsynced(output)?;
+    let priced = meter.watch(|| pricing.price(&input.path, to))??;
+    let checksum = ReadOptions::new().sum(output)?.value;
+    fs::remove_file(output)?;
+    Ok((Outcome { bytes: priced.bytes_out, checksum }, priced))
+}

@@ -1,0 +1,70 @@
+//! What threads that fork write: a tree of calls, left in every way there is.
+
+use std::fs;
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use anyhow::{Context, Result, ensure};
+use swath_os::machine;
+
+use crate::cache;
+use crate::forks::{Leave, Trees};
+use crate::measure::{Entrant, Meter, Outcome, Stage};
+
+/// Each call writes study E's 10 KB.
+const CALL: usize = 10 << 10;
+
+/// A tree, the threads that run it, and the folder that it is left in.
+pub struct Forked {
+    trees: Trees,
+    folder: PathBuf,
+}
+
+impl Forked {
+    /// The calls of `fib(n)`, by so many threads.
+    ///
+    /// # Errors
+    ///
+    /// If there is too little memory, or no threads can be started.
+    pub fn new(stage: &Stage, n: u32, threads: usize) -> Result<Rc<Self>> {
+        let trees = Trees::new(n, CALL, threads)?;
+        // What is written stays in memory, beside as much again that was touched before.
+        let (needed, total) = (3 * trees.expected().0, machine::memory_total()?);
+        ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
+        Ok(Rc::new(Self { trees, folder: stage.output("tree") }))
+    }
+
+    /// Somebody who leaves it like this.
+    pub fn entrant(self: &Rc<Self>, series: &str, how: Leave) -> Entrant {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        let (bytes, checksum) = self.trees.expected();
+        Entrant::new(series, Outcome { bytes, checksum }, move |meter| here.leave(how, meter))
+            .with_before(move || before.prepare())
+    }
+
+    fn prepare(&self) -> Result<()> {
+        let _ = fs::remove_dir_all(&self.folder);
+        fs::create_dir_all(&self.folder)?;
+        // What the last one wrote must not be written back meanwhile.
+        rustix::fs::sync();
+        let room = usize::try_from(self.trees.expected().0).unwrap_or(usize::MAX);
+        cache::touch_memory(room.saturating_mul(2)).context("cannot touch memory")
+    }
+
+    fn leave(&self, how: Leave, meter: &mut Meter) -> Result<Outcome> {
+        let left = meter.measure(|| self.trees.leave(&self.folder, how))??;
+        if let Some(left) = &left {
+            meter.note("forks", left.forks as f64);
+            meter.note("steals", left.steals as f64);
+            meter.note("extents", left.extents as f64);
+            meter.note("parallelism", self.trees.fib().parallelism());
+            self.trees.check_pieces(&self.folder, left)?;
+        }
+        let (bytes, checksum) = match how {
+            Leave::Nowhere => self.trees.expected(),
+            _ => self.trees.check(&self.folder)?,
+        };
+        fs::remove_dir_all(&self.folder)?;
+        Ok(Outcome { bytes, checksum })
+    }
+}

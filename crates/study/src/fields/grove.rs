@@ -1,0 +1,156 @@
+//! Many files, read in whatever way.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use anyhow::{Context, Result};
+use swath::ingest::{Files, IngestOptions, Ingested};
+
+use crate::cache::{self, ColdBy};
+use crate::limits;
+use crate::many::bare::Bare;
+use crate::many::tree::{Made, Tree, make};
+use crate::many::{Glance, plain, residency};
+use crate::measure::{Entrant, Meter, Outcome, Stage, UNREAD};
+use crate::results::State;
+
+/// Files in folders. Removed when dropped.
+pub struct Grove {
+    /// The folder above them.
+    pub folder: PathBuf,
+    /// All of them.
+    pub paths: Vec<PathBuf>,
+    /// What is in them.
+    pub made: Made,
+    /// What is left of them where bytes are not kept.
+    pub glance: Glance,
+    cold_by: ColdBy,
+}
+
+impl Grove {
+    /// Makes them in a folder of that name.
+    ///
+    /// # Errors
+    ///
+    /// If they cannot be written, or read back.
+    pub fn new(stage: &Stage, name: &str, tree: &Tree) -> Result<Rc<Self>> {
+        let folder = stage.output(name);
+        // Left by somebody who was ended.
+        let _ = fs::remove_dir_all(&folder);
+        let made = make(tree, &folder, 0)
+            .with_context(|| format!("cannot make {}", folder.display()))?;
+        let paths = tree.paths(&folder);
+        let glance = plain::read_and_drop(&paths, 1).context("cannot read the files back")?;
+        // Writing back must not run beside what is measured, and warm means that somebody read
+        // them. Where files do not leave the page cache, cold runs say so.
+        let _ = residency::make_all_cold(&paths, stage.cold_by());
+        Ok(Rc::new(Self { folder, paths, made, glance, cold_by: stage.cold_by() }))
+    }
+
+    /// Bytes of all files.
+    ///
+    /// # Panics
+    ///
+    /// If they do not fit into the address space.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        usize::try_from(self.made.bytes).expect("they were made on this machine")
+    }
+
+    /// Whether there is nothing in them.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.made.bytes == 0
+    }
+
+    /// Brings all files into a state, and then touches as much memory as the run, which takes
+    /// `own`, and the page cache will take.
+    fn prepare(&self, state: State, own: usize) -> Result<()> {
+        let cached = match state {
+            State::Warm => residency::make_all_warm(&self.paths).map(|()| 0)?,
+            State::Cold => {
+                residency::make_all_cold(&self.paths, self.cold_by).map(|()| self.len())?
+            }
+            State::None => 0,
+        };
+        match own + cached {
+            0 => Ok(()),
+            len => cache::touch_memory(len).context("cannot touch memory"),
+        }
+    }
+
+    /// Somebody who does something with all of them, and takes `own` bytes of memory for it.
+    pub fn entrant(
+        self: &Rc<Self>,
+        series: impl Into<String>,
+        state: State,
+        own: usize,
+        mut work: impl FnMut(&Self, &mut Meter) -> Result<Outcome> + 'static,
+    ) -> Entrant {
+        let (here, before) = (Rc::clone(self), Rc::clone(self));
+        let expected = Outcome { bytes: self.made.bytes, checksum: self.made.sum };
+        Entrant::new(series, expected, move |meter| work(&here, meter))
+            .at(0.0, state)
+            .with_before(move || before.prepare(state, own))
+    }
+
+    /// Swath, with options that bring an arena or take memory of their own.
+    pub fn ingested(
+        self: &Rc<Self>,
+        series: impl Into<String>,
+        state: State,
+        own: usize,
+        options: IngestOptions,
+    ) -> Entrant {
+        self.entrant(series, state, own, move |grove, meter| {
+            let ingested = meter.watch(|| options.ingest(Files::paths(&grove.paths)))??;
+            Ok(of_ingested(&ingested))
+        })
+    }
+
+    /// The bare calls by so many threads, into memory that is there; names were looked up before.
+    ///
+    /// # Errors
+    ///
+    /// If the files cannot be found, or there is no memory for them.
+    pub fn bare(
+        self: &Rc<Self>,
+        stage: &Stage,
+        series: &str,
+        state: State,
+        workers: usize,
+    ) -> Result<Entrant> {
+        let bare = Bare::of(&self.paths).context("cannot look the files up")?;
+        let pages = stage.pages(bare.bytes())?;
+        Ok(self.entrant(series, state, 0, move |_, meter| {
+            let mut pages = pages.borrow_mut();
+            let arena = &mut pages[..bare.bytes()];
+            limits::fill(arena, UNREAD, workers);
+            meter.watch(|| bare.into_arena(arena, workers))??;
+            Ok(Outcome::of(arena, workers))
+        }))
+    }
+}
+
+impl Drop for Grove {
+    fn drop(&mut self) {
+        // Files that stay are replaced by the next run, or go with the folder around them.
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// The bytes of files, and their sum.
+#[must_use]
+pub fn of_files(files: &[Vec<u8>]) -> Outcome {
+    files.iter().map(|file| Outcome::of(file, 1)).sum()
+}
+
+/// The same of what Swath has read.
+#[must_use]
+pub fn of_ingested(ingested: &Ingested) -> Outcome {
+    ingested.iter().map(|entry| Outcome::of(entry.bytes, 1)).sum()
+}
+
+/// Study B's reading of a file.
+pub type ReadOne = fn(&Path) -> std::io::Result<Vec<u8>>;
