@@ -11,7 +11,7 @@
 
 use anyhow::Result;
 
-use crate::random::SplitMix64;
+use crate::measure::{Stopped, Turns, interleave};
 use crate::stats::{Interval, median, paired_ratio};
 
 /// How many times as fast a value must be at least, with 95 % certainty.
@@ -101,12 +101,10 @@ pub(super) fn decide<C: Copy>(
     seed: u64,
     run: &mut dyn FnMut(C, Entrant) -> Result<Ran>,
 ) -> Result<Decided> {
-    let mut random = SplitMix64::new(seed);
-    let Some(screened) = screen(values, seed, &mut random, &mut |entrant| run(gain, entrant))?
-    else {
+    let Some(screened) = screen(values, seed, &mut |entrant| run(gain, entrant))? else {
         return Ok(Decided::kept(Because::NoTime, None));
     };
-    let Some((value, ratio)) = screened.best() else {
+    let Some((value, ratio)) = screened.best else {
         return Ok(Decided::kept(Because::NoneFaster, screened.left));
     };
     if ratio.lower <= MARGIN {
@@ -131,95 +129,92 @@ pub(super) fn decide<C: Copy>(
     Ok(Decided { value: Some(value), because: Because::Faster, ratio: Some(ratio) })
 }
 
-/// Seconds of every round, of those who are still in.
+/// Somebody who is still in, and the seconds of each round.
+struct Timed {
+    entrant: Entrant,
+    seconds: Vec<f64>,
+}
+
+impl Timed {
+    fn new(entrant: Entrant) -> Self {
+        Self { entrant, seconds: Vec::new() }
+    }
+}
+
+/// Runs `all` in turns; whether they came to the end of the rounds.
+fn rounds(
+    all: &mut [Timed],
+    turns: &mut Turns,
+    count: usize,
+    run: &mut dyn FnMut(Entrant) -> Result<Ran>,
+) -> Result<bool> {
+    let mut take = |timed: &mut Timed, _| match run(timed.entrant)? {
+        Ran::Took(seconds) => {
+            timed.seconds.push(seconds);
+            Ok(Stopped::No)
+        }
+        Ran::Over => Ok(Stopped::Yes),
+    };
+    Ok(interleave(all, turns, count, &mut take)? == Stopped::No)
+}
+
+/// What came out of the first measurement.
 struct Screened {
-    seed: u64,
-    now: Vec<f64>,
-    values: Vec<(u64, Vec<f64>)>,
+    best: Option<(u64, Interval)>,
     /// The best of those who left.
     left: Option<Interval>,
 }
 
-impl Screened {
-    /// The value with the best ratio, as far as it was measured.
-    fn best(&self) -> Option<(u64, Interval)> {
-        let ratio = |times: &Vec<f64>| paired_ratio(&self.now, times, self.seed);
-        let ratios = self.values.iter().filter_map(|(value, it)| Some((*value, ratio(it)?)));
-        ratios.max_by(|left, right| left.1.estimate.total_cmp(&right.1.estimate))
-    }
+/// The value with the best ratio to what is used now, which is the last of `all`.
+fn best(all: &[Timed], seed: u64) -> Option<(u64, Interval)> {
+    let (now, values) = all.split_last()?;
+    let ratios = values.iter().filter_map(|value| {
+        let Entrant::Value(number) = value.entrant else { return None };
+        Some((number, paired_ratio(&now.seconds, &value.seconds, seed)?))
+    });
+    ratios.max_by(|left, right| left.1.estimate.total_cmp(&right.1.estimate))
+}
 
-    fn leave_behind(&mut self) {
-        self.left = self.best().map(|(_, ratio)| ratio);
-        let now = &self.now;
-        self.values.retain(|(_, times)| {
-            let ratios: Vec<f64> = now.iter().zip(times).map(|(now, it)| now / it).collect();
-            median(&ratios).is_some_and(|ratio| ratio > MARGIN)
-        });
-    }
+/// Whether a value gains something, as far as can be seen.
+fn gains(now: &[f64], value: &[f64]) -> bool {
+    let ratios: Vec<f64> = now.iter().zip(value).map(|(now, it)| now / it).collect();
+    median(&ratios).is_some_and(|ratio| ratio > MARGIN)
 }
 
 /// The first measurement; `None` if it did not come to its end.
 fn screen(
     values: &[u64],
     seed: u64,
-    random: &mut SplitMix64,
     run: &mut dyn FnMut(Entrant) -> Result<Ran>,
 ) -> Result<Option<Screened>> {
-    let mut screened = Screened {
-        seed,
-        now: Vec::new(),
-        values: values.iter().map(|&value| (value, Vec::new())).collect(),
-        left: None,
-    };
+    let mut turns = Turns::shuffled(seed);
+    let all = values.iter().map(|&value| Entrant::Value(value)).chain([Entrant::Now]);
+    let mut all: Vec<Timed> = all.map(Timed::new).collect();
     // The first run of all finds everything cold that is not looked at.
-    if run(Entrant::Now)? == Ran::Over {
+    if run(Entrant::Now)? == Ran::Over || !rounds(&mut all, &mut turns, EARLY, run)? {
         return Ok(None);
     }
-    for round in 0..SCREEN {
-        if round == EARLY {
-            screened.leave_behind();
-        }
-        if screened.values.is_empty() {
-            break;
-        }
-        // The last place is that of what is used now.
-        let mut turns: Vec<usize> = (0..=screened.values.len()).collect();
-        random.shuffle(&mut turns);
-        for turn in turns {
-            let value = screened.values.get(turn).map(|(value, _)| Entrant::Value(*value));
-            let Ran::Took(seconds) = run(value.unwrap_or(Entrant::Now))? else {
-                return Ok(None);
-            };
-            match screened.values.get_mut(turn) {
-                Some((_, times)) => times.push(seconds),
-                None => screened.now.push(seconds),
-            }
-        }
+    let left = best(&all, seed).map(|(_, ratio)| ratio);
+    let now = all.last().map_or_else(Vec::new, |now| now.seconds.clone());
+    all.retain(|it| it.entrant == Entrant::Now || gains(&now, &it.seconds));
+    if all.len() > 1 && !rounds(&mut all, &mut turns, SCREEN - EARLY, run)? {
+        return Ok(None);
     }
-    Ok(Some(screened))
+    Ok(Some(Screened { best: best(&all, seed), left }))
 }
 
 /// Now and `value`, alternating, the first one changing from round to round: how many times as fast
 /// the value is. `None` if it did not come to its end.
 fn duel(
     value: u64,
-    rounds: usize,
+    count: usize,
     seed: u64,
     run: &mut dyn FnMut(Entrant) -> Result<Ran>,
 ) -> Result<Option<Interval>> {
-    let (mut now, mut then) = (Vec::new(), Vec::new());
-    for round in 0..rounds {
-        let mut order = [Entrant::Now, Entrant::Value(value)];
-        if round % 2 == 1 {
-            order.reverse();
-        }
-        for entrant in order {
-            let Ran::Took(seconds) = run(entrant)? else { return Ok(None) };
-            let times = if entrant == Entrant::Now { &mut now } else { &mut then };
-            times.push(seconds);
-        }
-    }
-    Ok(paired_ratio(&now, &then, seed))
+    let mut both = [Entrant::Now, Entrant::Value(value)].map(Timed::new);
+    let is_whole = rounds(&mut both, &mut Turns::rotated(1), count, run)?;
+    let [now, then] = &both;
+    Ok(paired_ratio(&now.seconds, &then.seconds, seed).filter(|_| is_whole))
 }
 
 #[cfg(test)]
