@@ -6,6 +6,8 @@
 //! Stage (input, its bytes) → rows of each capability → rounds, interleaved → Findings → table
 //! ```
 //!
+//! It is the short form of a study, in the same frame (`swath_study::measure`): a row is an entrant.
+//!
 //! Every run is checked against the bytes that were generated. What a row is compared with is
 //! measured in the same minutes on the same file: the limits of the machine, and
 //! `std::fs::read` or `std::fs::write`.
@@ -26,15 +28,15 @@ mod table;
 mod tensors;
 
 use std::path::Path;
-use std::time::Duration;
+use std::rc::Rc;
 
 use anyhow::{Context, Result};
-use swath::Fallback;
 use swath_study::cache::{self, ColdBy};
 use swath_study::facts::Facts;
 use swath_study::limits::Limits;
+use swath_study::results::State;
 
-use self::rounds::Timed;
+use self::rounds::Row;
 use self::stage::Stage;
 
 pub(crate) use self::stage::choose_folder;
@@ -56,24 +58,10 @@ const CAPABILITIES: [Rows; 11] = [
 ];
 
 /// Makes the rows of one capability.
-type Rows = fn(&Stage) -> Result<Vec<Row>>;
-
-/// Does once what a row is about.
-type Work = dyn FnMut(&Stage) -> Result<Run>;
+type Rows = fn(&Rc<Stage>) -> Result<Vec<Row>>;
 
 /// Rounds of which the median is taken.
 const ROUNDS: usize = 3;
-
-/// Where the file is before a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum State {
-    /// In the page cache.
-    Warm,
-    /// On the device only.
-    Cold,
-    /// Not there yet.
-    New,
-}
 
 /// Where the bytes go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,10 +88,12 @@ enum Limit {
 }
 
 /// One line of the table: one way to do one thing.
-struct Row {
+#[derive(Clone, Copy)]
+struct About {
     capability: &'static str,
     engine: &'static str,
     way: &'static str,
+    /// Where the file is before a run; none is there where one is written.
     state: State,
     memory: Memory,
     limit: Limit,
@@ -111,16 +101,14 @@ struct Row {
     is_peer: bool,
     /// How many bytes it is about; none for all of the input.
     bytes: Option<u64>,
-    run: Box<Work>,
 }
 
-/// One run of a row.
-struct Run {
-    elapsed: Duration,
-    /// Whether every byte, or what was computed of them, is that of the input.
-    is_right: bool,
-    /// What was done other than the row says.
-    fallbacks: Vec<Fallback>,
+impl About {
+    /// Of a file in the page cache, into fresh memory.
+    const fn warm(capability: &'static str, engine: &'static str, way: &'static str) -> Self {
+        let (state, memory, limit) = (State::Warm, Memory::Fresh, Limit::Copy);
+        Self { capability, engine, way, state, memory, limit, is_peer: false, bytes: None }
+    }
 }
 
 /// What came out of all rounds.
@@ -128,7 +116,7 @@ pub(crate) struct Findings {
     size: u64,
     facts: Facts,
     limits: Limits,
-    rows: Vec<Timed>,
+    rows: Vec<Row>,
     notes: Vec<String>,
 }
 
@@ -142,6 +130,7 @@ impl Findings {
 /// Makes an input of `size` bytes below `folder`, measures, and removes it again.
 pub(crate) fn measure(size: u64, folder: Option<&Path>) -> Result<Findings> {
     let (stage, mut notes) = Stage::set(size, folder)?;
+    let stage = Rc::new(stage);
     let limits = Limits::measure(&stage.path, stage.workers, ROUNDS)
         .context("cannot measure the limits of this machine")?;
     let mut rows = Vec::new();
@@ -149,17 +138,21 @@ pub(crate) fn measure(size: u64, folder: Option<&Path>) -> Result<Findings> {
         rows.extend(capability(&stage)?);
     }
     // As they come, `read` first.
-    let all: Vec<_> = rows.iter().map(|row| row.capability).collect();
-    rows.sort_by_key(|row| (all.iter().position(|it| *it == row.capability), row.state));
+    let all: Vec<_> = rows.iter().map(|row| row.about.capability).collect();
+    rows.sort_by_key(|Row { about, .. }| {
+        (all.iter().position(|it| *it == about.capability), about.state)
+    });
     if let Err(error) = cache::make_cold(&stage.path, ColdBy::DontNeed) {
         notes.push(format!("no cold reads: {error:#}; try: --dir on a disk"));
-        rows.retain(|row| row.state != State::Cold);
+        rows.retain(|row| row.about.state != State::Cold);
     }
-    let rows = rounds::interleave(&stage, rows, &mut notes)?;
+    rounds::run(&mut rows, &mut notes)?;
     for row in rows.iter().filter(|row| !row.is_right) {
         notes.push(format!("WRONG BYTES: {}", row.name()));
     }
+    rows.iter_mut().for_each(Row::let_go);
     let facts = stage.facts.clone();
+    let stage = Rc::into_inner(stage).context("somebody still uses the input")?;
     stage.clear().context("cannot remove what the demo made")?;
     Ok(Findings { size, facts, limits, rows, notes })
 }

@@ -15,6 +15,7 @@
 //! Nothing is left behind but the result: no file, and after a cancellation no profile.
 
 mod case;
+mod clock;
 mod duel;
 mod place;
 mod runs;
@@ -26,9 +27,11 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use swath::{CancelToken, Profile};
 
+pub use clock::Step;
 pub use duel::Because;
+pub use setting::Found;
 
-use crate::stats::Interval;
+use clock::Clock;
 use duel::{Entrant, Ran, decide};
 use place::Place;
 use setting::{SETTINGS, Setting};
@@ -42,30 +45,6 @@ pub struct Settings {
     pub budget: Duration,
     /// Decides the order of runs, and what is in the files.
     pub seed: u64,
-}
-
-/// How far it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The setting that is measured; before the first one, what is prepared.
-    pub what: &'static str,
-    /// Time that went by.
-    pub elapsed: Duration,
-}
-
-/// What was found about one setting.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Found {
-    /// Its name, as in a file of a profile.
-    pub setting: &'static str,
-    /// The default, in words.
-    pub usual: &'static str,
-    /// What is taken in its place, in words; `None`: the default stays.
-    pub taken: Option<String>,
-    /// Why.
-    pub because: String,
-    /// How many times as fast the best other value was when it was measured last.
-    pub ratio: Option<Interval>,
 }
 
 /// What came out of it.
@@ -146,33 +125,6 @@ pub fn run(
 /// Whether a setting is still to be measured.
 fn is_open(found: &Found) -> bool {
     found.taken.is_none() && found.because == Because::NoTime.words()
-}
-
-/// What time it is.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    began: Instant,
-    budget: Duration,
-}
-
-impl Clock {
-    fn elapsed(self) -> Duration {
-        self.began.elapsed()
-    }
-
-    fn left(self) -> Duration {
-        self.budget.saturating_sub(self.elapsed())
-    }
-
-    fn step(self, what: &'static str) -> Step {
-        Step { what, elapsed: self.elapsed() }
-    }
-
-    /// Until when the next of `count` settings may take: twice its share, for many need less.
-    fn until(self, count: usize) -> Instant {
-        let share = self.left() / u32::try_from(count).unwrap_or(1).max(1);
-        Instant::now() + (share * 2).min(self.left())
-    }
 }
 
 /// The runs of one setting.

@@ -4,15 +4,19 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
-use std::time::Instant;
+use std::rc::Rc;
 
 use anyhow::Result;
-use swath::append::{self, AppendOptions, Mode, OrderedOptions, Writer};
+use swath::append::{self, AppendOptions, Mode, Writer};
 use swath::sink::Durability;
 use swath::{OutputOptions, WriteOptions};
+use swath_study::fields::contracts::unsynced;
+use swath_study::measure::Meter;
+use swath_study::results::State;
 
+use super::About;
+use super::rounds::Row;
 use super::stage::Stage;
-use super::{Limit, Memory, Row, Run, State};
 
 /// Leaves something at a path where nothing is yet.
 type Leave = fn(&Stage, &Path) -> Result<()>;
@@ -42,18 +46,12 @@ const FORMAT: [(&str, &str, Leave); 4] = [
     ("append", "tickets of 1 MiB", tickets),
 ];
 
-pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     let of = |capability, check: Check| {
-        move |(index, (engine, way, leave)): (usize, (_, _, Leave))| Row {
-            capability,
-            engine,
-            way,
-            state: State::New,
-            memory: Memory::Fresh,
-            limit: Limit::Copy,
-            is_peer: index == 0,
-            bytes: None,
-            run: Box::new(move |stage| run(stage, leave, check)),
+        move |(index, (engine, way, leave)): (usize, (_, _, Leave))| {
+            let (state, is_peer) = (State::None, index == 0);
+            let about = About { state, is_peer, ..About::warm(capability, engine, way) };
+            Row::new(stage, about, move |stage, meter| run(stage, leave, check, meter))
         }
     };
     let write = WRITE.into_iter().enumerate().map(of("write", holds_bytes));
@@ -61,18 +59,16 @@ pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
     Ok(write.chain(format).collect())
 }
 
-fn run(stage: &Stage, leave: Leave, check: Check) -> Result<Run> {
+fn run(stage: &Stage, leave: Leave, check: Check, meter: &mut Meter) -> Result<bool> {
     let path = stage.path.with_file_name("output");
-    let start = Instant::now();
-    leave(stage, &path)?;
-    let elapsed = start.elapsed();
+    meter.measure(|| leave(stage, &path))??;
     let is_right = check(stage, &mut append::open(&path)?)?;
     if path.is_dir() {
         fs::remove_dir_all(&path)?;
     } else {
         fs::remove_file(&path)?;
     }
-    Ok(Run { elapsed, is_right, fallbacks: Vec::new() })
+    Ok(is_right)
 }
 
 /// Bytes of the input whose digits are made at one time.
@@ -107,9 +103,7 @@ fn halve(bytes: &[u8], write: &mut impl FnMut(&[u8]) -> io::Result<()>) -> io::R
 }
 
 fn tickets(stage: &Stage, path: &Path) -> Result<()> {
-    let out = OrderedOptions::new()
-        .with_output(OutputOptions::new().with_durability(Durability::None))
-        .ordered(path)?;
+    let out = unsynced(path)?;
     out.map_ordered(stage.bytes.chunks(1 << 20), stage.workers, |chunk, ticket| {
         halve(chunk, &mut |bytes| {
             ticket.buffer().extend_from_slice(bytes);

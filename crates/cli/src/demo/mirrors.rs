@@ -3,16 +3,18 @@
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::sync::Arc;
-use std::time::Instant;
 
 use anyhow::Result;
 use swath::manifest::Checksums;
 use swath::mirror::{Mirrored, Verify};
 use swath::{ReadOptions, Source, manifest};
+use swath_study::measure::Meter;
 
+use super::About;
+use super::rounds::Row;
 use super::stage::Stage;
-use super::{Limit, Memory, Row, Run, State};
 
 /// Bytes between two that are damaged.
 const STRIDE: u64 = 8 << 20;
@@ -32,7 +34,7 @@ struct Copies {
     sums: Arc<Checksums>,
 }
 
-pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     let paths = ["damaged", "copy"].map(|name| stage.path.with_file_name(name));
     for path in &paths {
         fs::copy(&stage.path, path)?;
@@ -44,33 +46,28 @@ pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
     let copies = Arc::new(Copies { sums: Arc::new(manifest::of(&stage.path)?), paths });
     let row = |(index, (way, against)): (usize, (&'static str, Against))| {
         let copies = Arc::clone(&copies);
-        Row {
-            capability: "mirrors",
-            engine: "read",
-            way,
-            state: State::Warm,
-            memory: Memory::Fresh,
-            limit: Limit::Copy,
-            is_peer: false,
-            bytes: None,
-            run: Box::new(move |stage| run(stage, &copies, index > 0, against)),
-        }
+        Row::new(stage, About::warm("mirrors", "read", way), move |stage, meter| {
+            run(stage, &copies, index > 0, against, meter)
+        })
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
-fn run(stage: &Stage, copies: &Copies, damaged: bool, against: Against) -> Result<Run> {
+fn run(
+    stage: &Stage,
+    copies: &Copies,
+    damaged: bool,
+    against: Against,
+    meter: &mut Meter,
+) -> Result<bool> {
     let [bad, good] = &copies.paths;
     let named = match damaged {
         true => vec![bad, good, &stage.path],
         false => vec![good, &stage.path],
     };
     let source: Source = Mirrored::new(named).with_verify(against(&copies.sums)).into();
-    let start = Instant::now();
-    let loaded = ReadOptions::new().read(source)?;
-    let elapsed = start.elapsed();
-    let found = loaded.report.mirrors.iter().any(|mirror| mirror.errors > 0);
-    let is_right = loaded.buffer[..] == stage.bytes[..] && found == damaged;
     // That they share a device, and what was wrong, is what the row is about.
-    Ok(Run { elapsed, is_right, fallbacks: Vec::new() })
+    let loaded = meter.measure(|| ReadOptions::new().read(source))??;
+    let found = loaded.report.mirrors.iter().any(|mirror| mirror.errors > 0);
+    Ok(loaded.buffer[..] == stage.bytes[..] && found == damaged)
 }

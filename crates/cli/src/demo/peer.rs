@@ -1,31 +1,21 @@
 //! What a newcomer knows: `std::fs::read`.
 
-use std::time::Instant;
+use std::rc::Rc;
 
 use anyhow::Result;
+use swath_study::measure::Meter;
+use swath_study::results::State;
 
+use super::rounds::Row;
 use super::stage::Stage;
-use super::{Limit, Memory, Row, Run, State};
+use super::{About, Limit};
 
-pub(super) fn rows(_: &Stage) -> Result<Vec<Row>> {
-    let states = [(State::Warm, Limit::Copy), (State::Cold, Limit::DirectRead)];
-    let row = |(state, limit)| Row {
-        capability: "read",
-        engine: "std::fs::read",
-        way: "fresh buffer",
-        state,
-        memory: Memory::Fresh,
-        limit,
-        is_peer: true,
-        bytes: None,
-        run: Box::new(run),
-    };
-    Ok(states.map(row).into())
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+    let warm = About { is_peer: true, ..About::warm("read", "std::fs::read", "fresh buffer") };
+    let cold = About { state: State::Cold, limit: Limit::DirectRead, ..warm };
+    Ok([warm, cold].map(|about| Row::new(stage, about, run)).into())
 }
 
-fn run(stage: &Stage) -> Result<Run> {
-    let start = Instant::now();
-    let bytes = std::fs::read(&stage.path)?;
-    let elapsed = start.elapsed();
-    Ok(Run { elapsed, is_right: bytes == stage.bytes, fallbacks: Vec::new() })
+fn run(stage: &Stage, meter: &mut Meter) -> Result<bool> {
+    Ok(meter.measure(|| std::fs::read(&stage.path))?? == stage.bytes)
 }

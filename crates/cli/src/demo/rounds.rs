@@ -1,34 +1,67 @@
 //! Runs every row once a round, so that a machine that drifts drifts for all of them.
 
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use indicatif::ProgressBar;
 use swath_study::cache::{self, ColdBy};
+use swath_study::measure::{
+    Counting, Entrant, Meter, Outcome, Stopped, Turn, Turns, interleave,
+};
+use swath_study::results::State;
 use swath_study::stats;
 
 use super::stage::Stage;
-use super::{Limit, Memory, ROUNDS, Row, State};
+use super::{About, Memory, ROUNDS};
 
 /// No round is begun that would probably end after this.
 const PATIENCE: Duration = Duration::from_secs(40);
 
+/// What a row is to give: that every byte, or what was computed of them, is that of the input.
+const RIGHT: Outcome = Outcome { bytes: 0, checksum: 1 };
+
 /// A row, and how it went.
-pub(super) struct Timed {
-    pub(super) capability: &'static str,
-    pub(super) engine: &'static str,
-    pub(super) way: &'static str,
-    pub(super) state: State,
-    pub(super) memory: Memory,
-    pub(super) limit: Limit,
-    pub(super) is_peer: bool,
-    /// That it is about; none for the input's.
-    bytes: Option<u64>,
+pub(super) struct Row {
+    pub(super) about: About,
+    /// Until all rounds are over.
+    entrant: Option<Entrant>,
     pub(super) is_right: bool,
     seconds: Vec<f64>,
 }
 
-impl Timed {
+impl Row {
+    /// `work` does once what the row is about, and says whether it is right.
+    pub(super) fn new(
+        stage: &Rc<Stage>,
+        about: About,
+        mut work: impl FnMut(&Stage, &mut Meter) -> Result<bool> + 'static,
+    ) -> Self {
+        let (here, before) = (Rc::clone(stage), Rc::clone(stage));
+        let entrant = Entrant::new(about.capability, RIGHT, move |meter| {
+            Ok(Outcome { bytes: 0, checksum: u64::from(work(&here, meter)?) })
+        });
+        let entrant = entrant.at(0.0, about.state).with_before(move || {
+            match about.state {
+                State::Warm => cache::make_warm(&before.path)?,
+                State::Cold => cache::make_cold(&before.path, ColdBy::DontNeed)?,
+                State::None => {}
+            }
+            if about.memory == Memory::Fresh {
+                // Else the first who takes memory that this machine gave back to its host pays for
+                // all.
+                cache::touch_memory(before.bytes.len())?;
+            }
+            Ok(())
+        });
+        Self { about, entrant: Some(entrant), is_right: true, seconds: Vec::new() }
+    }
+
+    /// Lets go of the input.
+    pub(super) fn let_go(&mut self) {
+        self.entrant = None;
+    }
+
     /// Returns the median time in seconds.
     pub(super) fn median(&self) -> f64 {
         stats::median(&self.seconds).unwrap_or(f64::NAN)
@@ -36,7 +69,7 @@ impl Timed {
 
     /// Returns the median speed for an input of `size` bytes.
     pub(super) fn bytes_per_s(&self, size: u64) -> f64 {
-        let size = self.bytes.unwrap_or(size) as f64;
+        let size = self.about.bytes.unwrap_or(size) as f64;
         size / self.median()
     }
 
@@ -61,97 +94,53 @@ impl Timed {
 
     /// Returns what messages call it.
     pub(super) fn name(&self) -> String {
-        format!("{} by {}, {}", self.capability, self.engine, self.way)
-    }
-}
-
-impl From<&Row> for Timed {
-    fn from(row: &Row) -> Self {
-        let &Row { capability, engine, way, state, memory, limit, is_peer, bytes, .. } = row;
-        let (is_right, seconds) = (true, Vec::new());
-        Self {
-            capability,
-            engine,
-            way,
-            state,
-            memory,
-            limit,
-            is_peer,
-            bytes,
-            is_right,
-            seconds,
-        }
+        let About { capability, engine, way, .. } = self.about;
+        format!("{capability} by {engine}, {way}")
     }
 }
 
 /// Runs `rows` in turns; what was done other than asked for goes into `notes`, each once.
-pub(super) fn interleave(
-    stage: &Stage,
-    mut rows: Vec<Row>,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Timed>> {
-    let mut timed: Vec<Timed> = rows.iter().map(Timed::from).collect();
+pub(super) fn run(rows: &mut [Row], notes: &mut Vec<String>) -> Result<()> {
     let count = rows.len();
     let bar = ProgressBar::new((count * ROUNDS) as u64);
     let start = Instant::now();
-    for round in 0..ROUNDS {
+    // Everyone follows everyone's neighbour at some time.
+    let mut turns = Turns::rotated((count / ROUNDS).max(1));
+    interleave(rows, &mut turns, ROUNDS, &mut |row, Turn { round, order }| {
         let so_far = start.elapsed();
         let per_round = so_far / u32::try_from(round.max(1)).unwrap_or(1);
-        if round > 0 && so_far + per_round > PATIENCE {
+        if round > 0 && order == 0 && so_far + per_round > PATIENCE {
             notes.push(format!("only {round} of {ROUNDS} rounds: they take long here"));
-            break;
+            return Ok(Stopped::Yes);
         }
-        for turn in 0..count {
-            // Everyone follows everyone's neighbour at some time.
-            let index = (turn + round * (count / ROUNDS).max(1)) % count;
-            let row = &mut timed[index];
-            let run = run_once(stage, &mut rows[index])
-                .with_context(|| format!("cannot measure {}", row.name()))?;
-            row.is_right &= run.is_right;
-            row.seconds.push(run.elapsed.as_secs_f64());
-            for fallback in run.fallbacks {
-                let note = format!("{}: {fallback}", row.name());
-                if !notes.contains(&note) {
-                    notes.push(note);
-                }
+        let name = row.name();
+        let entrant = row.entrant.as_mut().context("the rounds are over")?;
+        let (meter, outcome) = entrant
+            .attempt(Counting::Time)
+            .with_context(|| format!("cannot measure {name}"))?;
+        row.is_right &= outcome == RIGHT;
+        row.seconds.push(meter.seconds());
+        for fallback in meter.fallbacks() {
+            let note = format!("{name}: {fallback}");
+            if !notes.contains(&note) {
+                notes.push(note);
             }
-            bar.inc(1);
         }
-    }
+        bar.inc(1);
+        Ok(Stopped::No)
+    })?;
     bar.finish_and_clear();
-    Ok(timed)
-}
-
-fn run_once(stage: &Stage, row: &mut Row) -> Result<super::Run> {
-    match row.state {
-        State::Warm => cache::make_warm(&stage.path)?,
-        State::Cold => cache::make_cold(&stage.path, ColdBy::DontNeed)?,
-        State::New => {}
-    }
-    if row.memory == Memory::Fresh {
-        // Else the first who takes memory that this machine gave back to its host pays for all.
-        cache::touch_memory(stage.bytes.len())?;
-    }
-    (row.run)(stage)
+    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn timed(seconds: &[f64]) -> Timed {
-        let row = Row {
-            capability: "read",
-            engine: "",
-            way: "",
-            state: State::Warm,
-            memory: Memory::None,
-            limit: Limit::Copy,
-            is_peer: false,
-            bytes: None,
-            run: Box::new(|_| unreachable!("it is only named")),
-        };
-        Timed { seconds: seconds.to_vec(), ..Timed::from(&row) }
+    fn timed(seconds: &[f64]) -> Row {
+        let about = About::warm("read", "", "");
+        let entrant = Entrant::new("", RIGHT, |_| unreachable!("it is only named"));
+        Row { about, entrant: Some(entrant), is_right: true, seconds: seconds.to_vec() }
     }
 
     #[test]

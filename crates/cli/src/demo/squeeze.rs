@@ -1,18 +1,20 @@
 //! `compress` and `decompress`: a quarter of the input's size in hexadecimal digits.
 
 use std::fs;
-use std::io::{Read, Write};
-use std::time::Instant;
-use swath::{OutputOptions, ReadOptions};
+use std::io::Write;
+use std::rc::Rc;
 
 use anyhow::Result;
-use swath::append::OrderedOptions;
-use swath::sink::Durability;
+use swath::ReadOptions;
 use swath_formats::compressed::{CompressOptions, DecompressOptions, Format};
+use swath_study::fields::contracts::unsynced;
+use swath_study::measure::Meter;
+use swath_study::results::State;
 
 use super::leave::digits;
+use super::rounds::Row;
 use super::stage::Stage;
-use super::{Limit, Memory, Row, Run, State};
+use super::{About, Limit, Memory};
 
 /// A way to compress: the engine's name, the way's, the format, and how many workers; 0 is one for
 /// each core.
@@ -28,50 +30,49 @@ const WAYS: [Way; 4] = [
 /// The text is so many times shorter than the input.
 const SHARE: u64 = 4;
 
-pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
-    let row = |(index, (engine, way, format, workers)): (usize, Way)| Row {
-        capability: "compress",
-        engine,
-        way,
-        state: State::New,
-        memory: Memory::None,
-        limit: Limit::Computing,
-        is_peer: index == 0,
-        bytes: Some(stage.made.bytes / SHARE),
-        run: Box::new(move |stage| run(stage, format, workers, way == WAYS[3].1)),
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
+    let row = |(index, (engine, way, format, workers)): (usize, Way)| {
+        let about = About {
+            state: State::None,
+            memory: Memory::None,
+            limit: Limit::Computing,
+            is_peer: index == 0,
+            bytes: Some(stage.made.bytes / SHARE),
+            ..About::warm("compress", engine, way)
+        };
+        let times_back = way == WAYS[3].1;
+        Row::new(stage, about, move |stage, meter| {
+            run(stage, format, workers, times_back, meter)
+        })
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
 
 /// Times compression, or the way back; checks by the way back in any case.
-fn run(stage: &Stage, format: Format, workers: usize, times_back: bool) -> Result<Run> {
+fn run(
+    stage: &Stage,
+    format: Format,
+    workers: usize,
+    times_back: bool,
+    meter: &mut Meter,
+) -> Result<bool> {
     let beside = |name: &str| stage.path.with_file_name(name);
     let (text_path, packed, back) = (beside("text"), beside("packed"), beside("back"));
     // Two digits for each byte of an eighth: a quarter.
     let text = digits(&stage.bytes[..stage.bytes.len() / 8]);
     fs::File::create(&text_path)?.write_all(&text)?;
-    let ordered = || {
-        OrderedOptions::new()
-            .with_output(OutputOptions::new().with_durability(Durability::None))
-    };
-    let out = ordered().ordered(&packed)?;
-    let start = Instant::now();
-    CompressOptions::new()
-        .with_format(format)
-        .with_read(ReadOptions::new().with_workers(workers))
-        .compress(&text_path, out)?;
-    let there = start.elapsed();
-    let out = ordered().ordered(&back)?;
-    let start = Instant::now();
-    DecompressOptions::new()
-        .with_read(ReadOptions::new().with_workers(workers))
-        .decompress(&packed, out)?;
-    let and_back = start.elapsed();
-    let mut actual = Vec::new();
-    fs::File::open(&back)?.read_to_end(&mut actual)?;
+    let read = || ReadOptions::new().with_workers(workers);
+    let (mut there, mut and_back) = (Meter::default(), Meter::default());
+    let out = unsynced(&packed)?;
+    let compress = CompressOptions::new().with_format(format).with_read(read());
+    there.measure(|| compress.compress(&text_path, out))??;
+    let out = unsynced(&back)?;
+    let decompress = DecompressOptions::new().with_read(read());
+    and_back.measure(|| decompress.decompress(&packed, out))??;
+    meter.took(if times_back { and_back } else { there }.seconds());
+    let actual = fs::read(&back)?;
     for path in [text_path, packed, back] {
         fs::remove_file(path)?;
     }
-    let elapsed = if times_back { and_back } else { there };
-    Ok(Run { elapsed, is_right: actual == text, fallbacks: Vec::new() })
+    Ok(actual == text)
 }

@@ -3,9 +3,10 @@
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use swath_study::limits::Limits;
+use swath_study::results::State;
 
-use super::rounds::Timed;
-use super::{Findings, Limit, Memory, State};
+use super::rounds::Row;
+use super::{About, Findings, Limit, Memory};
 use crate::report::size_text;
 
 const MEANING: &str = "\
@@ -51,32 +52,31 @@ impl Limit {
     }
 }
 
-impl State {
-    fn word(self) -> &'static str {
-        match self {
-            Self::Warm => "warm",
-            Self::Cold => "cold",
-            Self::New => "new",
-        }
+/// What was there before a run.
+fn file(state: State) -> &'static str {
+    match state {
+        State::Warm | State::Cold => state.word(),
+        State::None => "new",
     }
 }
 
 impl Findings {
-    fn ratio_to_limit(&self, row: &Timed) -> Option<f64> {
-        let limit = row.limit.bytes_per_s(&self.limits)?;
+    fn ratio_to_limit(&self, row: &Row) -> Option<f64> {
+        let limit = row.about.limit.bytes_per_s(&self.limits)?;
         Some(row.bytes_per_s(self.size) / limit)
     }
 
     /// How many times as fast as its peer a row is, and whether that is decided.
-    fn ratio_to_peer(&self, row: &Timed) -> Option<(f64, bool)> {
+    fn ratio_to_peer(&self, row: &Row) -> Option<(f64, bool)> {
         let of = |capability: &str| {
-            let is_its_peer = |other: &&Timed| {
-                other.is_peer && other.state == row.state && other.capability == capability
+            let is_its_peer = |other: &&Row| {
+                let About { capability: its, state, is_peer, .. } = other.about;
+                is_peer && state == row.about.state && its == capability
             };
             self.rows.iter().find(is_its_peer)
         };
         // What reads the input without a peer of its own is compared with `read`'s.
-        let peer = of(row.capability).or_else(|| of("read"))?;
+        let peer = of(row.about.capability).or_else(|| of("read"))?;
         let is_itself = std::ptr::eq(peer, row);
         Some((peer.median() / row.median(), is_itself || row.differs_from(peer)))
     }
@@ -102,13 +102,13 @@ pub(crate) fn text(findings: &Findings) -> String {
     }
     for row in &findings.rows {
         table.add_row([
-            text_cell(row.capability),
-            text_cell(row.engine),
-            text_cell(row.way),
-            text_cell(row.state.word()),
+            text_cell(row.about.capability),
+            text_cell(row.about.engine),
+            text_cell(row.about.way),
+            text_cell(file(row.about.state)),
             number(Some(row.bytes_per_s(findings.size) / 1e9)),
             right(findings.ratio_to_limit(row).map_or(String::from("-"), |ratio| {
-                format!("{ratio:.2} {:<6}", row.limit.word())
+                format!("{ratio:.2} {:<6}", row.about.limit.word())
             })),
             right(match (row.is_right, findings.ratio_to_peer(row)) {
                 (false, _) => String::from("WRONG"),
@@ -182,12 +182,12 @@ struct RowJson {
 
 /// Returns the findings for programs.
 pub(crate) fn json(findings: &Findings) -> impl Serialize {
-    let row = |row: &Timed| RowJson {
-        capability: row.capability,
-        engine: row.engine,
-        way: row.way,
-        file: row.state.word(),
-        memory: match row.memory {
+    let row = |row: &Row| RowJson {
+        capability: row.about.capability,
+        engine: row.about.engine,
+        way: row.about.way,
+        file: file(row.about.state),
+        memory: match row.about.memory {
             Memory::Fresh => "fresh",
             Memory::Reused => "reused",
             Memory::None => "none",
@@ -197,7 +197,7 @@ pub(crate) fn json(findings: &Findings) -> impl Serialize {
         least_elapsed_s: row.range().0,
         most_elapsed_s: row.range().1,
         bytes_per_s: row.bytes_per_s(findings.size),
-        limit: row.limit.name(),
+        limit: row.about.limit.name(),
         ratio_to_limit: findings.ratio_to_limit(row),
         ratio_to_std: findings.ratio_to_peer(row).map(|(ratio, _)| ratio),
         ratio_is_decided: findings.ratio_to_peer(row).is_some_and(|(_, is_decided)| is_decided),

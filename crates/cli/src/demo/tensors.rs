@@ -2,23 +2,25 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::slice::Chunks;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use swath::OutputOptions;
 use swath::sink::Durability;
 use swath_formats::safetensors::{self, Dtype, Tensor, TensorOrder, TensorWriteOptions};
+use swath_study::measure::Meter;
 
+use super::About;
+use super::rounds::Row;
 use super::stage::Stage;
-use super::{Limit, Memory, Row, Run, State};
 
 /// Tensors of both shards together.
 const COUNT: usize = 100;
 const SHARDS: usize = 2;
 
-/// Loads the model; says how long it took, and whether it is the input.
-type Way = fn(&[PathBuf], &[u8]) -> Result<(Duration, bool)>;
+/// Loads the model; says whether it is the input.
+type Way = fn(&[PathBuf], &[u8], &mut Meter) -> Result<bool>;
 
 const WAYS: [(&str, &str, Way); 3] = [
     ("std", "std::fs::read, no header", plain),
@@ -26,24 +28,12 @@ const WAYS: [(&str, &str, Way); 3] = [
     ("auto", "each as it is there, last layer first", streamed),
 ];
 
-pub(super) fn rows(stage: &Stage) -> Result<Vec<Row>> {
+pub(super) fn rows(stage: &Rc<Stage>) -> Result<Vec<Row>> {
     let paths = write(stage)?;
     let row = |(index, (engine, way, how)): (usize, (_, _, Way))| {
         let paths = paths.clone();
-        Row {
-            capability: "tensors",
-            engine,
-            way,
-            state: State::Warm,
-            memory: Memory::Fresh,
-            limit: Limit::Copy,
-            is_peer: index == 0,
-            bytes: None,
-            run: Box::new(move |stage| {
-                let (elapsed, is_right) = how(&paths, &stage.bytes)?;
-                Ok(Run { elapsed, is_right, fallbacks: Vec::new() })
-            }),
-        }
+        let about = About { is_peer: index == 0, ..About::warm("tensors", engine, way) };
+        Row::new(stage, about, move |stage, meter| how(&paths, &stage.bytes, meter))
     };
     Ok(WAYS.into_iter().enumerate().map(row).collect())
 }
@@ -80,41 +70,36 @@ fn write(stage: &Stage) -> Result<Vec<PathBuf>> {
 }
 
 /// What a copying loader does first; nothing is taken apart.
-fn plain(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
-    let start = Instant::now();
-    let files = paths.iter().map(fs::read).collect::<Result<Vec<_>, _>>()?;
-    let elapsed = start.elapsed();
+fn plain(paths: &[PathBuf], input: &[u8], meter: &mut Meter) -> Result<bool> {
+    let files = || paths.iter().map(fs::read).collect::<Result<Vec<_>, _>>();
+    let files = meter.measure(files)??;
     let mut rest = input;
     for file in &files {
         // Behind the header, of which the first eight bytes tell the length.
         let head = file.first_chunk().map_or(0, |head| usize::from_le_bytes(*head) + 8);
         let data = file.get(head..).context("a header is shorter than its file")?;
-        let Some(after) = rest.strip_prefix(data) else { return Ok((elapsed, false)) };
+        let Some(after) = rest.strip_prefix(data) else { return Ok(false) };
         rest = after;
     }
-    Ok((elapsed, rest.is_empty()))
+    Ok(rest.is_empty())
 }
 
-fn whole(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
-    let start = Instant::now();
-    let tensors = safetensors::read(paths)?;
-    let elapsed = start.elapsed();
+fn whole(paths: &[PathBuf], input: &[u8], meter: &mut Meter) -> Result<bool> {
+    let tensors = meter.measure(|| safetensors::read(paths))??;
     let is_right = layers(input).enumerate().all(|(layer, bytes)| {
         tensors.get(&name(layer)).is_some_and(|tensor| tensor.bytes == bytes)
     });
-    Ok((elapsed, is_right && tensors.len() == layers(input).len()))
+    Ok(is_right && tensors.len() == layers(input).len())
 }
 
-fn streamed(paths: &[PathBuf], input: &[u8]) -> Result<(Duration, bool)> {
+fn streamed(paths: &[PathBuf], input: &[u8], meter: &mut Meter) -> Result<bool> {
     let expected: Vec<_> = layers(input).enumerate().rev().collect();
     let order = TensorOrder::names(expected.iter().map(|&(layer, _)| name(layer)));
-    let start = Instant::now();
-    let tensors = safetensors::stream(paths, &order)?;
-    let tensors = tensors.collect::<Result<Vec<_>, _>>()?;
-    let elapsed = start.elapsed();
+    let all = || safetensors::stream(paths, &order)?.collect::<Result<Vec<_>, _>>();
+    let tensors = meter.measure(all)??;
     let is_right = tensors.len() == expected.len()
         && tensors.iter().zip(expected).all(|(tensor, (layer, bytes))| {
             tensor.name() == name(layer) && tensor.bytes() == bytes
         });
-    Ok((elapsed, is_right))
+    Ok(is_right)
 }

@@ -117,16 +117,24 @@ impl Entrant {
         self.expected
     }
 
-    /// Prepares and runs it; what it gave is what was expected.
-    pub(crate) fn run_once(&mut self, counting: Counting) -> Result<Meter> {
-        let name = format!("{self:?}");
-        (self.before)().with_context(|| format!("cannot prepare {name}"))?;
+    /// Prepares and runs it once; returns what it gave, expected or not.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be prepared, or fails.
+    pub fn attempt(&mut self, counting: Counting) -> Result<(Meter, Outcome)> {
+        (self.before)().with_context(|| format!("cannot prepare {self:?}"))?;
         let mut meter = Meter::new(counting);
         let outcome = (self.work)(&mut meter);
-        (self.after)().with_context(|| format!("cannot clear up after {name}"))?;
-        let outcome = outcome.with_context(|| format!("{name} failed"))?;
+        (self.after)().with_context(|| format!("cannot clear up after {self:?}"))?;
+        Ok((meter, outcome.with_context(|| format!("{self:?} failed"))?))
+    }
+
+    /// The same; what it gave is what was expected.
+    pub(crate) fn run_once(&mut self, counting: Counting) -> Result<Meter> {
+        let (meter, outcome) = self.attempt(counting)?;
         let expected = self.expected;
-        ensure!(outcome == expected, "{name} gave {outcome:?}, expected {expected:?}");
+        ensure!(outcome == expected, "{self:?} gave {outcome:?}, expected {expected:?}");
         Ok(meter)
     }
 }

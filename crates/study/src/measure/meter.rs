@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use swath::Fallback;
 use swath_os::usage::{self, Usage};
 
 use crate::counters::Counters;
@@ -43,6 +44,7 @@ pub struct Meter {
     seconds: f64,
     metrics: BTreeMap<String, f64>,
     courses: BTreeMap<String, Vec<f64>>,
+    fallbacks: Vec<Fallback>,
 }
 
 impl Meter {
@@ -158,6 +160,17 @@ impl Meter {
         if let Some(seconds) = self.metrics.get_mut("cpu_seconds") {
             *seconds *= factor;
         }
+    }
+
+    /// Adds what was done other than was asked for.
+    pub fn fell_back(&mut self, fallbacks: Vec<Fallback>) {
+        self.fallbacks.extend(fallbacks);
+    }
+
+    /// What was done other than was asked for.
+    #[must_use]
+    pub fn fallbacks(&self) -> &[Fallback] {
+        &self.fallbacks
     }
 
     /// Seconds on the clock so far.

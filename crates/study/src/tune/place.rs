@@ -13,9 +13,8 @@ use swath_os::advise::{FileAdvice, advise_file};
 use swath_os::file_system::{FileSystem, file_system};
 use swath_os::machine;
 
-use super::Clock;
 use super::case::{Case, SHORT, SMALL};
-use super::setting::Needs;
+use super::clock::Clock;
 use crate::cache::{self, ColdBy};
 use crate::hidden::Hidden;
 use crate::many::tree::{Spread, Tree, make};
@@ -31,6 +30,18 @@ const BLOCK: usize = 4 << 20;
 pub(super) const COPY: u64 = 24 << 20;
 /// Small files at most, and the length of each.
 const TREE: Tree = Tree { files: 600, size: 10_000, spread: Spread::Even, seed: 1 };
+
+/// What a setting needs to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    Nothing,
+    /// That files leave the page cache.
+    Cold,
+    /// Reads past the page cache.
+    Direct,
+    /// These, through a ring.
+    Ring,
+}
 
 /// A file that was made.
 pub(super) struct Made {

@@ -4,20 +4,23 @@ use swath::mirror::SharedDevice;
 use swath::{Engine, PageCache, Profile};
 
 use super::case::{Case, SMALL};
-use super::place::Place;
-use super::{Because, Found};
+use super::duel::Because;
+use super::place::{Needs, Place};
 use crate::stats::Interval;
 
-/// What a setting needs to be measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Needs {
-    Nothing,
-    /// That files leave the page cache.
-    Cold,
-    /// Reads past the page cache.
-    Direct,
-    /// These, through a ring.
-    Ring,
+/// What was found about one setting.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Its name, as in a file of a profile.
+    pub setting: &'static str,
+    /// The default, in words.
+    pub usual: &'static str,
+    /// What is taken in its place, in words; `None`: the default stays.
+    pub taken: Option<String>,
+    /// Why.
+    pub because: String,
+    /// How many times as fast the best other value was when it was measured last.
+    pub ratio: Option<Interval>,
 }
 
 /// Values that are tried at one time, where they are to gain, and where they must not cost.
