@@ -84,11 +84,12 @@ fn raw(outcomes: &[(String, Outcome)]) -> Result<String> {
             .to_owned();
     for (id, outcome) in outcomes {
         let Outcome::Ran(Ran { runs, checksums, .. }) = outcome else { continue };
+        let case = if id.contains(',') { format!("\"{id}\"") } else { id.clone() };
         for run in runs {
             let metric = |name: &str| or_empty(run.metrics.get(name).copied());
             writeln!(
                 text,
-                "{id},{},{},\"{}\",{},{},{},{},{},{},{}",
+                "{case},{},{},\"{}\",{},{},{},{},{},{},{}",
                 run.round,
                 run.order,
                 run.series,

@@ -1,10 +1,11 @@
 """Measures the package beside what users pick today, and leaves a record.
 
     python python/benches/record.py --data DIR --out DIR [--rounds 9] [--only read,ingest]
-        [--library DIR/libswath.so]
+        [--library DIR/libswath.so] [--frame PROGRAM]
 
-Contestants of a case alternate in one process, in an order shuffled anew in each round; one round
-before does not count. Warm: the files are read before each run. Cold: written back and dropped from
+Contestants of a case take turns in this process, in the frame of all recorded measurements: a child,
+`swath-benches python` (made by cargo; --frame names another), says whose turn it is, and leaves
+raw.csv and summary.md. Warm: the files are read before each run. Cold: written back and dropped from
 the page cache before each run (as root of the whole machine). Then, right before the run, more
 memory than it takes is touched and given back, so that nobody is the first to get it from a host.
 Results are compared with what was written. Peers that are not installed are named as absent.
@@ -16,15 +17,15 @@ The Rust library is measured in the same process, by its C library with nothing 
 from __future__ import annotations
 
 import argparse
-import csv
 import ctypes
 import gc
 import importlib.metadata
+import json
 import os
 import platform
 import random
 import shutil
-import statistics
+import subprocess
 import sys
 import time
 import weakref
@@ -84,34 +85,58 @@ class Case:
         # A byte of each page; the page cache of a cold run is memory as well.
         np.empty(self.touched, np.uint8)[::4096] = 1
 
-    def measure(self, rounds: int, rows: list[list[Any]]) -> dict[str, list[float]]:
-        times: dict[str, list[float]] = {name: [] for name in self.runs}
-        shuffled = random.Random(1)
-        for number in range(-1, rounds):
-            order = list(self.runs)
-            shuffled.shuffle(order)
-            for name in order:
-                self.prepare()
-                gc.collect()
-                start = time.perf_counter()
-                for _ in range(self.repeats):
-                    result = self.runs[name]()
-                seconds = (time.perf_counter() - start) / self.repeats
-                assert self.checks[name](result), f"{self.name}: {name}: wrong result"
-                del result
-                if number >= 0:
-                    times[name].append(seconds)
-                    rows.append([self.name, number, name, f"{seconds:.9f}"])
-        return times
+    def seconds(self, name: str) -> float:
+        """One run of a contestant, prepared before and checked after."""
+        self.prepare()
+        gc.collect()
+        start = time.perf_counter()
+        for _ in range(self.repeats):
+            result = self.runs[name]()
+        seconds = (time.perf_counter() - start) / self.repeats
+        assert self.checks[name](result), f"{self.name}: {name}: wrong result"
+        return seconds
+
+    def told(self) -> dict[str, Any]:
+        """What the frame is told of it."""
+        goals = [
+            {"subject": ours, "gauge": {"speed_against": [theirs]}, "bound": {"at_least": ratio}}
+            for ours, theirs, ratio in self.goals
+        ]
+        goals += [
+            {"subject": ours, "gauge": {"time_beyond": theirs}, "bound": {"at_most": seconds * 1e6}}
+            for ours, theirs, seconds in self.costs
+        ]
+        return {"id": self.name, "entrants": list(self.runs), "absent": self.absent, "goals": goals}
 
 
-def interval(ratios: list[float]) -> tuple[float, float, float]:
-    """Median and its 95 % bootstrap interval."""
-    drawn = random.Random(1)
-    medians = sorted(
-        statistics.median(drawn.choices(ratios, k=len(ratios))) for _ in range(10_000)
-    )
-    return statistics.median(ratios), medians[250], medians[9749]
+class Frame:
+    """What says whose turn it is, and keeps what the runs took."""
+
+    def __init__(self, program: Path | None, out: Path, rounds: int, head: str) -> None:
+        root = Path(__file__).resolve().parents[2]
+        made = ["cargo", "run", "-q", "--release", "--manifest-path", root / "Cargo.toml"]
+        words = [program] if program else [*made, "-p", "swath-benches", "--"]
+        words += ["python", out, rounds]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        self.child = subprocess.Popen([str(word) for word in words], text=True, **pipes)
+        self.say(head)
+
+    def say(self, what: Any) -> None:
+        print(json.dumps(what), file=self.child.stdin, flush=True)
+
+    def measure(self, case: Case) -> None:
+        self.say(case.told())
+        for line in self.child.stdout:
+            name = json.loads(line)
+            if name is None:
+                return
+            self.say(case.seconds(name))
+        sys.exit(f"{case.name}: the frame has ended")
+
+    def close(self) -> None:
+        self.child.stdin.close()
+        if self.child.wait() != 0:
+            sys.exit("the frame has failed")
 
 
 def big_file(data: Path, size: int) -> Path:
@@ -425,31 +450,6 @@ CASES = {
 }
 
 
-def summary(case: Case, times: dict[str, list[float]]) -> str:
-    lines = [f"## {case.name}\n", "| Contestant | Median s | Quartiles s |", "| --- | --- | --- |"]
-    for name, own in sorted(times.items(), key=lambda item: statistics.median(item[1])):
-        low, middle, high = statistics.quantiles(own, n=4, method="inclusive")
-        lines.append(f"| {name} | {middle:.3g} | {low:.3g} … {high:.3g} |")
-    lines += [f"\nAbsent: {name}: {why}" for name, why in case.absent.items()]
-    if case.goals or case.costs:
-        lines += ["", "| Goal | Reached [95 % interval] | Verdict |", "| --- | --- | --- |"]
-    for ours, theirs, wanted in case.goals:
-        what = f"{ours}: ≥ {wanted} × {theirs}"
-        if theirs not in times:
-            lines.append(f"| {what} | – | open |")
-            continue
-        middle, low, high = interval([b / a for a, b in zip(times[ours], times[theirs])])
-        verdict = "met" if low >= wanted else "missed" if high < wanted else "undecided"
-        lines.append(f"| {what} | {middle:.2f} [{low:.2f}, {high:.2f}] | {verdict} |")
-    for ours, theirs, most in case.costs:
-        middle, low, high = interval([a - b for a, b in zip(times[ours], times[theirs])])
-        verdict = "met" if high <= most else "missed" if low > most else "undecided"
-        reached = f"{middle * 1e6:.2f} [{low * 1e6:.2f}, {high * 1e6:.2f}] µs"
-        what = f"{ours}: ≤ {most * 1e6:.0f} µs more than {theirs}"
-        lines.append(f"| {what} | {reached} | {verdict} |")
-    return "\n".join(lines) + "\n"
-
-
 def version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
@@ -465,19 +465,11 @@ def main() -> None:
     parser.add_argument("--only", default=",".join(CASES))
     parser.add_argument("--quick", action="store_true", help="small: to see it run")
     parser.add_argument("--library", type=Path, help="libswath.so, to measure beside the package")
+    parser.add_argument("--frame", type=Path, help="swath-benches, if cargo is not to make it")
     words = parser.parse_args()
     library = Library(words.library) if words.library else None
     words.data.mkdir(parents=True, exist_ok=True)
     words.out.mkdir(parents=True, exist_ok=True)
-    rows: list[list[Any]] = []
-    parts = []
-    for name in words.only.split(","):
-        for case in CASES[name](words.data, words.quick, library):
-            print(case.name, file=sys.stderr, flush=True)
-            parts.append(summary(case, case.measure(words.rounds, rows)))
-            print(parts[-1], file=sys.stderr, flush=True)
-    with open(words.out / "raw.csv", "w", newline="") as file:
-        csv.writer(file).writerows([["case", "round", "contestant", "seconds"], *rows])
     peers = ["numpy", "scipy", "safetensors", "fast-matrix-market", "runai-model-streamer"]
     peers += ["fastsafetensors", "torch"]
     about = [
@@ -486,8 +478,13 @@ def main() -> None:
         f"{os.cpu_count()} cores, Linux {platform.release()}, {words.rounds} rounds",
         f"{shutil.disk_usage(words.data).total >> 30} GiB of disk",
     ]
-    text = "# Summary\n\n" + "".join(f"- {line}\n" for line in about) + "\n" + "\n".join(parts)
-    (words.out / "summary.md").write_text(text)
+    head = "# Summary\n\n" + "".join(f"- {line}\n" for line in about) + "\n"
+    frame = Frame(words.frame, words.out, words.rounds, head)
+    for name in words.only.split(","):
+        for case in CASES[name](words.data, words.quick, library):
+            print(case.name, file=sys.stderr, flush=True)
+            frame.measure(case)
+    frame.close()
 
 
 if __name__ == "__main__":

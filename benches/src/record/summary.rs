@@ -107,7 +107,10 @@ fn contestant(text: &mut String, ran: &Ran, name: &str, seed: u64) -> Result<()>
     let own = seconds(&runs, name);
     let Some(times) = Summary::of(&own) else { return Ok(()) };
     let bytes = ran.runs.iter().find(|run| run.series == name).map(|run| run.bytes);
-    let rate = bytes.unwrap_or(0) as f64 / times.median / 1e9;
+    let rate = bytes.filter(|&bytes| bytes > 0).map(|bytes| bytes as f64 / times.median / 1e9);
+    let rate = rate.map_or_else(|| "–".to_owned(), |rate| format!("{rate:.2}"));
+    // Of microseconds there are digits to be told.
+    let digits = if times.median < 1e-3 { 8 } else { 5 };
     let metric = |metric: &str| median(&runs.metric(runs.key_of(name), metric));
     let cpu = metric("cpu_seconds").map(|cpu| format!("{cpu:.4}"));
     let peak = metric("peak_bytes").map(|bytes| format!("{:.1}", bytes / 1024.0 / 1024.0));
@@ -118,7 +121,7 @@ fn contestant(text: &mut String, ran: &Ran, name: &str, seed: u64) -> Result<()>
     let ratio = ratio.filter(|_| is_compared);
     writeln!(
         text,
-        "| {name} | {:.5} | {:.5} … {:.5} | {rate:.2} | {} | {} | {} | {} | {} |",
+        "| {name} | {:.digits$} | {:.digits$} … {:.digits$} | {rate} | {} | {} | {} | {} | {} |",
         times.median,
         times.lower_quartile,
         times.upper_quartile,
