@@ -31,13 +31,15 @@ use crate::case::Outcome;
 use crate::contestants::compress::Packing;
 use crate::contestants::file::Residency;
 use crate::contestants::files::Setting;
-use crate::contestants::text::Text;
+use crate::contestants::text;
 use crate::contestants::waits::Answering;
 use anyhow::{Result, ensure};
 use files::Shape;
 use swath_study::measure::Entrants;
 use swath_study::results::State;
 use texts::Recipes;
+
+use What::{Archive, File, Files, Forks, Items, Text, Waits};
 
 /// Many files in a state.
 type OfFiles = fn(&Setting<'_>) -> Result<Entrants>;
@@ -52,7 +54,7 @@ enum What {
     /// No file, but so many threads that fork.
     Forks(usize, fn(&Bench, usize) -> Result<Entrants>),
     Archive(Packing),
-    Text(Recipes, fn(&Bench, &Text) -> Result<Entrants>),
+    Text(Recipes, fn(&Bench, &text::Text) -> Result<Entrants>),
     Files(Shape, State, OfFiles),
     Waits(Answering),
 }
@@ -64,44 +66,8 @@ pub(crate) struct Entry {
     what: What,
 }
 
-const fn file(
-    group: &'static str,
-    size: Size,
-    build: fn(&Bench, Size) -> Result<Entrants>,
-) -> Entry {
-    Entry { group, what: What::File(size, build) }
-}
-
-const fn items(group: &'static str, build: fn(&Bench, usize) -> Result<Entrants>) -> Entry {
-    Entry { group, what: What::Items(build) }
-}
-
-const fn forks(
-    group: &'static str,
-    threads: usize,
-    build: fn(&Bench, usize) -> Result<Entrants>,
-) -> Entry {
-    Entry { group, what: What::Forks(threads, build) }
-}
-
-const fn archive(packing: Packing) -> Entry {
-    Entry { group: "compress", what: What::Archive(packing) }
-}
-
-const fn text(
-    group: &'static str,
-    recipe: Recipes,
-    build: fn(&Bench, &Text) -> Result<Entrants>,
-) -> Entry {
-    Entry { group, what: What::Text(recipe, build) }
-}
-
-const fn files(group: &'static str, shape: Shape, state: State, build: OfFiles) -> Entry {
-    Entry { group, what: What::Files(shape, state, build) }
-}
-
-const fn waits(answering: Answering) -> Entry {
-    Entry { group: "waits", what: What::Waits(answering) }
+const fn case(group: &'static str, what: What) -> Entry {
+    Entry { group, what }
 }
 
 /// How many items are kept in order, and how people call that.
@@ -110,89 +76,89 @@ const fn item_count(quick: bool) -> (usize, &'static str) {
 }
 
 const ALL: &[Entry] = &[
-    file("small", Size::Small, small::build),
-    file("warm", Size::Medium, warm::build),
-    file("warm", Size::Large, warm::build),
-    file("cold", Size::Medium, cold::build),
-    file("cold", Size::Large, cold::build),
-    file("three-reads", Size::Medium, cold::build_three_reads),
-    file("three-reads", Size::Large, cold::build_three_reads),
-    file("reader-warm", Size::Medium, |b, s| reader::build(b, s, Residency::Warm)),
-    file("reader-warm", Size::Large, |b, s| reader::build(b, s, Residency::Warm)),
-    file("reader-cold", Size::Medium, |b, s| reader::build(b, s, Residency::Cold)),
-    file("reader-cold", Size::Large, |b, s| reader::build(b, s, Residency::Cold)),
-    file("sum", Size::Medium, sum::build),
-    file("sum", Size::Large, sum::build),
-    file("newlines", Size::Large, sum::build_newlines),
-    file("regret-warm", Size::Small, |b, s| regret::build(b, s, Residency::Warm)),
-    file("regret-warm", Size::Medium, |b, s| regret::build(b, s, Residency::Warm)),
-    file("regret-warm", Size::Large, |b, s| regret::build(b, s, Residency::Warm)),
-    file("regret-cold", Size::Medium, |b, s| regret::build(b, s, Residency::Cold)),
-    file("regret-cold", Size::Large, |b, s| regret::build(b, s, Residency::Cold)),
-    file("regret-half", Size::Large, |b, s| regret::build(b, s, Residency::Half)),
-    file("classes", Size::Study, classes::build),
-    file("ordered", Size::Large, ordered::build),
-    file("ordered-memory", Size::Medium, ordered::build_memory),
-    file("cp", Size::Large, copy::build),
-    file("mirrors", Size::Medium, mirrors::build),
-    file("mirrors-one-device", Size::Study, mirrors::build_device),
-    file("tuned-warm", Size::Large, |b, s| tuned::build(b, s, Residency::Warm)),
-    file("tuned-cold", Size::Large, |b, s| tuned::build(b, s, Residency::Cold)),
-    file("timeline", Size::Large, timeline::build),
-    file("memory", Size::Medium, memory::build),
-    file("memory", Size::Large, memory::build),
-    files("files-warm", Shape::WARM, State::Warm, files::build_warm),
-    files("files-cold", Shape::COLD, State::Cold, files::build_cold),
-    files("files-study", Shape::SMALL, State::Warm, files::build_study),
-    files("files-study", Shape::MEDIUM, State::Warm, files::build_study),
-    files("files-study", Shape::LARGE, State::Warm, files::build_study),
-    files("files-study-cold", Shape::SMALL, State::Cold, files::build_study),
-    files("files-study-cold", Shape::MEDIUM, State::Cold, files::build_study),
-    files("files-study-cold", Shape::LARGE, State::Cold, files::build_study),
-    files("files-lines", Shape::LINES[0], State::Warm, files::build_lines),
-    files("files-lines", Shape::LINES[1], State::Warm, files::build_lines),
-    files("files-lines", Shape::LINES[2], State::Warm, files::build_lines),
-    files("files-calls", Shape::COLD, State::None, files::build_calls),
-    files("tuned-files", Shape::COLD, State::Warm, tuned::build_files),
-    files("tuned-files-cold", Shape::COLD, State::Cold, tuned::build_files),
-    files("timeline-files", Shape::WARM, State::Warm, timeline::build_files),
-    waits(Answering::FAR),
-    waits(Answering::FAR_AND_NARROW),
-    waits(Answering::AT_ONCE),
-    waits(Answering::ONE_LANE),
-    waits(Answering::BUSY),
-    archive(Packing::Zstd),
-    archive(Packing::Gzip),
-    archive(Packing::Bzip2),
-    forks("fib", 1, fork::build_fib),
-    forks("fib", 2, fork::build_fib),
-    forks("fib", 4, fork::build_fib),
-    forks("join", 1, fork::build_join),
-    forks("join", 2, fork::build_join),
-    forks("stitch", 2, fork::build_stitch),
-    items("seek", seek::build),
-    items("insert", insert::build),
-    items("order-at-once", insert::build_at_once),
-    text("coo", Recipes::Pattern, graph::build_coo),
-    text("csr", Recipes::Pattern, graph::build_csr),
-    text("mtx-write", Recipes::Pattern, graph::build_write),
-    text("coo", Recipes::Real, graph::build_real),
-    text("table", Recipes::Integers, |b, t| table::build(b, t, 5.0)),
-    text("table", Recipes::Doubles, |b, t| table::build(b, t, 3.0)),
-    text("table", Recipes::Fixed, |b, t| table::build(b, t, 3.0)),
-    text("table-slow", Recipes::Integers, table::build_slow),
-    text("table-slow", Recipes::Fixed, table::build_slow),
-    text("memory", Recipes::Pattern, memory::build_graph),
-    text("memory", Recipes::Integers, memory::build_table),
-    text("memory", Recipes::Doubles, memory::build_table),
-    text("memory", Recipes::Fixed, memory::build_table),
-    text("price", Recipes::Contracts, price::build),
-    text("levels-coo", Recipes::Pattern, levels::build_coo),
-    text("levels-csr", Recipes::Pattern, levels::build_csr),
-    text("levels-table", Recipes::Integers, levels::build_table),
-    text("levels-table", Recipes::Doubles, levels::build_table),
-    text("levels-table", Recipes::Fixed, levels::build_table),
-    text("levels-price", Recipes::Contracts, levels::build_price),
+    case("small", File(Size::Small, small::build)),
+    case("warm", File(Size::Medium, warm::build)),
+    case("warm", File(Size::Large, warm::build)),
+    case("cold", File(Size::Medium, cold::build)),
+    case("cold", File(Size::Large, cold::build)),
+    case("three-reads", File(Size::Medium, cold::build_three_reads)),
+    case("three-reads", File(Size::Large, cold::build_three_reads)),
+    case("reader-warm", File(Size::Medium, |b, s| reader::build(b, s, Residency::Warm))),
+    case("reader-warm", File(Size::Large, |b, s| reader::build(b, s, Residency::Warm))),
+    case("reader-cold", File(Size::Medium, |b, s| reader::build(b, s, Residency::Cold))),
+    case("reader-cold", File(Size::Large, |b, s| reader::build(b, s, Residency::Cold))),
+    case("sum", File(Size::Medium, sum::build)),
+    case("sum", File(Size::Large, sum::build)),
+    case("newlines", File(Size::Large, sum::build_newlines)),
+    case("regret-warm", File(Size::Small, |b, s| regret::build(b, s, Residency::Warm))),
+    case("regret-warm", File(Size::Medium, |b, s| regret::build(b, s, Residency::Warm))),
+    case("regret-warm", File(Size::Large, |b, s| regret::build(b, s, Residency::Warm))),
+    case("regret-cold", File(Size::Medium, |b, s| regret::build(b, s, Residency::Cold))),
+    case("regret-cold", File(Size::Large, |b, s| regret::build(b, s, Residency::Cold))),
+    case("regret-half", File(Size::Large, |b, s| regret::build(b, s, Residency::Half))),
+    case("classes", File(Size::Study, classes::build)),
+    case("ordered", File(Size::Large, ordered::build)),
+    case("ordered-memory", File(Size::Medium, ordered::build_memory)),
+    case("cp", File(Size::Large, copy::build)),
+    case("mirrors", File(Size::Medium, mirrors::build)),
+    case("mirrors-one-device", File(Size::Study, mirrors::build_device)),
+    case("tuned-warm", File(Size::Large, |b, s| tuned::build(b, s, Residency::Warm))),
+    case("tuned-cold", File(Size::Large, |b, s| tuned::build(b, s, Residency::Cold))),
+    case("timeline", File(Size::Large, timeline::build)),
+    case("memory", File(Size::Medium, memory::build)),
+    case("memory", File(Size::Large, memory::build)),
+    case("files-warm", Files(Shape::WARM, State::Warm, files::build_warm)),
+    case("files-cold", Files(Shape::COLD, State::Cold, files::build_cold)),
+    case("files-study", Files(Shape::SMALL, State::Warm, files::build_study)),
+    case("files-study", Files(Shape::MEDIUM, State::Warm, files::build_study)),
+    case("files-study", Files(Shape::LARGE, State::Warm, files::build_study)),
+    case("files-study-cold", Files(Shape::SMALL, State::Cold, files::build_study)),
+    case("files-study-cold", Files(Shape::MEDIUM, State::Cold, files::build_study)),
+    case("files-study-cold", Files(Shape::LARGE, State::Cold, files::build_study)),
+    case("files-lines", Files(Shape::LINES[0], State::Warm, files::build_lines)),
+    case("files-lines", Files(Shape::LINES[1], State::Warm, files::build_lines)),
+    case("files-lines", Files(Shape::LINES[2], State::Warm, files::build_lines)),
+    case("files-calls", Files(Shape::COLD, State::None, files::build_calls)),
+    case("tuned-files", Files(Shape::COLD, State::Warm, tuned::build_files)),
+    case("tuned-files-cold", Files(Shape::COLD, State::Cold, tuned::build_files)),
+    case("timeline-files", Files(Shape::WARM, State::Warm, timeline::build_files)),
+    case("waits", Waits(Answering::FAR)),
+    case("waits", Waits(Answering::FAR_AND_NARROW)),
+    case("waits", Waits(Answering::AT_ONCE)),
+    case("waits", Waits(Answering::ONE_LANE)),
+    case("waits", Waits(Answering::BUSY)),
+    case("compress", Archive(Packing::Zstd)),
+    case("compress", Archive(Packing::Gzip)),
+    case("compress", Archive(Packing::Bzip2)),
+    case("fib", Forks(1, fork::build_fib)),
+    case("fib", Forks(2, fork::build_fib)),
+    case("fib", Forks(4, fork::build_fib)),
+    case("join", Forks(1, fork::build_join)),
+    case("join", Forks(2, fork::build_join)),
+    case("stitch", Forks(2, fork::build_stitch)),
+    case("seek", Items(seek::build)),
+    case("insert", Items(insert::build)),
+    case("order-at-once", Items(insert::build_at_once)),
+    case("coo", Text(Recipes::Pattern, graph::build_coo)),
+    case("csr", Text(Recipes::Pattern, graph::build_csr)),
+    case("mtx-write", Text(Recipes::Pattern, graph::build_write)),
+    case("coo", Text(Recipes::Real, graph::build_real)),
+    case("table", Text(Recipes::Integers, |b, t| table::build(b, t, 5.0))),
+    case("table", Text(Recipes::Doubles, |b, t| table::build(b, t, 3.0))),
+    case("table", Text(Recipes::Fixed, |b, t| table::build(b, t, 3.0))),
+    case("table-slow", Text(Recipes::Integers, table::build_slow)),
+    case("table-slow", Text(Recipes::Fixed, table::build_slow)),
+    case("memory", Text(Recipes::Pattern, memory::build_graph)),
+    case("memory", Text(Recipes::Integers, memory::build_table)),
+    case("memory", Text(Recipes::Doubles, memory::build_table)),
+    case("memory", Text(Recipes::Fixed, memory::build_table)),
+    case("price", Text(Recipes::Contracts, price::build)),
+    case("levels-coo", Text(Recipes::Pattern, levels::build_coo)),
+    case("levels-csr", Text(Recipes::Pattern, levels::build_csr)),
+    case("levels-table", Text(Recipes::Integers, levels::build_table)),
+    case("levels-table", Text(Recipes::Doubles, levels::build_table)),
+    case("levels-table", Text(Recipes::Fixed, levels::build_table)),
+    case("levels-price", Text(Recipes::Contracts, levels::build_price)),
 ];
 
 impl Entry {

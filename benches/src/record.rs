@@ -10,7 +10,6 @@ use anyhow::{Context, Result};
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use swath_study::facts::Facts;
 
 /// A record that grows with every case.
@@ -62,19 +61,13 @@ fn default_path(args: &Args, facts: &Facts) -> PathBuf {
     if args.quick {
         return PathBuf::from("target/bench-quick");
     }
-    let date = output_of("date", &["-u", "+%F"]).unwrap_or_else(|| "undated".to_owned());
+    let date =
+        readme::output_of("date", &["-u", "+%F"]).unwrap_or_else(|| "undated".to_owned());
     let machine = args.machine.clone().unwrap_or_else(|| {
         let device = facts.device.split_whitespace().next().unwrap_or("unknown");
         format!("{}core-{device}", facts.cores)
     });
     Path::new("benches/record").join(format!("{date}-{machine}"))
-}
-
-/// Returns the trimmed output of a program that succeeds.
-fn output_of(program: &str, words: &[&str]) -> Option<String> {
-    let output = Command::new(program).args(words).output().ok()?;
-    let text = String::from_utf8(output.stdout).ok()?;
-    output.status.success().then(|| text.trim().to_owned())
 }
 
 /// Every run of every case, one a line. Names may hold a comma, but no double quote.

@@ -1,9 +1,9 @@
 //! What was measured, where, and how: the part of a record that needs no numbers.
 
 use crate::bench::Bench;
-use crate::record::output_of;
 use std::cell::RefCell;
 use std::env;
+use std::process::Command;
 use std::rc::Rc;
 use swath_study::facts::Facts;
 use swath_study::peers::{Python, Ripgrep};
@@ -50,6 +50,13 @@ fn compressors() -> String {
     let found: Vec<String> =
         ["zstd", "pzstd", "pigz", "pbzip2", "lbzip2"].iter().filter_map(version).collect();
     if found.is_empty() { "none".to_owned() } else { found.join("; ") }
+}
+
+/// Returns the trimmed output of a program that succeeds.
+pub(super) fn output_of(program: &str, words: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(words).output().ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_owned())
 }
 
 /// Returns the commit, and whether what was built differs from it.

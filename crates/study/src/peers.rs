@@ -174,16 +174,6 @@ impl Python {
         self.ask(parse.word, path)
     }
 
-    /// Whether the library behind `parse` can be used.
-    ///
-    /// # Errors
-    ///
-    /// [`Absent`] if it cannot.
-    pub fn has(&mut self, parse: PythonParse, small: &Path) -> Result<(), Absent> {
-        let parsed = self.parse(parse, small);
-        parsed.map(|_| ()).map_err(|error| Absent::new(parse.name, format!("{error:#}")))
-    }
-
     fn ask(&mut self, way: &str, path: &Path) -> Result<PythonLoaded> {
         let path = path.to_str().context("the Python peer takes UTF-8 paths only")?;
         let command = serde_json::to_string(&[way, path])?;
