@@ -10,25 +10,25 @@ use swath::sink::Durability;
 use swath_formats::matrix::{self, MatrixWriteOptions};
 use swath_study::fields::graph::{Found, coordinates, rows};
 use swath_study::measure::{Entrants, Goal, Meter};
-use swath_study::peers::PythonParse;
+use swath_study::peers::PythonWay;
 
 const COO: &str = "swath matrix::read";
 const CSR: &str = "swath matrix::read_rows";
 const WRITE: &str = "swath matrix::write";
 
-const fn python(name: &'static str, word: &'static str) -> PythonParse {
-    PythonParse { name, word }
+const fn python(name: &'static str, word: &'static str) -> PythonWay {
+    PythonWay { name, word }
 }
 
-const SCIPY: PythonParse = python("scipy.io.mmread", "scipy_mtx");
-const FMM: PythonParse = python("fast_matrix_market.mmread", "fmm_mtx");
-const POLARS: PythonParse = python("polars.read_csv", "polars_mtx");
-const PYARROW: PythonParse = python("pyarrow.csv.read_csv", "pyarrow_mtx");
-const DUCKDB: PythonParse = python("duckdb read_csv", "duckdb_mtx");
-const SCIPY_CSR: PythonParse = python("scipy.io.mmread, tocsr", "scipy_csr");
-const FMM_CSR: PythonParse = python("fast_matrix_market.mmread, tocsr", "fmm_csr");
-const SCIPY_WRITE: PythonParse = python("scipy.io.mmwrite", "scipy_write");
-const FMM_WRITE: PythonParse = python("fast_matrix_market.mmwrite", "fmm_write");
+const SCIPY: PythonWay = python("scipy.io.mmread", "scipy_mtx");
+const FMM: PythonWay = python("fast_matrix_market.mmread", "fmm_mtx");
+const POLARS: PythonWay = python("polars.read_csv", "polars_mtx");
+const PYARROW: PythonWay = python("pyarrow.csv.read_csv", "pyarrow_mtx");
+const DUCKDB: PythonWay = python("duckdb read_csv", "duckdb_mtx");
+const SCIPY_CSR: PythonWay = python("scipy.io.mmread, tocsr", "scipy_csr");
+const FMM_CSR: PythonWay = python("fast_matrix_market.mmread, tocsr", "fmm_csr");
+const SCIPY_WRITE: PythonWay = python("scipy.io.mmwrite", "scipy_write");
+const FMM_WRITE: PythonWay = python("fast_matrix_market.mmwrite", "fmm_write");
 
 /// To coordinates.
 pub(super) fn build_coo(bench: &Bench, text: &Text) -> Result<Entrants> {

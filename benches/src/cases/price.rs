@@ -6,7 +6,7 @@ use anyhow::Result;
 use std::rc::Rc;
 use swath_study::fields::contracts::Contracts;
 use swath_study::measure::{Entrants, Goal};
-use swath_study::peers::PythonParse;
+use swath_study::peers::PythonWay;
 use swath_study::pricing::Form;
 use swath_study::results::State;
 
@@ -15,8 +15,8 @@ const STUDY: &str = "study C's optimised form";
 const SERIAL: &str = "line by line";
 const ONE: &str = "swath price, one worker";
 
-const POLARS: PythonParse =
-    PythonParse { name: "polars read + write, no pricing", word: "polars_prices" };
+const POLARS: PythonWay =
+    PythonWay { name: "polars read + write, no pricing", word: "polars_prices" };
 
 /// The contracts of a text.
 pub(super) fn contracts(bench: &Bench, text: &Text) -> Result<Rc<Contracts>> {

@@ -4,22 +4,22 @@ use crate::bench::Bench;
 use crate::contestants::text::{Text, table};
 use anyhow::Result;
 use swath_study::measure::{Entrants, Goal};
-use swath_study::peers::PythonParse;
+use swath_study::peers::PythonWay;
 
 const SWATH: &str = "swath table::read";
 
-const fn python(name: &'static str, word: &'static str) -> PythonParse {
-    PythonParse { name, word }
+const fn python(name: &'static str, word: &'static str) -> PythonWay {
+    PythonWay { name, word }
 }
 
-const POLARS: PythonParse = python("polars.read_csv, to_numpy", "polars_table");
-const PEERS: [PythonParse; 3] = [
+const POLARS: PythonWay = python("polars.read_csv, to_numpy", "polars_table");
+const PEERS: [PythonWay; 3] = [
     POLARS,
     python("pyarrow.csv.read_csv", "pyarrow_table"),
     python("duckdb read_csv", "duckdb_table"),
 ];
 /// Each of them takes several seconds a round.
-const SLOW_PEERS: [PythonParse; 2] = [
+const SLOW_PEERS: [PythonWay; 2] = [
     python("pandas.read_csv, pyarrow", "pandas_table"),
     python("numpy.loadtxt", "numpy_table"),
 ];
@@ -35,7 +35,7 @@ pub(super) fn build_slow(bench: &Bench, text: &Text) -> Result<Entrants> {
     Ok(beside(bench, text, &SLOW_PEERS))
 }
 
-fn beside(bench: &Bench, text: &Text, peers: &[PythonParse]) -> Entrants {
+fn beside(bench: &Bench, text: &Text, peers: &[PythonWay]) -> Entrants {
     let workers = bench.workers;
     let ours = text.entrant(SWATH, move |path, meter| table(path, workers, meter));
     text.beside(bench, Entrants::new([ours], []), peers)

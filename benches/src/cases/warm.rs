@@ -6,7 +6,7 @@ use anyhow::Result;
 use swath::ReadOptions;
 use swath_study::limits::Schedule::{Dynamic, Static};
 use swath_study::measure::{Entrants, Goal};
-use swath_study::peers::PythonLoad;
+use swath_study::peers::PythonWay;
 
 const POOLED: &str = "swath, buffer from a pool";
 const INTO: &str = "swath, read_into";
@@ -29,7 +29,7 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
         warm.std_read(),
     ]);
     let mut entrants = Entrants::new(here, goals(workers));
-    for load in [PythonLoad::FromFile, PythonLoad::OpenRead, PythonLoad::ReadInto] {
+    for load in [PythonWay::FROM_FILE, PythonWay::OPEN_READ, PythonWay::READ_INTO] {
         entrants.add(warm.python(load));
     }
     Ok(entrants)
@@ -37,14 +37,14 @@ pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
 
 fn goals(workers: usize) -> Vec<Goal> {
     let all = [Dynamic, Static].map(|schedule| pread_name(workers, schedule));
-    let peer = |factor, load: PythonLoad| Goal::speed(FRESH, factor, &[load.name()]);
+    let peer = |factor, load: PythonWay| Goal::speed(FRESH, factor, &[load.name]);
     vec![
         Goal::speed(POOLED, 0.95, &all),
         Goal::speed(INTO, 0.95, &all),
         Goal::speed(POOLED, 1.5, &[pread_name(1, Static)]),
         Goal::speed(FRESH, 0.70, &all),
-        peer(1.5, PythonLoad::FromFile),
-        peer(5.0, PythonLoad::OpenRead),
+        peer(1.5, PythonWay::FROM_FILE),
+        peer(5.0, PythonWay::OPEN_READ),
         Goal::speed(FRESH, 1.5, &[STD]),
         Goal::speed(PLAIN_READ, 1.5, &[STD]),
     ]

@@ -14,7 +14,7 @@ use swath_study::cache;
 use swath_study::fields::sums;
 use swath_study::limits::{self, Schedule};
 use swath_study::measure::{Entrant, Input, Meter, Outcome, SharedPages, UNREAD};
-use swath_study::peers::{self, Absent, PythonLoad};
+use swath_study::peers::{self, Absent, PythonWay};
 use swath_study::results::State;
 
 /// What the page cache holds of an input before each run.
@@ -330,10 +330,10 @@ impl Setting<'_> {
     }
 
     /// Loads with Python, by its own clock.
-    pub(crate) fn python(&self, load: PythonLoad) -> Result<Entrant, Absent> {
-        let python = self.bench.python(load.name())?;
-        Ok(self.entrant(load.name(), self.input.len(), move |input, meter| {
-            Ok(python.borrow_mut().load(load, &input.path)?.told(meter))
+    pub(crate) fn python(&self, load: PythonWay) -> Result<Entrant, Absent> {
+        let python = self.bench.python(load.name)?;
+        Ok(self.entrant(load.name, self.input.len(), move |input, meter| {
+            Ok(python.borrow_mut().ask(load, &input.path)?.told(meter))
         }))
     }
 

@@ -9,7 +9,7 @@ use swath_formats::table::{HeaderLine, TableOptions};
 use swath_study::cache;
 use swath_study::fields::graph::Found;
 use swath_study::measure::{Entrant, Entrants, Input, Meter, Outcome};
-use swath_study::peers::{Absent, PythonParse};
+use swath_study::peers::{Absent, PythonWay};
 use swath_study::results::State;
 
 /// A file of text, and what a plain loop finds in it.
@@ -38,10 +38,10 @@ impl Text {
     }
 
     /// What people use today. Those who write are not judged by a sum.
-    pub(crate) fn python(&self, bench: &Bench, parse: PythonParse) -> Result<Entrant, Absent> {
+    pub(crate) fn python(&self, bench: &Bench, parse: PythonWay) -> Result<Entrant, Absent> {
         let python = bench.python(parse.name)?;
         let is_writer = ["_write", "_prices"].iter().any(|end| parse.word.ends_with(end));
-        if let Err(error) = python.borrow_mut().parse(parse, &bench.stage.output("nothing")) {
+        if let Err(error) = python.borrow_mut().ask(parse, &bench.stage.output("nothing")) {
             // The file is not there; a library that is not there is told first.
             let reason = format!("{error:#}");
             if reason.contains("ModuleNotFound") {
@@ -49,7 +49,7 @@ impl Text {
             }
         }
         let entrant = self.entrant(parse.name, move |path, meter| {
-            let parsed = python.borrow_mut().parse(parse, path)?.told(meter);
+            let parsed = python.borrow_mut().ask(parse, path)?.told(meter);
             Ok(Found { values: parsed.bytes, sum: parsed.checksum })
         });
         Ok(if is_writer { entrant.giving(0) } else { entrant })
@@ -60,7 +60,7 @@ impl Text {
         &self,
         bench: &Bench,
         mut entrants: Entrants,
-        peers: &[PythonParse],
+        peers: &[PythonWay],
     ) -> Entrants {
         peers.iter().for_each(|&peer| entrants.add(self.python(bench, peer)));
         entrants

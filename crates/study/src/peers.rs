@@ -28,47 +28,18 @@ pub const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
 /// The buffer of the [`BufReader`] that Swath's reader is compared with.
 pub const BUFFER_SIZE: usize = 1 << 20;
 
-/// How Python loads a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PythonLoad {
-    /// `numpy.fromfile(path, numpy.uint8)`
-    FromFile,
-    /// `open(path, "rb").read()`
-    OpenRead,
-    /// `open(path, "rb", buffering=0).readinto(...)` into an array that is used again
-    ReadInto,
-}
-
-impl PythonLoad {
-    /// Returns the name that results call it by.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::FromFile => "numpy.fromfile",
-            Self::OpenRead => "python open().read()",
-            Self::ReadInto => "python readinto()",
-        }
-    }
-
-    fn word(self) -> &'static str {
-        match self {
-            Self::FromFile => "fromfile",
-            Self::OpenRead => "open_read",
-            Self::ReadInto => "readinto",
-        }
-    }
-}
-
 /// What a Python peer loaded.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub struct PythonLoaded {
     /// Of the load alone, by Python's clocks.
     pub seconds: f64,
     /// CPU seconds of it.
     pub cpu_seconds: f64,
-    /// Bytes loaded.
+    /// Bytes loaded, or values parsed.
     pub bytes: u64,
     /// Their sum.
+    #[serde(rename = "sum")]
     pub checksum: u64,
 }
 
@@ -90,25 +61,29 @@ struct Hello {
 #[derive(Deserialize)]
 struct Reply {
     error: Option<String>,
-    #[serde(default)]
-    seconds: f64,
-    #[serde(default)]
-    cpu_seconds: f64,
-    #[serde(default)]
-    bytes: u64,
-    #[serde(default)]
-    sum: u64,
+    #[serde(flatten)]
+    loaded: PythonLoaded,
 }
 
 const SCRIPT: &str = concat!(include_str!("parsers.py"), "\n", include_str!("peers.py"));
 
-/// A way in which Python parses or writes text with numbers; `parsers.py` has them.
+/// A way in which Python loads a file, or parses or writes text with numbers; `peers.py` and
+/// `parsers.py` have them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PythonParse {
+pub struct PythonWay {
     /// What results call it.
     pub name: &'static str,
     /// What the script calls it.
     pub word: &'static str,
+}
+
+impl PythonWay {
+    /// `numpy.fromfile(path, numpy.uint8)`
+    pub const FROM_FILE: Self = Self { name: "numpy.fromfile", word: "fromfile" };
+    /// `open(path, "rb").read()`
+    pub const OPEN_READ: Self = Self { name: "python open().read()", word: "open_read" };
+    /// `open(path, "rb", buffering=0).readinto(...)` into an array that is used again
+    pub const READ_INTO: Self = Self { name: "python readinto()", word: "readinto" };
 }
 
 /// A Python that waits for files to load. Ends when it is dropped.
@@ -155,36 +130,24 @@ impl Python {
         &self.version
     }
 
-    /// Loads the file at `path` and sums it.
+    /// Loads the file at `path` and sums it; or parses it, or writes what it parsed before, and
+    /// returns how many values there are instead of bytes, and what they add up to.
     ///
     /// # Errors
     ///
-    /// If Python cannot load it or has ended, or the path is not UTF-8.
-    pub fn load(&mut self, load: PythonLoad, path: &Path) -> Result<PythonLoaded> {
-        self.ask(load.word(), path)
-    }
-
-    /// Parses the file at `path`, or writes what it parsed before, and returns how many values
-    /// there are instead of bytes, and what they add up to.
-    ///
-    /// # Errors
-    ///
-    /// As [`load`](Self::load); also if the library that it is about is not installed.
-    pub fn parse(&mut self, parse: PythonParse, path: &Path) -> Result<PythonLoaded> {
-        self.ask(parse.word, path)
-    }
-
-    fn ask(&mut self, way: &str, path: &Path) -> Result<PythonLoaded> {
-        let path = path.to_str().context("the Python peer takes UTF-8 paths only")?;
+    /// If Python cannot do it or has ended, if the library that it is about is not installed, or if
+    /// the path is not UTF-8.
+    pub fn ask(&mut self, way: PythonWay, path: &Path) -> Result<PythonLoaded> {
+        let (way, path) = (way.word, path.to_str());
+        let path = path.context("the Python peer takes UTF-8 paths only")?;
         let command = serde_json::to_string(&[way, path])?;
         let input = self.input.as_mut().context("the Python peer has ended")?;
         writeln!(input, "{command}").context("cannot write to the Python peer")?;
-        let reply: Reply = self.receive()?;
-        if let Some(error) = reply.error {
+        let Reply { error, loaded } = self.receive()?;
+        if let Some(error) = error {
             bail!("{way} of {path}: {error}");
         }
-        let Reply { seconds, cpu_seconds, bytes, sum: checksum, .. } = reply;
-        Ok(PythonLoaded { seconds, cpu_seconds, bytes, checksum })
+        Ok(loaded)
     }
 
     fn receive<T: for<'d> Deserialize<'d>>(&mut self) -> Result<T> {
@@ -326,13 +289,13 @@ mod tests {
         let bytes: Vec<u8> = (0..=255).cycle().take(3_000_001).collect();
         let file = file_of(&bytes);
         let sum = swath_simd::sum(&bytes);
-        for load in [PythonLoad::FromFile, PythonLoad::OpenRead, PythonLoad::ReadInto] {
-            let loaded = python.load(load, file.path()).expect("it can be read");
+        for load in [PythonWay::FROM_FILE, PythonWay::OPEN_READ, PythonWay::READ_INTO] {
+            let loaded = python.ask(load, file.path()).expect("it can be read");
             assert_eq!((loaded.bytes, loaded.checksum), (bytes.len() as u64, sum), "{load:?}");
         }
-        let missing = python.load(PythonLoad::OpenRead, Path::new("/no/such/file"));
+        let missing = python.ask(PythonWay::OPEN_READ, Path::new("/no/such/file"));
         assert!(missing.is_err());
-        python.load(PythonLoad::FromFile, file.path()).expect("it goes on after an error");
+        python.ask(PythonWay::FROM_FILE, file.path()).expect("it goes on after an error");
     }
 
     #[test]
@@ -353,7 +316,7 @@ mod tests {
             ),
         ] {
             for word in words {
-                match python.parse(PythonParse { name: word, word }, path) {
+                match python.ask(PythonWay { name: word, word }, path) {
                     Ok(parsed) => {
                         assert_eq!((parsed.bytes, parsed.checksum), expected, "{word}");
                         ways += 1;

@@ -4,6 +4,7 @@ use anyhow::Result;
 use maud::{Markup, html};
 
 use super::figure::{Drawn, figures};
+use super::frame;
 use super::ink::{RADIUS, Ranks, shape};
 use super::number::{interval, percent};
 use crate::results::{Claimed, Finding, Folder, Holds, Measured, Progress, Results};
@@ -190,31 +191,25 @@ fn joined(corners: &[(i32, i32)]) -> String {
 
 /// The limits of the machine and its folders.
 pub(super) fn limits(results: &Results) -> Markup {
+    let rows = html! {
+        @for limit in &results.limits {
+            tr {
+                th { (limit.name) }
+                td { @match limit.folder {
+                    None => "machine",
+                    Some(index) => (super::figure::folder_name(&results.folders, index)),
+                } }
+                td { (interval(&limit.value)) }
+                td { (limit.unit) }
+            }
+        }
+    };
     html! {
         section id="limits" {
             h2 { "Limits" }
             p { "What this machine can do at best, measured in the same run: medians and their 95 % intervals." }
             @if results.limits.is_empty() { p class="empty" { "No limit was measured." } }
-            @else {
-                div class="scroll" tabindex="0" {
-                    table {
-                        thead { tr { th { "limit" } th { "where" } th { "value" } th { "unit" } } }
-                        tbody {
-                            @for limit in &results.limits {
-                                tr {
-                                    th { (limit.name) }
-                                    td { @match limit.folder {
-                                        None => "machine",
-                                        Some(index) => (super::figure::folder_name(&results.folders, index)),
-                                    } }
-                                    td { (interval(&limit.value)) }
-                                    td { (limit.unit) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            @else { (frame::table(&["limit", "where", "value", "unit"], None, &rows)) }
         }
     }
 }

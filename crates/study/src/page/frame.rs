@@ -91,6 +91,18 @@ fn choice(name: &str, value: &str, words: &str, is_chosen: bool) -> Markup {
     }
 }
 
+/// A table that scrolls where it is too wide: its heads, and what follows them.
+pub(super) fn table(heads: &[&str], class: Option<&str>, rows: &Markup) -> Markup {
+    html! {
+        div class="scroll" tabindex="0" {
+            table class=[class] {
+                thead { tr { @for head in heads { th { (head) } } } }
+                tbody { (rows) }
+            }
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

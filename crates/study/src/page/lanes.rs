@@ -10,6 +10,7 @@ use plotters::style::text_anchor::{HPos, VPos};
 
 use super::draw::{Context, Span, WIDTH, drawn, mesh, text_style};
 use super::experiment::{Sign, legend};
+use super::frame;
 use super::number::{Unit, short};
 use super::scale::Axis;
 use super::svg::{Canvas, Ink};
@@ -124,26 +125,20 @@ fn numbers(timeline: &Timeline) -> Markup {
     }
     let longest = sums.values().map(|sum| sum.1).fold(0.0, f64::max);
     let unit = Unit::of(&Measure::Seconds, longest);
+    let together = format!("together, {}", unit.name);
+    let rows = html! {
+        @for ((lane, activity), (count, seconds, bytes)) in &sums {
+            tr {
+                td { (timeline.lanes.get(*lane).map_or("", String::as_str)) }
+                td { (activity) } td { (count) } td { (bytes) }
+                td { (unit.number(*seconds)) }
+            }
+        }
+    };
     html! {
         details class="numbers" {
             summary { "Numbers" }
-            div class="scroll" tabindex="0" {
-                table {
-                    thead { tr {
-                        th { "lane" } th { "what" } th { "times" } th { "bytes" }
-                        th { "together, " (unit.name) }
-                    } }
-                    tbody {
-                        @for ((lane, activity), (count, seconds, bytes)) in &sums {
-                            tr {
-                                td { (timeline.lanes.get(*lane).map_or("", String::as_str)) }
-                                td { (activity) } td { (count) } td { (bytes) }
-                                td { (unit.number(*seconds)) }
-                            }
-                        }
-                    }
-                }
-            }
+            (frame::table(&["lane", "what", "times", "bytes", &together], None, &rows))
         }
     }
 }

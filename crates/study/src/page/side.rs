@@ -54,34 +54,23 @@ pub fn render_comparison(left: &Results, right: &Results) -> Result<String> {
 /// The findings that are not the same, before all else.
 fn verdicts(changed: &[Changed]) -> Markup {
     let word = |verdict: Option<Holds>| verdict.map_or("not judged", Holds::words);
+    let rows = html! {
+        @for one in changed {
+            tr {
+                th { (one.id) " " (one.claim) }
+                td { (one.state.files()) }
+                td { (word(one.left)) } td { (word(one.right)) }
+                td { (one.left_noise) ", " (one.right_noise) }
+                td { "A: " (one.left_because) " B: " (one.right_because) }
+            }
+        }
+    };
+    let heads = ["claim", "files", "A", "B", "control, A and B", "why"];
     html! {
         section id="verdicts" {
             h2 { "Changed verdicts" }
-            @if changed.is_empty() {
-                p class="empty" { "No verdict changed." }
-            } @else {
-                div class="scroll" tabindex="0" {
-                    table {
-                        thead {
-                            tr {
-                                th { "claim" } th { "files" } th { "A" } th { "B" }
-                                th { "control, A and B" } th { "why" }
-                            }
-                        }
-                        tbody {
-                            @for one in changed {
-                                tr {
-                                    th { (one.id) " " (one.claim) }
-                                    td { (one.state.files()) }
-                                    td { (word(one.left)) } td { (word(one.right)) }
-                                    td { (one.left_noise) ", " (one.right_noise) }
-                                    td { "A: " (one.left_because) " B: " (one.right_because) }
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            @if changed.is_empty() { p class="empty" { "No verdict changed." } }
+            @else { (frame::table(&heads, None, &rows)) }
         }
     }
 }
@@ -98,28 +87,24 @@ fn studies(left: &Results, right: &Results) -> Markup {
     let paths = |study: &Results| {
         study.folders.iter().map(|it| it.path.as_str()).collect::<Vec<_>>().join(", ")
     };
+    let rows = html! {
+        tr { th { "Swath" } td { (left.version) } td { (right.version) } }
+        tr { th { "begun" } td { (date(left.started)) } td { (date(right.started)) } }
+        tr { th { "extent" } td { (left.method.extent) } td { (right.method.extent) } }
+        tr { th { "rounds" } td { (left.method.rounds) } td { (right.method.rounds) } }
+        tr { th { "folders" } td { (paths(left)) } td { (paths(right)) } }
+        @for name in names {
+            tr {
+                th { (name) }
+                td { (value(&left.machine, name).unwrap_or_else(dash)) }
+                td { (value(&right.machine, name).unwrap_or_else(dash)) }
+            }
+        }
+    };
     html! {
         section id="studies" {
             h2 { "Studies" }
-            div class="scroll" tabindex="0" {
-                table {
-                    thead { tr { th {} th { "A" } th { "B" } } }
-                    tbody {
-                        tr { th { "Swath" } td { (left.version) } td { (right.version) } }
-                        tr { th { "begun" } td { (date(left.started)) } td { (date(right.started)) } }
-                        tr { th { "extent" } td { (left.method.extent) } td { (right.method.extent) } }
-                        tr { th { "rounds" } td { (left.method.rounds) } td { (right.method.rounds) } }
-                        tr { th { "folders" } td { (paths(left)) } td { (paths(right)) } }
-                        @for name in names {
-                            tr {
-                                th { (name) }
-                                td { (value(&left.machine, name).unwrap_or_else(dash)) }
-                                td { (value(&right.machine, name).unwrap_or_else(dash)) }
-                            }
-                        }
-                    }
-                }
-            }
+            (frame::table(&["", "A", "B"], None, &rows))
         }
     }
 }
@@ -128,31 +113,25 @@ fn summary(left: &Results, rows: &[Compared]) -> Markup {
     let count = |id: &str, differs: Differs| {
         rows.iter().filter(|row| row.id == id && row.differs() == differs).count()
     };
+    let summed = html! {
+        @for measured in &left.experiments {
+            @if rows.iter().any(|row| row.id == measured.id) {
+                tr {
+                    th { a href={ "#" (anchor(&measured.id)) } { (measured.id) } }
+                    td { (count(&measured.id, Differs::Faster)) }
+                    td { (count(&measured.id, Differs::Slower)) }
+                    td { (count(&measured.id, Differs::Undecided)) }
+                }
+            }
+        }
+    };
     html! {
         section id="summary" {
             h2 { "Summary" }
             @if rows.is_empty() {
                 p class="empty" { "No series of an experiment was measured by both." }
             } @else {
-                div class="scroll" tabindex="0" {
-                    table {
-                        thead {
-                            tr { th { "B is" } th { "faster" } th { "slower" } th { "undecided" } }
-                        }
-                        tbody {
-                            @for measured in &left.experiments {
-                                @if rows.iter().any(|row| row.id == measured.id) {
-                                    tr {
-                                        th { a href={ "#" (anchor(&measured.id)) } { (measured.id) } }
-                                        td { (count(&measured.id, Differs::Faster)) }
-                                        td { (count(&measured.id, Differs::Slower)) }
-                                        td { (count(&measured.id, Differs::Undecided)) }
-                                    }
-                                }
-                            }
-                        }
-                    }
-                }
+                (frame::table(&["B is", "faster", "slower", "undecided"], None, &summed))
             }
         }
     }
@@ -240,31 +219,18 @@ fn at(row: &Compared) -> Point {
 }
 
 fn table(left: &Results, rows: &[&Compared]) -> Markup {
+    let heads = ["series", "place", "files", "folder", "A", "B", "times as fast", "B is"];
+    let rows = html! { @for row in rows { (table_row(left, row)) } };
     html! {
         details class="whole" {
             summary { "Medians and intervals" }
-            div class="scroll" tabindex="0" {
-                table {
-                    thead {
-                        tr {
-                            th { "series" } th { "place" } th { "files" } th { "folder" }
-                            th { "A" } th { "B" } th { "times as fast" } th { "B is" }
-                        }
-                    }
-                    tbody { @for row in rows { (table_row(left, row)) } }
-                }
-            }
+            (frame::table(&heads, None, &rows))
         }
     }
 }
 
 fn table_row(left: &Results, row: &Compared) -> Markup {
     let unit = Unit::of(&Measure::Seconds, row.left.max(row.right));
-    let state = match row.state {
-        State::Warm => "warm",
-        State::Cold => "cold",
-        State::None => super::number::NONE,
-    };
     let differs = match row.differs() {
         Differs::Faster => "faster",
         Differs::Slower => "slower",
@@ -272,7 +238,7 @@ fn table_row(left: &Results, row: &Compared) -> Markup {
     };
     html! {
         tr {
-            th { (row.series) } td { (row.place) } td { (state) }
+            th { (row.series) } td { (row.place) } td { (row.state.files()) }
             td { (folder_name(&left.folders, row.folder)) }
             td { (unit.text(row.left)) } td { (unit.text(row.right)) }
             td { (interval(&row.ratio)) } td { (differs) }

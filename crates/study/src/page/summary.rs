@@ -3,6 +3,7 @@
 use maud::{Markup, html};
 
 use super::experiment::{BEYOND, anchor, badge};
+use super::frame;
 use super::number::{NONE, date, percent};
 use crate::results::{Claimed, Counts, Finding, Measured, Results};
 
@@ -66,6 +67,12 @@ fn facts(facts: &[(String, String)]) -> Markup {
 
 /// Claim and rule → files → holds here? → noise → share of the limit → why.
 pub(super) fn findings(results: &Results) -> Markup {
+    let heads = ["claim and rule", "files", "holds here?", "control", "of the limit", "why"];
+    let rows = html! {
+        @for measured in &results.experiments {
+            @for claim in &measured.claims { (claim_rows(measured, claim)) }
+        }
+    };
     html! {
         section id="findings" {
             h2 { "Findings" }
@@ -74,23 +81,7 @@ pub(super) fn findings(results: &Results) -> Markup {
                 "What stands in quotation marks are a study's own words; all else says what it says as "
                 "we read it, or what we ask beside it. The rule below it is ours."
             }
-            div class="scroll" tabindex="0" {
-                table class="findings" {
-                    thead {
-                        tr {
-                            th { "claim and rule" } th { "files" } th { "holds here?" }
-                            th { "control" } th { "of the limit" } th { "why" }
-                        }
-                    }
-                    tbody {
-                        @for measured in &results.experiments {
-                            @for claim in &measured.claims {
-                                (claim_rows(measured, claim))
-                            }
-                        }
-                    }
-                }
-            }
+            (frame::table(&heads, Some("findings"), &rows))
         }
     }
 }
