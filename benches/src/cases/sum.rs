@@ -4,7 +4,7 @@ use crate::bench::{Bench, Size};
 use crate::contestants::file::{RIPGREP, Residency, Scan, Setting};
 use anyhow::Result;
 use swath::ReadOptions;
-use swath_study::fields::sums::of_memory;
+use swath_study::fields::sums::{loaded, of_memory};
 use swath_study::limits::{memory_newlines, memory_sum};
 use swath_study::measure::{Entrants, Goal};
 
@@ -18,8 +18,9 @@ const NEWLINES: &str = "swath newlines, guarded map";
 pub(super) fn build(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
     let (input, made) = (&warm.input, warm.input.made);
+    let pages = loaded(&bench.stage, input)?;
     let here = [
-        of_memory(&bench.stage, input, MEMORY_SUM, made.sum, memory_sum)?,
+        of_memory(&pages, input, MEMORY_SUM, made.sum, memory_sum),
         warm.scanned(MAP, Scan::SumMapped, ReadOptions::new()),
         warm.scanned(PREAD, Scan::Sum, ReadOptions::new()),
         warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
@@ -41,8 +42,9 @@ const RECORDS: &str = "swath records, pread";
 pub(super) fn build_newlines(bench: &Bench, size: Size) -> Result<Entrants> {
     let warm = Setting::of(bench, bench.numbers(size)?, Residency::Warm)?;
     let (input, made) = (&warm.input, warm.input.made);
+    let pages = loaded(&bench.stage, input)?;
     let here = [
-        of_memory(&bench.stage, input, MEMORY_NEWLINES, made.lines, memory_newlines)?,
+        of_memory(&pages, input, MEMORY_NEWLINES, made.lines, memory_newlines),
         warm.scanned(NEWLINES, Scan::NewlinesMapped, ReadOptions::new()),
         warm.scanned(RECORDS, Scan::Records, ReadOptions::new()),
     ];

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use anyhow::Result;
 
-use crate::fields::sums::of_memory;
+use crate::fields::sums::{loaded, of_memory};
 use crate::limits;
 use crate::measure::{Entrant, Input, Stage};
 use crate::results::State;
@@ -19,6 +19,12 @@ pub(super) fn memory(
     x: f64,
     state: State,
 ) -> Result<Entrant> {
-    let sum = of_memory(stage, input, MEMORY, input.made.sum, limits::memory_sum)?;
-    Ok(sum.at(x, state))
+    let pages = loaded(stage, input)?;
+    let sum = of_memory(&pages, input, MEMORY, input.made.sum, limits::memory_sum);
+    let (len, workers) = (input.len(), stage.workers());
+    // As near to the processor as the file is after the others have read it.
+    Ok(sum.at(x, state).with_before(move || {
+        std::hint::black_box(limits::memory_sum(&pages.borrow()[..len], workers));
+        Ok(())
+    }))
 }
