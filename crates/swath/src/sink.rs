@@ -5,6 +5,7 @@
 //! local   the kernel behind them
 //! names   the names beside a target
 //! claim   one target that nobody else writes meanwhile
+//! existing  what stands under a target, and what may be done with it
 //! draft   one file that has no name yet, and its commit
 //! publish how a finished file gets its name
 //! place   bytes to where they belong in a file
@@ -19,6 +20,7 @@
 pub(crate) mod claim;
 pub(crate) mod direct;
 pub(crate) mod draft;
+mod existing;
 pub(crate) mod folder;
 pub(crate) mod fs;
 #[cfg(test)]
@@ -36,7 +38,7 @@ pub(crate) mod target;
 pub(crate) mod writeback;
 
 pub(crate) use draft::Draft;
-pub use draft::{Durability, HardLinks, Replace};
+pub use existing::{Durability, HardLinks, Replace};
 pub(crate) use folder::Folder;
 pub use fs::{Facts, FileKind, Fs, FsFile, FsFolder, Located, Lock};
 pub use local::LocalFs;

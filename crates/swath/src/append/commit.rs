@@ -1,15 +1,15 @@
 //! The end of writing: bytes to their places, then the name.
 
+use std::convert::Infallible;
 use std::sync::Mutex;
 
 use swath_plan::segment::rope::Piece;
 
-use crate::append::manifest::names;
+use crate::append::manifest::{Entries, names};
 use crate::append::origin::Origin;
-use crate::append::output::{Root, dropped};
 use crate::append::part::Part;
-use crate::append::sequence::End;
-use crate::append::shared::{Counters, Shared, Target, lock, lost};
+use crate::append::sequence::{End, Sequence};
+use crate::append::shared::{Counters, Shared, Target, dropped, lock, lost};
 use crate::append::strand::{Parts, Strand};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::together::together;
@@ -37,6 +37,14 @@ pub struct Committed {
     pub cloned: u64,
     /// Bytes moved from logs to their place by copying.
     pub copied: u64,
+}
+
+/// What comes next in the serial order, after everything that was written.
+pub(super) struct Root {
+    pub(super) strand: Box<Strand>,
+    pub(super) sequence: Sequence<Infallible>,
+    /// Extents of what was there before, and of earlier checkpoints.
+    pub(super) entries: Entries,
 }
 
 fn report(shared: &Shared, bytes: u64, extents: usize) -> Committed {

@@ -8,12 +8,12 @@ use std::path::Path;
 use std::result;
 use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
-use crate::append::commit::{self, Committed};
+use crate::append::commit::{self, Committed, Root};
 use crate::append::manifest::Entries;
 use crate::append::options::AppendOptions;
 use crate::append::origin::Origin;
 use crate::append::sequence::{End, Ended, Sequence, Slot};
-use crate::append::shared::{Shared, Target, to_io};
+use crate::append::shared::{Shared, Target, dropped, to_io};
 use crate::append::strand::Strand;
 use crate::append::writer::{Writer, lend};
 use crate::error::{Error, Operation, Reason, Result};
@@ -24,14 +24,6 @@ use crate::error::{Error, Operation, Reason, Result};
 pub struct Append {
     shared: Arc<Shared>,
     root: Mutex<Root>,
-}
-
-/// What comes next in the serial order, after everything that was written.
-pub(super) struct Root {
-    pub(super) strand: Box<Strand>,
-    pub(super) sequence: Sequence<Infallible>,
-    /// Extents of what was there before, and of earlier checkpoints.
-    pub(super) entries: Entries,
 }
 
 impl fmt::Debug for Append {
@@ -315,12 +307,6 @@ impl Fork {
     fn take_strand(&mut self) -> Box<Strand> {
         self.strand.take().unwrap_or_else(|| Strand::stand_in(&self.shared))
     }
-}
-
-pub(super) fn dropped(shared: &Shared) -> Error {
-    Error::new(Operation::Commit, Reason::Poisoned, &shared.path)
-        .detail("a forked handle was dropped before it was finished")
-        .hint("call `finish` on each, or write the output again")
 }
 
 impl Write for Fork {

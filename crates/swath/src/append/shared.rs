@@ -401,6 +401,13 @@ impl Shared {
     }
 }
 
+/// A fork cannot be finished any more.
+pub(super) fn dropped(shared: &Shared) -> Error {
+    Error::new(Operation::Commit, Reason::Poisoned, &shared.path)
+        .detail("a forked handle was dropped before it was finished")
+        .hint("call `finish` on each, or write the output again")
+}
+
 /// A strand has gone, and nobody knows what it wrote.
 pub(super) fn lost(shared: &Shared) -> Error {
     Error::new(Operation::Write, Reason::Poisoned, &shared.path)

@@ -9,10 +9,10 @@ use std::time::Duration;
 use swath_plan::fallback::Fallback;
 use swath_plan::files::{Window, share};
 
+use super::hands::SMALL;
 use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
-use super::worker::SMALL;
 use crate::error::{Error, Operation, Reason};
 use crate::observe::Observer;
 use crate::source::Identity;

@@ -88,6 +88,8 @@ pub(super) struct Hands<'l> {
     pub(super) recorder: Recorder,
 }
 
+/// Files up to this length less one are read without being looked at first.
+pub(super) const SMALL: usize = 64 << 10;
 /// Change times are as coarse as two seconds on some file systems, and a tick late on others.
 const COARSE: i64 = 3;
 /// From so many files in a folder on it is opened, to look their names up in it.

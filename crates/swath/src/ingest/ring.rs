@@ -9,7 +9,7 @@ use swath_os::file_ring::{FileDone, FileRing};
 use swath_plan::fallback::Fallback;
 use swath_plan::files::By;
 
-use super::worker::SMALL;
+use super::hands::SMALL;
 use crate::buffer::BufferPool;
 use crate::error::{Error, Result};
 use crate::timeline::Flight;

@@ -1,6 +1,12 @@
 //! Names in the order of their bytes, without comparing whole names where eight bytes decide.
 
-use super::walk::Found;
+/// A name in a folder.
+#[derive(Clone, Copy)]
+pub(super) struct Found {
+    pub(super) start: u32,
+    pub(super) len: u32,
+    pub(super) inode: u64,
+}
 
 /// Sorts `files` by the names that they are in `names`.
 pub(super) fn sort_names(names: &[u8], files: &mut Vec<Found>) {

@@ -18,10 +18,11 @@ use swath_plan::files::Lender;
 use slabs::{Exchange, Piece, Slab, State, Streamer};
 
 use super::crew::{Crew, NAP};
+use super::hands::SMALL;
 use super::listing::Listing;
 use super::options::{Content, Delivery, FileOrder, IngestOptions};
 use super::report::IngestReport;
-use super::worker::{SMALL, run, run_beside};
+use super::worker::{run, run_beside};
 use super::{Failures, summary};
 use crate::error::Error;
 use crate::timeline::{Activity, Recorder};

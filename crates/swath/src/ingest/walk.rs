@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::glob::Glob;
 use super::listing::{Listing, as_path};
 use super::options::Symlinks;
-use super::sorted::sort_names;
+use super::sorted::{Found, sort_names};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::CancelToken;
 
@@ -56,14 +56,6 @@ struct Node {
     broken: Vec<(Vec<u8>, Error)>,
     left_out: u64,
     calls: u64,
-}
-
-/// A name in a folder.
-#[derive(Clone, Copy)]
-pub(super) struct Found {
-    pub(super) start: u32,
-    pub(super) len: u32,
-    pub(super) inode: u64,
 }
 
 struct Walk<'g> {

@@ -20,7 +20,7 @@ use swath_plan::files::{By, Opener, Probe, Way};
 
 use super::careful::refused;
 use super::crew::{Crew, StopOnPanic, Unit};
-use super::hands::{Call, Hands, Outcome, Wait};
+use super::hands::{Call, Hands, Outcome, SMALL, Wait};
 use super::options::{Content, Failures, OpenedBy};
 use super::ring::{Came, Landed, Reaper};
 use super::text;
@@ -174,9 +174,6 @@ struct Worker<'s, 'e, P> {
     /// On the thread that called.
     here: bool,
 }
-
-/// Files up to this length less one are read without being looked at first.
-pub(super) const SMALL: usize = 64 << 10;
 
 impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
     fn new(start: Starter<'s, 'e, P>, place: P, here: bool) -> Self {

@@ -37,7 +37,7 @@ use swath_plan::extent::Extent;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::{Claim, locate, remove_contents};
-use crate::sink::draft::{DraftOptions, Durability, Replace};
+use crate::sink::existing::{DraftOptions, Durability, Replace};
 use crate::sink::fs::{Facts, FileKind, FsFile, FsFolder, Located, write_all_at};
 use crate::sink::names::{MANIFEST, NEW_MANIFEST, is_of_a_folder, is_segment, segment_name};
 use crate::together::threads;

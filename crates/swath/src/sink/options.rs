@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use crate::error::Result;
 use crate::observe::{CancelToken, Hooks, Progress};
-use crate::sink::draft::{Draft, DraftOptions, Durability, HardLinks, Replace};
+use crate::sink::draft::Draft;
+use crate::sink::existing::{DraftOptions, Durability, HardLinks, Replace};
 use crate::sink::fs::Fs;
 use crate::sink::permissions::give;
 use crate::timeline::Timeline;

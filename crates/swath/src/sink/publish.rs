@@ -23,7 +23,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::claim::Claim;
-use crate::sink::draft::{DraftOptions, Durability, Replace, inspect, still_there, taken};
+use crate::sink::existing::{DraftOptions, Durability, Replace, inspect, still_there, taken};
 use crate::sink::fs::{Facts, FsFile, FsFolder};
 
 /// How often the target may appear or vanish between two calls of one commit.

@@ -15,7 +15,7 @@ use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::units::Cut;
 
 use crate::sink::direct::{DirectFile, Progress};
-use crate::sink::draft::Durability;
+use crate::sink::existing::Durability;
 use crate::sink::fs::FsFile;
 use crate::sink::place::write_all_at;
 use crate::sink::writeback;

@@ -13,7 +13,7 @@
 use swath_os::writeback::start_writeback;
 use swath_plan::extent::Extent;
 
-use crate::sink::draft::Durability;
+use crate::sink::existing::Durability;
 use crate::sink::fs::FsFile;
 
 /// Bytes between two calls: enough for large requests, little beside what follows.

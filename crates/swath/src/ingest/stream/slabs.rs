@@ -8,7 +8,8 @@ use swath_os::memory::Pages;
 use swath_plan::files::{Grant, Lender};
 
 use super::super::crew::{Crew, NAP};
-use super::super::worker::{Place, SMALL};
+use super::super::hands::SMALL;
+use super::super::worker::Place;
 use crate::error::{Error, Operation, Reason, Result};
 
 /// A part on its way.

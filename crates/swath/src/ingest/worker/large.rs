@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::super::careful::{Kind, refused};
 use super::super::crew::Large;
-use super::super::hands::{Call, Wait};
+use super::super::hands::{Call, SMALL, Wait};
 use super::super::options::Content;
 use super::super::text;
-use super::{Place, SMALL, Worker, check_text};
+use super::{Place, Worker, check_text};
 use crate::error::Result;
 use crate::source::Identity;
 use crate::timeline::Activity;

@@ -1,6 +1,8 @@
 use super::*;
+use crate::sink::existing::{Durability, HardLinks};
 use crate::sink::fs::write_all_at;
 use crate::sink::lesser::LesserFs;
+use crate::sink::local::LocalFs;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
