@@ -20,6 +20,7 @@ mod arena;
 mod careful;
 mod collect;
 mod crew;
+mod destination;
 mod files;
 mod glob;
 mod hands;

@@ -1,5 +1,5 @@
-//! The threads of one call: named, started in one place, and done with fewer of them where the machine
-//! has no more.
+//! The threads of one call, and those that outlive it: named, started in one place, and done with fewer
+//! of them where the machine has no more.
 //!
 //! Nothing here is generic: what starts threads would be compiled again for every closure that runs on
 //! one. For the same reason a [`Work`] has one method, where a `dyn Fn` has three: each of them costs
@@ -7,7 +7,9 @@
 
 use std::io;
 use std::ops::Range;
-use std::thread::{Builder, Scope};
+use std::thread::{Builder, JoinHandle, Scope};
+
+use swath_os::descriptors::spawn_separated;
 
 /// What is done on each of several threads.
 pub(crate) trait Work: Sync {
@@ -63,6 +65,43 @@ pub(crate) fn start<'scope>(
     slot: usize,
     work: &'scope dyn Work,
 ) -> io::Result<()> {
-    let thread = Builder::new().name(format!("swath-{slot}"));
-    thread.spawn_scoped(scope, move || work.run(slot)).map(drop)
+    named(slot).spawn_scoped(scope, move || work.run(slot)).map(drop)
+}
+
+/// What is done on threads that open all that they read, and start others of their kind.
+pub(crate) trait Separate: Sync {
+    /// Does the share of the thread with this number.
+    fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, slot: usize);
+}
+
+/// Starts the thread of one slot, with a table of descriptors of its own: opening and closing is then
+/// nobody else's business.
+///
+/// # Errors
+///
+/// Those of starting a thread.
+pub(crate) fn start_separate<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    slot: usize,
+    work: &'env dyn Separate,
+) -> io::Result<()> {
+    spawn_separated(scope, named(slot), (scope, slot, work), |(scope, slot, work)| {
+        work.run(scope, slot);
+    })
+}
+
+/// Starts a thread that may outlive the call, and whatever it works on.
+///
+/// # Errors
+///
+/// Those of starting a thread; `work` is dropped then.
+pub(crate) fn start_for_good(
+    slot: usize,
+    work: Box<dyn FnOnce() + Send>,
+) -> io::Result<JoinHandle<()>> {
+    named(slot).spawn(work)
+}
+
+fn named(slot: usize) -> Builder {
+    Builder::new().name(format!("swath-{slot}"))
 }

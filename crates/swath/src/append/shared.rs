@@ -5,7 +5,6 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::thread;
 
 use rustix::io::Errno;
 use swath_os::machine::memory_at_hand;
@@ -22,6 +21,7 @@ use crate::sink::{
     Draft, Durability, Folder, FsFile, Moved, Preallocation, move_range, share_range,
     write_all_at,
 };
+use crate::threads;
 use crate::timeline::Activity;
 
 /// What is being written: its name comes at commit.
@@ -390,8 +390,7 @@ impl Shared {
         let logs = mem::take(&mut *lock(&self.logs));
         if lens > MUCH {
             // A thread that cannot be made has dropped them at once.
-            let thread = thread::Builder::new().name(String::from("swath-free"));
-            let _ = thread.spawn(move || drop(logs));
+            let _ = threads::start_for_good(0, Box::new(move || drop(logs)));
         }
     }
 

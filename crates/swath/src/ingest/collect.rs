@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use swath_os::memory::Pages;
 
 use super::arena::{Arena, Shelf, Store};
+use super::destination::Destination;
 use super::listing::Listing;
 use super::report::IngestReport;
-use super::worker::Place;
 use crate::error::{Error, Result};
 
 /// Many files in one memory, and a table of them in input order.
@@ -185,7 +185,7 @@ impl<'s> Collector<'s> {
     }
 }
 
-impl Place for Collector<'_> {
+impl Destination for Collector<'_> {
     const SHARED: bool = true;
 
     fn room(&mut self, _index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {

@@ -18,6 +18,7 @@ use super::options::Symlinks;
 use super::sorted::{Found, sort_names};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::CancelToken;
+use crate::threads;
 
 /// Which of the files are kept.
 #[derive(Clone, Copy)]
@@ -126,18 +127,18 @@ pub(super) fn walk(
         state: Mutex::new(state),
         changed: Condvar::new(),
     };
+    let help = |_: usize| {
+        while let Some(index) = walk.next(Who::Helper) {
+            walk.list(index);
+        }
+    };
     std::thread::scope(|scope| {
         let (mut helpers, most) = (0, swath_os::machine::usable_cpus_at_start() - 1);
         while let Some(index) = walk.next(Who::First) {
             walk.list(index);
             if helpers < most.min(HELPERS) && walk.state().is_much() {
-                let thread = std::thread::Builder::new().name(String::from("swath-walk"));
                 // Refused: this thread does it alone.
-                let started = thread.spawn_scoped(scope, || {
-                    while let Some(index) = walk.next(Who::Helper) {
-                        walk.list(index);
-                    }
-                });
+                let started = threads::start(scope, helpers + 1, &help);
                 helpers = if started.is_ok() { helpers + 1 } else { most };
             }
         }

@@ -11,86 +11,49 @@ mod large;
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::Scope;
 use std::time::Instant;
 
 use rustix::io::Errno;
-use swath_os::descriptors::spawn_separated;
 use swath_plan::files::{By, Opener, Probe, Way};
 
 use super::careful::refused;
 use super::crew::{Crew, StopOnPanic, Unit};
+use super::destination::Destination;
 use super::hands::{Call, Hands, Outcome, SMALL, Wait};
 use super::options::{Content, Failures, OpenedBy};
 use super::ring::{Came, Landed, Reaper};
 use super::text;
 use crate::error::{Error, Result};
+use crate::threads::{self, Separate};
 use crate::timeline::{Activity, Flights};
 
-/// Where one worker's bytes go.
-pub(super) trait Place {
-    /// Whether a large file has one place, that several workers fill.
-    const SHARED: bool;
+/// What the workers of one ingest are made from.
+struct Team<'e, P> {
+    crew: &'e Crew<'e>,
+    make: &'e (dyn Fn() -> P + Sync + 'e),
+    /// The number of the thread that is started next.
+    next: AtomicUsize,
+}
 
-    /// Room for at least `want` bytes of file `index`; `None` when it is over.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory.
-    fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>>;
-
-    /// The first `len` bytes of the room are those of file `index` from `offset` on, the last of
-    /// them if `is_last`.
-    fn keep(&mut self, index: usize, offset: u64, len: usize, is_last: bool);
-
-    /// File `index` cannot be read.
-    fn failed(&mut self, index: usize, error: Error);
-
-    /// A claim is done: what is there may go.
-    fn pause(&mut self) {}
-
-    /// Whether there is room for file `index` without waiting.
-    fn is_ready(&mut self, _index: usize) -> bool {
-        true
+impl<'e, P: Destination + 'e> Team<'e, P> {
+    fn new(crew: &'e Crew<'e>, make: &'e (dyn Fn() -> P + Sync + 'e)) -> Self {
+        Self { crew, make, next: AtomicUsize::new(1) }
     }
+}
 
-    /// Keeps a whole file that is in other memory, without waiting.
-    ///
-    /// # Errors
-    ///
-    /// If there is no memory.
-    fn put(&mut self, index: usize, bytes: &[u8], path: &Path) -> Result<()>;
-
-    /// Sets memory aside for a file that several workers read.
-    ///
-    /// # Errors
-    ///
-    /// If there is none.
-    fn set_aside(&mut self, len: u64, path: &Path) -> Result<usize>;
-
-    /// Fills a part of such a file with `fill`.
-    ///
-    /// # Errors
-    ///
-    /// What `fill` says.
-    fn part(
-        &mut self,
-        at: usize,
-        len: usize,
-        path: &Path,
-        fill: &mut dyn FnMut(&mut [u8]) -> Result<()>,
-    ) -> Result<()>;
-
-    /// All parts of such a file are there: its bytes, for a last look.
-    fn complete(&mut self, index: usize, base: usize, len: u64) -> Option<&[u8]>;
+impl<P: Destination> Separate for Team<'_, P> {
+    fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, _slot: usize) {
+        Worker::new(Starter { scope, team: self }, (self.make)(), false).run();
+    }
 }
 
 /// How workers are started: those of the beginning, and more of them when files have to be waited
 /// for.
-pub(super) struct Starter<'s, 'e, P> {
+struct Starter<'s, 'e, P> {
     scope: &'s Scope<'s, 'e>,
-    crew: &'e Crew<'e>,
-    make: &'e (dyn Fn() -> P + Sync + 'e),
+    team: &'e Team<'e, P>,
 }
 
 impl<P> Clone for Starter<'_, '_, P> {
@@ -101,53 +64,52 @@ impl<P> Clone for Starter<'_, '_, P> {
 
 impl<P> Copy for Starter<'_, '_, P> {}
 
-impl<'e, P: Place + 'e> Starter<'_, 'e, P> {
+impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
     /// Those of the beginning, where `here` many are there without being started; returns how many
     /// there are then.
     fn first(self, here: usize) -> usize {
-        let (mut running, wanted) = (here, self.crew.threads());
+        let (mut running, wanted) = (here, self.team.crew.threads());
         while running < wanted && self.more() {
             running += 1;
         }
         if running < wanted {
-            self.crew.only(running);
+            self.team.crew.only(running);
         }
         running
     }
 
     /// One worker more.
     fn more(self) -> bool {
-        let thread = std::thread::Builder::new().name(String::from("swath-ingest"));
-        // Opening and closing is then nobody else's business. A worker opens all that it reads, and
-        // keeps it.
-        let started = spawn_separated(self.scope, thread, self, |start: Self| {
-            Worker::new(start, (start.make)(), false).run();
-        });
+        // Relaxed: it numbers them, and publishes nothing else.
+        let slot = self.team.next.fetch_add(1, Ordering::Relaxed);
+        let started = threads::start_separate(self.scope, slot, self.team);
         if let Err(error) = &started {
-            self.crew.not_started(error);
+            self.team.crew.not_started(error);
         }
         started.is_ok()
     }
 }
 
-/// Runs workers until nothing is left. This thread is one of them, and has `place`.
-pub(super) fn run<P: Place>(crew: &Crew<'_>, make: &(dyn Fn() -> P + Sync), place: P) {
+/// Runs workers until nothing is left. This thread is one of them, and fills `to`.
+pub(super) fn run<P: Destination>(crew: &Crew<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
+    let team = Team::new(crew, make);
     std::thread::scope(|scope| {
-        let start = Starter { scope, crew, make };
+        let start = Starter { scope, team: &team };
         start.first(1);
-        Worker::new(start, place, true).run();
+        Worker::new(start, to, true).run();
     });
 }
 
 /// Runs workers until nothing is left, while this thread does `work`. Returns `false`, and has not
 /// begun it, where not one worker can be started: `work` would wait for what nobody reads.
-pub(super) fn run_beside<P: Place>(
+pub(super) fn run_beside<P: Destination>(
     crew: &Crew<'_>,
     make: &(dyn Fn() -> P + Sync),
     work: &mut dyn FnMut(),
 ) -> bool {
+    let team = Team::new(crew, make);
     std::thread::scope(|scope| {
-        let there = Starter { scope, crew, make }.first(0) > 0;
+        let there = Starter { scope, team: &team }.first(0) > 0;
         if there {
             let _stop = StopOnPanic(crew);
             work();
@@ -160,7 +122,7 @@ pub(super) fn run_beside<P: Place>(
 struct Worker<'s, 'e, P> {
     crew: &'e Crew<'e>,
     hands: Hands<'e>,
-    place: P,
+    to: P,
     probe: Probe,
     opener: Opener,
     ring: Reaper,
@@ -175,9 +137,9 @@ struct Worker<'s, 'e, P> {
     here: bool,
 }
 
-impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
-    fn new(start: Starter<'s, 'e, P>, place: P, here: bool) -> Self {
-        let crew = start.crew;
+impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
+    fn new(start: Starter<'s, 'e, P>, to: P, here: bool) -> Self {
+        let crew = start.team.crew;
         let hands = Hands::new(crew.listing, crew.began, crew.share(), crew.recorder());
         let ring = Reaper::new(crew.ring_depth());
         let opener = match crew.options.opened_by {
@@ -187,7 +149,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         };
         let (probe, later, flights) = (Probe::default(), Vec::new(), crew.flights());
         let large = None;
-        Self { crew, hands, place, probe, opener, ring, flights, later, large, start, here }
+        Self { crew, hands, to, probe, opener, ring, flights, later, large, start, here }
     }
 
     /// Works until nothing is left.
@@ -212,7 +174,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             match unit {
                 Unit::Files(first, end) => {
                     self.files(first, end);
-                    self.place.pause();
+                    self.to.pause();
                     self.hands.recorder.waited();
                 }
                 Unit::Part(large, offset, len) => self.part(&large, offset, len),
@@ -285,14 +247,14 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             Way::Device => Wait::ForDevice,
         };
         let waits = self.ring.in_flight() > 0 || !self.later.is_empty();
-        if waits && !self.place.is_ready(index) {
+        if waits && !self.to.is_ready(index) {
             // The file that everybody waits for may be on its way here.
             self.drain();
         }
         if wait == Wait::ForDevice && self.begin(index)? {
             return Ok(());
         }
-        let Some(room) = self.place.room(index, SMALL, path)? else { return Ok(()) };
+        let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
         let hands = &mut self.hands;
         if !P::SHARED {
             // For room, in a stream.
@@ -313,7 +275,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
             }
             outcome = Outcome::Miss(None);
         }
-        let Some(room) = self.place.room(index, SMALL, path)? else { return Ok(()) };
+        let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
         let hands = &mut self.hands;
         if missed || wait == Wait::ForDevice {
             hands.tally.misses += 1;
@@ -415,11 +377,11 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         self.ring.wait(want);
         self.hands.recorder.waited();
         loop {
-            let (hands, place, crew) = (&mut self.hands, &mut self.place, self.crew);
+            let (hands, to, crew) = (&mut self.hands, &mut self.to, self.crew);
             let taken = self.ring.take(hands.old(), |index, bytes| {
                 let path = crew.listing.path(index);
                 check_text(crew.options.shape, path, bytes)?;
-                place.put(index, bytes, path)?;
+                to.put(index, bytes, path)?;
                 hands.tally.files += 1;
                 hands.tally.ring_files += 1;
                 hands.tally.bytes += bytes.len() as u64;
@@ -454,7 +416,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
 
     /// A whole file is in the room.
     fn kept(&mut self, index: usize, len: usize) {
-        self.place.keep(index, 0, len, true);
+        self.to.keep(index, 0, len, true);
         self.hands.tally.files += 1;
         self.hands.tally.bytes += len as u64;
     }
@@ -464,7 +426,7 @@ impl<'s, 'e, P: Place + 'e> Worker<'s, 'e, P> {
         if P::SHARED && self.crew.options.failures == Failures::Fail {
             self.crew.fail(index, error);
         } else {
-            self.place.failed(index, error);
+            self.to.failed(index, error);
         }
     }
 }

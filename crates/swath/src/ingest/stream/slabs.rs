@@ -8,8 +8,8 @@ use swath_os::memory::Pages;
 use swath_plan::files::{Grant, Lender};
 
 use super::super::crew::{Crew, NAP};
+use super::super::destination::Destination;
 use super::super::hands::SMALL;
-use super::super::worker::Place;
 use crate::error::{Error, Operation, Reason, Result};
 
 /// A part on its way.
@@ -161,7 +161,7 @@ impl<'x> Streamer<'x> {
     }
 }
 
-impl Place for Streamer<'_> {
+impl Destination for Streamer<'_> {
     const SHARED: bool = false;
 
     fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {

@@ -7,15 +7,16 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use super::super::careful::{Kind, refused};
 use super::super::crew::Large;
+use super::super::destination::Destination;
 use super::super::hands::{Call, SMALL, Wait};
 use super::super::options::Content;
 use super::super::text;
-use super::{Place, Worker, check_text};
+use super::{Worker, check_text};
 use crate::error::Result;
 use crate::source::Identity;
 use crate::timeline::Activity;
 
-impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
+impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     /// Reads a file that is large or out of the ordinary.
     pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
         if !P::SHARED && (self.ring.in_flight() > 0 || !self.later.is_empty()) {
@@ -52,7 +53,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     fn at_once(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
         let path = self.crew.listing.path(index);
         let len = usize::try_from(before.len).unwrap_or(usize::MAX);
-        let Some(room) = self.place.room(index, len, path)? else { return Ok(()) };
+        let Some(room) = self.to.room(index, len, path)? else { return Ok(()) };
         let room = &mut room[..len];
         self.hands.fill(file, path, 0, room)?;
         self.hands.check(file, path, before)?;
@@ -75,7 +76,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         while offset < before.len {
             let left = usize::try_from(before.len - offset).unwrap_or(usize::MAX);
             let len = left.min(part_len - held);
-            let Some(room) = self.place.room(index, held + len, path)? else { return Ok(()) };
+            let Some(room) = self.to.room(index, held + len, path)? else { return Ok(()) };
             let part = &mut room[..held + len];
             part[..held].copy_from_slice(&begun[..held]);
             self.hands.fill(file, path, offset, &mut part[held..])?;
@@ -90,7 +91,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
                 // Before the last part goes: whoever gets it may rely on the file.
                 self.hands.check(file, path, before)?;
             }
-            self.place.keep(index, start, whole, is_last);
+            self.to.keep(index, start, whole, is_last);
             self.hands.tally.bytes += len as u64;
             offset += len as u64;
         }
@@ -111,10 +112,10 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         let mut offset = 0;
         loop {
             let part = &bytes[offset..][..part_len.min(bytes.len() - offset)];
-            let Some(room) = self.place.room(index, part.len(), path)? else { return Ok(()) };
+            let Some(room) = self.to.room(index, part.len(), path)? else { return Ok(()) };
             room[..part.len()].copy_from_slice(part);
             let is_last = offset + part.len() == bytes.len();
-            self.place.keep(index, offset as u64, part.len(), is_last);
+            self.to.keep(index, offset as u64, part.len(), is_last);
             offset += part.len();
             if is_last {
                 break;
@@ -128,7 +129,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
     /// Lets all workers read the parts of a large file.
     fn share_out(&mut self, index: usize, file: OwnedFd, before: Identity) -> Result<()> {
         let path = self.crew.listing.path(index);
-        let base = match self.place.set_aside(before.len, path) {
+        let base = match self.to.set_aside(before.len, path) {
             Ok(base) => base,
             Err(error) => {
                 self.hands.done_with(file);
@@ -193,7 +194,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         self.open_large(large, path)?;
         let (hands, Some((_, file))) = (&mut self.hands, &self.large) else { return Ok(()) };
         let at = large.base + usize::try_from(offset).unwrap_or(usize::MAX);
-        self.place.part(at, len, path, &mut |target| hands.fill(file, path, offset, target))
+        self.to.part(at, len, path, &mut |target| hands.fill(file, path, offset, target))
     }
 
     /// Every worker opens a large file for itself, and sees that it is the same.
@@ -214,7 +215,7 @@ impl<'e, P: Place + 'e> Worker<'_, 'e, P> {
         if let Some((_, file)) = &self.large {
             self.hands.check(file, path, &large.before)?;
         }
-        let bytes = self.place.complete(large.index, large.base, large.before.len);
+        let bytes = self.to.complete(large.index, large.base, large.before.len);
         if self.crew.options.shape == Content::Text
             && let Some(bytes) = bytes
         {
