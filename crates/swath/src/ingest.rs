@@ -1,7 +1,7 @@
 //! Reads many files: into one memory, or one after the other through a callback.
 //!
 //! ```text
-//! Files → listing → crew of workers → place: arena and table, or slabs and a callback
+//! Files → listing → claims of workers → place: arena and table, or slabs and a callback
 //!                    │ page cache: open, read, look, close
 //!                    │ device: many in flight, whatever the number of cores
 //!                    └ large, odd, young: with care, large ones in parts
@@ -17,21 +17,21 @@
 //! it is long; that needs a clock which nobody sets back by more than that meanwhile.
 
 mod arena;
-mod careful;
+mod claims;
 mod collect;
-mod crew;
 mod destination;
+mod file_order;
+mod file_reader;
 mod files;
 mod glob;
-mod hands;
+mod in_flight;
 mod listing;
 mod options;
-mod order;
 mod report;
-mod ring;
-mod sorted;
+mod second_look;
+mod sort_names;
 mod stream;
-mod text;
+mod utf8;
 mod walk;
 mod worker;
 
@@ -45,10 +45,10 @@ pub use options::{Content, Delivery, Failures, FileOrder, IngestOptions, OpenedB
 pub use report::{IngestReport, OrderGain, SystemCalls, TimedFiles};
 pub use stream::Part;
 
-use collect::{Collector, Results};
-use crew::Crew;
+use claims::Claims;
+use collect::{Results, ToArena};
+use file_order::Order;
 use listing::Listing;
-use order::Order;
 use worker::run;
 
 use swath_plan::fallback::Fallback;
@@ -125,18 +125,18 @@ impl IngestOptions {
         let store = arena::Store::new(&arena, self.memory_limit, listing.len())?;
         let results = Mutex::new(Results::default());
         let order = Order::of(&listing, self.order);
-        let make = || Collector::new(&store, &results, listing.len());
+        let make = || ToArena::new(&store, &results, listing.len());
         let mut parts = Summary::default();
         let mut failure = None;
         let mut timed = Vec::new();
         for places in rounds(&order) {
             let started = Instant::now();
-            let crew = Crew::new(&listing, first_source, self, began.seconds, places, true);
-            run(&crew, &make, make());
+            let claims = Claims::new(&listing, first_source, self, began.seconds, places, true);
+            run(&claims, &make, make());
             // Those of other workers, who may have read all of it.
-            crew.tell();
-            failure = crew.failure();
-            parts.add(summary(crew));
+            claims.tell();
+            failure = claims.failure();
+            parts.add(summary(claims));
             let files = places.map_or(0, <[u32]>::len) as u64;
             timed.push(TimedFiles { files, elapsed: started.elapsed() });
             if failure.is_some() {
@@ -231,7 +231,7 @@ fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
     }
 }
 
-/// What a crew leaves for the report.
+/// What a claims leaves for the report.
 #[derive(Default)]
 struct Summary {
     tally: report::Tally,
@@ -240,11 +240,11 @@ struct Summary {
     fallbacks: Vec<Fallback>,
 }
 
-fn summary(crew: Crew<'_>) -> Summary {
-    let threads = crew.most_threads();
-    let ring_depth = u64::from(crew.ring_depth());
-    let tally = crew.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let fallbacks = crew.fallbacks.into_inner().unwrap_or_else(PoisonError::into_inner);
+fn summary(claims: Claims<'_>) -> Summary {
+    let threads = claims.most_threads();
+    let ring_depth = u64::from(claims.ring_depth());
+    let tally = claims.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let fallbacks = claims.fallbacks.into_inner().unwrap_or_else(PoisonError::into_inner);
     // A ring each, or a thread each.
     let each = if tally.ring_files > 0 { ring_depth } else { 1 };
     Summary { tally, threads, queue_depth: threads as u64 * each, fallbacks }

@@ -172,20 +172,20 @@ impl Ingested {
 }
 
 /// One worker's share of the arena.
-pub(super) struct Collector<'s> {
+pub(super) struct ToArena<'s> {
     store: &'s Store,
     shelf: Shelf<'s>,
     found: Results,
     results: &'s Mutex<Results>,
 }
 
-impl<'s> Collector<'s> {
+impl<'s> ToArena<'s> {
     pub(super) fn new(store: &'s Store, results: &'s Mutex<Results>, files: usize) -> Self {
         Self { store, shelf: Shelf::new(store, files), found: Results::default(), results }
     }
 }
 
-impl Destination for Collector<'_> {
+impl Destination for ToArena<'_> {
     const SHARED: bool = true;
 
     fn room(&mut self, _index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {
@@ -233,7 +233,7 @@ impl Destination for Collector<'_> {
     }
 }
 
-impl Drop for Collector<'_> {
+impl Drop for ToArena<'_> {
     fn drop(&mut self) {
         let mut results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         results.rows.append(&mut self.found.rows);

@@ -26,10 +26,10 @@ use crate::observe::CancelToken;
 /// # Ok::<(), swath::Error>(())
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Files(Vec<Part>);
+pub struct Files(Vec<Given>);
 
 #[derive(Clone, Debug)]
-enum Part {
+enum Given {
     /// Looked up already: there is nothing to look up.
     Paths(Listing),
     /// Ends of the names, and what separates them.
@@ -47,20 +47,20 @@ impl Files {
         let mut listing = Listing::default();
         listing.expect(paths.size_hint().0);
         paths.for_each(|path| listing.push_path(path.as_ref().as_os_str().as_bytes()));
-        Self(vec![Part::Paths(listing)])
+        Self(vec![Given::Paths(listing)])
     }
 
     /// Every file in a folder and in the folders below it, hidden ones included, whatever a
     /// `.gitignore` says: in the order of their names, byte by byte, a folder's own files before
     /// those of the folders in it.
     pub fn folder(path: impl Into<PathBuf>) -> Self {
-        Self(vec![Part::Folder(path.into())])
+        Self(vec![Given::Folder(path.into())])
     }
 
     /// The files of a list as `find -print` (`separator` `b'\n'`) and `find -print0` (0) write it.
     /// Empty names are left out; a separator behind the last name may be missing.
     pub fn list(bytes: impl Into<Vec<u8>>, separator: u8) -> Self {
-        Self(vec![Part::List(bytes.into(), separator)])
+        Self(vec![Given::List(bytes.into(), separator)])
     }
 
     /// The files that a pattern matches, in the order of [`folder`](Self::folder): `*` and `?`
@@ -70,12 +70,12 @@ impl Files {
     /// folder before its first wild part has to be there; a bracket or brace that is not closed is
     /// an error of the verb that gets it.
     pub fn glob(pattern: impl Into<String>) -> Self {
-        Self(vec![Part::Glob(pattern.into())])
+        Self(vec![Given::Glob(pattern.into())])
     }
 
     /// Each of them a folder, which is walked, or a file: the arguments of a command.
     pub fn each<P: Into<PathBuf>>(paths: impl IntoIterator<Item = P>) -> Self {
-        Self(paths.into_iter().map(|path| Part::Either(path.into())).collect())
+        Self(paths.into_iter().map(|path| Given::Either(path.into())).collect())
     }
 
     /// These and behind them `more`. A file that is named twice is read twice.
@@ -95,11 +95,11 @@ impl Files {
         &mut self,
         paths: &[P],
     ) -> std::result::Result<(), TryReserveError> {
-        if !matches!(self.0.last(), Some(Part::Paths(_))) {
+        if !matches!(self.0.last(), Some(Given::Paths(_))) {
             self.0.try_reserve(1)?;
-            self.0.push(Part::Paths(Listing::default()));
+            self.0.push(Given::Paths(Listing::default()));
         }
-        if let Some(Part::Paths(listing)) = self.0.last_mut() {
+        if let Some(Given::Paths(listing)) = self.0.last_mut() {
             let bytes = paths.iter().map(|path| path.as_ref().as_os_str().len() + 1).sum();
             listing.try_expect(paths.len(), bytes)?;
             for path in paths {
@@ -118,22 +118,22 @@ impl Files {
         let mut listing = Listing::default();
         for part in self.0 {
             match part {
-                Part::Paths(paths) if listing.len() == 0 => listing = paths,
-                Part::Paths(paths) => (0..paths.len()).for_each(|index| {
+                Given::Paths(paths) if listing.len() == 0 => listing = paths,
+                Given::Paths(paths) => (0..paths.len()).for_each(|index| {
                     listing.push_path(paths.path(index).as_os_str().as_bytes());
                 }),
-                Part::List(bytes, separator) => {
+                Given::List(bytes, separator) => {
                     let names = bytes.split(|&byte| byte == separator);
                     names
                         .filter(|name| !name.is_empty())
                         .for_each(|name| listing.push_path(name));
                 }
-                Part::Folder(path) => walk(&path, symlinks, Kept::All, cancel, &mut listing)?,
-                Part::Either(path) if path.is_dir() => {
+                Given::Folder(path) => walk(&path, symlinks, Kept::All, cancel, &mut listing)?,
+                Given::Either(path) if path.is_dir() => {
                     walk(&path, symlinks, Kept::All, cancel, &mut listing)?;
                 }
-                Part::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
-                Part::Glob(pattern) => {
+                Given::Either(path) => listing.push_path(path.as_os_str().as_bytes()),
+                Given::Glob(pattern) => {
                     let glob = Glob::new(&pattern)?;
                     match glob.literal() {
                         Some(path) if Path::new(path).is_file() => {

@@ -15,10 +15,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use swath_plan::fallback::Fallback;
 use swath_plan::files::Lender;
 
-use slabs::{Exchange, Piece, Slab, State, Streamer};
+use slabs::{Exchange, Piece, Slab, Slabs, ToSlabs};
 
-use super::crew::{Crew, NAP};
-use super::hands::SMALL;
+use super::claims::{Claims, NAP};
+use super::file_reader::SMALL;
 use super::listing::Listing;
 use super::options::{Content, Delivery, FileOrder, IngestOptions};
 use super::report::IngestReport;
@@ -63,7 +63,7 @@ type Waiting<'x> = VecDeque<(Rc<Held<'x>>, Piece)>;
 
 /// Puts the pieces in order and hands them over.
 struct Desk<'x, F> {
-    crew: &'x Crew<'x>,
+    claims: &'x Claims<'x>,
     exchange: &'x Exchange,
     each: F,
     waiting: BTreeMap<usize, Waiting<'x>>,
@@ -83,8 +83,8 @@ impl<'x, F> Desk<'x, F> {
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
     {
-        while self.finished < self.crew.listing.len() {
-            if self.crew.is_stopped() {
+        while self.finished < self.claims.listing.len() {
+            if self.claims.is_stopped() {
                 break;
             }
             self.receive(Patience::Waits);
@@ -94,7 +94,7 @@ impl<'x, F> Desk<'x, F> {
         Ok(())
     }
 
-    /// Hands over what is there, without waiting: for a thread that reads as well.
+    /// FileReader over what is there, without waiting: for a thread that reads as well.
     fn deliver_now<E: From<Error>>(&mut self) -> std::result::Result<(), E>
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
@@ -108,31 +108,31 @@ impl<'x, F> Desk<'x, F> {
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
     {
-        while !self.crew.is_stopped()
+        while !self.claims.is_stopped()
             && let Some((held, piece)) = self.next()
         {
             self.hand_over(&held, piece)?;
-            self.crew.tell();
+            self.claims.tell();
         }
         Ok(())
     }
 
     /// Takes the filled slabs; tells before who is waited for.
     fn receive(&mut self, patience: Patience) {
-        let mut state = self.exchange.state();
-        state.turn = self.turn.unwrap_or(usize::MAX);
+        let mut slabs = self.exchange.slabs();
+        slabs.turn = self.turn.unwrap_or(usize::MAX);
         self.exchange.returned.notify_all();
-        if state.filled.is_empty() && patience == Patience::Waits {
-            let waited = self.exchange.filled.wait_timeout(state, NAP);
-            state = waited.unwrap_or_else(PoisonError::into_inner).0;
+        if slabs.filled.is_empty() && patience == Patience::Waits {
+            let waited = self.exchange.filled.wait_timeout(slabs, NAP);
+            slabs = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
-        let filled = std::mem::take(&mut state.filled);
-        drop(state);
+        let filled = std::mem::take(&mut slabs.filled);
+        drop(slabs);
         for (slab, pieces) in filled {
             let held = Rc::new(Held { exchange: self.exchange, slab });
             for piece in pieces {
                 let waiting = self.waiting.entry(piece.index).or_default();
-                if self.crew.options.delivery == Delivery::Completion && waiting.is_empty() {
+                if self.claims.options.delivery == Delivery::Completion && waiting.is_empty() {
                     self.arrived.push_back(piece.index);
                 }
                 waiting.push_back((Rc::clone(&held), piece));
@@ -142,7 +142,7 @@ impl<'x, F> Desk<'x, F> {
 
     /// The next piece in order, if it is there.
     fn next(&mut self) -> Option<(Rc<Held<'x>>, Piece)> {
-        if self.crew.options.delivery == Delivery::Completion && self.turn.is_none() {
+        if self.claims.options.delivery == Delivery::Completion && self.turn.is_none() {
             // A file whose pieces went already may be among them.
             while let Some(index) = self.arrived.pop_front() {
                 if self.waiting.contains_key(&index) {
@@ -168,12 +168,12 @@ impl<'x, F> Desk<'x, F> {
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,
     {
-        let options = self.crew.options;
+        let options = self.claims.options;
         if options.failures == Failures::Fail
             && let Some(error) = piece.error.take()
         {
-            self.crew.fail(piece.index, error);
-            self.crew.stop();
+            self.claims.fail(piece.index, error);
+            self.claims.stop();
             return Ok(());
         }
         let whole: &[u8] = match &held.slab {
@@ -188,7 +188,7 @@ impl<'x, F> Desk<'x, F> {
             let cut = cut(bytes, options.part_len(), options.shape);
             let part = Part {
                 index: piece.index,
-                path: self.crew.listing.path(piece.index),
+                path: self.claims.listing.path(piece.index),
                 offset,
                 bytes: &bytes[..cut],
                 is_last: piece.is_last && cut == bytes.len(),
@@ -196,7 +196,7 @@ impl<'x, F> Desk<'x, F> {
             };
             if !silent {
                 (self.each)(part)?;
-                self.recorder.turn_to(self.crew.source(piece.index));
+                self.recorder.turn_to(self.claims.source(piece.index));
                 self.recorder.lap(Activity::Compute, offset, cut as u64);
             }
             offset += cut as u64;
@@ -252,7 +252,7 @@ pub(super) fn stream<E: From<Error>>(
     let most = most.saturating_sub(Lender::RESERVE).clamp(2, 1 << 16);
     let turn = (options.delivery == Delivery::Input).then_some(0);
     let exchange = Exchange {
-        state: Mutex::new(State {
+        slabs: Mutex::new(Slabs {
             lender: Lender::new(most),
             most,
             lent: 0,
@@ -264,9 +264,9 @@ pub(super) fn stream<E: From<Error>>(
         filled: Condvar::new(),
         slab_len,
     };
-    let crew = Crew::new(listing, first_source, options, began, None, false);
+    let claims = Claims::new(listing, first_source, options, began, None, false);
     let mut desk = Desk {
-        crew: &crew,
+        claims: &claims,
         exchange: &exchange,
         each,
         waiting: BTreeMap::new(),
@@ -275,13 +275,13 @@ pub(super) fn stream<E: From<Error>>(
         begun: false,
         finished: 0,
         failed: 0,
-        recorder: crew.recorder(),
+        recorder: claims.recorder(),
     };
-    let outcome = work(&exchange, &crew, &mut desk);
+    let outcome = work(&exchange, &claims, &mut desk);
     let failed = desk.failed;
     drop(desk);
     outcome?;
-    if let Some(error) = crew.failure() {
+    if let Some(error) = claims.failure() {
         return Err(error.into());
     }
     let mut report = IngestReport::default();
@@ -289,7 +289,7 @@ pub(super) fn stream<E: From<Error>>(
         let why = "a stream reads in the order given";
         report.fallbacks.push(Fallback::Unused { what: "order", why });
     }
-    summary(crew).fill_in(&mut report, options);
+    summary(claims).fill_in(&mut report, options);
     match options.failures {
         Failures::Skip => report.skipped = failed,
         Failures::Fail | Failures::Collect => report.failed = failed,
@@ -300,32 +300,32 @@ pub(super) fn stream<E: From<Error>>(
 /// Reads and hands over, with workers or without.
 fn work<'x, F, E: From<Error>>(
     exchange: &Exchange,
-    crew: &Crew<'_>,
+    claims: &Claims<'_>,
     desk: &mut Desk<'x, F>,
 ) -> std::result::Result<(), E>
 where
     F: FnMut(Part<'_>) -> std::result::Result<(), E>,
 {
     let mut outcome = Ok(());
-    let make = || Streamer::new(exchange, crew, None);
+    let make = || ToSlabs::new(exchange, claims, None);
     let mut deliver = || {
         outcome = desk.deliver();
         // Nobody is waited for any more, whatever came.
-        crew.stop();
+        claims.stop();
     };
-    if run_beside(crew, &make, &mut deliver) {
+    if run_beside(claims, &make, &mut deliver) {
         return outcome;
     }
     let mut deliver = || {
         if outcome.is_ok() {
             outcome = desk.deliver_now();
             if outcome.is_err() {
-                crew.stop();
+                claims.stop();
             }
         }
     };
-    let make = || Streamer::new(exchange, crew, None);
-    run(crew, &make, Streamer::new(exchange, crew, Some(&mut deliver)));
+    let make = || ToSlabs::new(exchange, claims, None);
+    run(claims, &make, ToSlabs::new(exchange, claims, Some(&mut deliver)));
     // What the worker filled last.
     deliver();
     outcome

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 use super::glob::Glob;
 use super::listing::{Listing, as_path};
 use super::options::Symlinks;
-use super::sorted::{Found, sort_names};
+use super::sort_names::{Found, sort_names};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::CancelToken;
 use crate::threads;
@@ -64,12 +64,12 @@ struct Walk<'g> {
     kept: Kept<'g>,
     base_len: usize,
     cancel: Option<&'g CancelToken>,
-    state: Mutex<State>,
+    tree: Mutex<Tree>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct Tree {
     nodes: Vec<Node>,
     waiting: VecDeque<usize>,
     busy: usize,
@@ -77,7 +77,7 @@ struct State {
     alone: bool,
 }
 
-impl State {
+impl Tree {
     /// Whether a helper is worth its start.
     fn is_much(&self) -> bool {
         self.waiting.len() >= MANY && !self.alone
@@ -113,7 +113,7 @@ pub(super) fn walk(
         path.push(b'/');
     }
     let base_len = path.len();
-    let state = State {
+    let tree = Tree {
         nodes: vec![Node { path, ..Node::default() }],
         waiting: VecDeque::from([0]),
         busy: 0,
@@ -124,7 +124,7 @@ pub(super) fn walk(
         kept,
         base_len,
         cancel,
-        state: Mutex::new(state),
+        tree: Mutex::new(tree),
         changed: Condvar::new(),
     };
     let help = |_: usize| {
@@ -136,7 +136,7 @@ pub(super) fn walk(
         let (mut helpers, most) = (0, swath_os::machine::usable_cpus_at_start() - 1);
         while let Some(index) = walk.next(Who::First) {
             walk.list(index);
-            if helpers < most.min(HELPERS) && walk.state().is_much() {
+            if helpers < most.min(HELPERS) && walk.tree().is_much() {
                 // Refused: this thread does it alone.
                 let started = threads::start(scope, helpers + 1, &help);
                 helpers = if started.is_ok() { helpers + 1 } else { most };
@@ -146,8 +146,8 @@ pub(super) fn walk(
     if cancel.is_some_and(CancelToken::is_cancelled) {
         return Err(Error::new(Operation::Open, Reason::Cancelled, base).detail("cancelled"));
     }
-    let state = walk.state.into_inner().unwrap_or_else(PoisonError::into_inner);
-    append(state.nodes, listing);
+    let tree = walk.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
+    append(tree.nodes, listing);
     Ok(())
 }
 
@@ -174,38 +174,38 @@ fn append(mut nodes: Vec<Node>, listing: &mut Listing) {
 }
 
 impl Walk<'_> {
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn tree(&self) -> MutexGuard<'_, Tree> {
+        self.tree.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A folder to list, waited for; `None` when nobody can find one any more.
     fn next(&self, who: Who) -> Option<usize> {
-        let mut state = self.state();
+        let mut tree = self.tree();
         loop {
             if self.cancel.is_some_and(CancelToken::is_cancelled) {
-                state.waiting.clear();
+                tree.waiting.clear();
             }
-            if state.alone && who == Who::Helper {
+            if tree.alone && who == Who::Helper {
                 return None;
             }
             // The last one first: few folders wait, and names of one folder stay together.
-            if !(state.alone && state.busy > 0)
-                && let Some(index) = state.waiting.pop_back()
+            if !(tree.alone && tree.busy > 0)
+                && let Some(index) = tree.waiting.pop_back()
             {
-                state.busy += 1;
+                tree.busy += 1;
                 return Some(index);
             }
-            if state.busy == 0 {
+            if tree.busy == 0 {
                 return None;
             }
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            tree = self.changed.wait(tree).unwrap_or_else(PoisonError::into_inner);
         }
     }
 
     fn list(&self, index: usize) {
         let (path, parent) = {
-            let state = self.state();
-            (state.nodes[index].path.clone(), state.nodes[index].parent)
+            let tree = self.tree();
+            (tree.nodes[index].path.clone(), tree.nodes[index].parent)
         };
         let mut node = Node { path, parent, ..Node::default() };
         let mut below = Vec::new();
@@ -219,30 +219,30 @@ impl Walk<'_> {
         }
         sort_names(&node.names, &mut node.files);
         node.broken.sort_by(|(a, _), (b, _)| a.cmp(b));
-        let mut state = self.state();
+        let mut tree = self.tree();
         for path in below {
-            let at = state.nodes.len();
-            state.nodes.push(Node { path, parent: Some(index), ..Node::default() });
+            let at = tree.nodes.len();
+            tree.nodes.push(Node { path, parent: Some(index), ..Node::default() });
             node.folders.push(at);
-            state.waiting.push_back(at);
+            tree.waiting.push_back(at);
         }
-        state.nodes[index] = node;
-        state.busy -= 1;
-        drop(state);
+        tree.nodes[index] = node;
+        tree.busy -= 1;
+        drop(tree);
         self.changed.notify_all();
     }
 
     /// Leaves a folder for later, when the other threads have closed theirs; `false` if there are
     /// none that would.
     fn put_back(&self, index: usize) -> bool {
-        let mut state = self.state();
-        if state.busy <= 1 {
+        let mut tree = self.tree();
+        if tree.busy <= 1 {
             return false;
         }
-        state.alone = true;
-        state.waiting.push_back(index);
-        state.busy -= 1;
-        drop(state);
+        tree.alone = true;
+        tree.waiting.push_back(index);
+        tree.busy -= 1;
+        drop(tree);
         self.changed.notify_all();
         true
     }
@@ -328,12 +328,12 @@ impl Walk<'_> {
 
     /// Whether the folder is one of those above.
     fn is_above(&self, mut parent: Option<usize>, device: u64, inode: u64) -> bool {
-        let state = self.state();
+        let tree = self.tree();
         while let Some(index) = parent {
-            if state.nodes[index].identity == Some((device, inode)) {
+            if tree.nodes[index].identity == Some((device, inode)) {
                 return true;
             }
-            parent = state.nodes[index].parent;
+            parent = tree.nodes[index].parent;
         }
         false
     }

@@ -18,28 +18,28 @@ use std::time::Instant;
 use rustix::io::Errno;
 use swath_plan::files::{By, Opener, Probe, Way};
 
-use super::careful::refused;
-use super::crew::{Crew, StopOnPanic, Unit};
+use super::claims::{Claim, Claims, StopOnPanic};
 use super::destination::Destination;
-use super::hands::{Call, Hands, Outcome, SMALL, Wait};
+use super::file_reader::{Call, FileReader, Outcome, SMALL, Wait};
+use super::in_flight::{Came, InFlight, Landed};
 use super::options::{Content, Failures, OpenedBy};
-use super::ring::{Came, Landed, Reaper};
-use super::text;
+use super::second_look::refused;
+use super::utf8;
 use crate::error::{Error, Result};
 use crate::threads::{self, Separate};
 use crate::timeline::{Activity, Flights};
 
 /// What the workers of one ingest are made from.
 struct Team<'e, P> {
-    crew: &'e Crew<'e>,
+    claims: &'e Claims<'e>,
     make: &'e (dyn Fn() -> P + Sync + 'e),
     /// The number of the thread that is started next.
     next: AtomicUsize,
 }
 
 impl<'e, P: Destination + 'e> Team<'e, P> {
-    fn new(crew: &'e Crew<'e>, make: &'e (dyn Fn() -> P + Sync + 'e)) -> Self {
-        Self { crew, make, next: AtomicUsize::new(1) }
+    fn new(claims: &'e Claims<'e>, make: &'e (dyn Fn() -> P + Sync + 'e)) -> Self {
+        Self { claims, make, next: AtomicUsize::new(1) }
     }
 }
 
@@ -68,12 +68,12 @@ impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
     /// Those of the beginning, where `here` many are there without being started; returns how many
     /// there are then.
     fn first(self, here: usize) -> usize {
-        let (mut running, wanted) = (here, self.team.crew.threads());
+        let (mut running, wanted) = (here, self.team.claims.threads());
         while running < wanted && self.more() {
             running += 1;
         }
         if running < wanted {
-            self.team.crew.only(running);
+            self.team.claims.only(running);
         }
         running
     }
@@ -84,15 +84,15 @@ impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
         let slot = self.team.next.fetch_add(1, Ordering::Relaxed);
         let started = threads::start_separate(self.scope, slot, self.team);
         if let Err(error) = &started {
-            self.team.crew.not_started(error);
+            self.team.claims.not_started(error);
         }
         started.is_ok()
     }
 }
 
 /// Runs workers until nothing is left. This thread is one of them, and fills `to`.
-pub(super) fn run<P: Destination>(crew: &Crew<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
-    let team = Team::new(crew, make);
+pub(super) fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
+    let team = Team::new(claims, make);
     std::thread::scope(|scope| {
         let start = Starter { scope, team: &team };
         start.first(1);
@@ -103,15 +103,15 @@ pub(super) fn run<P: Destination>(crew: &Crew<'_>, make: &(dyn Fn() -> P + Sync)
 /// Runs workers until nothing is left, while this thread does `work`. Returns `false`, and has not
 /// begun it, where not one worker can be started: `work` would wait for what nobody reads.
 pub(super) fn run_beside<P: Destination>(
-    crew: &Crew<'_>,
+    claims: &Claims<'_>,
     make: &(dyn Fn() -> P + Sync),
     work: &mut dyn FnMut(),
 ) -> bool {
-    let team = Team::new(crew, make);
+    let team = Team::new(claims, make);
     std::thread::scope(|scope| {
         let there = Starter { scope, team: &team }.first(0) > 0;
         if there {
-            let _stop = StopOnPanic(crew);
+            let _stop = StopOnPanic(claims);
             work();
         }
         there
@@ -120,12 +120,12 @@ pub(super) fn run_beside<P: Destination>(
 
 /// See the [module](self).
 struct Worker<'s, 'e, P> {
-    crew: &'e Crew<'e>,
-    hands: Hands<'e>,
+    claims: &'e Claims<'e>,
+    reader: FileReader<'e>,
     to: P,
     probe: Probe,
     opener: Opener,
-    ring: Reaper,
+    in_flight: InFlight,
     /// What is on its way, for a timeline.
     flights: Flights,
     /// Files that the ring could not prove whole.
@@ -139,30 +139,43 @@ struct Worker<'s, 'e, P> {
 
 impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     fn new(start: Starter<'s, 'e, P>, to: P, here: bool) -> Self {
-        let crew = start.team.crew;
-        let hands = Hands::new(crew.listing, crew.began, crew.share(), crew.recorder());
-        let ring = Reaper::new(crew.ring_depth());
-        let opener = match crew.options.opened_by {
+        let claims = start.team.claims;
+        let reader =
+            FileReader::new(claims.listing, claims.began, claims.share(), claims.recorder());
+        let in_flight = InFlight::new(claims.ring_depth());
+        let opener = match claims.options.opened_by {
             OpenedBy::Auto => Opener::default(),
             OpenedBy::Worker => Opener::only(By::Worker),
             OpenedBy::Ring => Opener::only(By::Ring),
         };
-        let (probe, later, flights) = (Probe::default(), Vec::new(), crew.flights());
+        let (probe, later, flights) = (Probe::default(), Vec::new(), claims.flights());
         let large = None;
-        Self { crew, hands, to, probe, opener, ring, flights, later, large, start, here }
+        Self {
+            claims,
+            reader,
+            to,
+            probe,
+            opener,
+            in_flight,
+            flights,
+            later,
+            large,
+            start,
+            here,
+        }
     }
 
     /// Works until nothing is left.
     fn run(mut self) {
-        let _stop = StopOnPanic(self.crew);
+        let _stop = StopOnPanic(self.claims);
         let mut again = false;
         loop {
-            if self.crew.is_drained() {
+            if self.claims.is_drained() {
                 // What comes by the ring may be a large file, that others could help with.
                 self.drain();
             }
-            let Some(unit) = self.crew.next(again) else {
-                if self.ring.in_flight() == 0 && self.later.is_empty() {
+            let Some(unit) = self.claims.next(again) else {
+                if self.in_flight.count() == 0 && self.later.is_empty() {
                     break;
                 }
                 self.drain();
@@ -170,45 +183,45 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 continue;
             };
             again = true;
-            self.hands.recorder.waited();
+            self.reader.recorder.waited();
             match unit {
-                Unit::Files(first, end) => {
+                Claim::Files(first, end) => {
                     self.files(first, end);
                     self.to.pause();
-                    self.hands.recorder.waited();
+                    self.reader.recorder.waited();
                 }
-                Unit::Part(large, offset, len) => self.part(&large, offset, len),
+                Claim::Part(large, offset, len) => self.part(&large, offset, len),
             }
             if self.here {
-                self.crew.tell();
+                self.claims.tell();
             }
         }
         if let Some((_, file)) = self.large.take() {
-            self.hands.done_with(file);
+            self.reader.done_with(file);
         }
-        self.hands.let_go();
-        self.hands.tally.calls.ring += self.ring.calls();
-        if let Some(refused) = self.ring.refused() {
-            self.crew.fell_back(refused);
+        self.reader.let_go();
+        self.reader.tally.calls.ring += self.in_flight.calls();
+        if let Some(refused) = self.in_flight.refused() {
+            self.claims.fell_back(refused);
         }
-        self.crew.count(self.hands.tally);
+        self.claims.count(self.reader.tally);
     }
 
     fn files(&mut self, first: usize, end: usize) {
-        let before = self.hands.tally.bytes;
+        let before = self.reader.tally.bytes;
         for place in first..end {
-            if self.crew.is_stopped() {
+            if self.claims.is_stopped() {
                 break;
             }
-            let index = self.crew.at(place);
-            if self.crew.is_beyond(index) {
+            let index = self.claims.at(place);
+            if self.claims.is_beyond(index) {
                 continue;
             }
             if let Err(error) = self.sparing(|own| own.file(index)) {
                 self.failed(index, error);
             }
         }
-        self.crew.came(self.hands.tally.bytes - before);
+        self.claims.came(self.reader.tally.bytes - before);
     }
 
     /// Does `work` again, as long as it fails for want of descriptors and there is one to give up.
@@ -223,30 +236,30 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
 
     /// Closes what this worker keeps open only to be faster; `false` if there is nothing left.
     fn give_up(&mut self) -> bool {
-        while self.ring.in_flight() > 0 {
-            self.reap(self.ring.in_flight());
+        while self.in_flight.count() > 0 {
+            self.reap(self.in_flight.count());
         }
         let large = self.large.take();
         let had_large = large.is_some();
         if let Some((_, file)) = large {
-            self.hands.done_with(file);
+            self.reader.done_with(file);
         }
-        self.hands.let_go();
-        had_large || self.ring.give_up()
+        self.reader.let_go();
+        had_large || self.in_flight.give_up()
     }
 
     /// Reads one file.
     fn file(&mut self, index: usize) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        self.hands.recorder.turn_to(self.crew.source(index));
-        if let Some(error) = self.crew.listing.broken(index) {
+        let path = self.claims.listing.path(index);
+        self.reader.recorder.turn_to(self.claims.source(index));
+        if let Some(error) = self.claims.listing.broken(index) {
             return Err(error.again());
         }
         let wait = match self.probe.way() {
             Way::Cached => Wait::Never,
             Way::Device => Wait::ForDevice,
         };
-        let waits = self.ring.in_flight() > 0 || !self.later.is_empty();
+        let waits = self.in_flight.count() > 0 || !self.later.is_empty();
         if waits && !self.to.is_ready(index) {
             // The file that everybody waits for may be on its way here.
             self.drain();
@@ -255,12 +268,12 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             return Ok(());
         }
         let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
-        let hands = &mut self.hands;
+        let reader = &mut self.reader;
         if !P::SHARED {
             // For room, in a stream.
-            hands.recorder.waited();
+            reader.recorder.waited();
         }
-        let mut outcome = hands.read_small(index, room, wait);
+        let mut outcome = reader.read_small(index, room, wait);
         let missed = matches!(outcome, Outcome::Miss(_));
         if wait == Wait::Never {
             self.probe.saw(!missed);
@@ -268,7 +281,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         if let Outcome::Miss(opened) = outcome {
             // It goes back to the ring from its beginning, where there is one.
             if let Some(file) = opened {
-                self.hands.done_with(file);
+                self.reader.done_with(file);
             }
             if self.begin(index)? {
                 return Ok(());
@@ -276,30 +289,30 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             outcome = Outcome::Miss(None);
         }
         let Some(room) = self.to.room(index, SMALL, path)? else { return Ok(()) };
-        let hands = &mut self.hands;
+        let reader = &mut self.reader;
         if missed || wait == Wait::ForDevice {
-            hands.tally.misses += 1;
-            if self.crew.missed() {
+            reader.tally.misses += 1;
+            if self.claims.missed() {
                 self.start.more();
             }
         }
         if let Outcome::Miss(opened) = outcome {
-            outcome = match opened.map_or_else(|| hands.open(index, Wait::ForDevice), Ok) {
-                Ok(file) => hands.read_opened(file, room, Wait::ForDevice),
+            outcome = match opened.map_or_else(|| reader.open(index, Wait::ForDevice), Ok) {
+                Ok(file) => reader.read_opened(file, room, Wait::ForDevice),
                 Err(error) => Outcome::Failed(Call::Open, error),
             };
         }
         match outcome {
             Outcome::Whole(len) => {
                 // The end of one file is the beginning of the next.
-                hands.recorder.lap(Activity::Read, 0, len as u64);
-                check_text(self.crew.options.shape, path, &room[..len])?;
+                reader.recorder.lap(Activity::Read, 0, len as u64);
+                check_text(self.claims.options.shape, path, &room[..len])?;
                 self.kept(index, len);
                 Ok(())
             }
             Outcome::Careful(file) => self.careful(index, file),
             Outcome::Failed(call, error) => {
-                hands.recorder.lap(Activity::Read, 0, 0);
+                reader.recorder.lap(Activity::Read, 0, 0);
                 Err(refused(call, error, path))
             }
             // Waiting for the device ends in one of the others.
@@ -313,30 +326,32 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     ///
     /// If it cannot be opened.
     fn begin(&mut self, index: usize) -> Result<bool> {
-        if !self.ring.is_allowed() {
+        if !self.in_flight.is_allowed() {
             return Ok(false);
         }
-        let Some((folder, device)) = self.hands.ring_folder(index) else { return Ok(false) };
-        let has_room = self.hands.has_room_for(self.ring.depth());
+        let Some((folder, device)) = self.reader.ring_folder(index) else { return Ok(false) };
+        let has_room = self.reader.has_room_for(self.in_flight.depth());
         let by = if has_room { self.opener.by() } else { By::Ring };
-        if self.ring.is_full() {
-            self.reap(self.ring.batch(by));
+        if self.in_flight.is_full() {
+            self.reap(self.in_flight.batch(by));
         }
         let opened = if by == By::Worker { self.open_for_ring(index)? } else { None };
         let begun = match opened {
-            Some(file) => match self.ring.begin_open(file, device, index) {
+            Some(file) => match self.in_flight.begin_open(file, device, index) {
                 Ok(()) => true,
                 Err(file) => {
-                    self.hands.done_with(file);
+                    self.reader.done_with(file);
                     false
                 }
             },
-            None => self.ring.begin(&folder, device, self.crew.listing.c_name(index), index),
+            None => {
+                self.in_flight.begin(&folder, device, self.claims.listing.c_name(index), index)
+            }
         };
         if begun {
-            self.hands.tally.misses += 1;
-            self.hands.recorder.lap(Activity::Open, 0, 0);
-            self.ring.recorded(self.hands.recorder.leave(&mut self.flights));
+            self.reader.tally.misses += 1;
+            self.reader.recorder.lap(Activity::Open, 0, 0);
+            self.in_flight.recorded(self.reader.recorder.leave(&mut self.flights));
         }
         Ok(begun)
     }
@@ -344,26 +359,26 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     /// Opens a file that the ring is to read; `None` if there are no descriptors left.
     fn open_for_ring(&mut self, index: usize) -> Result<Option<OwnedFd>> {
         let began = Instant::now();
-        let opened = self.hands.open(index, Wait::ForDevice);
+        let opened = self.reader.open(index, Wait::ForDevice);
         self.opener.took(began.elapsed());
         match opened {
             Ok(file) => Ok(Some(file)),
             // Others have taken the descriptors: the ring needs none.
             Err(Errno::MFILE | Errno::NFILE) => Ok(None),
-            Err(error) => Err(refused(Call::Open, error, self.crew.listing.path(index))),
+            Err(error) => Err(refused(Call::Open, error, self.claims.listing.path(index))),
         }
     }
 
     /// Waits for all files that are on their way, then reads those that did not come whole: the
     /// first ones first, for that is what a stream waits for.
     fn drain(&mut self) {
-        while self.ring.in_flight() > 0 {
-            self.reap(self.ring.in_flight());
+        while self.in_flight.count() > 0 {
+            self.reap(self.in_flight.count());
         }
         let mut later = std::mem::take(&mut self.later);
         later.sort_unstable();
         for index in later {
-            if self.crew.is_stopped() || self.crew.is_beyond(index) {
+            if self.claims.is_stopped() || self.claims.is_beyond(index) {
                 break;
             }
             if let Err(error) = self.sparing(|own| own.file_carefully(index)) {
@@ -374,26 +389,26 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
 
     /// Waits for `want` files and puts what came in place.
     fn reap(&mut self, want: usize) {
-        self.ring.wait(want);
-        self.hands.recorder.waited();
+        self.in_flight.wait(want);
+        self.reader.recorder.waited();
         loop {
-            let (hands, to, crew) = (&mut self.hands, &mut self.to, self.crew);
-            let taken = self.ring.take(hands.old(), |index, bytes| {
-                let path = crew.listing.path(index);
-                check_text(crew.options.shape, path, bytes)?;
+            let (reader, to, claims) = (&mut self.reader, &mut self.to, self.claims);
+            let taken = self.in_flight.take(reader.old(), |index, bytes| {
+                let path = claims.listing.path(index);
+                check_text(claims.options.shape, path, bytes)?;
                 to.put(index, bytes, path)?;
-                hands.tally.files += 1;
-                hands.tally.ring_files += 1;
-                hands.tally.bytes += bytes.len() as u64;
-                crew.came(bytes.len() as u64);
+                reader.tally.files += 1;
+                reader.tally.ring_files += 1;
+                reader.tally.bytes += bytes.len() as u64;
+                claims.came(bytes.len() as u64);
                 Ok(())
             });
             let Some(Landed { index, came, bytes, file, flight }) = taken else { break };
             if let Some(file) = file {
-                self.hands.done_with(file);
+                self.reader.done_with(file);
             }
-            let recorder = &mut self.hands.recorder;
-            recorder.turn_to(crew.source(index));
+            let recorder = &mut self.reader.recorder;
+            recorder.turn_to(claims.source(index));
             recorder.land(&mut self.flights, flight, 0, bytes);
             match came {
                 Came::Done => {}
@@ -402,14 +417,14 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 Came::Unproven => self.later.push(index),
             }
         }
-        self.hands.recorder.mark();
+        self.reader.recorder.mark();
     }
 
     /// Reads a file that the ring could not prove whole.
     fn file_carefully(&mut self, index: usize) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        self.hands.recorder.turn_to(self.crew.source(index));
-        let file = self.hands.open(index, Wait::ForDevice);
+        let path = self.claims.listing.path(index);
+        self.reader.recorder.turn_to(self.claims.source(index));
+        let file = self.reader.open(index, Wait::ForDevice);
         let file = file.map_err(|error| refused(Call::Open, error, path))?;
         self.careful(index, file)
     }
@@ -417,14 +432,14 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     /// A whole file is in the room.
     fn kept(&mut self, index: usize, len: usize) {
         self.to.keep(index, 0, len, true);
-        self.hands.tally.files += 1;
-        self.hands.tally.bytes += len as u64;
+        self.reader.tally.files += 1;
+        self.reader.tally.bytes += len as u64;
     }
 
     fn failed(&mut self, index: usize, error: Error) {
         // A stream fails when it comes to that file.
-        if P::SHARED && self.crew.options.failures == Failures::Fail {
-            self.crew.fail(index, error);
+        if P::SHARED && self.claims.options.failures == Failures::Fail {
+            self.claims.fail(index, error);
         } else {
             self.to.failed(index, error);
         }
@@ -440,6 +455,6 @@ fn is_out_of_descriptors(error: &Error) -> bool {
 fn check_text(shape: Content, path: &Path, bytes: &[u8]) -> Result<()> {
     match shape {
         Content::Bytes => Ok(()),
-        Content::Text => text::check(path, 0, bytes),
+        Content::Text => utf8::check(path, 0, bytes),
     }
 }

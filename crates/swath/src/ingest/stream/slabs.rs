@@ -7,9 +7,9 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use swath_os::memory::Pages;
 use swath_plan::files::{Grant, Lender};
 
-use super::super::crew::{Crew, NAP};
+use super::super::claims::{Claims, NAP};
 use super::super::destination::Destination;
-use super::super::hands::SMALL;
+use super::super::file_reader::SMALL;
 use crate::error::{Error, Operation, Reason, Result};
 
 /// A part on its way.
@@ -24,7 +24,7 @@ pub(super) struct Piece {
 
 /// Slabs, and who waits for them; filled ones, and who waits for those.
 pub(super) struct Exchange {
-    pub(super) state: Mutex<State>,
+    pub(super) slabs: Mutex<Slabs>,
     /// A slab came back, or the turn moved on.
     pub(super) returned: Condvar,
     /// Something is there to be handed over.
@@ -43,7 +43,7 @@ pub(super) enum Slab {
     Own(Vec<u8>),
 }
 
-pub(super) struct State {
+pub(super) struct Slabs {
     pub(super) lender: Lender,
     pub(super) most: usize,
     pub(super) lent: usize,
@@ -54,16 +54,16 @@ pub(super) struct State {
 }
 
 impl Exchange {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(super) fn slabs(&self) -> MutexGuard<'_, Slabs> {
+        self.slabs.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn give_back(&self, pages: Pages) {
-        let mut state = self.state();
-        state.lender.returned();
-        state.lent -= 1;
-        state.idle.push(pages);
-        drop(state);
+        let mut slabs = self.slabs();
+        slabs.lender.returned();
+        slabs.lent -= 1;
+        slabs.idle.push(pages);
+        drop(slabs);
         self.returned.notify_all();
     }
 }
@@ -75,9 +75,9 @@ const FEW: usize = 256 << 10;
 const MANY: usize = 1024;
 
 /// Where one worker's bytes go: into slabs.
-pub(super) struct Streamer<'x> {
+pub(super) struct ToSlabs<'x> {
     pub(super) exchange: &'x Exchange,
-    pub(super) crew: &'x Crew<'x>,
+    pub(super) claims: &'x Claims<'x>,
     pub(super) slab: Option<Pages>,
     pub(super) used: usize,
     /// The slab is one of the reserve, for this file: it is for no other one, and handed on at once.
@@ -87,14 +87,14 @@ pub(super) struct Streamer<'x> {
     pub(super) deliver: Option<&'x mut dyn FnMut()>,
 }
 
-impl<'x> Streamer<'x> {
+impl<'x> ToSlabs<'x> {
     pub(super) fn new(
         exchange: &'x Exchange,
-        crew: &'x Crew<'x>,
+        claims: &'x Claims<'x>,
         deliver: Option<&'x mut dyn FnMut()>,
     ) -> Self {
         let (slab, used, reserved, pieces) = (None, 0, None, Vec::new());
-        Self { exchange, crew, slab, used, reserved, pieces, deliver }
+        Self { exchange, claims, slab, used, reserved, pieces, deliver }
     }
 
     fn flush(&mut self) {
@@ -119,41 +119,41 @@ impl<'x> Streamer<'x> {
     }
 
     fn send(&self, slab: Slab, pieces: Vec<Piece>) {
-        self.exchange.state().filled.push_back((slab, pieces));
+        self.exchange.slabs().filled.push_back((slab, pieces));
         self.exchange.filled.notify_one();
     }
 
     /// Gets a slab: now, or waited for; `false` if there is none.
     fn take(&mut self, index: usize, waits: bool) -> bool {
-        let mut state = self.exchange.state();
+        let mut slabs = self.exchange.slabs();
         loop {
-            let turn = state.turn;
-            let grant = state.lender.ask(index, turn);
+            let turn = slabs.turn;
+            let grant = slabs.lender.ask(index, turn);
             if grant != Grant::Wait {
-                state.lent += 1;
-                self.reserved = (state.lent > state.most).then_some(index);
-                let idle = if grant == Grant::Reuse { state.idle.pop() } else { None };
-                drop(state);
+                slabs.lent += 1;
+                self.reserved = (slabs.lent > slabs.most).then_some(index);
+                let idle = if grant == Grant::Reuse { slabs.idle.pop() } else { None };
+                drop(slabs);
                 // Without memory the file goes through memory of its own, or waits.
                 self.slab = idle.or_else(|| Pages::map(self.exchange.slab_len).ok());
                 if self.slab.is_none() {
-                    let mut state = self.exchange.state();
-                    state.lender.refused();
-                    state.lent -= 1;
+                    let mut slabs = self.exchange.slabs();
+                    slabs.lender.refused();
+                    slabs.lent -= 1;
                 }
                 return self.slab.is_some();
             }
-            if !waits || self.crew.is_stopped() {
+            if !waits || self.claims.is_stopped() {
                 return false;
             }
-            state = match &mut self.deliver {
+            slabs = match &mut self.deliver {
                 Some(deliver) => {
-                    drop(state);
+                    drop(slabs);
                     deliver();
-                    self.exchange.state()
+                    self.exchange.slabs()
                 }
                 None => {
-                    let waited = self.exchange.returned.wait_timeout(state, NAP);
+                    let waited = self.exchange.returned.wait_timeout(slabs, NAP);
                     waited.unwrap_or_else(PoisonError::into_inner).0
                 }
             };
@@ -161,7 +161,7 @@ impl<'x> Streamer<'x> {
     }
 }
 
-impl Destination for Streamer<'_> {
+impl Destination for ToSlabs<'_> {
     const SHARED: bool = false;
 
     fn room(&mut self, index: usize, want: usize, path: &Path) -> Result<Option<&mut [u8]>> {
@@ -169,7 +169,7 @@ impl Destination for Streamer<'_> {
         let left = self.slab.as_ref().map_or(0, |slab| slab.len() - self.used);
         if left < want || self.slab.is_none() {
             self.flush();
-            if !self.take(index, true) && !self.crew.is_stopped() {
+            if !self.take(index, true) && !self.claims.is_stopped() {
                 return Err(Error::new(Operation::Allocate, Reason::OutOfMemory, path));
             }
         }
@@ -236,7 +236,7 @@ impl Destination for Streamer<'_> {
         if self.used < FEW && self.pieces.len() < MANY {
             return;
         }
-        let idle = self.exchange.state().filled.is_empty();
+        let idle = self.exchange.slabs().filled.is_empty();
         if idle {
             self.flush();
         }
@@ -261,7 +261,7 @@ impl Destination for Streamer<'_> {
     }
 }
 
-impl Drop for Streamer<'_> {
+impl Drop for ToSlabs<'_> {
     fn drop(&mut self) {
         self.flush();
     }

@@ -5,12 +5,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use super::super::careful::{Kind, refused};
-use super::super::crew::Large;
+use super::super::claims::Large;
 use super::super::destination::Destination;
-use super::super::hands::{Call, SMALL, Wait};
+use super::super::file_reader::{Call, SMALL, Wait};
 use super::super::options::Content;
-use super::super::text;
+use super::super::second_look::{Kind, refused};
+use super::super::utf8;
 use super::{Worker, check_text};
 use crate::error::Result;
 use crate::source::Identity;
@@ -19,16 +19,16 @@ use crate::timeline::Activity;
 impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     /// Reads a file that is large or out of the ordinary.
     pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
-        if !P::SHARED && (self.ring.in_flight() > 0 || !self.later.is_empty()) {
+        if !P::SHARED && (self.in_flight.count() > 0 || !self.later.is_empty()) {
             // Here room may be waited for, and whoever has all of it waits for the files before
             // this one: some of them may be on their way to this worker.
             self.drain();
         }
-        let path = self.crew.listing.path(index);
-        let done = match self.hands.inspect(&file, path) {
+        let path = self.claims.listing.path(index);
+        let done = match self.reader.inspect(&file, path) {
             Ok(Kind::Made(before)) => self.made(index, &file, &before),
             Ok(Kind::Sized(before)) => {
-                let part_len = self.crew.options.part_len();
+                let part_len = self.claims.options.part_len();
                 let is_large = before.len > part_len as u64;
                 // Of a file that is read at once this thread has enough to do: the others are for
                 // somebody else. Parts are there only when they are shared out, below.
@@ -45,19 +45,19 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             }
             Err(error) => Err(error),
         };
-        self.hands.done_with(file);
+        self.reader.done_with(file);
         done
     }
 
     /// At most one part: as a small file, and its last look is to be equal to its first.
     fn at_once(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
-        let path = self.crew.listing.path(index);
+        let path = self.claims.listing.path(index);
         let len = usize::try_from(before.len).unwrap_or(usize::MAX);
         let Some(room) = self.to.room(index, len, path)? else { return Ok(()) };
         let room = &mut room[..len];
-        self.hands.fill(file, path, 0, room)?;
-        self.hands.check(file, path, before)?;
-        check_text(self.crew.options.shape, path, room)?;
+        self.reader.fill(file, path, 0, room)?;
+        self.reader.check(file, path, before)?;
+        check_text(self.claims.options.shape, path, room)?;
         self.kept(index, len);
         Ok(())
     }
@@ -70,7 +70,7 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         before: &Identity,
         part_len: usize,
     ) -> Result<()> {
-        let path = self.crew.listing.path(index);
+        let path = self.claims.listing.path(index);
         let (mut begun, mut held) = ([0; 4], 0);
         let mut offset = 0;
         while offset < before.len {
@@ -79,36 +79,36 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
             let Some(room) = self.to.room(index, held + len, path)? else { return Ok(()) };
             let part = &mut room[..held + len];
             part[..held].copy_from_slice(&begun[..held]);
-            self.hands.fill(file, path, offset, &mut part[held..])?;
+            self.reader.fill(file, path, offset, &mut part[held..])?;
             let (start, is_last) = (offset - held as u64, len == left);
-            held = match self.crew.options.shape {
+            held = match self.claims.options.shape {
                 Content::Bytes => 0,
-                Content::Text => text::check_part(path, start, part, is_last)?,
+                Content::Text => utf8::check_part(path, start, part, is_last)?,
             };
             let whole = part.len() - held;
             begun[..held].copy_from_slice(&part[whole..]);
             if is_last {
                 // Before the last part goes: whoever gets it may rely on the file.
-                self.hands.check(file, path, before)?;
+                self.reader.check(file, path, before)?;
             }
             self.to.keep(index, start, whole, is_last);
-            self.hands.tally.bytes += len as u64;
+            self.reader.tally.bytes += len as u64;
             offset += len as u64;
         }
-        self.hands.tally.files += 1;
-        self.hands.tally.large_files += 1;
+        self.reader.tally.files += 1;
+        self.reader.tally.large_files += 1;
         Ok(())
     }
 
     /// A file without a length.
     fn made(&mut self, index: usize, file: &OwnedFd, before: &Identity) -> Result<()> {
-        let path = self.crew.listing.path(index);
-        let made = self.hands.read_made(file, path, before);
+        let path = self.claims.listing.path(index);
+        let made = self.reader.read_made(file, path, before);
         let len = made.as_ref().map_or(0, Vec::len) as u64;
-        self.hands.recorder.lap(Activity::Read, 0, len);
+        self.reader.recorder.lap(Activity::Read, 0, len);
         let bytes = made?;
-        check_text(self.crew.options.shape, path, &bytes)?;
-        let part_len = if P::SHARED { bytes.len() } else { self.crew.options.part_len() };
+        check_text(self.claims.options.shape, path, &bytes)?;
+        let part_len = if P::SHARED { bytes.len() } else { self.claims.options.part_len() };
         let mut offset = 0;
         loop {
             let part = &bytes[offset..][..part_len.min(bytes.len() - offset)];
@@ -121,28 +121,28 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
                 break;
             }
         }
-        self.hands.tally.files += 1;
-        self.hands.tally.bytes += bytes.len() as u64;
+        self.reader.tally.files += 1;
+        self.reader.tally.bytes += bytes.len() as u64;
         Ok(())
     }
 
     /// Lets all workers read the parts of a large file.
     fn share_out(&mut self, index: usize, file: OwnedFd, before: Identity) -> Result<()> {
-        let path = self.crew.listing.path(index);
+        let path = self.claims.listing.path(index);
         let base = match self.to.set_aside(before.len, path) {
             Ok(base) => base,
             Err(error) => {
-                self.hands.done_with(file);
+                self.reader.done_with(file);
                 return Err(error);
             }
         };
-        let part_len = self.crew.options.part_len();
+        let part_len = self.claims.options.part_len();
         let parts = before.len.div_ceil(part_len as u64);
         let left = AtomicUsize::new(usize::try_from(parts).unwrap_or(usize::MAX));
         let failed = AtomicBool::new(false);
         self.remember(index, file);
         let large = Arc::new(Large { index, before, base, left, failed });
-        self.crew.share_out(&large, part_len);
+        self.claims.share_out(&large, part_len);
         // The thread behind the first is worth it for the second part already.
         while self.call_for_help(part_len as u64) {}
         Ok(())
@@ -150,24 +150,24 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
 
     /// Starts another thread, if one is missing; whether it did.
     fn call_for_help(&self, len: u64) -> bool {
-        self.crew.met_large(len) && self.start.more()
+        self.claims.met_large(len) && self.start.more()
     }
 
     fn remember(&mut self, index: usize, file: OwnedFd) {
         if let Some((_, former)) = self.large.replace((index, file)) {
-            self.hands.done_with(former);
+            self.reader.done_with(former);
         }
     }
 
     /// Reads a part of a large file; whoever reads the last one looks whether it is unchanged.
     pub(super) fn part(&mut self, large: &Arc<Large>, offset: u64, len: usize) {
         let index = large.index;
-        self.hands.recorder.turn_to(self.crew.source(index));
+        self.reader.recorder.turn_to(self.claims.source(index));
         let mut done = Ok(());
-        let wanted = !self.crew.is_stopped() && !self.crew.is_beyond(index);
+        let wanted = !self.claims.is_stopped() && !self.claims.is_beyond(index);
         if wanted && !large.failed.load(Ordering::Relaxed) {
             done = self.sparing(|own| own.read_part(large, offset, len));
-            self.crew.came(len as u64);
+            self.claims.came(len as u64);
         }
         if let Err(error) = done
             // Relaxed: which of several failures is told does not matter.
@@ -180,9 +180,9 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         if wanted && is_last && !large.failed.load(Ordering::Relaxed) {
             match self.sparing(|own| own.completed(large)) {
                 Ok(()) => {
-                    self.hands.tally.files += 1;
-                    self.hands.tally.large_files += 1;
-                    self.hands.tally.bytes += large.before.len;
+                    self.reader.tally.files += 1;
+                    self.reader.tally.large_files += 1;
+                    self.reader.tally.bytes += large.before.len;
                 }
                 Err(error) => self.failed(index, error),
             }
@@ -190,11 +190,11 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     }
 
     fn read_part(&mut self, large: &Large, offset: u64, len: usize) -> Result<()> {
-        let path = self.crew.listing.path(large.index);
+        let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;
-        let (hands, Some((_, file))) = (&mut self.hands, &self.large) else { return Ok(()) };
+        let (reader, Some((_, file))) = (&mut self.reader, &self.large) else { return Ok(()) };
         let at = large.base + usize::try_from(offset).unwrap_or(usize::MAX);
-        self.to.part(at, len, path, &mut |target| hands.fill(file, path, offset, target))
+        self.to.part(at, len, path, &mut |target| reader.fill(file, path, offset, target))
     }
 
     /// Every worker opens a large file for itself, and sees that it is the same.
@@ -202,24 +202,24 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
         if self.large.as_ref().is_some_and(|&(open, _)| open == large.index) {
             return Ok(());
         }
-        let file = self.hands.open(large.index, Wait::ForDevice);
+        let file = self.reader.open(large.index, Wait::ForDevice);
         let file = file.map_err(|error| refused(Call::Open, error, path))?;
-        let checked = self.hands.check(&file, path, &large.before);
+        let checked = self.reader.check(&file, path, &large.before);
         self.remember(large.index, file);
         checked
     }
 
     fn completed(&mut self, large: &Large) -> Result<()> {
-        let path = self.crew.listing.path(large.index);
+        let path = self.claims.listing.path(large.index);
         self.open_large(large, path)?;
         if let Some((_, file)) = &self.large {
-            self.hands.check(file, path, &large.before)?;
+            self.reader.check(file, path, &large.before)?;
         }
         let bytes = self.to.complete(large.index, large.base, large.before.len);
-        if self.crew.options.shape == Content::Text
+        if self.claims.options.shape == Content::Text
             && let Some(bytes) = bytes
         {
-            return text::check(path, 0, bytes);
+            return utf8::check(path, 0, bytes);
         }
         Ok(())
     }

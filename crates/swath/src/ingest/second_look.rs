@@ -8,7 +8,7 @@ use rustix::io::Errno;
 use swath_os::file_system::{FileSystem, file_system};
 use swath_plan::extent::Extent;
 
-use super::hands::{Call, Hands, Wait};
+use super::file_reader::{Call, FileReader, Wait};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::source::Identity;
 use crate::timeline::Activity;
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 /// A file of the kernel's that goes on for longer than this is no file to keep in memory.
 const MOST_MADE: usize = 1 << 30;
 
-impl Hands<'_> {
+impl FileReader<'_> {
     /// Looks at an open file.
     ///
     /// # Errors

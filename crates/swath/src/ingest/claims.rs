@@ -9,7 +9,7 @@ use std::time::Duration;
 use swath_plan::fallback::Fallback;
 use swath_plan::files::{Window, share};
 
-use super::hands::SMALL;
+use super::file_reader::SMALL;
 use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
@@ -30,7 +30,7 @@ pub(super) struct Large {
 }
 
 /// What a worker does next.
-pub(super) enum Unit {
+pub(super) enum Claim {
     /// Files `.0 .. .1` of the order.
     Files(usize, usize),
     /// A part of a large file: its offset and its length.
@@ -38,7 +38,7 @@ pub(super) enum Unit {
 }
 
 /// See the [module](self).
-pub(super) struct Crew<'c> {
+pub(super) struct Claims<'c> {
     pub(super) listing: &'c Listing,
     pub(super) options: &'c IngestOptions,
     /// The number of the first file in a timeline.
@@ -79,7 +79,7 @@ const WORTH_A_THREAD: u64 = 2 << 20;
 /// Files of one claim at most.
 const CLAIM: usize = 32;
 
-impl<'c> Crew<'c> {
+impl<'c> Claims<'c> {
     pub(super) fn new(
         listing: &'c Listing,
         first_source: u32,
@@ -196,7 +196,7 @@ impl<'c> Crew<'c> {
 
     /// The next unit, waited for as long as others may find parts; `None` when all is done. A
     /// worker that asks `again` has done what it got before.
-    pub(super) fn next(&self, again: bool) -> Option<Unit> {
+    pub(super) fn next(&self, again: bool) -> Option<Claim> {
         let mut queue = self.queue();
         queue.busy -= usize::from(again);
         loop {
@@ -205,14 +205,14 @@ impl<'c> Crew<'c> {
             }
             if let Some((large, offset, len)) = queue.parts.pop_front() {
                 queue.busy += 1;
-                return Some(Unit::Part(large, offset, len));
+                return Some(Claim::Part(large, offset, len));
             }
             let left = self.left(&queue);
             if left > 0 {
                 let first = queue.next;
                 queue.next += share(left, queue.window.threads(), CLAIM);
                 queue.busy += 1;
-                return Some(Unit::Files(first, queue.next));
+                return Some(Claim::Files(first, queue.next));
             }
             if queue.busy == 0 || !self.shares {
                 break;
@@ -364,7 +364,7 @@ impl<'c> Crew<'c> {
 pub(super) const NAP: Duration = Duration::from_millis(50);
 
 /// Other workers must not wait for one that panicked.
-pub(super) struct StopOnPanic<'c>(pub(super) &'c Crew<'c>);
+pub(super) struct StopOnPanic<'c>(pub(super) &'c Claims<'c>);
 
 impl Drop for StopOnPanic<'_> {
     fn drop(&mut self) {

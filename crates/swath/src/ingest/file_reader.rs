@@ -67,7 +67,7 @@ struct Folder {
 }
 
 /// See the [module](self).
-pub(super) struct Hands<'l> {
+pub(super) struct FileReader<'l> {
     listing: &'l Listing,
     /// A change time below this, in seconds, lies before the call.
     old: i64,
@@ -100,7 +100,7 @@ const FOLDERS: usize = 4;
 /// descriptors has 64 places; to make it larger, the kernel waits for all processors.
 const DONE: usize = 48;
 
-impl<'l> Hands<'l> {
+impl<'l> FileReader<'l> {
     /// `began` is when the call did, in seconds since 1970; `share` is how many descriptors this
     /// worker may hold.
     pub(super) fn new(
@@ -390,7 +390,7 @@ impl<'l> Hands<'l> {
     }
 }
 
-impl Drop for Hands<'_> {
+impl Drop for FileReader<'_> {
     fn drop(&mut self) {
         self.let_go();
     }

@@ -9,7 +9,7 @@ use swath_os::file_ring::{FileDone, FileRing};
 use swath_plan::fallback::Fallback;
 use swath_plan::files::By;
 
-use super::hands::SMALL;
+use super::file_reader::SMALL;
 use crate::buffer::BufferPool;
 use crate::error::{Error, Result};
 use crate::timeline::Flight;
@@ -25,7 +25,7 @@ pub(super) enum Came {
 }
 
 /// One worker's ring, made when the first file has to be waited for.
-pub(super) struct Reaper {
+pub(super) struct InFlight {
     depth: u32,
     ring: Option<FileRing>,
     refused: Option<Fallback>,
@@ -53,7 +53,7 @@ pub(super) struct Landed {
     pub(super) flight: Flight,
 }
 
-impl Reaper {
+impl InFlight {
     /// With `depth` 0 there is none.
     pub(super) fn new(depth: u32) -> Self {
         Self { depth, ring: None, refused: None, begun: Vec::new(), calls: 0 }
@@ -83,7 +83,7 @@ impl Reaper {
         self.depth as usize
     }
 
-    pub(super) fn in_flight(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.ring.as_ref().map_or(0, FileRing::in_flight)
     }
 
@@ -171,7 +171,7 @@ impl Reaper {
         }
     }
 
-    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`.
+    /// FileReader a file that came, and is known to be whole and unchanged since `old`, to `put`.
     pub(super) fn take(
         &mut self,
         old: i64,
@@ -196,7 +196,7 @@ impl Reaper {
     }
 }
 
-impl Drop for Reaper {
+impl Drop for InFlight {
     fn drop(&mut self) {
         self.close();
     }
