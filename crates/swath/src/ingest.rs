@@ -1,10 +1,10 @@
 //! Reads many files: into one memory, or one after the other through a callback.
 //!
 //! ```text
-//! Files → listing → claims of workers → place: arena and table, or slabs and a callback
-//!                    │ page cache: open, read, look, close
-//!                    │ device: many in flight, whatever the number of cores
-//!                    └ large, odd, young: with care, large ones in parts
+//! Files → listing → claims → workers → destination: arena and table, or slabs and a callback
+//!                             │ page cache: open, read, look, close
+//!                             │ device: many in flight, whatever the number of cores
+//!                             └ large, odd, young: with care, large ones in parts
 //! ```
 //!
 //! Nobody has to find the best number of threads: files in the page cache are read by one worker
@@ -31,11 +31,14 @@ mod report;
 mod second_look;
 mod sort_names;
 mod stream;
+mod summary;
 mod utf8;
 mod walk;
 mod worker;
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::Scope;
 use std::time::{Duration, Instant, SystemTime};
 
 pub use arena::Arena;
@@ -45,15 +48,16 @@ pub use options::{Content, Delivery, Failures, FileOrder, IngestOptions, OpenedB
 pub use report::{IngestReport, OrderGain, SystemCalls, TimedFiles};
 pub use stream::Part;
 
-use claims::Claims;
+use claims::{Claims, StopOnPanic};
 use collect::{Results, ToArena};
+use destination::Destination;
 use file_order::Order;
 use listing::Listing;
-use worker::run;
-
-use swath_plan::fallback::Fallback;
+use summary::Summary;
+use worker::Worker;
 
 use crate::error::{Error, Result};
+use crate::threads::{self, Separate};
 
 /// Reads files into one memory: a folder with everything below it, a list, a pattern.
 ///
@@ -136,14 +140,14 @@ impl IngestOptions {
             // Those of other workers, who may have read all of it.
             claims.tell();
             failure = claims.failure();
-            parts.add(summary(claims));
+            parts.add(Summary::of(claims));
             let files = places.map_or(0, <[u32]>::len) as u64;
             timed.push(TimedFiles { files, elapsed: started.elapsed() });
             if failure.is_some() {
                 break;
             }
         }
-        let populated = store.populated.load(std::sync::atomic::Ordering::Relaxed);
+        let populated = store.populated.load(Ordering::Relaxed);
         let (pages, used) = store.into_pages();
         if let Some(error) = failure {
             if let Some(pages) = pages {
@@ -231,57 +235,116 @@ fn rounds(order: &Option<Order>) -> Vec<Option<&[u32]>> {
     }
 }
 
-/// What a claims leaves for the report.
-#[derive(Default)]
-struct Summary {
-    tally: report::Tally,
-    threads: usize,
-    queue_depth: u64,
-    fallbacks: Vec<Fallback>,
-}
-
-fn summary(claims: Claims<'_>) -> Summary {
-    let threads = claims.most_threads();
-    let ring_depth = u64::from(claims.ring_depth());
-    let tally = claims.tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let fallbacks = claims.fallbacks.into_inner().unwrap_or_else(PoisonError::into_inner);
-    // A ring each, or a thread each.
-    let each = if tally.ring_files > 0 { ring_depth } else { 1 };
-    Summary { tally, threads, queue_depth: threads as u64 * each, fallbacks }
-}
-
-impl Summary {
-    fn add(&mut self, other: Self) {
-        self.tally.add(other.tally);
-        self.threads = self.threads.max(other.threads);
-        self.queue_depth = self.queue_depth.max(other.queue_depth);
-        self.fallbacks.extend(other.fallbacks);
+/// One worker: claims, one after the other, until nothing is left.
+fn work<'e, P: Destination + 'e>(mut worker: Worker<'_, 'e, P>, claims: &Claims<'_>) {
+    let _stop = StopOnPanic(claims);
+    let mut again = false;
+    loop {
+        if claims.is_drained() {
+            // What comes by the ring may be a large file, that others could help with.
+            worker.drain();
+        }
+        match claims.next(again) {
+            Some(claim) => {
+                worker.claimed(claim);
+                again = true;
+            }
+            None if worker.has_files_left() => {
+                worker.drain();
+                again = false;
+            }
+            None => break,
+        }
     }
+    worker.end();
+}
 
-    fn fill_in(self, report: &mut IngestReport, options: &IngestOptions) {
-        self.tally.fill_in(report);
-        report.workers = self.threads as u64;
-        report.queue_depth = self.queue_depth;
-        report.fallbacks.extend(options.noted());
-        report.fallbacks.extend(self.fallbacks);
-        let cores = options.cores();
-        report.profile = options.profile().map(|profile| profile.name().to_owned());
-        report.fallbacks.extend(options.out_of_range());
-        report.reason = match (report.misses, report.ring_files) {
-            _ if report.files == 0 => String::from("there was nothing to read"),
-            (0, _) => format!("all in the page cache: {}", workers(self.threads)),
-            (_, 0) if self.threads > cores => {
-                format!("not in the page cache, no ring: {} threads wait", self.threads)
-            }
-            (_, 0) if report.calls.ring > 0 => {
-                String::from("not in the page cache, and young: by rings, then looked at twice")
-            }
-            (_, 0) => format!("hardly any miss of the page cache: {}", workers(self.threads)),
-            _ => String::from("not in the page cache: rings with many files in flight"),
-        };
+/// What the workers of one ingest are made from.
+struct Team<'e, P> {
+    claims: &'e Claims<'e>,
+    make: &'e (dyn Fn() -> P + Sync + 'e),
+    /// The number of the thread that is started next.
+    next: AtomicUsize,
+}
+
+impl<'e, P: Destination + 'e> Team<'e, P> {
+    fn new(claims: &'e Claims<'e>, make: &'e (dyn Fn() -> P + Sync + 'e)) -> Self {
+        Self { claims, make, next: AtomicUsize::new(1) }
     }
 }
 
-fn workers(count: usize) -> String {
-    if count == 1 { String::from("1 worker") } else { format!("{count} workers") }
+impl<P: Destination> Separate for Team<'_, P> {
+    fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, _slot: usize) {
+        let start = Starter { scope, team: self };
+        work(Worker::new(start, (self.make)(), false), self.claims);
+    }
+}
+
+/// How workers are started: those of the beginning, and more of them when files have to be waited
+/// for.
+struct Starter<'s, 'e, P> {
+    scope: &'s Scope<'s, 'e>,
+    team: &'e Team<'e, P>,
+}
+
+impl<P> Clone for Starter<'_, '_, P> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<P> Copy for Starter<'_, '_, P> {}
+
+impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
+    /// Those of the beginning, where `here` many are there without being started; returns how many
+    /// there are then.
+    fn first(self, here: usize) -> usize {
+        let (mut running, wanted) = (here, self.team.claims.threads());
+        while running < wanted && self.more() {
+            running += 1;
+        }
+        if running < wanted {
+            self.team.claims.only(running);
+        }
+        running
+    }
+
+    /// One worker more.
+    fn more(self) -> bool {
+        // Relaxed: it numbers them, and publishes nothing else.
+        let slot = self.team.next.fetch_add(1, Ordering::Relaxed);
+        let started = threads::start_separate(self.scope, slot, self.team);
+        if let Err(error) = &started {
+            self.team.claims.not_started(error);
+        }
+        started.is_ok()
+    }
+}
+
+/// Runs workers until nothing is left. This thread is one of them, and fills `to`.
+fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
+    let team = Team::new(claims, make);
+    std::thread::scope(|scope| {
+        let start = Starter { scope, team: &team };
+        start.first(1);
+        work(Worker::new(start, to, true), claims);
+    });
+}
+
+/// Runs workers until nothing is left, while this thread does `work`. Returns `false`, and has not
+/// begun it, where not one worker can be started: `work` would wait for what nobody reads.
+fn run_beside<P: Destination>(
+    claims: &Claims<'_>,
+    make: &(dyn Fn() -> P + Sync),
+    work: &mut dyn FnMut(),
+) -> bool {
+    let team = Team::new(claims, make);
+    std::thread::scope(|scope| {
+        let there = Starter { scope, team: &team }.first(0) > 0;
+        if there {
+            let _stop = StopOnPanic(claims);
+            work();
+        }
+        there
+    })
 }

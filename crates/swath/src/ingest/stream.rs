@@ -20,10 +20,10 @@ use slabs::{Exchange, Piece, Slab, Slabs, ToSlabs};
 use super::claims::{Claims, NAP};
 use super::file_reader::SMALL;
 use super::listing::Listing;
-use super::options::{Content, Delivery, FileOrder, IngestOptions};
+use super::options::{Content, Delivery, Failures, FileOrder, IngestOptions};
 use super::report::IngestReport;
-use super::worker::{run, run_beside};
-use super::{Failures, summary};
+use super::summary::Summary;
+use super::{run, run_beside};
 use crate::error::Error;
 use crate::timeline::{Activity, Recorder};
 
@@ -289,7 +289,7 @@ pub(super) fn stream<E: From<Error>>(
         let why = "a stream reads in the order given";
         report.fallbacks.push(Fallback::Unused { what: "order", why });
     }
-    summary(claims).fill_in(&mut report, options);
+    Summary::of(claims).fill_in(&mut report, options);
     match options.failures {
         Failures::Skip => report.skipped = failed,
         Failures::Fail | Failures::Collect => report.failed = failed,

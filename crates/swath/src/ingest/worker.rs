@@ -11,14 +11,13 @@ mod large;
 
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::Scope;
 use std::time::Instant;
 
 use rustix::io::Errno;
 use swath_plan::files::{By, Opener, Probe, Way};
 
-use super::claims::{Claim, Claims, StopOnPanic};
+use super::Starter;
+use super::claims::{Claim, Claims};
 use super::destination::Destination;
 use super::file_reader::{Call, FileReader, Outcome, SMALL, Wait};
 use super::in_flight::{Came, InFlight, Landed};
@@ -26,100 +25,10 @@ use super::options::{Content, Failures, OpenedBy};
 use super::second_look::refused;
 use super::utf8;
 use crate::error::{Error, Result};
-use crate::threads::{self, Separate};
 use crate::timeline::{Activity, Flights};
 
-/// What the workers of one ingest are made from.
-struct Team<'e, P> {
-    claims: &'e Claims<'e>,
-    make: &'e (dyn Fn() -> P + Sync + 'e),
-    /// The number of the thread that is started next.
-    next: AtomicUsize,
-}
-
-impl<'e, P: Destination + 'e> Team<'e, P> {
-    fn new(claims: &'e Claims<'e>, make: &'e (dyn Fn() -> P + Sync + 'e)) -> Self {
-        Self { claims, make, next: AtomicUsize::new(1) }
-    }
-}
-
-impl<P: Destination> Separate for Team<'_, P> {
-    fn run<'scope, 'env>(&'env self, scope: &'scope Scope<'scope, 'env>, _slot: usize) {
-        Worker::new(Starter { scope, team: self }, (self.make)(), false).run();
-    }
-}
-
-/// How workers are started: those of the beginning, and more of them when files have to be waited
-/// for.
-struct Starter<'s, 'e, P> {
-    scope: &'s Scope<'s, 'e>,
-    team: &'e Team<'e, P>,
-}
-
-impl<P> Clone for Starter<'_, '_, P> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<P> Copy for Starter<'_, '_, P> {}
-
-impl<'e, P: Destination + 'e> Starter<'_, 'e, P> {
-    /// Those of the beginning, where `here` many are there without being started; returns how many
-    /// there are then.
-    fn first(self, here: usize) -> usize {
-        let (mut running, wanted) = (here, self.team.claims.threads());
-        while running < wanted && self.more() {
-            running += 1;
-        }
-        if running < wanted {
-            self.team.claims.only(running);
-        }
-        running
-    }
-
-    /// One worker more.
-    fn more(self) -> bool {
-        // Relaxed: it numbers them, and publishes nothing else.
-        let slot = self.team.next.fetch_add(1, Ordering::Relaxed);
-        let started = threads::start_separate(self.scope, slot, self.team);
-        if let Err(error) = &started {
-            self.team.claims.not_started(error);
-        }
-        started.is_ok()
-    }
-}
-
-/// Runs workers until nothing is left. This thread is one of them, and fills `to`.
-pub(super) fn run<P: Destination>(claims: &Claims<'_>, make: &(dyn Fn() -> P + Sync), to: P) {
-    let team = Team::new(claims, make);
-    std::thread::scope(|scope| {
-        let start = Starter { scope, team: &team };
-        start.first(1);
-        Worker::new(start, to, true).run();
-    });
-}
-
-/// Runs workers until nothing is left, while this thread does `work`. Returns `false`, and has not
-/// begun it, where not one worker can be started: `work` would wait for what nobody reads.
-pub(super) fn run_beside<P: Destination>(
-    claims: &Claims<'_>,
-    make: &(dyn Fn() -> P + Sync),
-    work: &mut dyn FnMut(),
-) -> bool {
-    let team = Team::new(claims, make);
-    std::thread::scope(|scope| {
-        let there = Starter { scope, team: &team }.first(0) > 0;
-        if there {
-            let _stop = StopOnPanic(claims);
-            work();
-        }
-        there
-    })
-}
-
 /// See the [module](self).
-struct Worker<'s, 'e, P> {
+pub(super) struct Worker<'s, 'e, P> {
     claims: &'e Claims<'e>,
     reader: FileReader<'e>,
     to: P,
@@ -138,7 +47,7 @@ struct Worker<'s, 'e, P> {
 }
 
 impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
-    fn new(start: Starter<'s, 'e, P>, to: P, here: bool) -> Self {
+    pub(super) fn new(start: Starter<'s, 'e, P>, to: P, here: bool) -> Self {
         let claims = start.team.claims;
         let reader =
             FileReader::new(claims.listing, claims.began, claims.share(), claims.recorder());
@@ -165,37 +74,29 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         }
     }
 
-    /// Works until nothing is left.
-    fn run(mut self) {
-        let _stop = StopOnPanic(self.claims);
-        let mut again = false;
-        loop {
-            if self.claims.is_drained() {
-                // What comes by the ring may be a large file, that others could help with.
-                self.drain();
+    /// Does one claim.
+    pub(super) fn claimed(&mut self, claim: Claim) {
+        self.reader.recorder.waited();
+        match claim {
+            Claim::Files(first, end) => {
+                self.files(first, end);
+                self.to.pause();
+                self.reader.recorder.waited();
             }
-            let Some(unit) = self.claims.next(again) else {
-                if self.in_flight.count() == 0 && self.later.is_empty() {
-                    break;
-                }
-                self.drain();
-                again = false;
-                continue;
-            };
-            again = true;
-            self.reader.recorder.waited();
-            match unit {
-                Claim::Files(first, end) => {
-                    self.files(first, end);
-                    self.to.pause();
-                    self.reader.recorder.waited();
-                }
-                Claim::Part(large, offset, len) => self.part(&large, offset, len),
-            }
-            if self.here {
-                self.claims.tell();
-            }
+            Claim::Part(large, offset, len) => self.part(&large, offset, len),
         }
+        if self.here {
+            self.claims.tell();
+        }
+    }
+
+    /// Whether files are on their way, or wait to be read once more.
+    pub(super) fn has_files_left(&self) -> bool {
+        self.in_flight.count() > 0 || !self.later.is_empty()
+    }
+
+    /// Closes what is open, and says what was done.
+    pub(super) fn end(mut self) {
         if let Some((_, file)) = self.large.take() {
             self.reader.done_with(file);
         }
@@ -207,6 +108,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
         self.claims.count(self.reader.tally);
     }
 
+    /// Reads the files at places `first .. end` of the order.
     fn files(&mut self, first: usize, end: usize) {
         let before = self.reader.tally.bytes;
         for place in first..end {
@@ -259,8 +161,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             Way::Cached => Wait::Never,
             Way::Device => Wait::ForDevice,
         };
-        let waits = self.in_flight.count() > 0 || !self.later.is_empty();
-        if waits && !self.to.is_ready(index) {
+        if self.has_files_left() && !self.to.is_ready(index) {
             // The file that everybody waits for may be on its way here.
             self.drain();
         }
@@ -371,7 +272,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
 
     /// Waits for all files that are on their way, then reads those that did not come whole: the
     /// first ones first, for that is what a stream waits for.
-    fn drain(&mut self) {
+    pub(super) fn drain(&mut self) {
         while self.in_flight.count() > 0 {
             self.reap(self.in_flight.count());
         }

@@ -19,7 +19,7 @@ use crate::timeline::Activity;
 impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
     /// Reads a file that is large or out of the ordinary.
     pub(super) fn careful(&mut self, index: usize, file: OwnedFd) -> Result<()> {
-        if !P::SHARED && (self.in_flight.count() > 0 || !self.later.is_empty()) {
+        if !P::SHARED && self.has_files_left() {
             // Here room may be waited for, and whoever has all of it waits for the files before
             // this one: some of them may be on their way to this worker.
             self.drain();
