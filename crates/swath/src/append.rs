@@ -34,37 +34,37 @@
 //! other.
 
 mod commit;
+mod fork;
 mod iter;
 mod manifest;
 mod opened;
 mod options;
 mod ordered;
-mod origin;
 mod output;
-mod part;
 mod pool;
-mod scope;
 mod sequence;
-mod shared;
+mod spawn;
+mod start_offset;
 mod strand;
+mod unplaced;
 mod writer;
 
 use std::path::Path;
 
 pub use commit::Committed;
+pub use fork::{Append, Fork};
 pub use iter::{AppendTo, Out};
 pub use opened::Opened;
 pub use options::{AppendOptions, ExtentChecksums, Mode};
 pub use ordered::{
     Direct, Ordered, OrderedOptions, OrderedReport, Ticket, ordered, ordered_to,
 };
-pub use output::{Append, Fork};
-pub use scope::Scope;
+pub use spawn::Scope;
 pub use swath_plan::segment::index::Index as ExtentIndex;
 pub use writer::Writer;
 
 use crate::append::manifest::Entries;
-use crate::append::shared::Target;
+use crate::append::output::Target;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::{Draft, FileKind, Folder, move_range};
 

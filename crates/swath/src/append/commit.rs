@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::{Entries, names};
-use crate::append::origin::Origin;
-use crate::append::part::Part;
+use crate::append::output::{Counters, Output, Target, dropped, lock, lost};
 use crate::append::sequence::{End, Sequence};
-use crate::append::shared::{Counters, Shared, Target, dropped, lock, lost};
-use crate::append::strand::{Parts, Strand};
+use crate::append::start_offset::StartOffset;
+use crate::append::strand::{Strand, Written};
+use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::together::together;
 
@@ -47,12 +47,12 @@ pub(super) struct Root {
     pub(super) entries: Entries,
 }
 
-fn report(shared: &Shared, bytes: u64, extents: usize) -> Committed {
-    let counters = &shared.counters;
+fn report(output: &Output, bytes: u64, extents: usize) -> Committed {
+    let counters = &output.counters;
     Committed {
         bytes,
         extents: extents as u64,
-        logs: shared.log_files().len() as u64,
+        logs: output.log_files().len() as u64,
         forks: Counters::get(&counters.forks),
         steals: Counters::get(&counters.steals),
         in_place: Counters::get(&counters.in_place),
@@ -63,123 +63,123 @@ fn report(shared: &Shared, bytes: u64, extents: usize) -> Committed {
 }
 
 /// Makes one strand of everything that was written, and leaves an empty one.
-fn take_strand(shared: &Shared, root: &mut Root) -> Result<Box<Strand>> {
-    if let Some(error) = shared.failure() {
+fn take_strand(output: &Output, root: &mut Root) -> Result<Box<Strand>> {
+    if let Some(error) = output.failure() {
         return Err(error);
     }
-    let stand_in = Strand::stand_in(shared);
+    let stand_in = Strand::stand_in(output);
     let last = std::mem::replace(&mut root.strand, stand_in);
-    let (strand, end) = root.sequence.close(shared, last)?;
+    let (strand, end) = root.sequence.close(output, last)?;
     match end {
         End::Well => Ok(strand),
         End::Failed(never) => match never {},
-        End::Panicked(_) | End::Dropped => Err(shared.fail(dropped(shared))),
+        End::Panicked(_) | End::Dropped => Err(output.fail(dropped(output))),
     }
 }
 
-pub(super) fn commit(shared: &Shared, root: &mut Root) -> Result<Committed> {
-    let strand = take_strand(shared, root)?;
-    let base = strand.origin().known().ok_or_else(|| shared.fail(lost(shared)))?;
-    let taken = strand.into_parts(shared)?;
-    if let Some(error) = shared.failure() {
+pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
+    let strand = take_strand(output, root)?;
+    let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
+    let taken = strand.into_written(output)?;
+    if let Some(error) = output.failure() {
         return Err(error);
     }
-    let target = shared.target().take();
+    let target = output.target().take();
     match target {
         Some(Target::File(draft)) => {
             let len = base + taken.len;
-            land(shared, taken, base)?;
-            named(shared, len, || draft.commit(len))?;
-            let report = report(shared, len, 1);
-            shared.release_logs();
+            land(output, taken, base)?;
+            named(output, len, || draft.commit(len))?;
+            let report = report(output, len, 1);
+            output.release_logs();
             Ok(report)
         }
         Some(Target::Folder(mut folder)) => {
-            root.entries.push(shared, taken.parts)?;
-            let manifest = root.entries.manifest(shared)?;
-            named(shared, manifest.len(), || {
+            root.entries.push(output, taken.pieces)?;
+            let manifest = root.entries.manifest(output)?;
+            named(output, manifest.len(), || {
                 folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
             })?;
             folder.finish();
-            Ok(report(shared, manifest.len(), manifest.extents().len()))
+            Ok(report(output, manifest.len(), manifest.extents().len()))
         }
-        None => Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
+        None => Err(Error::new(Operation::Commit, Reason::Invalid, &output.path)),
     }
 }
 
 /// The step that gives `len` bytes their name.
-fn named<T>(shared: &Shared, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
-    shared.observer.hooks().commit(&shared.path, len, commit)
+fn named<T>(output: &Output, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
+    output.observer.hooks().commit(&output.path, len, commit)
 }
 
-/// Moves all to their places, several parts at one time if that is much.
-fn land(shared: &Shared, taken: Parts, base: u64) -> Result<()> {
+/// Moves all to their places, several pieces at one time if that is much.
+fn land(output: &Output, taken: Written, base: u64) -> Result<()> {
     const MUCH: u64 = 4 << 20;
-    shared.place(&taken.tail, base + taken.len - taken.tail.len() as u64)?;
-    let len: u64 = taken.parts.iter().map(Piece::len).sum();
-    let places = taken.parts.into_iter().scan(base + taken.landed, |offset, part| {
+    output.place(&taken.tail, base + taken.len - taken.tail.len() as u64)?;
+    let len: u64 = taken.pieces.iter().map(Piece::len).sum();
+    let places = taken.pieces.into_iter().scan(base + taken.landed, |offset, piece| {
         let here = *offset;
-        *offset += part.len();
-        Some((part, here))
+        *offset += piece.len();
+        Some((piece, here))
     });
     if len < MUCH {
-        return places.into_iter().try_for_each(|(part, offset)| shared.land(part, offset));
+        return places.into_iter().try_for_each(|(piece, offset)| output.land(piece, offset));
     }
     // Blocks are shared without being touched: one call for all of an extent.
     let mut pieces = Vec::new();
-    for (part, offset) in places {
-        if !shared.share(&part, offset)? {
-            pieces.extend(cut(part, offset));
+    for (piece, offset) in places {
+        if !output.share(&piece, offset)? {
+            pieces.extend(cut(piece, offset));
         }
     }
     let pieces: Vec<_> = pieces.into_iter().map(|piece| Mutex::new(Some(piece))).collect();
     let land = |(): &mut (), at: usize| match lock(&pieces[at]).take() {
-        Some((part, offset)) => shared.land(part, offset),
+        Some((piece, offset)) => output.land(piece, offset),
         None => Ok(()),
     };
     together(pieces.len(), || (), land)
 }
 
 /// Cuts a long extent of a log, so that several workers can move it.
-fn cut(part: Part, offset: u64) -> Vec<(Part, u64)> {
+fn cut(piece: Unplaced, offset: u64) -> Vec<(Unplaced, u64)> {
     const MOST: u64 = 64 << 20;
-    match part {
-        Part::Log { extent, crc } if extent.len > MOST => (0..extent.len.div_ceil(MOST))
+    match piece {
+        Unplaced::Log { extent, crc } if extent.len > MOST => (0..extent.len.div_ceil(MOST))
             .map(|index| {
                 let skip = index * MOST;
                 let mut piece = extent;
                 piece.offset += skip;
                 piece.len = MOST.min(extent.len - skip);
-                (Part::Log { extent: piece, crc }, offset + skip)
+                (Unplaced::Log { extent: piece, crc }, offset + skip)
             })
             .collect(),
-        part => vec![(part, offset)],
+        piece => vec![(piece, offset)],
     }
 }
 
-pub(super) fn checkpoint(shared: &Shared, root: &mut Root) -> Result<Committed> {
-    let strand = take_strand(shared, root)?;
-    let base = strand.origin().known().ok_or_else(|| shared.fail(lost(shared)))?;
-    let taken = strand.into_parts(shared)?;
+pub(super) fn checkpoint(output: &Output, root: &mut Root) -> Result<Committed> {
+    let strand = take_strand(output, root)?;
+    let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
+    let taken = strand.into_written(output)?;
     let len = base + taken.len;
-    let extents = match &mut *shared.target() {
+    let extents = match &mut *output.target() {
         Some(Target::File(draft)) => {
-            land(shared, taken, base)?;
-            let named = named(shared, len, || draft.checkpoint(len));
-            named.map_err(|error| shared.fail(error))?;
+            land(output, taken, base)?;
+            let named = named(output, len, || draft.checkpoint(len));
+            named.map_err(|error| output.fail(error))?;
             1
         }
         Some(Target::Folder(folder)) => {
-            root.entries.push(shared, taken.parts)?;
-            let manifest = root.entries.manifest(shared)?;
-            let named = named(shared, manifest.len(), || {
+            root.entries.push(output, taken.pieces)?;
+            let manifest = root.entries.manifest(output)?;
+            let named = named(output, manifest.len(), || {
                 folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
             });
-            named.map_err(|error| shared.fail(error))?;
+            named.map_err(|error| output.fail(error))?;
             manifest.extents().len()
         }
-        None => return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)),
+        None => return Err(Error::new(Operation::Commit, Reason::Invalid, &output.path)),
     };
-    root.strand = Strand::new(shared, Origin::at(len));
-    Ok(report(shared, len, extents))
+    root.strand = Strand::new(output, StartOffset::at(len));
+    Ok(report(output, len, extents))
 }

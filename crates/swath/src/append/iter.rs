@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::iter::IndexedParallelIterator;
 use rayon::iter::plumbing::{Consumer, Folder, Reducer};
 
-use crate::append::origin::Origin;
-use crate::append::output::Append;
+use crate::append::fork::Append;
+use crate::append::output::{Output, lost};
 use crate::append::sequence::{End, Ended};
-use crate::append::shared::{Shared, lost};
+use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::append::writer::Writer;
 use crate::error::Error;
@@ -84,7 +84,7 @@ pub trait Out: sealed::Sealed {
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for &crate::append::output::Append {}
+    impl Sealed for &crate::append::fork::Append {}
     impl Sealed for &mut crate::append::writer::Writer<'_> {}
 }
 
@@ -114,13 +114,13 @@ where
     F: Fn(I::Item, &mut Writer<'a>) -> result::Result<(), E> + Sync + Send,
     E: Send,
 {
-    let shared = w.shared();
+    let output = w.output();
     let strand = w.take_strand();
     let failed_from = AtomicUsize::new(usize::MAX);
-    let loop_ = Loop { shared, write, failed_from: &failed_from };
-    // Panics of items and of what makes them are caught in `Part`. One that comes from elsewhere
+    let loop_ = Loop { output, write, failed_from: &failed_from };
+    // Panics of items and of what makes them are caught in `Writing`. One that comes from elsewhere
     // in the iterator takes the strand with it: then nothing can be committed any more.
-    let lost = Lost { shared, is_lost: true };
+    let lost = Lost { output, is_lost: true };
     let start = InOrder { run: loop_, start: Start::Here(strand), end: None, index: 0 };
     let ended = items.drive(start);
     lost.found();
@@ -134,7 +134,7 @@ where
 
 /// Dropped while it is lost, by a panic, it poisons the output.
 struct Lost<'a> {
-    shared: &'a Shared,
+    output: &'a Output,
     is_lost: bool,
 }
 
@@ -147,14 +147,14 @@ impl Lost<'_> {
 impl Drop for Lost<'_> {
     fn drop(&mut self) {
         if self.is_lost {
-            self.shared.fail_untold(lost(self.shared));
+            self.output.fail_untold(lost(self.output));
         }
     }
 }
 
 /// What all parts of one loop share.
 struct Loop<'l, 'a, F> {
-    shared: &'a Shared,
+    output: &'a Output,
     write: &'l F,
     /// The first item of the leftmost part that failed: parts behind it need not begin.
     failed_from: &'l AtomicUsize,
@@ -173,7 +173,7 @@ enum Start {
     /// It goes on with this strand: the leftmost part.
     Here(Box<Strand>),
     /// Behind the part before it.
-    Behind(Arc<Origin>),
+    Behind(Arc<StartOffset>),
 }
 
 /// One part of the items, before its first item.
@@ -181,7 +181,7 @@ struct InOrder<'l, 'a, F> {
     run: Loop<'l, 'a, F>,
     start: Start,
     /// Where the next part begins; none behind the last.
-    end: Option<Arc<Origin>>,
+    end: Option<Arc<StartOffset>>,
     /// Which item it begins with.
     index: usize,
 }
@@ -191,22 +191,22 @@ where
     F: Fn(T, &mut Writer<'a>) -> result::Result<(), E> + Sync + Send,
     E: Send,
 {
-    type Folder = Part<Self, E>;
+    type Folder = Writing<Self, E>;
     type Reducer = Behind<'a>;
     type Result = Ended<E>;
 
     fn split_at(self, index: usize) -> (Self, Self, Behind<'a>) {
-        let middle = Origin::unknown();
+        let middle = StartOffset::unknown();
         let run = self.run;
         let right_start = Start::Behind(Arc::clone(&middle));
         let right =
             InOrder { run, start: right_start, end: self.end, index: self.index + index };
         let left = InOrder { run, start: self.start, end: Some(middle), index: self.index };
-        (left, right, Behind { shared: run.shared })
+        (left, right, Behind { output: run.output })
     }
 
-    fn into_folder(self) -> Part<Self, E> {
-        Part { consumer: self, strand: None, end: End::Well }
+    fn into_folder(self) -> Writing<Self, E> {
+        Writing { consumer: self, strand: None, end: End::Well }
     }
 
     fn full(&self) -> bool {
@@ -215,13 +215,13 @@ where
 }
 
 /// One part of the items, being written.
-struct Part<C, E> {
+struct Writing<C, E> {
     consumer: C,
     strand: Option<Box<Strand>>,
     end: End<E>,
 }
 
-impl<'l, 'a, F, E> Part<InOrder<'l, 'a, F>, E> {
+impl<'l, 'a, F, E> Writing<InOrder<'l, 'a, F>, E> {
     fn fail(&mut self, end: End<E>) {
         self.end = end;
         // Relaxed: whoever sees it late only does work that is then dropped.
@@ -234,15 +234,15 @@ impl<'l, 'a, F, E> Part<InOrder<'l, 'a, F>, E> {
             return strand;
         }
         let run = self.consumer.run;
-        let nowhere = Start::Behind(Origin::unknown());
+        let nowhere = Start::Behind(StartOffset::unknown());
         match std::mem::replace(&mut self.consumer.start, nowhere) {
             Start::Here(strand) => strand,
-            Start::Behind(origin) => Strand::new(run.shared, origin),
+            Start::Behind(start) => Strand::new(run.output, start),
         }
     }
 }
 
-impl<'a, F, T, E> Folder<T> for Part<InOrder<'_, 'a, F>, E>
+impl<'a, F, T, E> Folder<T> for Writing<InOrder<'_, 'a, F>, E>
 where
     F: Fn(T, &mut Writer<'a>) -> result::Result<(), E>,
     E: Send,
@@ -251,7 +251,7 @@ where
 
     fn consume(mut self, item: T) -> Self {
         let run = self.consumer.run;
-        let mut w = Writer::new(run.shared, self.take_strand());
+        let mut w = Writer::new(run.output, self.take_strand());
         let result = catch_unwind(AssertUnwindSafe(|| (run.write)(item, &mut w)));
         self.strand = Some(w.into_strand());
         match result {
@@ -281,9 +281,9 @@ where
     fn complete(mut self) -> Ended<E> {
         let run = self.consumer.run;
         let mut strand = self.take_strand();
-        strand.settle(run.shared);
+        strand.settle(run.output);
         if let (End::Well, Some(next)) = (&self.end, &self.consumer.end) {
-            next.follow(strand.origin(), strand.len());
+            next.follow(strand.start(), strand.len());
         }
         Ended { strand, end: self.end }
     }
@@ -296,18 +296,18 @@ where
 
 /// Puts the right part behind the left one, unless that failed.
 struct Behind<'a> {
-    shared: &'a Shared,
+    output: &'a Output,
 }
 
 impl<E> Reducer<Ended<E>> for Behind<'_> {
     fn reduce(self, mut left: Ended<E>, right: Ended<E>) -> Ended<E> {
         if matches!(left.end, End::Well) {
-            if let Err(error) = left.strand.absorb(self.shared, *right.strand) {
-                self.shared.fail_untold(error);
+            if let Err(error) = left.strand.absorb(self.output, *right.strand) {
+                self.output.fail_untold(error);
             }
             left.end = right.end;
         } else {
-            right.strand.discard(self.shared);
+            right.strand.discard(self.output);
         }
         left
     }

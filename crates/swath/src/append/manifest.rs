@@ -1,11 +1,11 @@
-//! From parts of logs to the manifest of a folder.
+//! From pieces of logs to the manifest of a folder.
 
 use swath_plan::extent::Extent;
 use swath_plan::segment::manifest::{Manifest, ManifestExtent, Segment};
 
 use crate::append::options::ExtentChecksums;
-use crate::append::part::Part;
-use crate::append::shared::Shared;
+use crate::append::output::Output;
+use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
 
 /// What the manifest says of segments that are complete, and of extents in serial order.
@@ -23,15 +23,15 @@ impl Entries {
         Self { old, extents }
     }
 
-    /// Puts logged parts behind everything. Contiguous ones become one extent.
-    pub(super) fn push(&mut self, shared: &Shared, parts: Vec<Part>) -> Result<()> {
+    /// Puts logged pieces behind everything. Contiguous ones become one extent.
+    pub(super) fn push(&mut self, output: &Output, pieces: Vec<Unplaced>) -> Result<()> {
         let old = u32::try_from(self.old.len()).unwrap_or(u32::MAX);
-        for part in parts {
-            let Part::Log { extent, crc } = part else {
-                return Err(Error::new(Operation::Commit, Reason::Invalid, &shared.path)
+        for piece in pieces {
+            let Unplaced::Log { extent, crc } = piece else {
+                return Err(Error::new(Operation::Commit, Reason::Invalid, &output.path)
                     .detail("bytes in memory have no segment"));
             };
-            let is_checked = shared.checksums == ExtentChecksums::Extents;
+            let is_checked = output.checksums == ExtentChecksums::Extents;
             let next = ManifestExtent {
                 segment: old + extent.log,
                 extent: Extent::between(extent.offset, extent.offset + extent.len),
@@ -49,8 +49,8 @@ impl Entries {
     }
 
     /// Checks everything and returns the manifest; segments that nobody needs are left out.
-    pub(super) fn manifest(&self, shared: &Shared) -> Result<Manifest> {
-        let logs = shared.log_files().into_iter().zip(shared.log_lens());
+    pub(super) fn manifest(&self, output: &Output) -> Result<Manifest> {
+        let logs = output.log_files().into_iter().zip(output.log_lens());
         let new = logs.map(|(log, len)| Segment { name: log.name.into(), len });
         let segments: Vec<Segment> = self.old.iter().cloned().chain(new).collect();
         let mut is_needed = vec![false; segments.len()];
@@ -68,7 +68,7 @@ impl Entries {
             it.segment = renumbered[it.segment as usize];
         }
         Manifest::new(kept, extents).map_err(|error| {
-            Error::new(Operation::Commit, Reason::Corrupt, &shared.path)
+            Error::new(Operation::Commit, Reason::Corrupt, &output.path)
                 .detail(format!("the manifest would be wrong: {error}"))
         })
     }

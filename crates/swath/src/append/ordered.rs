@@ -33,8 +33,8 @@
 
 mod map;
 mod options;
-mod shared;
 mod ticket;
+mod tickets;
 mod writers;
 
 use std::io::Write;
@@ -45,7 +45,7 @@ use std::time::Duration;
 
 use swath_plan::fallback::Fallback;
 
-use crate::append::ordered::shared::Shared;
+use crate::append::ordered::tickets::Tickets;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
 use crate::sink::direct::DirectFile;
@@ -105,9 +105,9 @@ impl OrderedOptions {
         let path = draft.path().to_owned();
         let is_direct = direct.is_some();
         let target = Target::file(file, direct, self.output.draft.durability);
-        let shared = Arc::new(Shared::new(path, target, self, fallbacks));
-        let writers = if is_direct { writers::start(&shared, IN_FLIGHT) } else { Vec::new() };
-        Ok(Ordered { shared, writers, draft: Some(draft) })
+        let tickets = Arc::new(Tickets::new(path, target, self, fallbacks));
+        let writers = if is_direct { writers::start(&tickets, IN_FLIGHT) } else { Vec::new() };
+        Ok(Ordered { tickets, writers, draft: Some(draft) })
     }
 
     /// As [`ordered_to`], with these options.
@@ -121,8 +121,8 @@ impl OrderedOptions {
             fallbacks.push(refused("it is a stream"));
         }
         let target = Target::stream(Box::new(writer));
-        let shared = Shared::new(name.as_ref().to_owned(), target, self, fallbacks);
-        Ordered { shared: Arc::new(shared), writers: Vec::new(), draft: None }
+        let tickets = Tickets::new(name.as_ref().to_owned(), target, self, fallbacks);
+        Ordered { tickets: Arc::new(tickets), writers: Vec::new(), draft: None }
     }
 }
 
@@ -132,7 +132,7 @@ impl OrderedOptions {
 /// file behind.
 #[derive(Debug)]
 pub struct Ordered {
-    shared: Arc<Shared>,
+    tickets: Arc<Tickets>,
     /// Threads that only write: a device wants more writes in flight than a program has workers.
     writers: Vec<JoinHandle<()>>,
     /// `None` for a stream, and once it is being committed.
@@ -181,8 +181,8 @@ impl Ordered {
     ///
     /// As [`ticket`](Self::ticket).
     pub fn ticket_within(&self, most: Duration) -> Result<Option<Ticket>> {
-        let taken = self.shared.take(most)?;
-        Ok(taken.map(|(index, bytes)| Ticket::new(Arc::clone(&self.shared), index, bytes)))
+        let taken = self.tickets.take(most)?;
+        Ok(taken.map(|(index, bytes)| Ticket::new(Arc::clone(&self.tickets), index, bytes)))
     }
 
     /// Writes what is left and gives the file its name, durably unless the options say otherwise.
@@ -200,15 +200,15 @@ impl Ordered {
     ///
     /// If the callback of progress did, on a thread that only writes ([`Direct::Yes`]).
     pub fn commit(mut self) -> Result<OrderedReport> {
-        let completed = self.shared.complete();
+        let completed = self.tickets.complete();
         if completed.is_ok() {
             // Who only writes may still have to tell of it.
             self.join();
         }
-        self.shared.end(&Failures::<Error>::default())?;
+        self.tickets.end(&Failures::<Error>::default())?;
         let written = completed?;
         if let Some(draft) = self.draft.take() {
-            self.shared.commit(draft, written.bytes)?;
+            self.tickets.commit(draft, written.bytes)?;
         }
         Ok(written)
     }
@@ -244,17 +244,17 @@ impl Ordered {
 
     /// What messages call it: the path, or the name of the stream.
     pub fn name(&self) -> &Path {
-        self.shared.name()
+        self.tickets.name()
     }
 
     /// So many workers are about to take tickets: widens a window that nobody named.
     pub(crate) fn widen(&self, workers: usize) {
-        self.shared.widen(workers);
+        self.tickets.widen(workers);
     }
 
     /// How a loop ended whose calls wrote here.
     pub(crate) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
-        self.shared.end(failures)
+        self.tickets.end(failures)
     }
 
     /// Waits for threads that have nothing to do any more.
@@ -265,16 +265,16 @@ impl Ordered {
         }
     }
 
-    fn shared(&self) -> &Shared {
-        &self.shared
+    fn tickets(&self) -> &Tickets {
+        &self.tickets
     }
 }
 
 impl Drop for Ordered {
     fn drop(&mut self) {
-        let error = Error::new(Operation::Write, Reason::Poisoned, self.shared.name());
+        let error = Error::new(Operation::Write, Reason::Poisoned, self.tickets.name());
         let error = error.detail("its writer was dropped or committed while a ticket was open");
-        self.shared.close(error);
+        self.tickets.close(error);
         self.join();
     }
 }

@@ -1,332 +1,434 @@
-//! An output that is being written: its root strand, owned forks, and the commit.
+//! What the strands of one output share: where bytes go, how much may wait, what went wrong.
 
-use std::convert::Infallible;
-use std::fmt;
-use std::io::{self, Write};
+use std::io;
 use std::mem;
-use std::path::Path;
-use std::result;
-use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use crate::append::commit::{self, Committed, Root};
-use crate::append::manifest::Entries;
-use crate::append::options::AppendOptions;
-use crate::append::origin::Origin;
-use crate::append::sequence::{End, Ended, Sequence, Slot};
-use crate::append::shared::{Shared, Target, dropped, to_io};
-use crate::append::strand::Strand;
-use crate::append::writer::{Writer, lend};
+use rustix::io::Errno;
+use swath_os::machine::memory_at_hand;
+use swath_os::memory::Pages;
+use swath_plan::extent::Extent;
+use swath_plan::segment::rope::{LogExtent, Rope};
+
+use crate::append::options::{AppendOptions, ExtentChecksums, Mode};
+use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::observe::Observer;
+use crate::sink::writeback;
+use crate::sink::{
+    Draft, Durability, Folder, FsFile, Moved, Preallocation, move_range, share_range,
+    write_all_at,
+};
+use crate::threads;
+use crate::timeline::Activity;
 
-/// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
-///
-/// Dropped without a commit, also by a panic, it leaves nothing behind.
-pub struct Append {
-    shared: Arc<Shared>,
-    root: Mutex<Root>,
+/// What is being written: its name comes at commit.
+#[derive(Debug)]
+pub(super) enum Target {
+    File(Draft),
+    Folder(Folder),
 }
 
-impl fmt::Debug for Append {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Append")
-            .field("path", &self.shared.path)
-            .field("mode", &self.shared.mode)
-            .finish_non_exhaustive()
+/// One log, lent to one strand at a time.
+#[derive(Debug)]
+struct Log {
+    index: u32,
+    file: Arc<dyn FsFile>,
+    len: u64,
+}
+
+/// A log that was made, for the manifest and for reading back what was spilled.
+#[derive(Debug, Clone)]
+pub(super) struct LogFile {
+    pub(super) name: String,
+    pub(super) file: Arc<dyn FsFile>,
+}
+
+#[derive(Debug, Default)]
+struct Logs {
+    all: Vec<LogFile>,
+    /// Those that no strand holds; the one given back last is taken first, so that a thread
+    /// mostly gets its own again.
+    free: Vec<Log>,
+}
+
+/// Counters for the report.
+#[derive(Debug, Default)]
+pub(super) struct Counters {
+    pub(super) forks: AtomicU64,
+    pub(super) steals: AtomicU64,
+    pub(super) in_place: AtomicU64,
+    pub(super) logged: AtomicU64,
+    pub(super) cloned: AtomicU64,
+    pub(super) copied: AtomicU64,
+}
+
+impl Counters {
+    // Relaxed throughout: figures for people, read after all strands have ended.
+    pub(super) fn add(counter: &AtomicU64, more: u64) {
+        counter.fetch_add(more, Ordering::Relaxed);
+    }
+
+    pub(super) fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
     }
 }
 
-impl Append {
-    pub(super) fn new(
-        options: &AppendOptions,
-        path: &Path,
-        target: Target,
-        base: u64,
-        entries: Entries,
-    ) -> Self {
-        let shared = Shared::new(options, path, target);
-        let strand = Strand::new(&shared, Origin::at(base));
-        let root = Root { strand, sequence: Sequence::new(), entries };
-        Self { shared: Arc::new(shared), root: Mutex::new(root) }
-    }
+/// See the [module](self).
+#[derive(Debug)]
+pub(super) struct Output {
+    pub(super) mode: Mode,
+    pub(super) path: PathBuf,
+    pub(super) buffer_size: usize,
+    pub(super) checksums: ExtentChecksums,
+    durability: Durability,
+    /// Where bytes go whose place is known; none for folders.
+    file: Option<Arc<dyn FsFile>>,
+    preallocation: Preallocation,
+    target: Mutex<Option<Target>>,
+    logs: Mutex<Logs>,
+    memory: u64,
+    /// Bytes of memory that pieces without a place take.
+    in_memory: AtomicU64,
+    spare_pages: Mutex<Vec<Pages>>,
+    pub(super) counters: Counters,
+    pub(super) observer: Observer,
+    /// What the first failure was, for everybody who comes later.
+    failed: OnceLock<String>,
+    /// The failure itself, if it struck where no caller could be told.
+    untold: Mutex<Option<Error>>,
+}
 
-    /// Calls `body` with the writer of the serial program. What it writes comes behind
-    /// everything that was written before.
-    ///
-    /// # Errors
-    ///
-    /// That of `body`. [`Reason::Busy`] if another strand is writing to this output.
-    pub fn scope<R, E, F>(&self, body: F) -> result::Result<R, E>
-    where
-        E: From<Error>,
-        F: FnOnce(&mut Writer<'_>) -> result::Result<R, E>,
-    {
-        let mut root = self.root()?;
-        lend(&self.shared, &mut root.strand, body)
-    }
+/// Pieces that wait in memory take this much each, but for small ones: one huge page.
+const PAGES_LEN: usize = 2 << 20;
 
-    /// Takes a place in the serial order, here, for an owned handle that may be sent anywhere:
-    /// what it writes comes behind everything written before this call, and before everything
-    /// written after it, whenever that happens.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::Busy`] if another strand is writing to this output.
-    ///
-    /// ```
-    /// use std::io::Write;
-    /// use swath::append::{self, AppendOptions};
-    ///
-    /// # let folder = tempfile::tempdir()?;
-    /// # let path = folder.path().join("out");
-    /// let mut out = append::create(&path)?;
-    /// let mut first = out.fork()?;
-    /// let second = out.fork()?;
-    /// let other = std::thread::spawn(move || {
-    ///     let mut second = second;
-    ///     second.write_all(b"second")?;
-    ///     second.finish().map_err(std::io::Error::from)
-    /// });
-    /// first.write_all(b"first ")?;
-    /// first.finish()?;
-    /// other.join().expect("it does not panic")?;
-    /// out.commit()?;
-    /// assert_eq!(std::fs::read(&path)?, b"first second");
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn fork(&self) -> Result<Fork> {
-        let mut root = self.root()?;
-        let Root { strand, sequence, .. } = &mut *root;
-        Ok(fork(&self.shared, strand, sequence))
-    }
-
-    /// Makes everything written so far, in serial order, durable under the output's name, and
-    /// goes on writing behind it. A crash later leaves at least this.
-    ///
-    /// Cost: [`Mode::Segments`](crate::append::Mode::Segments) syncs what is new and writes a manifest.
-    /// [`Mode::Plain`](crate::append::Mode::Plain) leaves a copy of the whole under the name: free where the
-    /// file system shares blocks (XFS, btrfs), else as dear as copying; so prefer segments for
-    /// logs.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; what makes a commit fail.
-    pub fn checkpoint(&self) -> Result<Committed> {
-        let mut root = self.root()?;
-        self.no_open_forks(&root, "finish them first: nothing is lost")?;
-        commit::checkpoint(&self.shared, &mut root)
-    }
-
-    /// Ends writing: the output is complete, and durable if that was asked for, under its name,
-    /// or, on an error, what was there before is still there.
-    ///
-    /// What was spilled lies in nameless files; many MiB of it are given back to the file system
-    /// by another worker, maybe after this returns.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::Busy`] if a fork is not finished: the output is discarded then, as with every
-    /// error. [`Reason::Poisoned`] if one was dropped or a write failed before;
-    /// [`Reason::OutcomeUnknown`] if the name was changed but the device did not confirm it; what
-    /// made writing fail, such as a full disk.
-    pub fn commit(self) -> Result<Committed> {
-        let mut root = self.root()?;
-        // Why something failed says more than what was left open because of it.
-        if let Some(error) = self.shared.failure() {
-            return Err(error);
-        }
-        self.no_open_forks(&root, "finish them before the commit, and write the output again")?;
-        commit::commit(&self.shared, &mut root)
-    }
-
-    /// Bytes written so far by strands that have ended, behind what was there before.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::Busy`] if a strand is writing.
-    pub fn position(&self) -> Result<u64> {
-        let root = self.root()?;
-        Ok(root.strand.len())
-    }
-
-    fn no_open_forks(&self, root: &Root, hint: &'static str) -> Result<()> {
-        match root.sequence.open() {
-            0 => Ok(()),
-            open => Err(Error::new(Operation::Commit, Reason::Busy, &self.shared.path)
-                .detail(format!("{open} forked handles are still writing"))
-                .hint(hint)),
+impl Output {
+    pub(super) fn new(options: &AppendOptions, path: &Path, target: Target) -> Self {
+        let file = match &target {
+            Target::File(draft) => Some(Arc::clone(draft.file())),
+            Target::Folder(_) => None,
+        };
+        Self {
+            mode: options.mode,
+            path: path.to_owned(),
+            buffer_size: options.buffer_size(),
+            checksums: options.checksums,
+            durability: options.output.draft.durability,
+            file,
+            preallocation: Preallocation::new(),
+            target: Mutex::new(Some(target)),
+            logs: Mutex::default(),
+            memory: memory(options.memory),
+            in_memory: AtomicU64::new(0),
+            spare_pages: Mutex::default(),
+            counters: Counters::default(),
+            observer: Observer::new(options.output.hooks.clone(), None),
+            failed: OnceLock::new(),
+            untold: Mutex::default(),
         }
     }
 
-    fn root(&self) -> Result<MutexGuard<'_, Root>> {
-        match self.root.try_lock() {
-            Ok(root) => Ok(root),
-            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
-            // To wait could be to wait for ever: it may be this very thread.
-            Err(TryLockError::WouldBlock) => {
-                Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
-                    .detail("another strand is writing to this output")
-                    .hint("write through the writer that the scope passed, or fork"))
+    /// Fails if anything failed before, or was cancelled: nothing written from then on could be committed.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.failed.get() {
+            None if self.observer.is_cancelled() => {
+                let error = Error::new(Operation::Write, Reason::Cancelled, &self.path);
+                Err(self.fail(error.detail("cancelled")))
+            }
+            None => Ok(()),
+            Some(first) => {
+                Err(Error::new(Operation::Write, Reason::Poisoned, &self.path).detail(first))
             }
         }
     }
-}
 
-impl Drop for Append {
-    fn drop(&mut self) {
-        self.shared.close();
-    }
-}
-
-/// Writes behind everything that was written before, as one strand.
-impl Write for &Append {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let mut root = self.root().map_err(to_io)?;
-        root.strand.write(&self.shared, bytes).map_err(to_io)?;
-        Ok(bytes.len())
+    /// Remembers that `error` happened and gives it back to be told.
+    pub(super) fn fail(&self, error: Error) -> Error {
+        // The first one wins; later ones follow from it.
+        let _ = self.failed.set(format!("an earlier operation failed: {error:?}"));
+        error
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Remembers `error` where nobody can be told before the commit.
+    pub(super) fn fail_untold(&self, error: Error) {
+        let error = self.fail(error);
+        lock(&self.untold).get_or_insert(error);
+    }
+
+    /// The output is given up, or has been committed: what it held for strands goes, and who still
+    /// has a fork of it is told.
+    pub(super) fn close(&self) {
+        let _ = self
+            .failed
+            .set(String::from("its output was dropped or committed while a fork was open"));
+        // Not under the locks: files are closed, pages unmapped.
+        let target = self.target().take();
+        let logs = mem::take(&mut *lock(&self.logs));
+        let pages = mem::take(&mut *lock(&self.spare_pages));
+        drop((target, logs, pages));
+    }
+
+    /// Returns why this cannot be committed, if it cannot.
+    pub(super) fn failure(&self) -> Option<Error> {
+        lock(&self.untold).take().or_else(|| self.check().err())
+    }
+
+    /// Puts bytes without a place behind `rope`: in memory while there is room, else spilled.
+    /// Segments always go to a log.
+    pub(super) fn keep(&self, rope: &mut Rope<Unplaced>, bytes: &[u8]) -> Result<()> {
+        if self.mode == Mode::Plain {
+            if rope.grow_last(|last| last.push(bytes)) {
+                return Ok(());
+            }
+            if let Some(mut pages) = self.take_memory(bytes.len()) {
+                pages.push(bytes);
+                rope.push(pages);
+                return Ok(());
+            }
+        }
+        let mut last = None;
+        rope.grow_last(|piece| {
+            last = piece.log();
+            false
+        });
+        rope.push(self.log(bytes, last)?);
         Ok(())
     }
-}
 
-/// Writes behind everything that was written before, as one strand.
-impl Write for Append {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        (&mut &*self).write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-fn fork(
-    shared: &Arc<Shared>,
-    current: &mut Box<Strand>,
-    sequence: &mut Sequence<Infallible>,
-) -> Fork {
-    let stand_in = Strand::stand_in(shared);
-    let forked = sequence.fork(shared, mem::replace(current, stand_in));
-    *current = forked.after;
-    Fork {
-        shared: Arc::clone(shared),
-        slot: forked.slot,
-        strand: Some(forked.branch),
-        sequence: Sequence::new(),
-    }
-}
-
-/// An owned place in the serial order: for threads, for C, for Python.
-///
-/// Dropped before it is [finished](Self::finish), also by a panic, it poisons the output: what
-/// comes behind it has no place, so the commit fails. Once the output itself is dropped, or its
-/// commit failed, writing and finishing fail with [`Reason::Poisoned`].
-pub struct Fork {
-    shared: Arc<Shared>,
-    slot: Arc<Slot<Infallible>>,
-    /// Gone once it is finished.
-    strand: Option<Box<Strand>>,
-    sequence: Sequence<Infallible>,
-}
-
-impl fmt::Debug for Fork {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Fork").field("path", &self.shared.path).finish_non_exhaustive()
-    }
-}
-
-impl Fork {
-    /// Calls `body` with this handle's writer, to join, spawn or loop in parallel.
-    pub fn with<R>(&mut self, body: impl FnOnce(&mut Writer<'_>) -> R) -> R {
-        let home = self.strand.get_or_insert_with(|| Strand::stand_in(&self.shared));
-        lend(&self.shared, home, body)
-    }
-
-    /// Takes a place for another handle, here, in the order of this one.
-    pub fn fork(&mut self) -> Fork {
-        let mut strand = self.take_strand();
-        let forked = fork(&self.shared, &mut strand, &mut self.sequence);
-        self.strand = Some(strand);
-        forked
-    }
-
-    /// Whether [`finish`](Self::finish) would find everything forked from this one finished: for
-    /// those who would not lose the fork by asking too early.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::Busy`] if a handle forked from this one is not finished.
-    pub fn check_forks(&self) -> Result<()> {
-        match self.sequence.open() {
-            0 => Ok(()),
-            open => Err(Error::new(Operation::Write, Reason::Busy, &self.shared.path)
-                .detail(format!("handles forked from this one are still writing: {open}"))
-                .hint("finish them first")),
+    /// Returns an empty piece with room for `len` bytes, `None` if too much waits already.
+    fn take_memory(&self, len: usize) -> Option<Unplaced> {
+        // Relaxed: a bound that may be missed by what is on its way.
+        if self.in_memory.load(Ordering::Relaxed) + len as u64 > self.memory {
+            return None;
         }
-    }
-
-    /// Says that everything is written.
-    ///
-    /// # Errors
-    ///
-    /// [`Reason::Busy`] if a handle forked from this one is not finished,
-    /// [`Reason::Poisoned`] if one was dropped, or the output itself; it cannot be committed then.
-    pub fn finish(mut self) -> Result<()> {
-        self.check_forks()?;
-        self.check_output()?;
-        let strand = self.take_strand();
-        let closed = self.sequence.close(&self.shared, strand);
-        let (mut strand, end) = closed.inspect_err(|_| {
-            // Dropped, it says that it was not finished.
-            self.strand = Some(Strand::stand_in(&self.shared));
-        })?;
-        strand.settle(&self.shared);
-        if let Err(error) = self.shared.check() {
-            self.strand = Some(strand);
-            return Err(error);
-        }
-        if matches!(end, End::Well) {
-            self.slot.fill(Ended { strand, end });
-            Ok(())
+        let piece = if len < PAGES_LEN / 32 {
+            Unplaced::Memory(Vec::with_capacity(len))
         } else {
-            self.strand = Some(strand);
-            Err(dropped(&self.shared))
+            Unplaced::Pages { pages: self.take_pages(len.max(PAGES_LEN))?, len: 0 }
+        };
+        self.in_memory.fetch_add(piece.footprint(), Ordering::Relaxed);
+        Some(piece)
+    }
+
+    fn take_pages(&self, len: usize) -> Option<Pages> {
+        let used = lock(&self.spare_pages).pop();
+        if let Some(pages) = used.filter(|pages| pages.len() >= len) {
+            return Some(pages);
+        }
+        let pages = Pages::map(len).ok()?;
+        // Refused by kernels without huge pages: slower, not wrong.
+        let _ = pages.advise_huge();
+        Some(pages)
+    }
+
+    /// A piece in memory is no longer needed.
+    pub(super) fn give_back(&self, piece: Unplaced) {
+        self.in_memory.fetch_sub(piece.footprint(), Ordering::Relaxed);
+        if let Unplaced::Pages { pages, .. } = piece
+            && self.failed.get().is_none()
+        {
+            lock(&self.spare_pages).push(pages);
         }
     }
 
-    /// Fails once nothing can be committed any more; what was written here goes then.
-    fn check_output(&mut self) -> Result<()> {
-        self.shared.check().inspect_err(|_| {
-            // Dropped, it says that it was not finished.
-            self.strand = Some(Strand::stand_in(&self.shared));
-            self.sequence = Sequence::new();
-        })
+    /// Appends bytes to a log that nobody else holds.
+    pub(super) fn log(&self, bytes: &[u8], last: Option<u32>) -> Result<Unplaced> {
+        let mut log = self.take_log(last)?;
+        let span = Extent::between(log.len, log.len + bytes.len() as u64);
+        let written = self.observer.hooks().record(Activity::Write, &self.path, span, || {
+            write_all_at(&*log.file, bytes, log.len)
+        });
+        let extent = LogExtent { log: log.index, offset: log.len, len: bytes.len() as u64 };
+        log.len += extent.len;
+        let error = written.err().map(|error| {
+            let bytes = Extent::between(extent.offset, log.len);
+            Error::io(Operation::Write, &self.path.join(self.log_name(log.index)), error)
+                .at(bytes)
+        });
+        lock(&self.logs).free.push(log);
+        if let Some(error) = error {
+            return Err(self.fail(error));
+        }
+        Counters::add(&self.counters.logged, extent.len);
+        self.observer.delivered(extent.len);
+        let is_checked =
+            self.mode == Mode::Segments && self.checksums == ExtentChecksums::Extents;
+        let crc = if is_checked { crc32c::crc32c(bytes) } else { 0 };
+        Ok(Unplaced::Log { extent, crc })
     }
 
-    fn take_strand(&mut self) -> Box<Strand> {
-        self.strand.take().unwrap_or_else(|| Strand::stand_in(&self.shared))
-    }
-}
-
-impl Write for Fork {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.check_output().map_err(to_io)?;
-        let shared = &self.shared;
-        let strand = self.strand.get_or_insert_with(|| Strand::stand_in(shared));
-        strand.write(shared, bytes).map_err(to_io)?;
-        Ok(bytes.len())
+    fn log_name(&self, index: u32) -> String {
+        let logs = lock(&self.logs);
+        logs.all.get(index as usize).map_or_else(String::new, |log| log.name.clone())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Returns the log `last`, so that what is written there goes on where it ended, else any.
+    fn take_log(&self, last: Option<u32>) -> Result<Log> {
+        let mut logs = lock(&self.logs);
+        let same = logs.free.iter().position(|log| Some(log.index) == last);
+        if let Some(log) = same.map(|at| logs.free.swap_remove(at)).or_else(|| logs.free.pop())
+        {
+            return Ok(log);
+        }
+        drop(logs);
+        let made = match &*lock(&self.target) {
+            Some(Target::Folder(folder)) => folder.create_segment(),
+            Some(Target::File(draft)) => draft.scratch().map(|file| (String::new(), file)),
+            None => Err(Error::new(Operation::Write, Reason::Invalid, &self.path)
+                .detail("it is committed already")),
+        };
+        let (name, file) = made.map_err(|error| self.fail(error))?;
+        let mut logs = lock(&self.logs);
+        let index = u32::try_from(logs.all.len()).unwrap_or(u32::MAX);
+        logs.all.push(LogFile { name, file: Arc::clone(&file) });
+        Ok(Log { index, file, len: 0 })
+    }
+
+    /// Returns all logs that were made, by index.
+    pub(super) fn log_files(&self) -> Vec<LogFile> {
+        lock(&self.logs).all.clone()
+    }
+
+    /// Returns the lengths of all logs; no strand may be writing.
+    pub(super) fn log_lens(&self) -> Vec<u64> {
+        let logs = lock(&self.logs);
+        let mut lens = vec![0; logs.all.len()];
+        for log in &logs.free {
+            lens[log.index as usize] = log.len;
+        }
+        lens
+    }
+
+    /// Writes bytes at their place.
+    pub(super) fn place(&self, bytes: &[u8], offset: u64) -> Result<()> {
+        let Some(file) = &self.file else {
+            return Err(Error::new(Operation::Write, Reason::Invalid, &self.path));
+        };
+        let Some(end) = offset.checked_add(bytes.len() as u64) else {
+            let error = Error::io(Operation::Write, &self.path, Errno::FBIG.into());
+            return Err(
+                self.fail(error.detail(format!("offset {offset} is no place in a file")))
+            );
+        };
+        self.preallocation.reach(&**file, end);
+        let span = Extent::between(offset, offset + bytes.len() as u64);
+        let written = self
+            .observer
+            .hooks()
+            .record(Activity::Write, &self.path, span, || write_all_at(&**file, bytes, offset));
+        written.map_err(|error| {
+            let extent = Extent::between(offset, end);
+            self.fail(Error::io(Operation::Write, &self.path, error).at(extent))
+        })?;
+        writeback::written(&**file, Extent::between(offset, end), self.durability);
+        Counters::add(&self.counters.in_place, bytes.len() as u64);
+        self.observer.delivered(bytes.len() as u64);
         Ok(())
     }
-}
 
-impl Drop for Fork {
-    fn drop(&mut self) {
-        if let Some(strand) = self.strand.take() {
-            self.slot.fill(Ended { strand, end: End::Dropped });
+    /// Moves a piece to its place.
+    pub(super) fn land(&self, piece: Unplaced, offset: u64) -> Result<()> {
+        match piece {
+            Unplaced::Log { extent, .. } => self.land_log(extent, offset),
+            piece => {
+                self.place(piece.bytes(), offset)?;
+                self.give_back(piece);
+                Ok(())
+            }
         }
     }
+
+    /// Moves a piece to its place if that can be done by sharing its blocks, however many.
+    pub(super) fn share(&self, piece: &Unplaced, offset: u64) -> Result<bool> {
+        let Unplaced::Log { extent, .. } = piece else { return Ok(false) };
+        let (file, from) = self.way_of(*extent)?;
+        let mut recorder = self.observer.hooks().recorder(&self.path);
+        let moved = share_range(file, &*from, extent.offset, offset, extent.len);
+        if let Ok(Some(_)) = moved {
+            recorder.lap(Activity::Copy, offset, extent.len);
+        }
+        let moved = moved.map_err(|error| self.not_moved(*extent, offset, error))?;
+        self.count(moved.unwrap_or_default());
+        Ok(moved.is_some())
+    }
+
+    fn land_log(&self, extent: LogExtent, offset: u64) -> Result<()> {
+        let (file, from) = self.way_of(extent)?;
+        self.preallocation.reach(file, offset + extent.len);
+        let span = Extent::between(offset, offset + extent.len);
+        let moved = self.observer.hooks().record(Activity::Copy, &self.path, span, || {
+            move_range(file, &*from, extent.offset, offset, extent.len)
+        });
+        self.count(moved.map_err(|error| self.not_moved(extent, offset, error))?);
+        Ok(())
+    }
+
+    /// Returns the file to land in, and the log that `extent` is in.
+    fn way_of(&self, extent: LogExtent) -> Result<(&dyn FsFile, Arc<dyn FsFile>)> {
+        let log = |logs: &Logs| Some(Arc::clone(&logs.all.get(extent.log as usize)?.file));
+        let way = self.file.as_deref().zip(log(&lock(&self.logs)));
+        way.ok_or_else(|| Error::new(Operation::Write, Reason::Invalid, &self.path))
+    }
+
+    fn not_moved(&self, extent: LogExtent, offset: u64, error: io::Error) -> Error {
+        let bytes = Extent::between(offset, offset + extent.len);
+        self.fail(Error::io(Operation::Write, &self.path, error).at(bytes))
+    }
+
+    fn count(&self, moved: Moved) {
+        Counters::add(&self.counters.cloned, moved.cloned);
+        Counters::add(&self.counters.copied, moved.copied);
+    }
+
+    /// Everything spilled is in its place: gives the logs back, much of it on another thread. A
+    /// file system takes as long to free what was spilled as it took to move it.
+    pub(super) fn release_logs(&self) {
+        const MUCH: u64 = 16 << 20;
+        let lens: u64 = self.log_lens().iter().sum();
+        let logs = mem::take(&mut *lock(&self.logs));
+        if lens > MUCH {
+            // A thread that cannot be made has dropped them at once.
+            let _ = threads::start_for_good(0, Box::new(move || drop(logs)));
+        }
+    }
+
+    /// The target, to commit it, and for nothing that a strand does.
+    pub(super) fn target(&self) -> MutexGuard<'_, Option<Target>> {
+        lock(&self.target)
+    }
+}
+
+/// A fork cannot be finished any more.
+pub(super) fn dropped(output: &Output) -> Error {
+    Error::new(Operation::Commit, Reason::Poisoned, &output.path)
+        .detail("a forked handle was dropped before it was finished")
+        .hint("call `finish` on each, or write the output again")
+}
+
+/// A strand has gone, and nobody knows what it wrote.
+pub(super) fn lost(output: &Output) -> Error {
+    Error::new(Operation::Write, Reason::Poisoned, &output.path)
+        .detail("a panic took a strand, and what it had written, with it")
+        .hint("write the output again")
+}
+
+/// How much may wait in memory.
+fn memory(asked: u64) -> u64 {
+    const MOST: u64 = 2 << 30;
+    match asked {
+        0 => memory_at_hand().map_or(MOST / 8, |bytes| (bytes / 8).min(MOST)),
+        asked => asked,
+    }
+}
+
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // What it guards is whole after every statement.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// For `std::io`: the error itself can be found again by `downcast`.
+pub(super) fn to_io(error: Error) -> io::Error {
+    io::Error::from(error)
 }

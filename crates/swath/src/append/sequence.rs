@@ -11,8 +11,8 @@ use std::any::Any;
 use std::mem;
 use std::sync::{Arc, Mutex};
 
-use crate::append::origin::Origin;
-use crate::append::shared::{Counters, Shared, lock};
+use crate::append::output::{Counters, Output, lock};
+use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::Result;
 
@@ -39,14 +39,14 @@ pub(super) struct Ended<E> {
 pub(super) struct Slot<E> {
     filled: Mutex<Option<Ended<E>>>,
     /// What comes behind it begins here.
-    next: Arc<Origin>,
+    next: Arc<StartOffset>,
 }
 
 impl<E> Slot<E> {
     /// To be called once, when the slot's strand has ended.
     pub(super) fn fill(&self, ended: Ended<E>) {
         if matches!(ended.end, End::Well) {
-            self.next.follow(ended.strand.origin(), ended.strand.len());
+            self.next.follow(ended.strand.start(), ended.strand.len());
         }
         *lock(&self.filled) = Some(ended);
     }
@@ -76,13 +76,13 @@ impl<E> Sequence<E> {
     }
 
     /// Takes a slot where `current` has come to.
-    pub(super) fn fork(&mut self, shared: &Shared, current: Box<Strand>) -> Forked<E> {
-        Counters::add(&shared.counters.forks, 1);
-        let here = Origin::unknown();
-        here.follow(current.origin(), current.len());
-        let slot = Arc::new(Slot { filled: Mutex::new(None), next: Origin::unknown() });
-        let after = Strand::new(shared, Arc::clone(&slot.next));
-        let branch = Strand::new(shared, here);
+    pub(super) fn fork(&mut self, output: &Output, current: Box<Strand>) -> Forked<E> {
+        Counters::add(&output.counters.forks, 1);
+        let here = StartOffset::unknown();
+        here.follow(current.start(), current.len());
+        let slot = Arc::new(Slot { filled: Mutex::new(None), next: StartOffset::unknown() });
+        let after = Strand::new(output, Arc::clone(&slot.next));
+        let branch = Strand::new(output, here);
         self.before.push((current, Arc::clone(&slot)));
         Forked { slot, branch, after }
     }
@@ -97,39 +97,39 @@ impl<E> Sequence<E> {
     /// `End` says how it failed.
     pub(super) fn close(
         &mut self,
-        shared: &Shared,
+        output: &Output,
         current: Box<Strand>,
     ) -> Result<(Box<Strand>, End<E>)> {
         let mut whole: Option<Box<Strand>> = None;
         let mut before = mem::take(&mut self.before).into_iter();
         while let Some((strand, slot)) = before.next() {
-            let mut so_far = behind(shared, whole, strand)?;
+            let mut so_far = behind(output, whole, strand)?;
             let ended = lock(&slot.filled).take();
             let Some(Ended { strand, end }) = ended else { return Ok((so_far, End::Dropped)) };
-            so_far.absorb(shared, *strand)?;
+            so_far.absorb(output, *strand)?;
             if !matches!(end, End::Well) {
                 for (strand, slot) in before {
-                    strand.discard(shared);
+                    strand.discard(output);
                     if let Some(ended) = lock(&slot.filled).take() {
-                        ended.strand.discard(shared);
+                        ended.strand.discard(output);
                     }
                 }
-                current.discard(shared);
+                current.discard(output);
                 return Ok((so_far, end));
             }
             whole = Some(so_far);
         }
-        Ok((behind(shared, whole, current)?, End::Well))
+        Ok((behind(output, whole, current)?, End::Well))
     }
 }
 
 fn behind(
-    shared: &Shared,
+    output: &Output,
     left: Option<Box<Strand>>,
     right: Box<Strand>,
 ) -> Result<Box<Strand>> {
     match left {
         None => Ok(right),
-        Some(mut left) => left.absorb(shared, *right).map(|()| left),
+        Some(mut left) => left.absorb(output, *right).map(|()| left),
     }
 }

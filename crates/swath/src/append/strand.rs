@@ -1,7 +1,7 @@
 //! One strand: what runs without forking, and the bytes it wrote.
 //!
 //! ```text
-//! origin |-- landed --|-- rope --|-- tail --|
+//! start |-- landed --|-- rope --|-- tail --|
 //!         in place     elsewhere  in memory, still growing
 //! ```
 //!
@@ -13,9 +13,9 @@ use std::sync::Arc;
 use swath_plan::segment::rope::{Piece, Rope};
 
 use crate::append::options::Mode;
-use crate::append::origin::Origin;
-use crate::append::part::Part;
-use crate::append::shared::{Counters, Shared};
+use crate::append::output::{Counters, Output};
+use crate::append::start_offset::StartOffset;
+use crate::append::unplaced::Unplaced;
 use crate::error::Result;
 
 /// See the [module](self).
@@ -25,36 +25,36 @@ pub(super) struct Strand {
     tail: Vec<u8>,
     /// Longer than this, it is left somewhere.
     limit: usize,
-    /// Bytes from the origin on that are where they belong.
+    /// Bytes from the start on that are where they belong.
     landed: u64,
     /// The bytes between.
-    rope: Rope<Part>,
-    origin: Arc<Origin>,
+    rope: Rope<Unplaced>,
+    start: Arc<StartOffset>,
     forks: u64,
 }
 
 impl Strand {
-    pub(super) fn new(shared: &Shared, origin: Arc<Origin>) -> Box<Self> {
+    pub(super) fn new(output: &Output, start: Arc<StartOffset>) -> Box<Self> {
         Box::new(Self {
             tail: Vec::new(),
-            limit: shared.buffer_size,
+            limit: output.buffer_size,
             landed: 0,
             rope: Rope::new(),
-            origin,
+            start,
             forks: 0,
         })
     }
 
     /// An empty strand without a place, where the real one is elsewhere.
-    pub(super) fn stand_in(shared: &Shared) -> Box<Self> {
-        Self::new(shared, Origin::unknown())
+    pub(super) fn stand_in(output: &Output) -> Box<Self> {
+        Self::new(output, StartOffset::unknown())
     }
 
-    pub(super) fn origin(&self) -> &Arc<Origin> {
-        &self.origin
+    pub(super) fn start(&self) -> &Arc<StartOffset> {
+        &self.start
     }
 
-    /// Bytes from the origin on.
+    /// Bytes from the start on.
     pub(super) fn len(&self) -> u64 {
         self.landed + self.rope.len() + self.tail.len() as u64
     }
@@ -64,29 +64,29 @@ impl Strand {
     }
 
     #[inline]
-    pub(super) fn write(&mut self, shared: &Shared, bytes: &[u8]) -> Result<()> {
+    pub(super) fn write(&mut self, output: &Output, bytes: &[u8]) -> Result<()> {
         if bytes.len() <= self.limit.saturating_sub(self.tail.len()) {
             self.tail.extend_from_slice(bytes);
             Ok(())
         } else {
-            self.write_slowly(shared, bytes)
+            self.write_slowly(output, bytes)
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn write_slowly(&mut self, shared: &Shared, mut bytes: &[u8]) -> Result<()> {
-        shared.check()?;
+    fn write_slowly(&mut self, output: &Output, mut bytes: &[u8]) -> Result<()> {
+        output.check()?;
         while bytes.len() > self.limit - self.tail.len() {
             if self.tail.is_empty() && bytes.len() >= self.limit {
-                let rest = self.write_through(shared, bytes)?;
+                let rest = self.write_through(output, bytes)?;
                 bytes = rest;
                 continue;
             }
             let (now, later) = bytes.split_at(self.limit - self.tail.len());
             self.tail.extend_from_slice(now);
             bytes = later;
-            self.shed(shared)?;
+            self.shed(output)?;
         }
         self.tail.extend_from_slice(bytes);
         Ok(())
@@ -94,18 +94,18 @@ impl Strand {
 
     /// Leaves long `bytes` without copying them into the tail first, as far as their place
     /// allows; returns the rest.
-    fn write_through<'b>(&mut self, shared: &Shared, bytes: &'b [u8]) -> Result<&'b [u8]> {
+    fn write_through<'b>(&mut self, output: &Output, bytes: &'b [u8]) -> Result<&'b [u8]> {
         let mut now = bytes;
-        match shared.mode {
-            Mode::Segments => shared.keep(&mut self.rope, now)?,
-            Mode::Plain => match self.land(shared)? {
+        match output.mode {
+            Mode::Segments => output.keep(&mut self.rope, now)?,
+            Mode::Plain => match self.land(output)? {
                 Some(next) => {
-                    shared.place(now, next)?;
+                    output.place(now, next)?;
                     self.landed += now.len() as u64;
                 }
                 None => {
                     now = &bytes[..self.limit];
-                    shared.keep(&mut self.rope, now)?;
+                    output.keep(&mut self.rope, now)?;
                 }
             },
         }
@@ -113,37 +113,37 @@ impl Strand {
     }
 
     /// Leaves the tail somewhere: at its place, if that is known.
-    pub(super) fn shed(&mut self, shared: &Shared) -> Result<()> {
-        shared.check()?;
+    pub(super) fn shed(&mut self, output: &Output) -> Result<()> {
+        output.check()?;
         if self.tail.is_empty() {
             return Ok(());
         }
         let len = self.tail.len() as u64;
-        match shared.mode {
-            Mode::Plain => match self.land(shared)? {
-                Some(next) => shared.place(&self.tail, next)?,
-                None => return self.keep_tail(shared),
+        match output.mode {
+            Mode::Plain => match self.land(output)? {
+                Some(next) => output.place(&self.tail, next)?,
+                None => return self.keep_tail(output),
             },
-            Mode::Segments => return self.keep_tail(shared),
+            Mode::Segments => return self.keep_tail(output),
         }
         self.tail.clear();
         self.landed += len;
         Ok(())
     }
 
-    fn keep_tail(&mut self, shared: &Shared) -> Result<()> {
-        shared.keep(&mut self.rope, &self.tail)?;
+    fn keep_tail(&mut self, output: &Output) -> Result<()> {
+        output.keep(&mut self.rope, &self.tail)?;
         self.tail.clear();
         Ok(())
     }
 
     /// Plain mode: moves the rope to its place, if that is known; returns then where the next
     /// byte goes.
-    fn land(&mut self, shared: &Shared) -> Result<Option<u64>> {
-        let Some(base) = self.origin.known() else { return Ok(None) };
-        for part in mem::take(&mut self.rope).into_pieces() {
-            let len = part.len();
-            shared.land(part, base + self.landed)?;
+    fn land(&mut self, output: &Output) -> Result<Option<u64>> {
+        let Some(base) = self.start.known() else { return Ok(None) };
+        for piece in mem::take(&mut self.rope).into_pieces() {
+            let len = piece.len();
+            output.land(piece, base + self.landed)?;
             self.landed += len;
         }
         Ok(Some(base + self.landed))
@@ -151,7 +151,7 @@ impl Strand {
 
     /// Puts everything of `right` behind everything of `self`, in O(1) but for bytes whose place
     /// is known now: those go there. To be called by whoever forked, after both have ended.
-    pub(super) fn absorb(&mut self, shared: &Shared, mut right: Self) -> Result<()> {
+    pub(super) fn absorb(&mut self, output: &Output, mut right: Self) -> Result<()> {
         self.forks += mem::take(&mut right.forks);
         if right.len() == 0 {
             return Ok(());
@@ -161,10 +161,10 @@ impl Strand {
             self.tail.extend_from_slice(&right.tail);
             return Ok(());
         }
-        self.shed(shared)?;
+        self.shed(output)?;
         if right.landed > 0 {
             // Its place is known, so ours, just before it, is.
-            self.land(shared)?;
+            self.land(output)?;
             debug_assert!(self.rope.is_empty(), "what is before a known place is known");
             self.landed += right.landed;
         }
@@ -175,12 +175,12 @@ impl Strand {
 
     /// The strand has ended: bytes that are worth it do not wait for others in a buffer that
     /// nobody counts.
-    pub(super) fn settle(&mut self, shared: &Shared) {
+    pub(super) fn settle(&mut self, output: &Output) {
         const FEW: usize = 16 << 10;
         if self.tail.len() > FEW
-            && let Err(error) = self.shed(shared)
+            && let Err(error) = self.shed(output)
         {
-            shared.fail_untold(error);
+            output.fail_untold(error);
         }
         if self.tail.capacity() > 2 * self.tail.len().max(FEW) {
             self.tail.shrink_to_fit();
@@ -188,22 +188,22 @@ impl Strand {
     }
 
     /// What the serial program would not have written: gives its memory back.
-    pub(super) fn discard(mut self, shared: &Shared) {
-        for part in mem::take(&mut self.rope).into_pieces() {
-            shared.give_back(part);
+    pub(super) fn discard(mut self, output: &Output) {
+        for piece in mem::take(&mut self.rope).into_pieces() {
+            output.give_back(piece);
         }
     }
 
     /// Takes everything out, in order: to be committed.
-    pub(super) fn into_parts(mut self, shared: &Shared) -> Result<Parts> {
-        Counters::add(&shared.counters.forks, self.forks);
-        if shared.mode == Mode::Segments {
-            self.shed(shared)?;
+    pub(super) fn into_written(mut self, output: &Output) -> Result<Written> {
+        Counters::add(&output.counters.forks, self.forks);
+        if output.mode == Mode::Segments {
+            self.shed(output)?;
         }
-        Ok(Parts {
+        Ok(Written {
             len: self.len(),
             landed: self.landed,
-            parts: self.rope.into_pieces(),
+            pieces: self.rope.into_pieces(),
             tail: self.tail,
         })
     }
@@ -211,13 +211,13 @@ impl Strand {
 
 /// Everything that a strand wrote.
 #[derive(Debug)]
-pub(super) struct Parts {
+pub(super) struct Written {
     /// Bytes in all.
     pub(super) len: u64,
     /// Bytes of these that are at the front and in their place already.
     pub(super) landed: u64,
     /// Those behind them, in order.
-    pub(super) parts: Vec<Part>,
+    pub(super) pieces: Vec<Unplaced>,
     /// The last ones, in memory; none in a folder.
     pub(super) tail: Vec<u8>,
 }

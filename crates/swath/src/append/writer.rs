@@ -10,10 +10,10 @@ use std::thread;
 
 use swath_os::handoff;
 
-use crate::append::origin::Origin;
+use crate::append::output::{Counters, Output, lost, to_io};
 use crate::append::pool;
 use crate::append::sequence::{End, Ended};
-use crate::append::shared::{Counters, Shared, lost, to_io};
+use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::{Error, Operation, Reason, Result};
 
@@ -50,23 +50,23 @@ use crate::error::{Error, Operation, Reason, Result};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Writer<'a> {
-    shared: &'a Shared,
+    output: &'a Output,
     /// Gone only while a join runs, and then nobody can reach this handle.
     strand: Option<Box<Strand>>,
 }
 
 impl fmt::Debug for Writer<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Writer").field("path", &self.shared.path).finish_non_exhaustive()
+        f.debug_struct("Writer").field("path", &self.output.path).finish_non_exhaustive()
     }
 }
 
 /// What the two branches of one join tell each other, on the owner's stack.
 struct Branches<'a> {
-    shared: &'a Shared,
+    output: &'a Output,
     left_is_well: AtomicBool,
     /// Where a stolen right branch begins, as soon as there is one.
-    stolen: OnceLock<Arc<Origin>>,
+    stolen: OnceLock<Arc<StartOffset>>,
 }
 
 /// Dropped after both branches have ended, well or not: puts the strand of a stolen right branch
@@ -89,12 +89,12 @@ impl Drop for Rejoin<'_, '_> {
 }
 
 impl<'a> Writer<'a> {
-    pub(super) fn new(shared: &'a Shared, strand: Box<Strand>) -> Self {
-        Self { shared, strand: Some(strand) }
+    pub(super) fn new(output: &'a Output, strand: Box<Strand>) -> Self {
+        Self { output, strand: Some(strand) }
     }
 
-    pub(super) fn shared(&self) -> &'a Shared {
-        self.shared
+    pub(super) fn output(&self) -> &'a Output {
+        self.output
     }
 
     /// Takes the strand out for good.
@@ -105,8 +105,8 @@ impl<'a> Writer<'a> {
     /// Takes the strand out. Where a panic has taken it, the output is poisoned.
     pub(super) fn take_strand(&mut self) -> Box<Strand> {
         self.strand.take().unwrap_or_else(|| {
-            self.shared.fail_untold(lost(self.shared));
-            Strand::stand_in(self.shared)
+            self.output.fail_untold(lost(self.output));
+            Strand::stand_in(self.output)
         })
     }
 
@@ -118,7 +118,7 @@ impl<'a> Writer<'a> {
     fn strand(&mut self) -> Result<&mut Strand> {
         match &mut self.strand {
             Some(strand) => Ok(strand),
-            None => Err(Error::new(Operation::Write, Reason::Poisoned, &self.shared.path)),
+            None => Err(Error::new(Operation::Write, Reason::Poisoned, &self.output.path)),
         }
     }
 
@@ -145,7 +145,7 @@ impl<'a> Writer<'a> {
         pool::enter();
         self.count_fork();
         let branches = &Branches {
-            shared: self.shared,
+            output: self.output,
             left_is_well: AtomicBool::new(false),
             stolen: OnceLock::new(),
         };
@@ -194,13 +194,13 @@ impl<'a> Writer<'a> {
     /// failed.
     #[cold]
     fn rejoin(&mut self, right: Strand, left_is_well: bool) {
-        let shared = self.shared;
+        let output = self.output;
         if !left_is_well {
-            return right.discard(shared);
+            return right.discard(output);
         }
         let mut left = self.take_strand();
-        if let Err(error) = left.absorb(shared, right) {
-            shared.fail_untold(error);
+        if let Err(error) = left.absorb(output, right) {
+            output.fail_untold(error);
         }
         self.strand = Some(left);
     }
@@ -212,8 +212,8 @@ impl<'a> Writer<'a> {
 
     #[inline]
     fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let shared = self.shared;
-        self.strand().and_then(|strand| strand.write(shared, bytes)).map_err(to_io)
+        let output = self.output;
+        self.strand().and_then(|strand| strand.write(output, bytes)).map_err(to_io)
     }
 }
 
@@ -222,8 +222,8 @@ impl<'a> Branches<'a> {
     fn left_ended_well(&self, owner: &Writer<'a>) {
         // Relaxed: read after the join.
         self.left_is_well.store(true, Ordering::Relaxed);
-        if let (Some(origin), Some(strand)) = (self.stolen.get(), &owner.strand) {
-            origin.follow(strand.origin(), strand.len());
+        if let (Some(start), Some(strand)) = (self.stolen.get(), &owner.strand) {
+            start.follow(strand.start(), strand.len());
         }
     }
 
@@ -236,12 +236,12 @@ impl<'a> Branches<'a> {
         put: handoff::Put<'_, Box<Strand>>,
         branch: impl FnOnce(&mut Writer<'a>) -> R,
     ) -> thread::Result<R> {
-        Counters::add(&self.shared.counters.steals, 1);
-        let origin = Origin::unknown();
+        Counters::add(&self.output.counters.steals, 1);
+        let start = StartOffset::unknown();
         // Set once: there is one right branch.
-        let _ = self.stolen.set(Arc::clone(&origin));
-        let strand = Strand::new(self.shared, origin);
-        let mut writer = Writer::new(self.shared, strand);
+        let _ = self.stolen.set(Arc::clone(&start));
+        let strand = Strand::new(self.output, start);
+        let mut writer = Writer::new(self.output, strand);
         let result = catch_unwind(AssertUnwindSafe(|| branch(&mut writer)));
         put.put(writer.into_strand());
         result
@@ -251,7 +251,7 @@ impl<'a> Branches<'a> {
 /// Lends the strand at `home` to a writer. It comes back also when `body` panics: what was written
 /// before is what the serial program would have written.
 pub(super) fn lend<R>(
-    shared: &Shared,
+    output: &Output,
     home: &mut Box<Strand>,
     body: impl FnOnce(&mut Writer<'_>) -> R,
 ) -> R {
@@ -264,25 +264,25 @@ pub(super) fn lend<R>(
             *self.home = self.writer.take_strand();
         }
     }
-    let strand = mem::replace(home, Strand::stand_in(shared));
-    let mut lent = Lent { writer: Writer::new(shared, strand), home };
+    let strand = mem::replace(home, Strand::stand_in(output));
+    let mut lent = Lent { writer: Writer::new(output, strand), home };
     body(&mut lent.writer)
 }
 
 /// Runs one closure on a strand and says how it ended.
 pub(super) fn run<'a, E>(
-    shared: &'a Shared,
+    output: &'a Output,
     strand: Box<Strand>,
     body: impl FnOnce(&mut Writer<'a>) -> std::result::Result<(), E>,
 ) -> Ended<E> {
-    let mut w = Writer::new(shared, strand);
+    let mut w = Writer::new(output, strand);
     let end = match catch_unwind(AssertUnwindSafe(|| body(&mut w))) {
         Ok(Ok(())) => End::Well,
         Ok(Err(error)) => End::Failed(error),
         Err(panic) => End::Panicked(panic),
     };
     let mut strand = w.into_strand();
-    strand.settle(shared);
+    strand.settle(output);
     Ended { strand, end }
 }
 

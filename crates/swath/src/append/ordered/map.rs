@@ -34,11 +34,11 @@ where
     E: From<Error> + Send,
 {
     let workers = if workers == 0 { machine::usable_cpus() } else { workers };
-    ordered.shared().widen(workers);
+    ordered.tickets().widen(workers);
     let items = Mutex::new(Some(items));
     let work = Loop { ordered, f, items, failures: Failures::default() };
     if let Some((worker, error)) = threads::run(workers, &|_| work.work()) {
-        ordered.shared().fell_back(Fallback::not_started(worker, &error));
+        ordered.tickets().fell_back(Fallback::not_started(worker, &error));
     }
     ordered.end(&work.failures)
 }
@@ -50,7 +50,7 @@ where
     E: From<Error> + Send,
 {
     fn work(&self) {
-        let mut recorder = self.ordered.shared().recorder();
+        let mut recorder = self.ordered.tickets().recorder();
         loop {
             // Nothing is looked at after a panic but what is whole again: the lock of the items
             // is emptied, a ticket poisons. Whoever spoiled the file has a smaller number, or none.

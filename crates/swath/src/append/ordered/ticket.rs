@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 use std::sync::Arc;
 
-use crate::append::ordered::shared::Shared;
+use crate::append::ordered::tickets::Tickets;
 use crate::error::Result;
 
 /// A place in the serial order, and the buffer of the chunk that goes there.
@@ -14,15 +14,15 @@ use crate::error::Result;
 #[must_use = "a ticket that is dropped before it is done poisons the file"]
 #[derive(Debug)]
 pub struct Ticket {
-    shared: Arc<Shared>,
+    tickets: Arc<Tickets>,
     index: u64,
     bytes: Vec<u8>,
     open: bool,
 }
 
 impl Ticket {
-    pub(super) fn new(shared: Arc<Shared>, index: u64, bytes: Vec<u8>) -> Self {
-        Self { shared, index, bytes, open: true }
+    pub(super) fn new(tickets: Arc<Tickets>, index: u64, bytes: Vec<u8>) -> Self {
+        Self { tickets, index, bytes, open: true }
     }
 
     /// Its number in serial order, from 0.
@@ -47,7 +47,7 @@ impl Ticket {
     pub fn done(mut self) -> Result<()> {
         self.open = false;
         let bytes = std::mem::take(&mut self.bytes);
-        self.shared.give_back(self.index, bytes)
+        self.tickets.give_back(self.index, bytes)
     }
 }
 
@@ -68,7 +68,7 @@ impl Write for Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         if self.open {
-            self.shared.abandon(self.index);
+            self.tickets.abandon(self.index);
         }
     }
 }

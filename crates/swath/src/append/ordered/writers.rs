@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use crate::append::ordered::shared::Shared;
+use crate::append::ordered::tickets::Tickets;
 use crate::threads;
 
 /// Starts `count` of them, or as many as can be; with none, those who finish tickets write.
-pub(super) fn start(shared: &Arc<Shared>, count: usize) -> Vec<JoinHandle<()>> {
+pub(super) fn start(tickets: &Arc<Tickets>, count: usize) -> Vec<JoinHandle<()>> {
     let start = |index: usize| {
-        let shared = Arc::clone(shared);
-        threads::start_for_good(index, Box::new(move || shared.write_on()))
+        let tickets = Arc::clone(tickets);
+        threads::start_for_good(index, Box::new(move || tickets.write_on()))
     };
     let started: Vec<_> = (0..count).map_while(|index| start(index).ok()).collect();
-    shared.hire(started.len());
+    tickets.hire(started.len());
     started
 }

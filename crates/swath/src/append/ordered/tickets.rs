@@ -25,13 +25,13 @@ const FIRST_ROOM: usize = 64 << 10;
 const NAP: Duration = Duration::from_millis(50);
 
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct Tickets {
     path: PathBuf,
     target: Target,
     observer: Observer,
     /// Nobody named a window, so workers may widen it.
     window_is_free: bool,
-    state: Mutex<State>,
+    window: Mutex<Window>,
     /// A chunk was written, or nothing more will be.
     changed: Condvar,
     /// A chunk has a place, or none will have one any more; for threads that only write.
@@ -41,7 +41,7 @@ pub(super) struct Shared {
 }
 
 #[derive(Debug)]
-struct State {
+struct Window {
     sequence: Sequence<Vec<u8>>,
     layout: Layout,
     /// Threads that are writing a chunk.
@@ -66,7 +66,7 @@ struct Work {
     bytes: Vec<u8>,
 }
 
-impl Shared {
+impl Tickets {
     pub(super) fn new(
         path: PathBuf,
         target: Target,
@@ -88,7 +88,7 @@ impl Shared {
             target,
             observer: Observer::new(options.output.hooks.clone(), None),
             window_is_free: options.window == 0,
-            state: Mutex::new(State {
+            window: Mutex::new(Window {
                 sequence: Sequence::new(window),
                 layout: Layout::default(),
                 writing: 0,
@@ -123,33 +123,33 @@ impl Shared {
     /// `workers` are about to take tickets.
     pub(super) fn widen(&self, workers: usize) {
         if self.window_is_free {
-            self.state().sequence.widen(2 * workers);
+            self.window().sequence.widen(2 * workers);
             self.changed.notify_all();
         }
     }
 
     pub(super) fn fell_back(&self, what: Fallback) {
-        self.state().written.fallbacks.push(what);
+        self.window().written.fallbacks.push(what);
     }
 
     /// The next number and an empty buffer, waited for at most `most`. Who waits writes meanwhile.
     pub(super) fn take(&self, most: Duration) -> Result<Option<(u64, Vec<u8>)>> {
         let _panic = OnPanic::of(self);
         let began = Instant::now();
-        let mut state = self.state();
+        let mut window = self.window();
         loop {
-            self.look_for_trouble(&mut state)?;
-            if let Some(index) = state.sequence.take() {
-                return Ok(Some((index, self.buffer(state))));
+            self.look_for_trouble(&mut window)?;
+            if let Some(index) = window.sequence.take() {
+                return Ok(Some((index, self.buffer(window))));
             }
-            state = match self.next_work(&mut state) {
+            window = match self.next_work(&mut window) {
                 Some(work) => {
-                    drop(state);
+                    drop(window);
                     self.write(work);
-                    self.state()
+                    self.window()
                 }
                 None if began.elapsed() >= most => return Ok(None),
-                None => self.wait(state, most.saturating_sub(began.elapsed())),
+                None => self.wait(window, most.saturating_sub(began.elapsed())),
             };
         }
     }
@@ -157,24 +157,24 @@ impl Shared {
     /// Takes chunk `index` back, and writes what can be written now.
     pub(super) fn give_back(&self, index: u64, bytes: Vec<u8>) -> Result<()> {
         let _panic = OnPanic::of(self);
-        let mut state = self.state();
+        let mut window = self.window();
         let len = bytes.len() as u64;
-        match state.sequence.deposit(index, len, bytes) {
+        match window.sequence.deposit(index, len, bytes) {
             Ok(()) => {}
-            Err(Refused::Abandoned(_)) => return Err(self.poisoned(&state)),
+            Err(Refused::Abandoned(_)) => return Err(self.poisoned(&window)),
             Err(Refused::TooLong(_)) => {
                 let error = Error::new(Operation::Write, Reason::Invalid, &self.path);
                 let error = error.detail("it would be longer than 2^64 bytes");
-                state.failure.get_or_insert(error);
+                window.failure.get_or_insert(error);
             }
         }
-        if state.writers > 0 {
-            self.look_for_failure(&mut state)?;
-            drop(state);
+        if window.writers > 0 {
+            self.look_for_failure(&mut window)?;
+            drop(window);
             self.placed.notify_one();
             return Ok(());
         }
-        self.drain(state)
+        self.drain(window)
     }
 
     /// Writes whatever has a place until nothing more will have one; for threads that do nothing
@@ -189,55 +189,55 @@ impl Shared {
     }
 
     fn write_until_complete(&self) {
-        let mut state = self.state();
-        while !state.is_complete && state.failure.is_none() {
-            state = match self.next_work(&mut state) {
+        let mut window = self.window();
+        while !window.is_complete && window.failure.is_none() {
+            window = match self.next_work(&mut window) {
                 Some(work) => {
-                    drop(state);
+                    drop(window);
                     // The next one may have a place as well.
                     self.placed.notify_one();
                     self.write(work);
-                    self.state()
+                    self.window()
                 }
-                None => self.placed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                None => self.placed.wait(window).unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
 
     /// `count` threads have begun to [`write_on`](Self::write_on).
     pub(super) fn hire(&self, count: usize) {
-        self.state().writers = count;
+        self.window().writers = count;
     }
 
     /// Writes chunks until none has a place, or another thread is at it and only one may be.
-    fn drain<'s>(&'s self, mut state: MutexGuard<'s, State>) -> Result<()> {
+    fn drain<'s>(&'s self, mut window: MutexGuard<'s, Window>) -> Result<()> {
         loop {
             // Before it starts to write, not after: what is written was not cancelled in time.
-            self.look_for_failure(&mut state)?;
-            let Some(work) = self.next_work(&mut state) else { return Ok(()) };
-            drop(state);
+            self.look_for_failure(&mut window)?;
+            let Some(work) = self.next_work(&mut window) else { return Ok(()) };
+            drop(window);
             self.write(work);
-            state = self.state();
+            window = self.window();
         }
     }
 
     /// The next chunk in serial order, if this thread may write it now.
-    fn next_work(&self, state: &mut State) -> Option<Work> {
-        if self.target.is_stream() && state.writing > 0 {
+    fn next_work(&self, window: &mut Window) -> Option<Work> {
+        if self.target.is_stream() && window.writing > 0 {
             return None;
         }
-        let Placed { extent, chunk, .. } = state.sequence.place()?;
-        state.room = state.room.max(chunk.len());
-        state.written.chunks += 1;
-        state.writing += 1;
-        let place = self.target.place(&mut state.layout, extent, &chunk);
+        let Placed { extent, chunk, .. } = window.sequence.place()?;
+        window.room = window.room.max(chunk.len());
+        window.written.chunks += 1;
+        window.writing += 1;
+        let place = self.target.place(&mut window.layout, extent, &chunk);
         Some(Work { place, extent, bytes: chunk })
     }
 
     /// Writes one chunk, and tells everybody how that went.
     fn write(&self, work: Work) {
         let Work { place, extent, mut bytes } = work;
-        let mut ended = Ended { shared: self, extent, outcome: None, buffer: Vec::new() };
+        let mut ended = Ended { tickets: self, extent, outcome: None, buffer: Vec::new() };
         let outcome = self.observer.hooks().record(Activity::Write, &self.path, extent, || {
             self.target.write(&place, &mut bytes)
         });
@@ -252,23 +252,23 @@ impl Shared {
 
     /// Number `index` will not come back.
     pub(super) fn abandon(&self, index: u64) {
-        self.state().sequence.abandon(index);
+        self.window().sequence.abandon(index);
         self.changed.notify_all();
     }
 
     /// Nothing more is to be written, because of `error` unless there is another failure already.
     pub(super) fn close(&self, error: Error) {
-        let mut state = self.state();
-        state.failure.get_or_insert(error);
-        state.sequence.cut_at(0);
-        drop(state);
+        let mut window = self.window();
+        window.failure.get_or_insert(error);
+        window.sequence.cut_at(0);
+        drop(window);
         self.changed.notify_all();
         self.placed.notify_all();
     }
 
     /// A thread panicked while it wrote: what it had taken out will not be written.
     fn panicked(&self) {
-        self.state().has_panicked = true;
+        self.window().has_panicked = true;
         let panicked = std::io::Error::other("a writing thread panicked");
         self.close(Error::io(Operation::Write, &self.path, panicked));
     }
@@ -280,7 +280,7 @@ impl Shared {
     /// If one of them did, or a thread that only writes, while it wrote: errors of the others
     /// follow from that.
     pub(super) fn end<E>(&self, failures: &Failures<E>) -> std::result::Result<(), E> {
-        if self.state().has_panicked {
+        if self.window().has_panicked {
             self.panics.resume();
             failures.resume();
         }
@@ -289,42 +289,42 @@ impl Shared {
 
     /// Waits until all chunks are where they belong, and finishes the target.
     pub(super) fn complete(&self) -> Result<OrderedReport> {
-        let mut state = self.state();
+        let mut window = self.window();
         loop {
-            self.look_for_trouble(&mut state)?;
-            let held = state.sequence.held();
+            self.look_for_trouble(&mut window)?;
+            let held = window.sequence.held();
             if held > 0 {
                 let error = Error::new(Operation::Commit, Reason::Busy, &self.path);
                 return Err(error
                     .detail(format!("{held} of its tickets are still open"))
                     .hint("finish every ticket before"));
             }
-            if state.sequence.kept() == 0 {
+            if window.sequence.kept() == 0 {
                 break;
             }
-            state = self.wait(state, NAP);
+            window = self.wait(window, NAP);
         }
-        state.is_complete = true;
+        window.is_complete = true;
         self.placed.notify_all();
-        let len = state.sequence.offset();
+        let len = window.sequence.offset();
         let carried = Extent::between(len, len);
-        let finished = self.target.finish(&state.layout, len);
+        let finished = self.target.finish(&window.layout, len);
         finished.map_err(|error| Error::io(Operation::Write, &self.path, error).at(carried))?;
-        state.written.bytes = len;
+        window.written.bytes = len;
         if self.target.is_refused() {
-            state.written.fallbacks.push(refused("by a write"));
+            window.written.fallbacks.push(refused("by a write"));
         }
-        Ok(state.written.clone())
+        Ok(window.written.clone())
     }
 
     /// An idle buffer, or a new one: there are never more than the window is wide.
-    fn buffer(&self, mut state: MutexGuard<'_, State>) -> Vec<u8> {
-        if let Some(idle) = state.idle.pop() {
+    fn buffer(&self, mut window: MutexGuard<'_, Window>) -> Vec<u8> {
+        if let Some(idle) = window.idle.pop() {
             return idle;
         }
-        state.written.buffers += 1;
-        let room = state.room.saturating_add(self.target.room());
-        drop(state);
+        window.written.buffers += 1;
+        let room = window.room.saturating_add(self.target.room());
+        drop(window);
         let mut bytes = Vec::new();
         // If there is no memory for it now, whoever fills it will find out.
         let _ = bytes.try_reserve_exact(room);
@@ -332,49 +332,53 @@ impl Shared {
     }
 
     /// Fails once nothing more can be placed, by a failure or by a dropped ticket.
-    fn look_for_trouble(&self, state: &mut State) -> Result<()> {
-        self.look_for_failure(state)?;
-        if state.sequence.cut().is_some() { Err(self.poisoned(state)) } else { Ok(()) }
+    fn look_for_trouble(&self, window: &mut Window) -> Result<()> {
+        self.look_for_failure(window)?;
+        if window.sequence.cut().is_some() { Err(self.poisoned(window)) } else { Ok(()) }
     }
 
-    fn look_for_failure(&self, state: &mut State) -> Result<()> {
-        if state.failure.is_none() && self.observer.is_cancelled() {
+    fn look_for_failure(&self, window: &mut Window) -> Result<()> {
+        if window.failure.is_none() && self.observer.is_cancelled() {
             let error = Error::new(Operation::Write, Reason::Cancelled, &self.path);
-            state.failure = Some(error.detail("cancelled"));
-            state.sequence.cut_at(0);
+            window.failure = Some(error.detail("cancelled"));
+            window.sequence.cut_at(0);
             self.changed.notify_all();
             self.placed.notify_all();
         }
-        state.failure.as_ref().map_or(Ok(()), |failure| Err(failure.again()))
+        window.failure.as_ref().map_or(Ok(()), |failure| Err(failure.again()))
     }
 
     /// The first failure, or what was abandoned.
-    fn poisoned(&self, state: &State) -> Error {
-        if let Some(failure) = &state.failure {
+    fn poisoned(&self, window: &Window) -> Error {
+        if let Some(failure) = &window.failure {
             return failure.again();
         }
-        let index = state.sequence.cut().unwrap_or(0);
-        let offset = state.sequence.offset();
+        let index = window.sequence.cut().unwrap_or(0);
+        let offset = window.sequence.offset();
         Error::new(Operation::Write, Reason::Poisoned, &self.path)
             .at(Extent::between(offset, offset))
             .detail(format!("ticket {index} was dropped before it was done"))
             .hint("finish every ticket, and give up the file if you cannot")
     }
 
-    fn wait<'s>(&self, state: MutexGuard<'s, State>, most: Duration) -> MutexGuard<'s, State> {
-        let woken = self.changed.wait_timeout(state, most.min(NAP));
+    fn wait<'s>(
+        &self,
+        window: MutexGuard<'s, Window>,
+        most: Duration,
+    ) -> MutexGuard<'s, Window> {
+        let woken = self.changed.wait_timeout(window, most.min(NAP));
         woken.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn window(&self) -> MutexGuard<'_, Window> {
         // Changes under the lock are complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// One write; ends it for the others too, also if the writer of a stream panics.
 struct Ended<'s> {
-    shared: &'s Shared,
+    tickets: &'s Tickets,
     extent: Extent,
     outcome: Option<std::io::Result<u64>>,
     /// Empty again.
@@ -383,48 +387,48 @@ struct Ended<'s> {
 
 impl Drop for Ended<'_> {
     fn drop(&mut self) {
-        let mut state = self.shared.state();
-        state.writing -= 1;
-        state.sequence.written();
+        let mut window = self.tickets.window();
+        window.writing -= 1;
+        window.sequence.written();
         let panicked = || Err(std::io::Error::other("the writer panicked"));
         match self.outcome.take().unwrap_or_else(panicked) {
             Ok(direct_bytes) => {
-                state.written.direct_bytes += direct_bytes;
-                state.idle.push(std::mem::take(&mut self.buffer));
+                window.written.direct_bytes += direct_bytes;
+                window.idle.push(std::mem::take(&mut self.buffer));
             }
             Err(error) => {
-                let error = Error::io(Operation::Write, &self.shared.path, error);
-                state.failure.get_or_insert(error.at(self.extent));
-                state.sequence.cut_at(0);
+                let error = Error::io(Operation::Write, &self.tickets.path, error);
+                window.failure.get_or_insert(error.at(self.extent));
+                window.sequence.cut_at(0);
             }
         }
-        let is_over = state.failure.is_some();
-        drop(state);
-        self.shared.changed.notify_all();
+        let is_over = window.failure.is_some();
+        drop(window);
+        self.tickets.changed.notify_all();
         if is_over {
-            self.shared.placed.notify_all();
+            self.tickets.placed.notify_all();
         }
     }
 }
 
 /// A chunk that was taken out by a thread that panics is never written: nobody is to wait for it.
 struct OnPanic<'s> {
-    shared: &'s Shared,
+    tickets: &'s Tickets,
     /// The thread panicked before.
     already: bool,
 }
 
 impl<'s> OnPanic<'s> {
     /// To be made before the state is locked, so that it is dropped behind the lock.
-    fn of(shared: &'s Shared) -> Self {
-        Self { shared, already: std::thread::panicking() }
+    fn of(tickets: &'s Tickets) -> Self {
+        Self { tickets, already: std::thread::panicking() }
     }
 }
 
 impl Drop for OnPanic<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() && !self.already {
-            self.shared.panicked();
+            self.tickets.panicked();
         }
     }
 }

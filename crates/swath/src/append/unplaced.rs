@@ -5,7 +5,7 @@ use swath_plan::segment::rope::{LogExtent, Piece};
 
 /// Bytes of one strand that have no place in the file yet, or never will have.
 #[derive(Debug)]
-pub(super) enum Part {
+pub(super) enum Unplaced {
     /// Still in memory, and few.
     Memory(Vec<u8>),
     /// Still in memory: the first `len` bytes of pages. Fresh ones cost a third of what a `Vec`
@@ -15,7 +15,7 @@ pub(super) enum Part {
     Log { extent: LogExtent, crc: u32 },
 }
 
-impl Part {
+impl Unplaced {
     /// Returns the bytes that are in memory.
     pub(super) fn bytes(&self) -> &[u8] {
         match self {
@@ -60,7 +60,7 @@ impl Part {
     }
 }
 
-impl Piece for Part {
+impl Piece for Unplaced {
     fn len(&self) -> u64 {
         match self {
             Self::Memory(bytes) => bytes.len() as u64,
@@ -89,13 +89,13 @@ mod tests {
 
     #[test]
     fn the_checksum_of_joined_extents_is_that_of_their_bytes() {
-        let log = |offset, bytes: &[u8]| Part::Log {
+        let log = |offset, bytes: &[u8]| Unplaced::Log {
             extent: LogExtent { log: 0, offset, len: bytes.len() as u64 },
             crc: crc32c::crc32c(bytes),
         };
-        let mut part = log(0, b"serial");
-        assert!(part.absorb(log(6, b" append")).is_none());
-        let Part::Log { extent, crc } = part else { panic!("it was a log") };
+        let mut piece = log(0, b"serial");
+        assert!(piece.absorb(log(6, b" append")).is_none());
+        let Unplaced::Log { extent, crc } = piece else { panic!("it was a log") };
         assert_eq!((extent.len, crc), (13, crc32c::crc32c(b"serial append")));
     }
 }

@@ -33,12 +33,12 @@ where
     where
         F: FnOnce(&mut Writer<'a>) -> Result<(), E> + Send + 'scope,
     {
-        let shared = self.writer.shared();
+        let output = self.writer.output();
         let current = self.writer.take_strand();
-        let forked = self.sequence.fork(shared, current);
+        let forked = self.sequence.fork(output, current);
         self.writer.put_strand(forked.after);
         let (slot, branch) = (forked.slot, forked.branch);
-        self.rayon.spawn(move |_| slot.fill(run(shared, branch, task)));
+        self.rayon.spawn(move |_| slot.fill(run(output, branch, task)));
     }
 }
 
@@ -93,17 +93,17 @@ impl<'a> Writer<'a> {
         'a: 'scope,
     {
         pool::enter();
-        let shared = self.shared();
+        let output = self.output();
         let strand = self.take_strand();
         let (mut sequence, last, result) = rayon::scope(|rayon| {
-            let writer = Writer::new(shared, strand);
+            let writer = Writer::new(output, strand);
             let mut scope = Scope { writer, sequence: Sequence::new(), rayon };
             let result = catch_unwind(AssertUnwindSafe(|| body(&mut scope)));
             (scope.sequence, scope.writer.into_strand(), result)
         });
-        let (strand, end) = sequence.close(shared, last).unwrap_or_else(|error| {
-            shared.fail_untold(error);
-            (Strand::stand_in(shared), End::Well)
+        let (strand, end) = sequence.close(output, last).unwrap_or_else(|error| {
+            output.fail_untold(error);
+            (Strand::stand_in(output), End::Well)
         });
         self.put_strand(strand);
         match end {

@@ -17,27 +17,27 @@ const UNKNOWN: u64 = u64::MAX;
 
 /// The place of one strand's first byte.
 #[derive(Debug)]
-pub(super) struct Origin {
+pub(super) struct StartOffset {
     /// Its offset in the file, or [`UNKNOWN`].
     base: AtomicU64,
-    /// What ends where this begins: that strand's origin and length. Gone once `base` is known.
-    before: Mutex<Option<(Arc<Origin>, u64)>>,
+    /// What ends where this begins: that strand's start and length. Gone once `base` is known.
+    before: Mutex<Option<(Arc<StartOffset>, u64)>>,
 }
 
-impl Origin {
-    /// An origin at `offset`.
+impl StartOffset {
+    /// A start at `offset`.
     pub(super) fn at(offset: u64) -> Arc<Self> {
         Arc::new(Self { base: AtomicU64::new(offset), before: Mutex::new(None) })
     }
 
-    /// An origin that will be known later, or never.
+    /// A start that will be known later, or never.
     pub(super) fn unknown() -> Arc<Self> {
         Self::at(UNKNOWN)
     }
 
     /// Says that this begins `len` bytes behind `before`. To be called once, when the strand
     /// that ends there has ended well: nothing before this place will change any more.
-    pub(super) fn follow(&self, before: &Arc<Origin>, len: u64) {
+    pub(super) fn follow(&self, before: &Arc<StartOffset>, len: u64) {
         *self.lock() = Some((Arc::clone(before), len));
     }
 
@@ -55,9 +55,9 @@ impl Origin {
     }
 
     /// Walks to the left until an offset is known. A loop, not a recursion: a parallel iterator
-    /// makes a chain as long as it has parts.
+    /// makes a chain as long as it has pieces.
     fn resolve(&self) -> Option<u64> {
-        let mut chain: Vec<Arc<Origin>> = Vec::new();
+        let mut chain: Vec<Arc<StartOffset>> = Vec::new();
         let mut step = self.lock().clone()?;
         let mut lens = vec![step.1];
         let mut base = loop {
@@ -70,9 +70,9 @@ impl Origin {
             chain.push(before);
             step = next;
         };
-        for origin in chain.iter().rev() {
+        for start in chain.iter().rev() {
             base += lens.pop().unwrap_or(0);
-            origin.settle(base);
+            start.settle(base);
         }
         base += lens.pop().unwrap_or(0);
         self.settle(base);
@@ -85,17 +85,17 @@ impl Origin {
         drop(done);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<Origin>, u64)>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<(Arc<StartOffset>, u64)>> {
         self.before.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Without recursion, for the same reason.
-impl Drop for Origin {
+impl Drop for StartOffset {
     fn drop(&mut self) {
         let mut next = self.lock().take();
         while let Some((before, _)) = next {
-            next = Arc::into_inner(before).and_then(|origin| origin.lock().take());
+            next = Arc::into_inner(before).and_then(|start| start.lock().take());
         }
     }
 }
@@ -105,9 +105,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_known_once_all_before_it_are() {
-        let root = Origin::at(100);
-        let (a, b, c) = (Origin::unknown(), Origin::unknown(), Origin::unknown());
+    fn a_start_is_known_once_all_before_it_are() {
+        let root = StartOffset::at(100);
+        let (a, b, c) =
+            (StartOffset::unknown(), StartOffset::unknown(), StartOffset::unknown());
         c.follow(&b, 3);
         assert_eq!((a.known(), b.known(), c.known()), (None, None, None));
         b.follow(&a, 2);
@@ -120,9 +121,9 @@ mod tests {
     #[test]
     fn a_chain_of_a_million_is_resolved_and_dropped() {
         for resolve in [true, false] {
-            let mut last = Origin::at(0);
+            let mut last = StartOffset::at(0);
             for step in 0..1_000_000 {
-                let next = Origin::unknown();
+                let next = StartOffset::unknown();
                 if resolve || step > 0 {
                     next.follow(&last, 2);
                 }
