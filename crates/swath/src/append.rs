@@ -49,10 +49,14 @@ mod strand;
 mod unplaced;
 mod writer;
 
+use std::fmt;
+use std::io::{self, Write};
 use std::path::Path;
+use std::result;
+use std::sync::{Arc, Mutex, MutexGuard, TryLockError};
 
 pub use commit::Committed;
-pub use fork::{Append, Fork};
+pub use fork::Fork;
 pub use iter::{AppendTo, Out};
 pub use opened::Opened;
 pub use options::{AppendOptions, ExtentChecksums, Mode};
@@ -63,8 +67,14 @@ pub use spawn::Scope;
 pub use swath_plan::segment::index::Index as ExtentIndex;
 pub use writer::Writer;
 
+use crate::append::commit::Root;
+use crate::append::fork::fork;
 use crate::append::manifest::Entries;
-use crate::append::output::Target;
+use crate::append::output::{Output, Target, to_io};
+use crate::append::sequence::Sequence;
+use crate::append::start_offset::StartOffset;
+use crate::append::strand::Strand;
+use crate::append::writer::lend;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::sink::{Draft, FileKind, Folder, move_range};
 
@@ -156,6 +166,189 @@ fn take_over(path: &Path, draft: &mut Draft) -> Result<u64> {
     } else {
         Err(Error::new(Operation::Read, Reason::Changed, path)
             .detail("it changed while it was taken over"))
+    }
+}
+
+/// An output that is being written; nothing of it is visible before [`commit`](Self::commit).
+///
+/// Dropped without a commit, also by a panic, it leaves nothing behind.
+pub struct Append {
+    output: Arc<Output>,
+    root: Mutex<Root>,
+}
+
+impl fmt::Debug for Append {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Append")
+            .field("path", &self.output.path)
+            .field("mode", &self.output.mode)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Append {
+    fn new(
+        options: &AppendOptions,
+        path: &Path,
+        target: Target,
+        base: u64,
+        entries: Entries,
+    ) -> Self {
+        let output = Output::new(options, path, target);
+        let strand = Strand::new(&output, StartOffset::at(base));
+        let root = Root { strand, sequence: Sequence::new(), entries };
+        Self { output: Arc::new(output), root: Mutex::new(root) }
+    }
+
+    /// Calls `body` with the writer of the serial program. What it writes comes behind
+    /// everything that was written before.
+    ///
+    /// # Errors
+    ///
+    /// That of `body`. [`Reason::Busy`] if another strand is writing to this output.
+    pub fn scope<R, E, F>(&self, body: F) -> result::Result<R, E>
+    where
+        E: From<Error>,
+        F: FnOnce(&mut Writer<'_>) -> result::Result<R, E>,
+    {
+        let mut root = self.root()?;
+        lend(&self.output, &mut root.strand, body)
+    }
+
+    /// Takes a place in the serial order, here, for an owned handle that may be sent anywhere:
+    /// what it writes comes behind everything written before this call, and before everything
+    /// written after it, whenever that happens.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if another strand is writing to this output.
+    ///
+    /// ```
+    /// use std::io::Write;
+    /// use swath::append::{self, AppendOptions};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let path = folder.path().join("out");
+    /// let mut out = append::create(&path)?;
+    /// let mut first = out.fork()?;
+    /// let second = out.fork()?;
+    /// let other = std::thread::spawn(move || {
+    ///     let mut second = second;
+    ///     second.write_all(b"second")?;
+    ///     second.finish().map_err(std::io::Error::from)
+    /// });
+    /// first.write_all(b"first ")?;
+    /// first.finish()?;
+    /// other.join().expect("it does not panic")?;
+    /// out.commit()?;
+    /// assert_eq!(std::fs::read(&path)?, b"first second");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn fork(&self) -> Result<Fork> {
+        let mut root = self.root()?;
+        let Root { strand, sequence, .. } = &mut *root;
+        Ok(fork(&self.output, strand, sequence))
+    }
+
+    /// Makes everything written so far, in serial order, durable under the output's name, and
+    /// goes on writing behind it. A crash later leaves at least this.
+    ///
+    /// Cost: [`Mode::Segments`](crate::append::Mode::Segments) syncs what is new and writes a manifest.
+    /// [`Mode::Plain`](crate::append::Mode::Plain) leaves a copy of the whole under the name: free where the
+    /// file system shares blocks (XFS, btrfs), else as dear as copying; so prefer segments for
+    /// logs.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a strand is writing or a fork is not finished; what makes a commit fail.
+    pub fn checkpoint(&self) -> Result<Committed> {
+        let mut root = self.root()?;
+        self.no_open_forks(&root, "finish them first: nothing is lost")?;
+        commit::checkpoint(&self.output, &mut root)
+    }
+
+    /// Ends writing: the output is complete, and durable if that was asked for, under its name,
+    /// or, on an error, what was there before is still there.
+    ///
+    /// What was spilled lies in nameless files; many MiB of it are given back to the file system
+    /// by another worker, maybe after this returns.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a fork is not finished: the output is discarded then, as with every
+    /// error. [`Reason::Poisoned`] if one was dropped or a write failed before;
+    /// [`Reason::OutcomeUnknown`] if the name was changed but the device did not confirm it; what
+    /// made writing fail, such as a full disk.
+    pub fn commit(self) -> Result<Committed> {
+        let mut root = self.root()?;
+        // Why something failed says more than what was left open because of it.
+        if let Some(error) = self.output.failure() {
+            return Err(error);
+        }
+        self.no_open_forks(&root, "finish them before the commit, and write the output again")?;
+        commit::commit(&self.output, &mut root)
+    }
+
+    /// Bytes written so far by strands that have ended, behind what was there before.
+    ///
+    /// # Errors
+    ///
+    /// [`Reason::Busy`] if a strand is writing.
+    pub fn position(&self) -> Result<u64> {
+        let root = self.root()?;
+        Ok(root.strand.len())
+    }
+
+    fn no_open_forks(&self, root: &Root, hint: &'static str) -> Result<()> {
+        match root.sequence.open() {
+            0 => Ok(()),
+            open => Err(Error::new(Operation::Commit, Reason::Busy, &self.output.path)
+                .detail(format!("{open} forked handles are still writing"))
+                .hint(hint)),
+        }
+    }
+
+    fn root(&self) -> Result<MutexGuard<'_, Root>> {
+        match self.root.try_lock() {
+            Ok(root) => Ok(root),
+            Err(TryLockError::Poisoned(poisoned)) => Ok(poisoned.into_inner()),
+            // To wait could be to wait for ever: it may be this very thread.
+            Err(TryLockError::WouldBlock) => {
+                Err(Error::new(Operation::Write, Reason::Busy, &self.output.path)
+                    .detail("another strand is writing to this output")
+                    .hint("write through the writer that the scope passed, or fork"))
+            }
+        }
+    }
+}
+
+impl Drop for Append {
+    fn drop(&mut self) {
+        self.output.close();
+    }
+}
+
+/// Writes behind everything that was written before, as one strand.
+impl Write for &Append {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let mut root = self.root().map_err(to_io)?;
+        root.strand.write(&self.output, bytes).map_err(to_io)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes behind everything that was written before, as one strand.
+impl Write for Append {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        (&mut &*self).write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 

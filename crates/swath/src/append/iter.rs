@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use rayon::iter::IndexedParallelIterator;
 use rayon::iter::plumbing::{Consumer, Folder, Reducer};
 
-use crate::append::fork::Append;
+use crate::append::Append;
 use crate::append::output::{Output, lost};
 use crate::append::sequence::{End, Ended};
 use crate::append::start_offset::StartOffset;
@@ -84,7 +84,7 @@ pub trait Out: sealed::Sealed {
 
 mod sealed {
     pub trait Sealed {}
-    impl Sealed for &crate::append::fork::Append {}
+    impl Sealed for &crate::append::Append {}
     impl Sealed for &mut crate::append::writer::Writer<'_> {}
 }
 

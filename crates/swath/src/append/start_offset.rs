@@ -55,7 +55,7 @@ impl StartOffset {
     }
 
     /// Walks to the left until an offset is known. A loop, not a recursion: a parallel iterator
-    /// makes a chain as long as it has pieces.
+    /// makes a chain as long as it has parts.
     fn resolve(&self) -> Option<u64> {
         let mut chain: Vec<Arc<StartOffset>> = Vec::new();
         let mut step = self.lock().clone()?;

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! start |-- landed --|-- rope --|-- tail --|
-//!         in place     elsewhere  in memory, still growing
+//!        in place     elsewhere  in memory, still growing
 //! ```
 //!
 //! A strand is owned by exactly one handle at a time, so nothing in it is locked.
