@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Mutex;
 
+use swath_plan::segment::manifest::Manifest;
 use swath_plan::segment::rope::Piece;
 
 use crate::append::manifest::{Entries, names};
@@ -12,6 +13,7 @@ use crate::append::start_offset::StartOffset;
 use crate::append::strand::{Strand, Written};
 use crate::append::unplaced::Unplaced;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::sink::Folder;
 use crate::together::together;
 
 /// What was left, and how it got there.
@@ -77,10 +79,15 @@ fn take_strand(output: &Output, root: &mut Root) -> Result<Box<Strand>> {
     }
 }
 
-pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
+/// Takes out all that was written, and says where in the file it begins.
+fn written(output: &Output, root: &mut Root) -> Result<(u64, Written)> {
     let strand = take_strand(output, root)?;
     let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
-    let taken = strand.into_written(output)?;
+    Ok((base, strand.into_written(output)?))
+}
+
+pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
+    let (base, taken) = written(output, root)?;
     if let Some(error) = output.failure() {
         return Err(error);
     }
@@ -97,9 +104,7 @@ pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
         Some(Target::Folder(mut folder)) => {
             root.entries.push(output, taken.pieces)?;
             let manifest = root.entries.manifest(output)?;
-            named(output, manifest.len(), || {
-                folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
-            })?;
+            name_manifest(output, &mut folder, &manifest)?;
             folder.finish();
             Ok(report(output, manifest.len(), manifest.extents().len()))
         }
@@ -110,6 +115,13 @@ pub(super) fn commit(output: &Output, root: &mut Root) -> Result<Committed> {
 /// The step that gives `len` bytes their name.
 fn named<T>(output: &Output, len: u64, commit: impl FnOnce() -> Result<T>) -> Result<T> {
     output.observer.hooks().commit(&output.path, len, commit)
+}
+
+/// Makes `manifest` the contents of the folder.
+fn name_manifest(output: &Output, folder: &mut Folder, manifest: &Manifest) -> Result<()> {
+    named(output, manifest.len(), || {
+        folder.commit(&manifest.encode(crc32c::crc32c_append), &names(manifest))
+    })
 }
 
 /// Moves all to their places, several pieces at one time if that is much.
@@ -158,9 +170,7 @@ fn cut(piece: Unplaced, offset: u64) -> Vec<(Unplaced, u64)> {
 }
 
 pub(super) fn checkpoint(output: &Output, root: &mut Root) -> Result<Committed> {
-    let strand = take_strand(output, root)?;
-    let base = strand.start().known().ok_or_else(|| output.fail(lost(output)))?;
-    let taken = strand.into_written(output)?;
+    let (base, taken) = written(output, root)?;
     let len = base + taken.len;
     let extents = match &mut *output.target() {
         Some(Target::File(draft)) => {
@@ -172,9 +182,7 @@ pub(super) fn checkpoint(output: &Output, root: &mut Root) -> Result<Committed> 
         Some(Target::Folder(folder)) => {
             root.entries.push(output, taken.pieces)?;
             let manifest = root.entries.manifest(output)?;
-            let named = named(output, manifest.len(), || {
-                folder.commit(&manifest.encode(crc32c::crc32c_append), &names(&manifest))
-            });
+            let named = name_manifest(output, folder, &manifest);
             named.map_err(|error| output.fail(error))?;
             manifest.extents().len()
         }

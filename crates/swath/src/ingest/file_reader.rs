@@ -396,6 +396,12 @@ impl Drop for FileReader<'_> {
     }
 }
 
+/// Whether the kernel said that the process's table is full, or the system's.
+pub(super) fn is_out_of_descriptors(raw_os_error: Option<i32>) -> bool {
+    let full = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
+    raw_os_error.is_some_and(|number| full.contains(&number))
+}
+
 fn kind_of(file: &OwnedFd) -> FileSystem {
     file_system(file).unwrap_or(FileSystem::Other)
 }

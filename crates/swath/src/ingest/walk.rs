@@ -12,6 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, RawDir, fstat, open, statat};
 use rustix::io::Errno;
 
+use super::file_reader::is_out_of_descriptors;
 use super::glob::Glob;
 use super::listing::{Listing, as_path};
 use super::options::Symlinks;
@@ -210,7 +211,7 @@ impl Walk<'_> {
         let mut node = Node { path, parent, ..Node::default() };
         let mut below = Vec::new();
         if let Err(error) = self.read(&mut node, &mut below) {
-            if is_out_of_descriptors(&error) && self.put_back(index) {
+            if is_out_of_descriptors(error.raw_os_error()) && self.put_back(index) {
                 return;
             }
             let path = node.path.clone();
@@ -337,10 +338,4 @@ impl Walk<'_> {
         }
         false
     }
-}
-
-/// The process's table is full, or the system's.
-fn is_out_of_descriptors(error: &io::Error) -> bool {
-    let full = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
-    error.raw_os_error().is_some_and(|number| full.contains(&number))
 }

@@ -19,7 +19,7 @@ use swath_plan::files::{By, Opener, Probe, Way};
 use super::Starter;
 use super::claims::{Claim, Claims};
 use super::destination::Destination;
-use super::file_reader::{Call, FileReader, Outcome, SMALL, Wait};
+use super::file_reader::{Call, FileReader, Outcome, SMALL, Wait, is_out_of_descriptors};
 use super::in_flight::{Came, InFlight, Landed};
 use super::options::{Content, Failures, OpenedBy};
 use super::second_look::refused;
@@ -130,7 +130,8 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
     fn sparing(&mut self, mut work: impl FnMut(&mut Self) -> Result<()>) -> Result<()> {
         loop {
             match work(self) {
-                Err(error) if is_out_of_descriptors(&error) && self.give_up() => {}
+                Err(error) if is_out_of_descriptors(error.raw_os_error()) && self.give_up() => {
+                }
                 other => return other,
             }
         }
@@ -345,12 +346,6 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             self.to.failed(index, error);
         }
     }
-}
-
-/// The process's table is full, or the system's.
-fn is_out_of_descriptors(error: &Error) -> bool {
-    let full = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error);
-    error.raw_os_error().is_some_and(|number| full.contains(&number))
 }
 
 fn check_text(shape: Content, path: &Path, bytes: &[u8]) -> Result<()> {

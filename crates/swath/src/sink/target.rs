@@ -44,7 +44,7 @@ pub(crate) struct Layout {
 
 /// What is to be known to write one chunk.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct ChunkWrite {
     extent: Extent,
     carried: Vec<u8>,
     past_cache: bool,
@@ -89,23 +89,28 @@ impl Target {
     }
 
     /// Takes note of the next chunk in serial order.
-    pub(crate) fn place(&self, layout: &mut Layout, extent: Extent, bytes: &[u8]) -> Place {
+    pub(crate) fn place(
+        &self,
+        layout: &mut Layout,
+        extent: Extent,
+        bytes: &[u8],
+    ) -> ChunkWrite {
         let Self::File { file, direct, .. } = self else {
-            return Place { extent, carried: Vec::new(), past_cache: false };
+            return ChunkWrite { extent, carried: Vec::new(), past_cache: false };
         };
         layout.reserve(&**file, extent, direct.is_some());
         let Some(direct) = direct else {
-            return Place { extent, carried: Vec::new(), past_cache: false };
+            return ChunkWrite { extent, carried: Vec::new(), past_cache: false };
         };
         let carried = layout.carry_on(Cut::of(extent, direct.unit()), bytes);
         // The limit of file sizes ends a process that passes it: whoever goes past the trait that
         // looks for it stays inside the length that the trait has given the file.
         let past_cache = extent.end() <= layout.reserved && !direct.is_refused();
-        Place { extent, carried, past_cache }
+        ChunkWrite { extent, carried, past_cache }
     }
 
     /// Writes one chunk; returns how many bytes went past the page cache.
-    pub(crate) fn write(&self, place: &Place, bytes: &mut Vec<u8>) -> io::Result<u64> {
+    pub(crate) fn write(&self, place: &ChunkWrite, bytes: &mut Vec<u8>) -> io::Result<u64> {
         match self {
             Self::Stream(writer) => {
                 let mut writer = writer.lock().unwrap_or_else(PoisonError::into_inner);
@@ -189,7 +194,7 @@ impl Layout {
 fn write_units(
     file: &dyn FsFile,
     direct: &DirectFile,
-    place: &Place,
+    place: &ChunkWrite,
     bytes: &mut Vec<u8>,
 ) -> io::Result<u64> {
     let whole = Cut::of(place.extent, direct.unit()).whole;

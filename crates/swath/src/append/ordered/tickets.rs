@@ -16,7 +16,7 @@ use crate::error::{Error, Operation, Reason, Result};
 use crate::failures::Failures;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
-use crate::sink::target::{Layout, Place, Target, refused};
+use crate::sink::target::{ChunkWrite, Layout, Target, refused};
 use crate::timeline::{Activity, Recorder};
 
 /// Room of the first buffers.
@@ -61,7 +61,7 @@ struct Window {
 
 /// A chunk that has been taken out to be written.
 struct Work {
-    place: Place,
+    place: ChunkWrite,
     extent: Extent,
     bytes: Vec<u8>,
 }

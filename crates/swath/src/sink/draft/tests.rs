@@ -7,9 +7,9 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::path::PathBuf;
 
-struct Place(tempfile::TempDir);
+struct TestFolder(tempfile::TempDir);
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
@@ -57,7 +57,7 @@ fn write(path: &Path, bytes: &[u8], options: &DraftOptions) -> Result<()> {
 #[test]
 fn what_is_committed_is_there_and_nothing_else() {
     for options in everywhere() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("out");
         write(&path, b"first", &options).expect("created");
         assert_eq!(
@@ -75,7 +75,7 @@ fn what_is_committed_is_there_and_nothing_else() {
 #[test]
 fn nothing_is_visible_before_and_nothing_left_without_a_commit() {
     for options in everywhere() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("out");
         fs::write(&path, b"old").expect("written");
         let draft = Draft::begin(&path, &options).expect("begun");
@@ -93,7 +93,7 @@ fn nothing_is_visible_before_and_nothing_left_without_a_commit() {
 #[test]
 fn a_commit_cuts_to_the_length_and_fills_with_zeros() {
     for len in [0, 2, 5, 9] {
-        let place = Place::new();
+        let place = TestFolder::new();
         let draft = Draft::begin(&place.path("out"), &DraftOptions::default()).expect("begun");
         let _ = draft.file().allocate(0, 1 << 20);
         write_all_at(&**draft.file(), b"12345", 0).expect("written");
@@ -109,7 +109,7 @@ fn a_commit_cuts_to_the_length_and_fills_with_zeros() {
 #[test]
 fn a_second_writer_is_told_at_once() {
     for options in everywhere().into_iter().take(8) {
-        let place = Place::new();
+        let place = TestFolder::new();
         symlink("out", place.path("link")).expect("linked");
         let first = Draft::begin(&place.path("out"), &options).expect("begun");
         for name in ["out", "./out", "link"] {
@@ -126,7 +126,7 @@ fn a_second_writer_is_told_at_once() {
 fn without_locks_the_last_commit_stands_whole() {
     let fs = LesserFs { no_locks: true, ..LesserFs::NAMED }.fs();
     let options = DraftOptions { fs, ..DraftOptions::default() };
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let first = Draft::begin(&path, &options).expect("begun");
     let second = Draft::begin(&path, &options).expect("begun");
@@ -143,7 +143,7 @@ fn without_locks_the_last_commit_stands_whole() {
 #[test]
 fn what_a_killed_run_left_is_removed_by_the_next() {
     for options in everywhere().into_iter().take(8) {
-        let place = Place::new();
+        let place = TestFolder::new();
         for stray in [".out.swath-lock", ".out.swath-tmp2", ".out.swath-tmp3"] {
             fs::write(place.path(stray), b"stray").expect("written");
         }
@@ -162,7 +162,7 @@ fn what_a_killed_run_left_is_removed_by_the_next() {
 fn refused_means_that_no_file_is_ever_replaced() {
     for mut options in everywhere() {
         options.replace = Replace::Refused;
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("out");
         fs::write(&path, b"old").expect("written");
         let error = Draft::begin(&path, &options).unwrap_err();
@@ -186,7 +186,7 @@ fn where_no_step_refuses_a_taken_name_refused_is_an_error() {
     let fs = LesserFs { no_rename_new: true, no_links: true, ..LesserFs::NAMED }.fs();
     let replace = Replace::Refused;
     let options = DraftOptions { fs, replace, ..DraftOptions::default() };
-    let place = Place::new();
+    let place = TestFolder::new();
     let error = write(&place.path("out"), b"new", &options).unwrap_err();
     assert_eq!(error.io_kind(), io::ErrorKind::Unsupported);
     assert!(place.names().is_empty());
@@ -195,7 +195,7 @@ fn where_no_step_refuses_a_taken_name_refused_is_an_error() {
 #[test]
 fn what_appears_or_vanishes_meanwhile_is_replaced_or_made() {
     for options in everywhere() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("out");
         let draft = Draft::begin(&path, &options).expect("begun");
         assert!(draft.existing().is_none());
@@ -216,7 +216,7 @@ fn what_appears_or_vanishes_meanwhile_is_replaced_or_made() {
 #[test]
 fn the_mode_of_what_is_replaced_is_kept_and_a_new_one_follows_the_umask() {
     for options in everywhere() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("out");
         fs::write(place.path("plain"), b"").expect("written");
         let usual = fs::metadata(place.path("plain")).expect("there").mode();
@@ -236,7 +236,7 @@ fn the_mode_of_what_is_replaced_is_kept_and_a_new_one_follows_the_umask() {
 
 #[test]
 fn a_symbolic_link_stays_and_its_target_is_new() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir(place.path("there")).expect("made");
     symlink("there/real", place.path("link")).expect("linked");
     for text in ["made", "replaced"] {
@@ -248,7 +248,7 @@ fn a_symbolic_link_stays_and_its_target_is_new() {
 
 #[test]
 fn a_hard_link_is_broken_only_when_asked() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let (path, other) = (place.path("out"), place.path("other"));
     fs::write(&path, b"old").expect("written");
     fs::hard_link(&path, &other).expect("linked");
@@ -264,7 +264,7 @@ fn a_hard_link_is_broken_only_when_asked() {
 
 #[test]
 fn what_is_no_ordinary_file_is_refused_and_untouched() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let options = DraftOptions::default();
     let begin = |path: &Path| Draft::begin(path, &options).expect_err("refused");
     assert_eq!(begin(place.0.path()).io_kind(), io::ErrorKind::IsADirectory);
@@ -286,7 +286,7 @@ fn what_is_no_ordinary_file_is_refused_and_untouched() {
 
 #[test]
 fn names_of_every_length_that_the_kernel_takes_are_written() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let options = DraftOptions::default();
     for len in [99, 100, 101, 143, 250, 255] {
         let name = "n".repeat(len);
@@ -304,7 +304,7 @@ fn names_of_every_length_that_the_kernel_takes_are_written() {
 #[test]
 fn a_checkpoint_leaves_what_was_written_and_the_rest_goes_on() {
     for options in everywhere() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("out");
         let mut draft = Draft::begin(&path, &options).expect("begun");
         for text in ["one", "one two", "one two three"] {
@@ -326,7 +326,7 @@ fn a_checkpoint_leaves_what_was_written_and_the_rest_goes_on() {
 #[test]
 fn without_a_commit_the_last_checkpoint_stays() {
     for options in everywhere() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let mut draft = Draft::begin(&place.path("out"), &options).expect("begun");
         write_all_at(&**draft.file(), b"12345", 0).expect("written");
         draft.checkpoint(3).expect("left");
@@ -340,7 +340,7 @@ fn without_a_commit_the_last_checkpoint_stays() {
 
 #[test]
 fn after_a_failed_checkpoint_there_is_no_commit() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let mut draft = Draft::begin(&path, &DraftOptions::default()).expect("begun");
     fs::create_dir(&path).expect("made");

@@ -3,9 +3,9 @@ use crate::sink::lesser::LesserFs;
 use std::fs;
 use std::path::PathBuf;
 
-struct Place(tempfile::TempDir);
+struct TestFolder(tempfile::TempDir);
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         Self(tempfile::tempdir().expect("a folder"))
     }
@@ -45,7 +45,7 @@ fn write(path: &Path, text: &str) -> String {
 
 #[test]
 fn a_folder_of_ones_own_under_the_hidden_name_is_named_and_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let stray = place.path(".out.swath-tmp");
     fs::create_dir(&stray).expect("made");
     let segment = crate::sink::names::segment_name();
@@ -68,7 +68,7 @@ fn a_folder_of_ones_own_under_the_hidden_name_is_named_and_kept() {
 
 #[test]
 fn a_new_folder_is_visible_from_its_first_commit_on() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let mut folder = begin(&path);
     assert_eq!(folder.old_manifest().expect("read"), None);
@@ -84,7 +84,7 @@ fn a_new_folder_is_visible_from_its_first_commit_on() {
 
 #[test]
 fn a_new_folder_without_a_commit_leaves_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let folder = begin(&place.path("out/"));
     segment(&folder, b"bytes");
     drop(folder);
@@ -94,7 +94,7 @@ fn a_new_folder_without_a_commit_leaves_nothing() {
 
 #[test]
 fn the_old_state_stands_until_the_commit_and_its_segments_go_at_the_end() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let old = write(&path, "old");
     let mut folder = begin(&path);
@@ -110,7 +110,7 @@ fn the_old_state_stands_until_the_commit_and_its_segments_go_at_the_end() {
 
 #[test]
 fn without_a_commit_the_old_state_is_what_it_was() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let old = write(&path, "old");
     let folder = begin(&path);
@@ -122,7 +122,7 @@ fn without_a_commit_the_old_state_is_what_it_was() {
 
 #[test]
 fn checkpoints_keep_what_they_name_and_the_rest_goes() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let mut folder = begin(&path);
     let (first, open) = folder.create_segment().expect("made");
@@ -142,7 +142,7 @@ fn checkpoints_keep_what_they_name_and_the_rest_goes() {
 
 #[test]
 fn what_killed_runs_left_is_removed() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let old = write(&path, "old");
     fs::write(path.join("segment-0123456789abcdef"), b"stray").expect("written");
@@ -159,7 +159,7 @@ fn what_killed_runs_left_is_removed() {
 
 #[test]
 fn a_second_writer_is_told_at_once_also_if_it_writes_a_plain_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let first = begin(&path);
     let options = DraftOptions::default();
@@ -173,7 +173,7 @@ fn a_second_writer_is_told_at_once_also_if_it_writes_a_plain_file() {
 
 #[test]
 fn what_is_no_folder_of_ours_is_refused_and_untouched() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let options = DraftOptions::default();
     fs::write(place.path("file"), b"bytes").expect("written");
     let error = Folder::begin(&place.path("file"), &options).unwrap_err();
@@ -190,7 +190,7 @@ fn what_is_no_folder_of_ours_is_refused_and_untouched() {
 
 #[test]
 fn refused_means_that_no_folder_is_replaced_or_merged() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     write(&path, "old");
     let options = DraftOptions { replace: Replace::Refused, ..DraftOptions::default() };
@@ -213,7 +213,7 @@ fn refused_means_that_no_folder_is_replaced_or_merged() {
 
 #[test]
 fn a_commit_that_failed_is_not_made_again() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let path = place.path("out");
     let mut folder = begin(&path);
     fs::write(&path, b"appears").expect("written");
@@ -226,7 +226,7 @@ fn a_commit_that_failed_is_not_made_again() {
 
 #[test]
 fn without_locks_there_are_no_folders() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let fs = LesserFs { no_locks: true, ..LesserFs::default() }.fs();
     let options = DraftOptions { fs, ..DraftOptions::default() };
     let error = Folder::begin(&place.path("out"), &options).unwrap_err();

@@ -4,9 +4,9 @@ use std::os::unix::fs::symlink;
 
 use crate::sink::fs::Lock;
 
-struct Place(tempfile::TempDir, Arc<dyn FsFolder>);
+struct TestFolder(tempfile::TempDir, Arc<dyn FsFolder>);
 
-impl Place {
+impl TestFolder {
     fn new() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let located = LocalFs.locate(&folder.path().join("any")).expect("located");
@@ -33,7 +33,7 @@ fn a_link_of_the_kernel_to_a_pipe_is_special() {
 
 #[test]
 fn a_folder_is_in_place_until_another_takes_its_path() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir(place.path("a")).expect("made");
     let located = LocalFs.locate(&place.path("a/out")).expect("located");
     assert!(located.folder.is_in_place().expect("known"));
@@ -48,7 +48,7 @@ fn a_folder_is_in_place_until_another_takes_its_path() {
 
 #[test]
 fn the_second_holder_is_told_and_the_file_goes_with_the_first() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let first = place.lock("lock").expect("asked").expect("free");
     assert!(place.lock("lock").expect("asked").is_none());
     let other = std::thread::scope(|scope| {
@@ -62,7 +62,7 @@ fn the_second_holder_is_told_and_the_file_goes_with_the_first() {
 
 #[test]
 fn a_lock_file_without_a_holder_locks_nobody_out() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::write(place.path("lock"), b"").expect("left by a killed run");
     drop(place.lock("lock").expect("asked").expect("free"));
     assert!(!place.path("lock").exists());
@@ -71,7 +71,7 @@ fn a_lock_file_without_a_holder_locks_nobody_out() {
 #[test]
 fn only_one_of_many_threads_holds_a_lock_at_a_time() {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    let place = Place::new();
+    let place = TestFolder::new();
     let (inside, held) = (AtomicUsize::new(0), AtomicUsize::new(0));
     std::thread::scope(|scope| {
         for _ in 0..4 {
@@ -92,7 +92,7 @@ fn only_one_of_many_threads_holds_a_lock_at_a_time() {
 
 #[test]
 fn what_is_no_lock_of_this_user_is_refused_and_kept() {
-    let place = Place::new();
+    let place = TestFolder::new();
     symlink("elsewhere", place.path("link")).expect("linked");
     fs::create_dir(place.path("folder")).expect("made");
     fs::write(place.path("one"), b"").expect("written");
@@ -111,7 +111,7 @@ fn what_is_no_lock_of_this_user_is_refused_and_kept() {
 
 #[test]
 fn what_is_opened_is_an_ordinary_file() {
-    let place = Place::new();
+    let place = TestFolder::new();
     fs::create_dir(place.path("folder")).expect("made");
     assert!(place.1.open(OsStr::new("folder")).is_err());
     let null = LocalFs.locate(Path::new("/dev/null")).expect("located");
@@ -125,7 +125,7 @@ fn what_is_opened_is_an_ordinary_file() {
 
 #[test]
 fn attributes_are_those_of_what_was_looked_at_or_of_nothing() {
-    let place = Place::new();
+    let place = TestFolder::new();
     let name = OsStr::new("old");
     fs::write(place.path("old"), b"").expect("written");
     fs::set_permissions(place.path("old"), Permissions::from_mode(0o4711)).expect("mine");
