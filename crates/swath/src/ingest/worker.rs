@@ -44,6 +44,8 @@ pub(super) struct Worker<'s, 'e, P> {
     start: Starter<'s, 'e, P>,
     /// On the thread that called.
     here: bool,
+    /// Bytes that the claims have been told of.
+    counted: u64,
 }
 
 impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
@@ -71,6 +73,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
             large,
             start,
             here,
+            counted: 0,
         }
     }
 
@@ -110,7 +113,6 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
 
     /// Reads the files at places `first .. end` of the order.
     fn files(&mut self, first: usize, end: usize) {
-        let before = self.reader.tally.bytes;
         for place in first..end {
             if self.claims.is_stopped() {
                 break;
@@ -123,7 +125,14 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 self.failed(index, error);
             }
         }
-        self.claims.came(self.reader.tally.bytes - before);
+        self.count_came();
+    }
+
+    /// Tells the claims of the bytes that came since the last time.
+    fn count_came(&mut self) {
+        let came = self.reader.tally.bytes;
+        self.claims.came(came - self.counted);
+        self.counted = came;
     }
 
     /// Does `work` again, as long as it fails for want of descriptors and there is one to give up.
@@ -287,6 +296,7 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 self.failed(index, error);
             }
         }
+        self.count_came();
     }
 
     /// Waits for `want` files and puts what came in place.
@@ -302,7 +312,6 @@ impl<'s, 'e, P: Destination + 'e> Worker<'s, 'e, P> {
                 reader.tally.files += 1;
                 reader.tally.ring_files += 1;
                 reader.tally.bytes += bytes.len() as u64;
-                claims.came(bytes.len() as u64);
                 Ok(())
             });
             let Some(Landed { index, came, bytes, file, flight }) = taken else { break };

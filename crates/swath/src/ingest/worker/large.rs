@@ -183,6 +183,8 @@ impl<'e, P: Destination + 'e> Worker<'_, 'e, P> {
                     self.reader.tally.files += 1;
                     self.reader.tally.large_files += 1;
                     self.reader.tally.bytes += large.before.len;
+                    // Counted part by part.
+                    self.counted += large.before.len;
                 }
                 Err(error) => self.failed(index, error),
             }
