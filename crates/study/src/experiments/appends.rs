@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::shape::{chart, metric, powers_of_two, quoted, read};
+use super::shape::{charts, metric, over, powers_of_two, quoted, read};
 use crate::experiment::{Experiment, Point, Scale, Study, all_of};
 use crate::fields::forked::Forked;
 use crate::forks::{BUFFER, Leave, Shared};
@@ -39,14 +39,13 @@ pub(super) const TREE: Experiment = Experiment {
     scale: FIB,
     least_rounds: 5,
     charts: || {
-        let mut charts = charts_of(SERIAL);
-        charts.extend([
-            chart("forks", "threads", metric("forks", "")).log_x(),
-            chart("steals", "threads", metric("steals", "")).log_x(),
-            chart("parallelism, work over span", "threads", metric("parallelism", "")).log_x(),
-            chart("extents of the output", "threads", metric("extents", "")).log_x(),
-        ]);
-        charts
+        let own = [
+            ("forks", metric("forks")),
+            ("steals", metric("steals")),
+            ("parallelism, work over span", metric("parallelism")),
+            ("extents of the output", metric("extents")),
+        ];
+        charts_with(own)
     },
     entrants: |stage| {
         let ways = [
@@ -63,7 +62,6 @@ pub(super) const TREE: Experiment = Experiment {
 /// One file or many.
 pub(super) const FILES: Experiment = Experiment {
     id: "e-files",
-    study: Study::E,
     figure: "time to write the same bytes to one shared file, to a file a thread, and by one thread",
     claims: &[read(
         "e-files",
@@ -73,9 +71,7 @@ pub(super) const FILES: Experiment = Experiment {
          known places, with the number of threads above one that is best for the shared file.",
         judge_files,
     )],
-    scale: FIB,
-    least_rounds: 5,
-    charts: || charts_of(SERIAL),
+    charts: || charts_with([]),
     entrants: |stage| {
         let ways = [
             (SERIAL, Leave::Serial { buffer: BUFFER }),
@@ -87,12 +83,12 @@ pub(super) const FILES: Experiment = Experiment {
         ];
         by_threads(stage, &ways)
     },
+    ..TREE
 };
 
 /// What keeps the order.
 pub(super) const ORDERS: Experiment = Experiment {
     id: "e-append-orders",
-    study: Study::E,
     figure: "figure 6: time of fib by threads, each call appending 10 KB, with a linked list and with \
              a skip list that keep the order",
     claims: &[quoted(
@@ -104,14 +100,8 @@ pub(super) const ORDERS: Experiment = Experiment {
         judge_orders,
     )],
     scale: Scale { minutes: 11, ..FIB },
-    least_rounds: 5,
     charts: || {
-        let mut charts = charts_of(SERIAL);
-        charts.extend([
-            chart("steals", "threads", metric("steals", "")).log_x(),
-            chart("nodes of the order", "threads", metric("extents", "")).log_x(),
-        ]);
-        charts
+        charts_with([("steals", metric("steals")), ("nodes of the order", metric("extents"))])
     },
     entrants: |stage| {
         let ways = [
@@ -122,20 +112,21 @@ pub(super) const ORDERS: Experiment = Experiment {
         ];
         by_threads(stage, &ways)
     },
+    ..TREE
 };
 
 const FIB: Scale =
     Scale { study: "fib(25), 10 KB a call, 2 GB and more", other: "", minutes: 15 };
 
-fn charts_of(serial: &str) -> Vec<Chart> {
-    let over_serial = Measure::SpeedUp { series: serial.to_owned(), x: Some(1.0) };
-    vec![
-        chart("time by threads", "threads", Measure::Seconds).log_x(),
-        chart("speed-up over the serial writer", "threads", over_serial).log_x(),
-        chart("bandwidth", "threads", Measure::Rate).log_x(),
-        chart("voluntary context switches", "threads", metric("voluntary_switches", ""))
-            .log_x(),
-    ]
+/// Those that all have, and more.
+fn charts_with<const N: usize>(more: [(&str, Measure); N]) -> Vec<Chart> {
+    let all = [
+        ("time by threads", Measure::Seconds),
+        ("speed-up over the serial writer", over(SERIAL, Some(1.0))),
+        ("bandwidth", Measure::Rate),
+        ("voluntary context switches", metric("voluntary_switches")),
+    ];
+    [charts("threads", all), charts("threads", more)].concat()
 }
 
 fn by_threads(stage: &Stage, ways: &[(&'static str, Leave)]) -> Result<Entrants> {

@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::limit::{MEMORY, memory};
-use super::shape::{chart, fastest, metric, powers_of_two, read, states};
+use super::shape::{busy, charts, fastest, metric, over, powers_of_two, read, states};
 use crate::experiment::{Experiment, Point, Scale, Study, all_of};
 use crate::fields::contracts::Contracts;
 use crate::measure::{Entrants, Stage};
@@ -48,29 +48,22 @@ pub(super) const SCALING: Experiment = Experiment {
 };
 
 fn charts_by_threads() -> Vec<Chart> {
-    let busy = |threads: f64| {
-        let y = Measure::Course { name: "busy".into(), unit: "processors".into(), x: threads };
-        chart(&format!("load over time, {}", counted(threads)), "% of the time", y)
-    };
-    let share = |name: &str, word: &str| {
-        chart(&format!("share of the time: {word}"), "threads", metric(name, "")).log_x()
-    };
-    vec![
-        chart("time by threads", "threads", Measure::Seconds).log_x(),
-        chart(
-            "speed-up over line by line with one thread",
-            "threads",
-            Measure::SpeedUp { series: BEFORE.to_owned(), x: Some(1.0) },
-        )
-        .log_x(),
-        chart("efficiency", "threads", Measure::Efficiency).log_x(),
-        chart("bandwidth", "threads", Measure::Rate).log_x(),
-        busy(1.0),
-        busy(2.0),
-        share("read_share", "reading and parsing"),
-        share("compute_share", "computing"),
-        share("write_share", "formatting and writing"),
-    ]
+    let first = [
+        ("time by threads", Measure::Seconds),
+        ("speed-up over line by line with one thread", over(BEFORE, Some(1.0))),
+        ("efficiency", Measure::Efficiency),
+        ("bandwidth", Measure::Rate),
+    ];
+    let shares = [
+        ("share of the time: reading and parsing", metric("read_share")),
+        ("share of the time: computing", metric("compute_share")),
+        ("share of the time: formatting and writing", metric("write_share")),
+    ];
+    let load = |threads| busy(&format!("load over time, {}", counted(threads)), threads);
+    let mut all = charts("threads", first);
+    all.extend([1.0, 2.0].map(load));
+    all.extend(charts("threads", shares));
+    all
 }
 
 fn counted(threads: f64) -> String {
@@ -109,20 +102,14 @@ fn judge_speed(runs: &Selected<'_>, state: State) -> Finding {
         let key = |series| Key { series, x: most, state };
         runs.speed_up(key(series), key(other))
     };
+    let sentence =
+        format!("with {} the program in bulk is {{}} as fast as line by line", counted(most));
     let points = [
-        Point::new(
-            format!(
-                "with {} the program in bulk is {{}} as fast as line by line",
-                counted(most)
-            ),
-            compared(AFTER, BEFORE),
-            Bound::AtLeast(1.1),
-        ),
+        Point::new(sentence, compared(AFTER, BEFORE), Bound::AtLeast(1.1)),
         Point::told("swath is {} as fast as in bulk", compared(SWATH, AFTER)),
     ];
     let best = fastest(runs, SWATH, state);
-    all_of(runs, &points)
-        .with_limit(best.and_then(|best| runs.speed_up(best, Key { x: cores, ..LIMIT })))
+    all_of(runs, &points).with_limit(runs.speed_up(best, Key { x: cores, ..LIMIT }))
 }
 
 fn judge_share(runs: &Selected<'_>, state: State) -> Finding {

@@ -1,19 +1,15 @@
 //! Study A: loading with fewer cores.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use anyhow::Result;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
-use swath::ReadOptions;
 
-use super::loading::{
-    Loading, MAPPED, MIRRORED, PARALLEL, SEQUENTIAL, SWATH, charts_by_workers, own,
-};
+use super::loading::{Loading, PARALLEL, THREADS, charts_by_workers};
 use super::shape::{powers_of_two, read, states};
-use crate::experiment::{Experiment, Point, Scale, Study, all_of};
-use crate::loading::{Load, load};
-use crate::measure::{Entrants, Stage};
-use crate::peers::Absent;
+use crate::experiment::{Experiment, Point, Scale, all_of};
+use crate::measure::{Absent, Entrant, Entrants, Stage};
 use crate::results::{Finding, Key, Selected, State};
 use crate::stats::Bound;
 
@@ -22,7 +18,6 @@ const MB: u64 = 1_000_000;
 /// By cores.
 pub(super) const CORES: Experiment = Experiment {
     id: "a-cores",
-    study: Study::A,
     figure: "time by cores, 8 threads, chunks of 1,024 bytes",
     claims: &[read(
         "a-cores",
@@ -36,9 +31,9 @@ pub(super) const CORES: Experiment = Experiment {
         other: "500 MB, on as many cores as there are",
         minutes: 2,
     },
-    least_rounds: 5,
     charts: || charts_by_workers("cores"),
     entrants: by_cores,
+    ..THREADS
 };
 
 /// The calling thread, and those that it starts, on the first cores of those that it may use.
@@ -71,31 +66,25 @@ fn by_cores(stage: &Stage) -> Result<Entrants> {
     }
     for &state in states(stage) {
         for cores in powers_of_two(stage.workers()) {
-            add(&mut entrants, &loading, cores, state);
+            let ways = loading.ways(cores as f64, state);
+            entrants.here.extend(ways.into_iter().map(|way| pinned(way, cores)));
         }
     }
     Ok(entrants)
 }
 
-fn add(entrants: &mut Entrants, loading: &Rc<Loading>, cores: usize, state: State) {
-    let x = cores as f64;
-    let pinned = |series, copies, how: Load| {
-        let paths = loading.paths(copies);
-        loading.entrant(series, x, state, copies, move |target| {
-            let _pinned = Pinned::to(cores)?;
-            Ok(load(&paths, target, how)?)
-        })
-    };
-    entrants.here.push(pinned(SEQUENTIAL, 1, own(1)));
-    entrants.here.push(pinned(PARALLEL, 1, own(8)));
-    entrants.here.push(pinned(MIRRORED, 2, own(8)));
-    entrants.here.push(pinned(MAPPED, 1, Load { mapped: true, ..own(8) }));
-    let path = loading.paths(1).remove(0);
-    entrants.here.push(loading.entrant(SWATH, x, state, 1, move |target| {
-        let _pinned = Pinned::to(cores)?;
-        ReadOptions::new().read_into(path.as_path(), target)?;
+/// Has somebody work on so many cores.
+fn pinned(entrant: Entrant, cores: usize) -> Entrant {
+    let before = Rc::new(RefCell::new(None));
+    let after = Rc::clone(&before);
+    let pin = move || {
+        before.replace(Some(Pinned::to(cores)?));
         Ok(())
-    }));
+    };
+    entrant.with_before(pin).with_after(move || {
+        after.take();
+        Ok(())
+    })
 }
 
 fn judge_cores(runs: &Selected<'_>, state: State) -> Finding {

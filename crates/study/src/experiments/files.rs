@@ -9,7 +9,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use swath::ingest::{Arena, IngestOptions};
 
-use super::shape::{chart, metric, states};
+use super::shape::{busy, chart, charts, metric, states};
 use crate::experiment::{Experiment, Scale, Study};
 use crate::fields::grove::{Grove, ReadOne, of_files};
 use crate::many::lines::read_by_lines;
@@ -40,7 +40,8 @@ pub(super) const SMALL: Experiment = Experiment {
     least_rounds: TRIALS,
     charts: charts_by_threads,
     entrants: |stage| {
-        by_threads(stage, stage.pick(20, 500, 500), stage.pick(1000, 10_000, 10_000))
+        let size = stage.pick(1000, 10_000, 10_000);
+        by_threads(stage, stage.pick(20, 500, 500), size)
     },
 };
 
@@ -50,9 +51,7 @@ pub(super) const MEDIUM: Experiment = Experiment {
     figure: "time to load 124 files of 1 MB by threads, 20 trials",
     claims: claims::MEDIUM,
     scale: Scale { study: "124 files of 1 MB", other: "", minutes: 2 },
-    entrants: |stage| {
-        by_threads(stage, stage.pick(4, 16, 124), stage.pick(9000, 1_000_000, 1_000_000))
-    },
+    entrants: |stage| by_threads(stage, stage.pick(4, 16, 124), large(stage, 1_000_000)),
     ..SMALL
 };
 
@@ -62,9 +61,7 @@ pub(super) const LARGE: Experiment = Experiment {
     figure: "time to load 31 files of 3.6 MB by threads, 20 trials",
     claims: claims::LARGE,
     scale: Scale { study: "31 files of 3.6 MB", other: "", minutes: 2 },
-    entrants: |stage| {
-        by_threads(stage, stage.pick(2, 4, 31), stage.pick(9000, 3_600_000, 3_600_000))
-    },
+    entrants: |stage| by_threads(stage, stage.pick(2, 4, 31), large(stage, 3_600_000)),
     ..SMALL
 };
 
@@ -74,16 +71,18 @@ pub(super) const HUGE: Experiment = Experiment {
     figure: "time to load the 18 MB files that it gave up on",
     claims: claims::HUGE,
     scale: Scale { study: "none: it gave up on 18 MB", other: "12 files of 18 MB", minutes: 3 },
-    entrants: |stage| {
-        by_threads(stage, stage.pick(1, 2, 12), stage.pick(9000, 18_000_000, 18_000_000))
-    },
+    entrants: |stage| by_threads(stage, stage.pick(1, 2, 12), large(stage, 18_000_000)),
     ..SMALL
 };
+
+/// Bytes of a file that is as large as in the study, but to see that everything runs.
+fn large(stage: &Stage, size: u64) -> u64 {
+    stage.pick(9000, size, size)
+}
 
 /// Where its trouble with large files comes from.
 pub(super) const BY_LINES: Experiment = Experiment {
     id: "b-lines",
-    study: Study::B,
     figure: "time for the same bytes in files of different sizes, read as the study reads",
     claims: claims::BY_LINES,
     scale: Scale {
@@ -96,31 +95,21 @@ pub(super) const BY_LINES: Experiment = Experiment {
         vec![chart("time for the same bytes", "kB a file", Measure::Seconds).log_x().log_y()]
     },
     entrants: by_lines,
+    ..SMALL
 };
 
 fn charts_by_threads() -> Vec<Chart> {
-    let busy = |threads: f64| {
-        let y = Measure::Course { name: "busy".into(), unit: "processors".into(), x: threads };
-        chart(&format!("processors at work over time, threads: {threads}"), "% of the time", y)
-    };
-    vec![
-        chart("time by threads", "threads", Measure::Seconds).log_x(),
-        chart("processor seconds", "threads", metric("cpu_seconds", "")).log_x(),
-        chart(
-            "how late a timer of 1 ms fires at most",
-            "threads",
-            metric("late_most_seconds", ""),
-        )
-        .log_x(),
-        chart(
-            "how late it fires half of the times",
-            "threads",
-            metric("late_median_seconds", ""),
-        )
-        .log_x(),
-        busy(1.0),
-        busy(8.0),
-    ]
+    let all = [
+        ("time by threads", Measure::Seconds),
+        ("processor seconds", metric("cpu_seconds")),
+        ("how late a timer of 1 ms fires at most", metric("late_most_seconds")),
+        ("how late it fires half of the times", metric("late_median_seconds")),
+    ];
+    let mut all = charts("threads", all);
+    all.extend([1.0, 8.0].map(|threads| {
+        busy(&format!("processors at work over time, threads: {threads}"), threads)
+    }));
+    all
 }
 
 fn grove(stage: &Stage, files: u64, size: u64) -> Result<Rc<Grove>> {
@@ -174,8 +163,7 @@ fn by_threads(stage: &Stage, files: u64, size: u64) -> Result<Entrants> {
 
 fn by_lines(stage: &Stage) -> Result<Entrants> {
     let all = stage.pick(40_000, 1_000_000, 1_000_000);
-    let sizes: &[u64] =
-        stage.pick(&[10_000], &[10_000, 100_000, 500_000], &[10_000, 100_000, 500_000]);
+    let sizes: &[u64] = &[10_000, 100_000, 500_000][..stage.pick(1, 3, 3)];
     let mut entrants = Entrants::default();
     for &size in sizes {
         let grove = grove(stage, all / size, size)?;

@@ -7,7 +7,7 @@ use anyhow::Result;
 use swath::{ReadOptions, Scanned};
 
 use super::limit::{MEMORY, memory};
-use super::shape::{chart, read, states};
+use super::shape::{chart, over, read, states};
 use crate::experiment::{Experiment, Point, Scale, Study, all_of};
 use crate::fields::contracts::unsynced;
 use crate::fields::graph::rows;
@@ -48,12 +48,8 @@ pub(super) const LOADING: Experiment = Experiment {
         vec![
             chart("bandwidth by file", "MB", Measure::Rate).log_x().log_y(),
             chart("time by file", "MB", Measure::Seconds).log_x().log_y(),
-            chart(
-                "how many times as long as the sum, as a speed",
-                "MB",
-                Measure::SpeedUp { series: SUM.to_owned(), x: None },
-            )
-            .log_x(),
+            chart("how many times as long as the sum, as a speed", "MB", over(SUM, None))
+                .log_x(),
         ]
     },
     entrants,

@@ -9,7 +9,7 @@ use std::rc::Rc;
 use anyhow::Result;
 use swath::{Engine, ReadOptions, Source};
 
-use super::shape::{chart, metric, states};
+use super::shape::{chart, charts, metric, named_charts, over, states};
 use crate::experiment::{Experiment, Scale, Study};
 use crate::limits;
 use crate::loading::{Load, load, map_without_reading};
@@ -17,15 +17,15 @@ use crate::measure::{Entrant, Entrants, Input, Meter, SharedPages, Stage};
 use crate::results::{Chart, Measure, State};
 use crate::workload::Kind;
 
-pub(super) const SEQUENTIAL: &str = "sequential";
+const SEQUENTIAL: &str = "sequential";
 pub(super) const PARALLEL: &str = "parallel chunks";
-pub(super) const MIRRORED: &str = "two mirrors";
-pub(super) const MAPPED: &str = "memory map";
+const MIRRORED: &str = "two mirrors";
+const MAPPED: &str = "memory map";
 /// As the study's map was: nobody reads what is mapped.
 const UNREAD_MAP: &str = "memory map, not read";
-pub(super) const SWATH: &str = "swath";
+const SWATH: &str = "swath";
 /// All cores, a mebibyte a read into memory that is there; from the device past the page cache.
-pub(super) const LIMIT: &str = "limit: bare reads";
+const LIMIT: &str = "limit: bare reads";
 
 /// The study's own chunk.
 const CHUNK: usize = 1024;
@@ -39,7 +39,7 @@ pub(super) const THREADS: Experiment = Experiment {
     claims: claims::THREADS,
     scale: Scale { study: "100 MB, up to 32 threads", other: "", minutes: 2 },
     least_rounds: 5,
-    charts: charts_by_threads,
+    charts: || charts_by_workers("threads"),
     entrants: |stage| by_threads(stage, stage.pick(MB / 4, 16 * MB, 100 * MB)),
 };
 
@@ -56,28 +56,22 @@ pub(super) const THREADS_LARGE: Experiment = Experiment {
 /// By the size of the file.
 pub(super) const SIZES: Experiment = Experiment {
     id: "a-file-size",
-    study: Study::A,
     figure: "time by file size, 8 threads, chunks of 1,024 bytes",
     claims: claims::SIZES,
     scale: Scale { study: "100 to 750 MB", other: "", minutes: 3 },
-    least_rounds: 5,
     charts: || {
         vec![
             chart("time by file size", "MB", Measure::Seconds),
-            chart(
-                "speed-up over one thread",
-                "MB",
-                Measure::SpeedUp { series: SEQUENTIAL.to_owned(), x: None },
-            ),
+            chart("speed-up over one thread", "MB", over(SEQUENTIAL, None)),
         ]
     },
     entrants: by_size,
+    ..THREADS
 };
 
 /// By the size of the chunks.
 pub(super) const CHUNKS: Experiment = Experiment {
     id: "a-chunk-size",
-    study: Study::A,
     figure: "time, cache misses and context switches by chunk size, 8 threads",
     claims: claims::CHUNKS,
     scale: Scale {
@@ -85,28 +79,25 @@ pub(super) const CHUNKS: Experiment = Experiment {
         other: "",
         minutes: 8,
     },
-    least_rounds: 5,
     charts: || {
-        vec![
-            chart("time by chunk size", "bytes a chunk", Measure::Seconds).log_x().log_y(),
-            chart(
-                "voluntary context switches",
-                "bytes a chunk",
-                metric("voluntary_switches", ""),
-            )
-            .log_x(),
-            chart("page faults", "bytes a chunk", metric("minor_faults", "")).log_x(),
-            chart("cache misses", "bytes a chunk", metric("cache_misses", "")).log_x(),
-            chart("instructions", "bytes a chunk", metric("instructions", "")).log_x(),
-        ]
+        let x = "bytes a chunk";
+        let counted = [
+            ("voluntary context switches", metric("voluntary_switches")),
+            ("page faults", metric("minor_faults")),
+            ("cache misses", metric("cache_misses")),
+            ("instructions", metric("instructions")),
+        ];
+        let mut all = vec![chart("time by chunk size", x, Measure::Seconds).log_x().log_y()];
+        all.extend(charts(x, counted));
+        all
     },
     entrants: by_chunk,
+    ..THREADS
 };
 
 /// By the number of copies.
 pub(super) const COPIES: Experiment = Experiment {
     id: "a-copies",
-    study: Study::A,
     figure: "time by number of mirrored copies, 8 threads",
     claims: claims::COPIES,
     scale: Scale {
@@ -114,60 +105,47 @@ pub(super) const COPIES: Experiment = Experiment {
         other: "six copies of 500 MB; how large the study's were is not noted",
         minutes: 5,
     },
-    least_rounds: 5,
     charts: || {
         vec![
             chart("time by copies", "copies", Measure::Seconds),
-            chart("most memory", "copies", metric("peak_bytes", "")),
+            chart("most memory", "copies", metric("peak_bytes")),
         ]
     },
     entrants: by_copies,
+    ..THREADS
 };
 
 /// The ways themselves, from the device.
 pub(super) const WAYS: Experiment = Experiment {
     id: "a-engines",
-    study: Study::A,
     figure: "time, memory and context switches of each way of loading, warm and cold",
     claims: claims::WAYS,
     scale: Scale { study: "500 MB", other: "", minutes: 2 },
-    least_rounds: 5,
     charts: || {
         let names = [SEQUENTIAL, PARALLEL, MIRRORED, MAPPED, SWATH, LIMIT, UNREAD_MAP];
-        let named = |chart: Chart| Chart {
-            x_names: names.iter().map(|&name| name.to_owned()).collect(),
-            ..chart
-        };
-        [
-            chart("time", "way", Measure::Seconds),
-            chart("voluntary context switches", "way", metric("voluntary_switches", "")),
-            chart("involuntary context switches", "way", metric("involuntary_switches", "")),
-            chart("most memory", "way", metric("peak_bytes", "")),
-            chart("major page faults", "way", metric("major_faults", "")),
-        ]
-        .map(named)
-        .into()
+        let all = [
+            ("time", Measure::Seconds),
+            ("voluntary context switches", metric("voluntary_switches")),
+            ("involuntary context switches", metric("involuntary_switches")),
+            ("most memory", metric("peak_bytes")),
+            ("major page faults", metric("major_faults")),
+        ];
+        named_charts("way", &names, all)
     },
     entrants: by_way,
+    ..THREADS
 };
-
-fn charts_by_threads() -> Vec<Chart> {
-    charts_by_workers("threads")
-}
 
 /// Of whatever works beside each other.
 pub(super) fn charts_by_workers(x: &str) -> Vec<Chart> {
-    vec![
-        chart(&format!("time by {x}"), x, Measure::Seconds).log_x(),
-        chart(
-            "speed-up over sequential loading",
-            x,
-            Measure::SpeedUp { series: SEQUENTIAL.to_owned(), x: Some(1.0) },
-        )
-        .log_x(),
-        chart("efficiency", x, Measure::Efficiency).log_x(),
-        chart("voluntary context switches", x, metric("voluntary_switches", "")).log_x(),
-    ]
+    let time = format!("time by {x}");
+    let all = [
+        (time.as_str(), Measure::Seconds),
+        ("speed-up over sequential loading", over(SEQUENTIAL, Some(1.0))),
+        ("efficiency", Measure::Efficiency),
+        ("voluntary context switches", metric("voluntary_switches")),
+    ];
+    charts(x, all)
 }
 
 /// What is loaded, and where to.
@@ -187,13 +165,13 @@ impl Loading {
         Ok(Rc::new(Self { input, copies, pages }))
     }
 
-    pub(super) fn paths(&self, count: usize) -> Vec<PathBuf> {
+    fn paths(&self, count: usize) -> Vec<PathBuf> {
         let all = std::iter::once(&self.input).chain(&self.copies);
         all.take(count).map(|input| input.path.clone()).collect()
     }
 
     /// An entrant that fills the pages.
-    pub(super) fn entrant(
+    fn entrant(
         self: &Rc<Self>,
         series: &str,
         x: f64,
@@ -210,7 +188,7 @@ impl Loading {
     }
 
     /// What nobody can beat: reads and nothing else.
-    pub(super) fn limit(self: &Rc<Self>, stage: &Stage, x: f64, state: State) -> Entrant {
+    fn limit(self: &Rc<Self>, stage: &Stage, x: f64, state: State) -> Entrant {
         /// Reads in flight, past the page cache.
         const DEPTH: usize = 32;
         let (path, workers) = (self.input.path.clone(), stage.workers());
@@ -249,23 +227,41 @@ impl Loading {
     }
 
     /// Swath's.
-    fn swath(
-        self: &Rc<Self>,
-        series: &str,
-        x: f64,
-        state: State,
-        options: ReadOptions,
-    ) -> Entrant {
+    fn swath(self: &Rc<Self>, x: f64, state: State, options: ReadOptions) -> Entrant {
         let path = self.input.path.clone();
-        self.entrant(series, x, state, 1, move |target| {
+        self.entrant(SWATH, x, state, 1, move |target| {
             options.read_into(path.as_path(), target)?;
             Ok(())
         })
     }
+
+    /// The study's ways by so many threads, and Swath's.
+    fn by(
+        self: &Rc<Self>,
+        x: f64,
+        state: State,
+        threads: usize,
+        options: ReadOptions,
+    ) -> [Entrant; 4] {
+        let (how, mapped) = (own(threads), Load { mapped: true, ..own(threads) });
+        [
+            self.own(PARALLEL, x, state, 1, how),
+            self.own(MIRRORED, x, state, 2, how),
+            self.own(MAPPED, x, state, 1, mapped),
+            self.swath(x, state, options),
+        ]
+    }
+
+    /// One after the other, by the study's eight threads, and as Swath would.
+    pub(super) fn ways(self: &Rc<Self>, x: f64, state: State) -> Vec<Entrant> {
+        let mut ways = vec![self.own(SEQUENTIAL, x, state, 1, own(1))];
+        ways.extend(self.by(x, state, 8, ReadOptions::new()));
+        ways
+    }
 }
 
 /// The study's own way, with so many threads.
-pub(super) fn own(threads: usize) -> Load {
+fn own(threads: usize) -> Load {
     Load { threads, chunk_size: CHUNK, mapped: false }
 }
 
@@ -280,13 +276,8 @@ fn by_threads(stage: &Stage, size: u64) -> Result<Entrants> {
     for &state in states(stage) {
         entrants.here.push(loading.own(SEQUENTIAL, 1.0, state, 1, own(1)));
         for &threads in threads {
-            let (x, how) = (at(threads), own(threads));
-            entrants.here.push(loading.own(PARALLEL, x, state, 1, how));
-            entrants.here.push(loading.own(MIRRORED, x, state, 2, how));
-            let mapped = Load { mapped: true, ..how };
-            entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
             let options = ReadOptions::new().with_workers(threads);
-            entrants.here.push(loading.swath(SWATH, x, state, options));
+            entrants.here.extend(loading.by(at(threads), state, threads, options));
         }
         entrants.here.push(loading.limit(stage, at(stage.workers()), state));
     }
@@ -301,12 +292,7 @@ fn by_size(stage: &Stage) -> Result<Entrants> {
         let loading = Loading::new(stage, size, 2)?;
         let x = size as f64 / 1e6;
         for &state in states(stage) {
-            entrants.here.push(loading.own(SEQUENTIAL, x, state, 1, own(1)));
-            entrants.here.push(loading.own(PARALLEL, x, state, 1, own(8)));
-            entrants.here.push(loading.own(MIRRORED, x, state, 2, own(8)));
-            let mapped = Load { mapped: true, ..own(8) };
-            entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
-            entrants.here.push(loading.swath(SWATH, x, state, ReadOptions::new()));
+            entrants.here.extend(loading.ways(x, state));
             entrants.here.push(loading.limit(stage, x, state));
         }
     }
@@ -326,7 +312,7 @@ fn by_chunk(stage: &Stage) -> Result<Entrants> {
             entrants.here.push(loading.own(MAPPED, x, state, 1, mapped));
             let options =
                 ReadOptions::new().with_engine(Engine::Pool).with_chunk_size(chunk_size as u64);
-            entrants.here.push(loading.swath(SWATH, x, state, options));
+            entrants.here.push(loading.swath(x, state, options));
         }
         entrants.here.push(loading.limit(stage, at(1 << 20), state));
     }
@@ -337,9 +323,9 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
     let copies = stage.pick(2, 3, 6);
     let loading = Loading::new(stage, stage.pick(MB / 4, 16 * MB, 500 * MB), copies)?;
     let mut entrants = Entrants::default();
-    for count in 1..=copies {
-        let x = at(count);
-        for state in [State::Warm, State::Cold] {
+    for state in [State::Warm, State::Cold] {
+        for count in 1..=copies {
+            let x = at(count);
             entrants.here.push(loading.own(MIRRORED, x, state, count, own(8)));
             let paths = loading.paths(count);
             entrants.here.push(loading.entrant(SWATH, x, state, count, move |target| {
@@ -347,8 +333,6 @@ fn by_copies(stage: &Stage) -> Result<Entrants> {
                 Ok(())
             }));
         }
-    }
-    for state in [State::Warm, State::Cold] {
         entrants.here.push(loading.limit(stage, 1.0, state));
     }
     Ok(entrants)
@@ -358,13 +342,8 @@ fn by_way(stage: &Stage) -> Result<Entrants> {
     let loading = Loading::new(stage, stage.pick(MB / 4, 32 * MB, 500 * MB), 2)?;
     let mut entrants = Entrants::default();
     for state in [State::Warm, State::Cold] {
-        let mapped = Load { mapped: true, ..own(8) };
-        let ways = [(SEQUENTIAL, 1, own(1)), (PARALLEL, 1, own(8)), (MIRRORED, 2, own(8))];
-        for (x, (name, copies, how)) in ways.into_iter().enumerate() {
-            entrants.here.push(loading.own(name, at(x), state, copies, how));
-        }
-        entrants.here.push(loading.own(MAPPED, 3.0, state, 1, mapped));
-        entrants.here.push(loading.swath(SWATH, 4.0, state, ReadOptions::new()));
+        let ways = loading.ways(0.0, state).into_iter().enumerate();
+        entrants.here.extend(ways.map(|(x, way)| way.at(at(x), state)));
         entrants.here.push(loading.limit(stage, 5.0, state));
         entrants.here.push(loading.unread_map(UNREAD_MAP, 6.0, state));
     }

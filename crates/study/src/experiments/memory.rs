@@ -11,8 +11,9 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use swath_os::usage::usage_of_children;
 
+use super::loading::THREADS;
 use super::shape::{chart, metric, read};
-use crate::experiment::{Experiment, Point, Scale, Study, all_of};
+use crate::experiment::{Experiment, Point, Scale, all_of};
 use crate::measure::{Entrants, Input, Meter, Outcome, Stage};
 use crate::memory_limit::MemoryLimit;
 use crate::peers::Absent;
@@ -43,7 +44,6 @@ const ROOM: u64 = 32 << 20;
 /// By memory.
 pub(super) const MEMORY: Experiment = Experiment {
     id: "a-memory",
-    study: Study::A,
     figure: "time, major faults and swapping of a second pass over a file, by a limit of memory",
     claims: &[read(
         "a-memory",
@@ -58,18 +58,17 @@ pub(super) const MEMORY: Experiment = Experiment {
         other: "512 MiB and a limit of half as much, so that it can run beside others",
         minutes: 3,
     },
-    least_rounds: 5,
     charts: || {
         let x = "memory, % of the file";
         vec![
             chart("time of the second pass", x, Measure::Seconds).log_x().log_y(),
-            chart("major page faults", x, metric("major_faults", "")).log_x(),
-            chart("pages swapped, by the whole machine", x, metric("swapped_pages", ""))
-                .log_x(),
-            chart("voluntary context switches", x, metric("voluntary_switches", "")).log_x(),
+            chart("major page faults", x, metric("major_faults")).log_x(),
+            chart("pages swapped, by the whole machine", x, metric("swapped_pages")).log_x(),
+            chart("voluntary context switches", x, metric("voluntary_switches")).log_x(),
         ]
     },
     entrants,
+    ..THREADS
 };
 
 fn entrants(stage: &Stage) -> Result<Entrants> {

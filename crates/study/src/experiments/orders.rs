@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::shape::{asked, chart, metric, read as says};
+use super::shape::{asked, metric, named_charts, read as says};
 use crate::experiment::{Experiment, Point, Scale, Study, all_of, told};
 use crate::fields::orders::{Operation, Structure, insert_shared};
 use crate::measure::{Entrants, Stage};
@@ -46,17 +46,12 @@ pub(super) const OPERATIONS: Experiment = Experiment {
     scale: Scale { study: "no such measurement", other: "a million items", minutes: 2 },
     least_rounds: 5,
     charts: || {
-        let x_names = Operation::ALL.map(|operation| operation.word().to_owned()).to_vec();
-        let y = metric("operation_seconds", "");
-        let chart = chart("time of one operation", "operation", y).log_y();
-        vec![
-            Chart { x_names: x_names.clone(), ..chart },
-            Chart {
-                x_names,
-                ..super::shape::chart("time of a million", "operation", Measure::Seconds)
-            }
-            .log_y(),
-        ]
+        let all = [
+            ("time of one operation", metric("operation_seconds")),
+            ("time of a million", Measure::Seconds),
+        ];
+        let all = named_charts("operation", &Operation::ALL.map(Operation::word), all);
+        all.into_iter().map(Chart::log_y).collect()
     },
     entrants,
 };

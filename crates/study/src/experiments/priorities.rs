@@ -93,11 +93,10 @@ pub(super) const FAMILY: Experiment = Experiment {
     claims: claims::FAMILY,
     scale: Scale { minutes: 6, ..STUDY },
     charts: || {
+        let switches = metric("voluntary_switches");
         vec![
             chart("time by priorities", "priorities", Measure::Seconds).log_x(),
-            chart("voluntary context switches", "priorities", metric("voluntary_switches", ""))
-                .log_x()
-                .log_y(),
+            chart("voluntary context switches", "priorities", switches).log_x().log_y(),
         ]
     },
     entrants: family,
@@ -127,11 +126,11 @@ fn curve(threads: usize) -> String {
 }
 
 fn charts_by(x: &str) -> Vec<Chart> {
-    let first = metric("first_seconds", "");
+    let first = metric("first_seconds");
     vec![
         chart(&format!("time by {x}"), x, Measure::Seconds).log_x(),
         chart("time until the first class is there", x, first).log_x().log_y(),
-        chart("voluntary context switches", x, metric("voluntary_switches", "")).log_x(),
+        chart("voluntary context switches", x, metric("voluntary_switches")).log_x(),
     ]
 }
 

@@ -23,9 +23,35 @@ impl Chart {
     }
 }
 
+/// Charts over one logarithmic axis: their titles, and what they show.
+pub(super) fn charts<const N: usize>(x: &str, all: [(&str, Measure); N]) -> Vec<Chart> {
+    all.map(|(title, y)| chart(title, x, y).log_x()).into()
+}
+
+/// The same over places that have names.
+pub(super) fn named_charts<const N: usize>(
+    x: &str,
+    names: &[&str],
+    all: [(&str, Measure); N],
+) -> Vec<Chart> {
+    let x_names: Vec<String> = names.iter().map(|&name| name.to_owned()).collect();
+    all.map(|(title, y)| Chart { x_names: x_names.clone(), ..chart(title, x, y) }).into()
+}
+
 /// A metric of the runs.
-pub(super) fn metric(name: &str, unit: &str) -> Measure {
-    Measure::Metric { name: name.to_owned(), unit: unit.to_owned() }
+pub(super) fn metric(name: &str) -> Measure {
+    Measure::Metric { name: name.to_owned(), unit: String::new() }
+}
+
+/// How many times as fast as a series: at one place, or at the same.
+pub(super) fn over(series: &str, x: Option<f64>) -> Measure {
+    Measure::SpeedUp { series: series.to_owned(), x }
+}
+
+/// The processors at work over the time of the runs with so many threads.
+pub(super) fn busy(title: &str, threads: f64) -> Chart {
+    let y = Measure::Course { name: "busy".into(), unit: "processors".into(), x: threads };
+    chart(title, "% of the time", y)
 }
 
 /// 1, 2, 4 … up to `most`, and `most` itself.
@@ -37,13 +63,20 @@ pub(super) fn powers_of_two(most: usize) -> Vec<usize> {
     all
 }
 
-/// A series where it is fastest.
-pub(super) fn fastest<'s>(
+/// A series where it is fastest; at 0, where none runs, if it did not run.
+pub(super) fn fastest<'s>(runs: &Selected<'_>, series: &'s str, state: State) -> Key<'s> {
+    fastest_of(runs, series, state, |_| true)
+}
+
+/// The same among the places that `is_meant` accepts.
+pub(super) fn fastest_of<'s>(
     runs: &Selected<'_>,
     series: &'s str,
     state: State,
-) -> Option<Key<'s>> {
-    Some(Key { series, x: runs.best(series, state)?, state })
+    is_meant: impl Fn(f64) -> bool,
+) -> Key<'s> {
+    let best = runs.best_of(series, state, is_meant);
+    Key { series, x: best.unwrap_or_default(), state }
 }
 
 /// How near a series came to a limit, each where it is fastest.
@@ -53,7 +86,7 @@ pub(super) fn of_limit(
     limit: &str,
     state: State,
 ) -> Option<Interval> {
-    runs.speed_up(fastest(runs, series, state)?, fastest(runs, limit, state)?)
+    runs.speed_up(fastest(runs, series, state), fastest(runs, limit, state))
 }
 
 /// Warm and, where there is time for it, cold.
@@ -93,9 +126,13 @@ pub(super) const fn asked(
     Claim { id, source: Source::asked(words), rule, judge }
 }
 
-/// So many threads, in words.
-pub(super) fn threads(count: f64) -> String {
-    if count == 1.0 { "1 thread".to_owned() } else { format!("{count} threads") }
+/// What threads of a series cost, by how many they are.
+pub(super) fn switches_by_threads(runs: &Selected<'_>, series: &str, state: State) -> Finding {
+    let keys = runs.places(series, state).into_iter().map(|x| {
+        let name = if x == 1.0 { "1 thread".to_owned() } else { format!("{x} threads") };
+        (name, Key { series, x, state })
+    });
+    voluntary_switches(runs, &keys.collect::<Vec<_>>())
 }
 
 /// The medians of the context switches that threads made to wait, told without a verdict.

@@ -7,12 +7,12 @@ use swath::reading::{Advice, MapPages, PageSize, Schedule};
 use swath::{ReadOptions, Scanned};
 
 use super::limit::{MEMORY, memory};
-use super::shape::{chart, metric, read, states};
+use super::shape::{charts, fastest, metric, named_charts, read, states};
 use crate::experiment::{Experiment, Point, Scale, Study, all_of, any_of};
 use crate::fields::sums::mapped;
 use crate::measure::{Entrant, Entrants, Input, Outcome, Stage};
 use crate::page::size;
-use crate::results::{Chart, Finding, Key, Measure, Selected, State};
+use crate::results::{Finding, Key, Measure, Selected, State};
 use crate::stats::{Bound, Interval};
 use crate::workload::Kind;
 
@@ -20,36 +20,23 @@ const SERIAL: &str = "one thread";
 const PARALLEL: &str = "all cores";
 const BUFFERS: &str = "swath sum, small buffers";
 
-/// Ways to tell the kernel, by their place on the axis.
+/// A way to tell the kernel.
+type Way = fn(ReadOptions) -> ReadOptions;
+
+/// All of them, by their place on the axis.
 const ADVICE: [(&str, Way); 7] = [
-    ("none", Way { advice: Advice::None, populate: false, huge: false }),
-    ("sequential", Way { advice: Advice::Sequential, populate: false, huge: false }),
-    ("random", Way { advice: Advice::Random, populate: false, huge: false }),
-    ("will need, early", Way { advice: Advice::WillNeed, populate: false, huge: false }),
-    ("map ahead", Way { advice: Advice::MapAhead, populate: false, huge: false }),
-    ("MAP_POPULATE", Way { advice: Advice::None, populate: true, huge: false }),
-    ("huge pages", Way { advice: Advice::HugePage, populate: false, huge: true }),
+    ("none", |options| options.with_advice(Advice::None)),
+    ("sequential", |options| options.with_advice(Advice::Sequential)),
+    ("random", |options| options.with_advice(Advice::Random)),
+    ("will need, early", |options| options.with_advice(Advice::WillNeed)),
+    ("map ahead", |options| options.with_advice(Advice::MapAhead)),
+    ("MAP_POPULATE", |options| {
+        options.with_advice(Advice::None).with_map_pages(MapPages::WhenMade)
+    }),
+    ("huge pages", |options| {
+        options.with_advice(Advice::HugePage).with_map_page_size(PageSize::Huge)
+    }),
 ];
-
-#[derive(Clone, Copy)]
-struct Way {
-    advice: Advice,
-    populate: bool,
-    huge: bool,
-}
-
-impl Way {
-    fn options(self) -> ReadOptions {
-        ReadOptions::new()
-            .with_advice(self.advice)
-            .with_map_pages(if self.populate {
-                MapPages::WhenMade
-            } else {
-                MapPages::WhenTouched
-            })
-            .with_map_page_size(if self.huge { PageSize::Huge } else { PageSize::Usual })
-    }
-}
 
 /// By what the kernel is told.
 pub(super) const BY_ADVICE: Experiment = Experiment {
@@ -75,14 +62,12 @@ pub(super) const BY_ADVICE: Experiment = Experiment {
     scale: Scale { study: "files of gigabytes", other: "1 GB", minutes: 4 },
     least_rounds: 5,
     charts: || {
-        let names: Vec<String> = ADVICE.iter().map(|(name, _)| (*name).to_owned()).collect();
-        [
-            chart("bandwidth", "advice", Measure::Rate),
-            chart("page faults", "advice", metric("minor_faults", "")),
-            chart("misses of the address cache", "advice", metric("tlb_misses", "")),
-        ]
-        .map(|chart| Chart { x_names: names.clone(), ..chart })
-        .into()
+        let all = [
+            ("bandwidth", Measure::Rate),
+            ("page faults", metric("minor_faults")),
+            ("misses of the address cache", metric("tlb_misses")),
+        ];
+        named_charts("advice", &ADVICE.map(|(name, _)| name), all)
     },
     entrants: by_advice,
 };
@@ -90,7 +75,6 @@ pub(super) const BY_ADVICE: Experiment = Experiment {
 /// By the size of the blocks.
 pub(super) const BY_BLOCK: Experiment = Experiment {
     id: "d-block-size",
-    study: Study::D,
     figure: "bandwidth of a mapped byte sum by block size, blocks taken as they come or shared out",
     claims: &[read(
         "d-block-size",
@@ -100,9 +84,9 @@ pub(super) const BY_BLOCK: Experiment = Experiment {
         judge_block,
     )],
     scale: Scale { study: "files of gigabytes", other: "1 GB", minutes: 3 },
-    least_rounds: 5,
-    charts: || vec![chart("bandwidth by block size", "bytes a block", Measure::Rate).log_x()],
+    charts: || charts("bytes a block", [("bandwidth by block size", Measure::Rate)]),
     entrants: by_block,
+    ..BY_ADVICE
 };
 
 /// A file, and somebody who sums it.
@@ -139,9 +123,10 @@ fn by_advice(stage: &Stage) -> Result<Entrants> {
     for &state in states(stage) {
         for (x, (_, way)) in (0_u8..).zip(ADVICE) {
             let x = f64::from(x);
-            let one = way.options().with_workers(1);
+            let options = way(ReadOptions::new());
+            let one = options.clone().with_workers(1);
             entrants.here.push(summing.mapped(SERIAL, x, state, one));
-            entrants.here.push(summing.mapped(PARALLEL, x, state, way.options()));
+            entrants.here.push(summing.mapped(PARALLEL, x, state, options));
         }
         let sum = |input: &Input| Ok(ReadOptions::new().sum(input.path.as_path())?);
         entrants.here.push(summing.entrant(BUFFERS, 0.0, state, sum));
@@ -161,8 +146,7 @@ fn judge_advice(runs: &Selected<'_>, state: State) -> Finding {
 }
 
 fn judge_parallel(runs: &Selected<'_>, state: State) -> Finding {
-    let best = |series| Some(Key { series, x: runs.best(series, state)?, state });
-    let ratio = best(PARALLEL).zip(best(SERIAL)).and_then(|(all, one)| runs.speed_up(all, one));
+    let ratio = runs.speed_up(fastest(runs, PARALLEL, state), fastest(runs, SERIAL, state));
     let sentence = "all cores are {} as fast as one thread";
     all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.1))])
         .with_limit(of_memory(runs, state))
@@ -170,7 +154,7 @@ fn judge_parallel(runs: &Selected<'_>, state: State) -> Finding {
 
 /// How near all cores came to summing memory, which is warm.
 fn of_memory(runs: &Selected<'_>, state: State) -> Option<Interval> {
-    let all = Key { series: PARALLEL, x: runs.best(PARALLEL, state)?, state };
+    let all = fastest(runs, PARALLEL, state);
     runs.speed_up(all, Key { series: MEMORY, x: 0.0, state: State::Warm })
 }
 

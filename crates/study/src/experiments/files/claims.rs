@@ -1,6 +1,6 @@
 //! What study B says of many files, and the rules by which it is judged.
 
-use super::super::shape::{asked, of_limit, quoted, read};
+use super::super::shape::{asked, fastest, fastest_of, of_limit, quoted, read};
 use super::{LIMIT, LINES, MANAGER, SWATH};
 use crate::experiment::{Claim, Point, all_of, told};
 use crate::results::{Finding, Key, Selected, State};
@@ -33,9 +33,9 @@ pub(super) const HUGE: &[Claim] = &[asked(
     "b-huge",
     "How do threads load files of 18 MB, which the study did not measure?",
     |runs, state| {
-        let best = runs.best_of(MANAGER, state, |x| x > 1.0);
-        let ratio = best.and_then(|x| runs.speed_up(key(x, state), key(1.0, state)));
-        let sentence = format!("{} threads are {{}} as fast as one", best.unwrap_or(0.0));
+        let best = fastest_of(runs, MANAGER, state, |x| x > 1.0);
+        let ratio = runs.speed_up(best, key(1.0, state));
+        let sentence = format!("{} threads are {{}} as fast as one", best.x);
         let points = [Point::told(sentence, ratio), with_swath(runs, state)];
         told(&points).with_limit(of_limit(runs, SWATH, LIMIT, state))
     },
@@ -66,12 +66,10 @@ fn key(x: f64, state: State) -> Key<'static> {
 
 /// Swath beside the best number of threads.
 fn with_swath(runs: &Selected<'_>, state: State) -> Point {
-    let best = runs.best(MANAGER, state);
+    let best = fastest(runs, MANAGER, state);
     let own = Key { series: SWATH, x: 1.0, state };
-    let ratio = best.and_then(|x| runs.speed_up(own, key(x, state)));
-    let sentence =
-        format!("swath is {{}} as fast as the best, {} threads", best.unwrap_or(0.0));
-    Point::told(sentence, ratio)
+    let sentence = format!("swath is {{}} as fast as the best, {} threads", best.x);
+    Point::told(sentence, runs.speed_up(own, best))
 }
 
 fn judge_peak(runs: &Selected<'_>, state: State) -> Finding {
@@ -80,39 +78,32 @@ fn judge_peak(runs: &Selected<'_>, state: State) -> Finding {
         return Finding::default();
     };
     let most = runs.places(MANAGER, state).last().copied().unwrap_or(cores);
-    let other = runs.best_of(MANAGER, state, |x| x != cores);
-    let at_peak = other.and_then(|other| runs.speed_up(key(cores, state), key(other, state)));
+    let other = fastest_of(runs, MANAGER, state, |x| x != cores);
+    let at_peak = runs.speed_up(key(cores, state), other);
+    let more = format!("{most} threads are {{}} as fast as {cores}");
     let beyond = runs.speed_up(key(most, state), key(cores, state)).filter(|_| most > cores);
     let points = [
         Point::new(
             format!(
                 "{cores} threads, as the processor has, are {{}} as fast as the best other number, \
                  {}",
-                other.unwrap_or(0.0)
+                other.x
             ),
             at_peak,
             Bound::AtLeast(0.9),
         ),
-        Point::new(
-            format!("{most} threads are {{}} as fast as {cores}"),
-            beyond,
-            Bound::AtMost(0.9),
-        ),
+        Point::new(more, beyond, Bound::AtMost(0.9)),
         with_swath(runs, state),
     ];
     all_of(runs, &points).with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
 fn judge_larger(runs: &Selected<'_>, state: State) -> Finding {
-    let best = runs.best_of(MANAGER, state, |x| x > 2.0);
-    let against = |other| best.and_then(|x| runs.speed_up(key(x, state), key(other, state)));
-    let name = best.unwrap_or(0.0);
+    let best = fastest_of(runs, MANAGER, state, |x| x > 2.0);
+    let against = |other| runs.speed_up(best, key(other, state));
+    let sentence = format!("{} threads are {{}} as fast as one", best.x);
     let points = [
-        Point::new(
-            format!("{name} threads are {{}} as fast as one"),
-            against(1.0),
-            Bound::AtMost(1.1),
-        ),
+        Point::new(sentence, against(1.0), Bound::AtMost(1.1)),
         Point::new("they are {} as fast as two", against(2.0), Bound::AtMost(0.9)),
         with_swath(runs, state),
     ];

@@ -1,7 +1,7 @@
 //! What study A says of loading, and the rules by which it is judged.
 
 use super::super::shape::{
-    asked, medians, of_limit, quoted, read, threads, voluntary_switches,
+    asked, fastest_of, medians, of_limit, quoted, read, switches_by_threads, voluntary_switches,
 };
 use super::{LIMIT, MAPPED, MIRRORED, PARALLEL, SEQUENTIAL, SWATH, UNREAD_MAP};
 use crate::experiment::{Claim, Point, all_of};
@@ -116,22 +116,21 @@ fn judge_threads(runs: &Selected<'_>, state: State) -> Finding {
         .with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
+/// So many of something, beside the best other number of them.
+fn beside_others(runs: &Selected<'_>, own: Key<'_>, what: &str) -> Point {
+    let Key { series, x: count, state } = own;
+    let other = fastest_of(runs, series, state, |x| x != count);
+    let sentence =
+        format!("{count} {what} are {{}} as fast as the best other number, {}", other.x);
+    Point::new(sentence, runs.speed_up(own, other), Bound::AtLeast(0.95))
+}
+
 fn judge_best(runs: &Selected<'_>, state: State) -> Finding {
-    let key = |x| Key { series: PARALLEL, x, state };
-    let other = runs.best_of(PARALLEL, state, |x| x != 8.0);
-    let ratio = other.and_then(|other| runs.speed_up(key(8.0), key(other)));
-    let sentence = format!(
-        "8 threads are {{}} as fast as the best other number, {}",
-        other.unwrap_or(0.0)
-    );
-    all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(0.95))])
+    all_of(runs, &[beside_others(runs, Key { series: PARALLEL, x: 8.0, state }, "threads")])
 }
 
 fn switches(runs: &Selected<'_>, state: State) -> Finding {
-    let places = runs.places(PARALLEL, state).into_iter();
-    let keys =
-        places.map(|x| (threads(x), Key { series: PARALLEL, x, state })).collect::<Vec<_>>();
-    voluntary_switches(runs, &keys)
+    switches_by_threads(runs, PARALLEL, state)
 }
 
 fn judge_sizes(runs: &Selected<'_>, state: State) -> Finding {
@@ -174,23 +173,18 @@ fn judge_chunks(runs: &Selected<'_>, state: State) -> Finding {
 }
 
 fn judge_copies(runs: &Selected<'_>, state: State) -> Finding {
-    let key = |x| Key { series: MIRRORED, x, state };
-    let best = runs.best_of(MIRRORED, state, |x| x > 1.0);
-    let ratio = best.and_then(|best| runs.speed_up(key(best), key(1.0)));
-    let sentence = format!("{} copies are {{}} as fast as one", best.unwrap_or(0.0));
+    let best = fastest_of(runs, MIRRORED, state, |x| x > 1.0);
+    let ratio = runs.speed_up(best, Key { x: 1.0, ..best });
+    let sentence = format!("{} copies are {{}} as fast as one", best.x);
     all_of(runs, &[Point::new(sentence, ratio, Bound::AtLeast(1.05))])
         .with_limit(of_limit(runs, SWATH, LIMIT, state))
 }
 
 fn judge_four(runs: &Selected<'_>, state: State) -> Finding {
-    let key = |x| Key { series: MIRRORED, x, state };
-    let other = runs.best_of(MIRRORED, state, |x| x != 4.0);
-    let ratio = other.and_then(|other| runs.speed_up(key(4.0), key(other)));
-    let best =
-        format!("4 copies are {{}} as fast as the best other number, {}", other.unwrap_or(0.0));
-    let six = runs.speed_up(key(6.0), key(4.0));
+    let four = Key { series: MIRRORED, x: 4.0, state };
+    let six = runs.speed_up(Key { x: 6.0, ..four }, four);
     let points = [
-        Point::new(best, ratio, Bound::AtLeast(0.95)),
+        beside_others(runs, four, "copies"),
         Point::new("6 copies are {} as fast as 4", six, Bound::AtMost(1.0)),
     ];
     all_of(runs, &points)

@@ -1,6 +1,6 @@
 //! What study A says of loading by priority, and the rules by which it is judged.
 
-use super::super::shape::{asked, quoted, read, threads, voluntary_switches};
+use super::super::shape::{asked, quoted, read, switches_by_threads};
 use super::{ALONE, BARRIER, PLAIN, WINDOW, curve};
 use crate::experiment::{Claim, Point, all_of};
 use crate::results::{Finding, Key, Selected, State};
@@ -21,12 +21,7 @@ pub(super) const THREADS: &[Claim] = &[
         "a-priorities-threads-switches",
         "How many context switches do barriers cost? Study A concludes with them; in which words is \
          not noted.",
-        |runs, state| {
-            let places = runs.places(BARRIER, state).into_iter();
-            let keys: Vec<_> =
-                places.map(|x| (threads(x), Key { series: BARRIER, x, state })).collect();
-            voluntary_switches(runs, &keys)
-        },
+        |runs, state| switches_by_threads(runs, BARRIER, state),
     ),
 ];
 
