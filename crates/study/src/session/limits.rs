@@ -22,16 +22,52 @@ const RANDOM_LEN: usize = 4096;
 /// Reads in flight.
 const DEPTH: u32 = 32;
 
-/// What one run does, to make a rate of its seconds.
-#[derive(Clone, Copy)]
-struct Unit {
-    name: &'static str,
+/// A limit: what its runs are called, and what is made of their seconds.
+struct Made {
+    entrant: Entrant,
     /// Of a folder, or of the machine.
-    of_folder: bool,
+    of: Of,
     unit: &'static str,
-    /// `count / seconds` or `seconds / count`.
-    per_second: bool,
-    count: f64,
+    rate: Rate,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Folder,
+    Machine,
+}
+
+/// `count / seconds` or `seconds / count`.
+#[derive(Clone, Copy)]
+enum Rate {
+    PerSecond(f64),
+    SecondsEach(f64),
+}
+
+impl Made {
+    fn new(
+        name: &'static str,
+        of: Of,
+        unit: &'static str,
+        rate: Rate,
+        mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
+    ) -> Self {
+        let entrant = Entrant::new(name, Outcome::default(), move |meter| {
+            work(meter)?;
+            Ok(Outcome::default())
+        });
+        Self { entrant, of, unit, rate }
+    }
+
+    /// Of work with so many bytes.
+    fn gb_per_s(
+        name: &'static str,
+        of: Of,
+        bytes: usize,
+        work: impl FnMut(&mut Meter) -> Result<()> + 'static,
+    ) -> Self {
+        Self::new(name, of, "GB/s", Rate::PerSecond(float(bytes) / 1e9), work)
+    }
 }
 
 /// Measures those of a folder, and of the machine in the first one; those that the machine refuses are left out.
@@ -45,31 +81,25 @@ pub(super) fn measure(
     let size: u64 = stage.pick(1 << 20, 64 << 20, 1 << 30);
     let input = stage.file(Kind::Bytes, size)?;
     let target = stage.pages(input.len())?;
-    let mut made = Vec::new();
-    memory(stage, &input, &target, &mut made)?;
-    device(stage, &input, &target, &mut made)?;
-    kernel(stage, &mut made);
+    let mut made: Vec<Made> = memory(stage, &input, &target)?.into();
+    made.extend(device(stage, &input, &target)?);
+    made.extend(kernel(stage));
     // The machine is the same in every folder.
-    made.retain(|(unit, _)| folder == 0 || unit.of_folder);
-    let (units, entrants) = allowed(made, cancel)?;
-    let limits = interleaved(stage, folder, &units, entrants, cancel, told)?;
+    made.retain(|it| folder == 0 || it.of == Of::Folder);
+    let limits = interleaved(stage, folder, allowed(made, cancel)?, cancel, told)?;
     stage.clear();
     Ok(limits)
 }
 
 /// Those that the machine does not refuse when they are tried once.
-fn allowed(
-    made: Vec<(Unit, Entrant)>,
-    cancel: &CancelToken,
-) -> Result<(Vec<Unit>, Vec<Entrant>)> {
-    let mut allowed = (Vec::new(), Vec::new());
-    for (unit, mut entrant) in made {
+fn allowed(made: Vec<Made>, cancel: &CancelToken) -> Result<Vec<Made>> {
+    let mut allowed = Vec::new();
+    for mut it in made {
         if cancel.is_cancelled() {
             bail!("stopped");
         }
-        if entrant.run_once(Counting::All).is_ok() {
-            allowed.0.push(unit);
-            allowed.1.push(entrant);
+        if it.entrant.run_once(Counting::All).is_ok() {
+            allowed.push(it);
         }
     }
     Ok(allowed)
@@ -79,123 +109,93 @@ fn allowed(
 fn interleaved(
     stage: &Stage,
     folder: usize,
-    units: &[Unit],
-    mut entrants: Vec<Entrant>,
+    made: Vec<Made>,
     cancel: &CancelToken,
     told: &mut dyn FnMut((usize, usize)),
 ) -> Result<Vec<Limit>> {
     let (count, seed) = (stage.pick(1, 5, 9), stage.seed());
     let rounds = Rounds { count, seed, folder, ..Rounds::default() };
+    let (units, mut entrants): (Vec<_>, Vec<_>) =
+        made.into_iter().map(|it| ((it.of, it.unit, it.rate), it.entrant)).unzip();
     let mut runs: Vec<Run> = Vec::new();
     let all = entrants.len() * rounds.count;
     run(&mut entrants, rounds, cancel, &mut |run| {
         runs.push(run);
         told((runs.len(), all));
     })?;
-    let limits = units.iter().filter_map(|unit| {
-        let own = runs.iter().filter(|run| run.series == unit.name);
+    let limits = entrants.iter().zip(units).filter_map(|(entrant, (of, unit, rate))| {
+        let own = runs.iter().filter(|run| run.series == entrant.series());
         let values: Vec<f64> = own
-            .map(|run| match unit.per_second {
-                true => unit.count / run.seconds,
-                false => run.seconds / unit.count,
+            .map(|run| match rate {
+                Rate::PerSecond(count) => count / run.seconds,
+                Rate::SecondsEach(count) => run.seconds / count,
             })
             .collect();
         let value = median_interval(&values, stage.seed())?;
-        let folder = unit.of_folder.then_some(folder);
-        Some(Limit { name: unit.name.to_owned(), folder, value, unit: unit.unit.to_owned() })
+        let (name, folder) =
+            (entrant.series().to_owned(), (of == Of::Folder).then_some(folder));
+        Some(Limit { name, folder, value, unit: unit.to_owned() })
     });
     Ok(limits.collect())
-}
-
-fn gb_per_s(name: &'static str, of_folder: bool, bytes: usize) -> Unit {
-    Unit { name, of_folder, unit: "GB/s", per_second: true, count: float(bytes) / 1e9 }
 }
 
 fn float(count: usize) -> f64 {
     count as f64
 }
 
-fn entrant(
-    unit: Unit,
-    mut work: impl FnMut(&mut Meter) -> Result<()> + 'static,
-) -> (Unit, Entrant) {
-    let entrant = Entrant::new(unit.name, Outcome::default(), move |meter| {
-        work(meter)?;
-        Ok(Outcome::default())
-    });
-    (unit, entrant)
-}
-
-fn memory(
-    stage: &Stage,
-    input: &Rc<Input>,
-    target: &SharedPages,
-    made: &mut Vec<(Unit, Entrant)>,
-) -> Result<()> {
+fn memory(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 4]> {
     let (len, workers) = (input.len(), stage.workers());
     let source = stage.pages(len)?;
     let here = Rc::clone(&source);
-    made.push(entrant(gb_per_s("memory sum", false, len), move |meter| {
+    let sum = Made::gb_per_s("memory sum", Of::Machine, len, move |meter| {
         let source = here.borrow();
         std::hint::black_box(meter.measure(|| limits::memory_sum(&source[..len], workers))?);
         Ok(())
-    }));
+    });
     let here = Rc::clone(target);
-    made.push(entrant(gb_per_s("memory copy", false, len), move |meter| {
+    let copy = Made::gb_per_s("memory copy", Of::Machine, len, move |meter| {
         let (source, mut target) = (source.borrow(), here.borrow_mut());
         meter.measure(|| limits::copy(&source[..len], &mut target[..len], workers))
-    }));
-    made.push(entrant(gb_per_s("memory populate", false, len), move |meter| {
+    });
+    let populate = Made::gb_per_s("memory populate", Of::Machine, len, move |meter| {
         drop(meter.measure(|| limits::touched_pages(len, workers))??);
         Ok(())
-    }));
+    });
     let (here, file) = (Rc::clone(target), Rc::clone(input));
-    made.push(entrant(gb_per_s("read from the page cache", true, len), move |meter| {
+    let read = Made::gb_per_s("read from the page cache", Of::Folder, len, move |meter| {
         file.bring(State::Warm)?;
         let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
         let schedule = limits::Schedule::Dynamic;
         Ok(meter.measure(|| limits::pread(&open, &mut target[..len], workers, schedule))??)
-    }));
-    Ok(())
+    });
+    Ok([sum, copy, populate, read])
 }
 
-fn device(
-    stage: &Stage,
-    input: &Rc<Input>,
-    target: &SharedPages,
-    made: &mut Vec<(Unit, Entrant)>,
-) -> Result<()> {
+fn device(stage: &Stage, input: &Rc<Input>, target: &SharedPages) -> Result<[Made; 3]> {
     let len = input.len();
     let (here, file) = (Rc::clone(target), Rc::clone(input));
-    made.push(entrant(gb_per_s("direct read", true, len), move |meter| {
+    let read = Made::gb_per_s("direct read", Of::Folder, len, move |meter| {
         let (open, mut target) = (File::open(&file.path)?, here.borrow_mut());
         Ok(meter.measure(|| limits::direct(&open, &mut target[..len], DEPTH as usize))??)
-    }));
+    });
     let (here, path) = (Rc::clone(target), stage.output("direct-write"));
-    made.push(entrant(gb_per_s("direct write", true, len), move |meter| {
+    let write = Made::gb_per_s("direct write", Of::Folder, len, move |meter| {
         let target = here.borrow();
         let written = meter.measure(|| write_direct(&path, &target[..len / 4096 * 4096]))?;
         fs::remove_file(&path)?;
         Ok(written?)
-    }));
+    });
     // As many as take about as long as the others.
     let file = stage.file(Kind::Bytes, stage.pick(1 << 20, 16 << 20, 128 << 20))?;
-    let count = file.len() / RANDOM_LEN;
-    let unit = Unit {
-        name: "random direct reads of 4 KiB",
-        of_folder: true,
-        unit: "1,000/s",
-        per_second: true,
-        count: float(count) / 1e3,
-    };
-    let seed = stage.seed();
-    made.push(entrant(unit, move |meter| {
+    let (name, seed) = ("random direct reads of 4 KiB", stage.seed());
+    let count = Rate::PerSecond(float(file.len() / RANDOM_LEN) / 1e3);
+    let random = Made::new(name, Of::Folder, "1,000/s", count, move |meter| {
         let open = File::open(&file.path)?;
         let reads = Reads { size: RANDOM_LEN, depth: DEPTH, seed };
         meter.measure(|| by_ring(&open, reads))??;
         Ok(())
-    }));
-    Ok(())
+    });
+    Ok([read, write, random])
 }
 
 fn write_direct(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
@@ -209,36 +209,25 @@ fn write_direct(path: &std::path::Path, bytes: &[u8]) -> io::Result<()> {
     bytes.chunks(4 << 20).try_for_each(|part| file.write_all(part))
 }
 
-fn kernel(stage: &Stage, made: &mut Vec<(Unit, Entrant)>) {
+fn kernel(stage: &Stage) -> [Made; 2] {
     let (files, folder) = (stage.pick(10, 500, 5000), stage.output("created"));
-    let unit = Unit {
-        name: "create an empty file",
-        of_folder: true,
-        unit: "µs",
-        per_second: false,
-        count: float(files) / 1e6,
-    };
-    made.push(entrant(unit, move |meter| {
+    let each = Rate::SecondsEach(float(files) / 1e6);
+    let create = Made::new("create an empty file", Of::Folder, "µs", each, move |meter| {
         fs::create_dir_all(&folder)?;
         let names: Vec<_> = (0..files).map(|name| folder.join(name.to_string())).collect();
         let created =
             meter.measure(|| names.iter().try_for_each(|name| File::create(name).map(drop)))?;
         fs::remove_dir_all(&folder)?;
         Ok(created?)
-    }));
+    });
     let calls = stage.pick(100, 100_000, 1_000_000);
-    let unit = Unit {
-        name: "system call",
-        of_folder: false,
-        unit: "ns",
-        per_second: false,
-        count: float(calls) / 1e9,
-    };
-    made.push(entrant(unit, move |meter| {
+    let each = Rate::SecondsEach(float(calls) / 1e9);
+    let call = Made::new("system call", Of::Machine, "ns", each, move |meter| {
         meter.measure(|| {
             for _ in 0..calls {
                 std::hint::black_box(rustix::process::getppid());
             }
         })
-    }));
+    });
+    [create, call]
 }
