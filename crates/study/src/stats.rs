@@ -131,16 +131,22 @@ pub fn median_interval(samples: &[f64], seed: u64) -> Option<Interval> {
     let estimate = median(samples)?;
     let mut random = SplitMix64::new(seed);
     let mut drawn = vec![0.0; samples.len()];
-    let mut medians = Vec::with_capacity(RESAMPLES);
-    for _ in 0..RESAMPLES {
-        drawn.fill_with(|| samples[random.below(samples.len())]);
-        drawn.sort_unstable_by(f64::total_cmp);
-        medians.push(quarter(&drawn, 2));
-    }
-    medians.sort_unstable_by(f64::total_cmp);
+    Some(around(estimate, || resampled(samples, &mut drawn, &mut random)))
+}
+
+/// The median of as many samples, drawn from all of them.
+fn resampled(samples: &[f64], drawn: &mut [f64], random: &mut SplitMix64) -> f64 {
+    drawn.fill_with(|| samples[random.below(samples.len())]);
+    drawn.sort_unstable_by(f64::total_cmp);
+    quarter(drawn, 2)
+}
+
+/// The interval of what is estimated again and again.
+fn around(estimate: f64, again: impl FnMut() -> f64) -> Interval {
+    let mut all: Vec<f64> = std::iter::repeat_with(again).take(RESAMPLES).collect();
+    all.sort_unstable_by(f64::total_cmp);
     let outside = RESAMPLES / 40;
-    let (lower, upper) = (medians[outside], medians[RESAMPLES - 1 - outside]);
-    Some(Interval { estimate, lower, upper })
+    Interval { estimate, lower: all[outside], upper: all[RESAMPLES - 1 - outside] }
 }
 
 /// Returns the median over the rounds of `numerators[round] / denominators[round]`.
@@ -180,19 +186,13 @@ pub fn ratio_of_medians(
     let estimate = median(numerators)? / median(denominators)?;
     let mut random = SplitMix64::new(seed);
     let (mut above, mut below) = (vec![0.0; numerators.len()], vec![0.0; denominators.len()]);
-    let mut resampled = |samples: &[f64], drawn: &mut [f64]| {
-        drawn.fill_with(|| samples[random.below(samples.len())]);
-        drawn.sort_unstable_by(f64::total_cmp);
-        quarter(drawn, 2)
-    };
-    let mut ratios: Vec<f64> = (0..RESAMPLES)
-        .map(|_| resampled(numerators, &mut above) / resampled(denominators, &mut below))
-        .collect();
-    ratios.sort_unstable_by(f64::total_cmp);
-    let outside = RESAMPLES / 40;
-    let (lower, upper) = (ratios[outside], ratios[RESAMPLES - 1 - outside]);
-    let is_number = [estimate, lower, upper].iter().all(|value| value.is_finite());
-    is_number.then_some(Interval { estimate, lower, upper })
+    let mut median_of =
+        |samples: &[f64], drawn: &mut [f64]| resampled(samples, drawn, &mut random);
+    let interval = around(estimate, || {
+        median_of(numerators, &mut above) / median_of(denominators, &mut below)
+    });
+    let Interval { lower, upper, .. } = interval;
+    [estimate, lower, upper].iter().all(|value| value.is_finite()).then_some(interval)
 }
 
 /// Returns the share of the time at one worker that more workers do not shorten: Amdahl's serial

@@ -129,27 +129,9 @@ pub fn changed(left: &Results, right: &Results) -> Vec<Changed> {
     all
 }
 
-/// What names a row: folders, series, bits of the place in the order of numbers, state, and bytes: of
-/// another size nothing can be compared.
-type Key<'r> = (usize, usize, &'r str, Place, State, u64);
-
-/// A place that can be sorted.
-#[derive(Clone, Copy, PartialEq)]
-struct Place(f64);
-
-impl Eq for Place {}
-
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.0.total_cmp(&other.0)
-    }
-}
+/// What names a row: folders, series, bits of the place, which are in the order of numbers from 0 on,
+/// state, and bytes: of another size nothing can be compared.
+type Key<'r> = (usize, usize, &'r str, u64, State, u64);
 
 /// Compares what both studies measured, in the order of the left one.
 ///
@@ -180,7 +162,8 @@ fn compared(
     let both: Vec<(&Key<'_>, &Vec<f64>, &Vec<f64>)> =
         own.iter().filter_map(|(key, left)| Some((key, left, theirs.get(key)?))).collect();
     let rows = both.into_par_iter().filter_map(|(key, own, theirs)| {
-        let (folder, right_folder, series, Place(x), state, _) = *key;
+        let (folder, right_folder, series, place, state, _) = *key;
+        let x = f64::from_bits(place);
         Some(Compared {
             id: left.id.clone(),
             folder,
@@ -207,7 +190,7 @@ fn seconds<'r>(
     let mut found: BTreeMap<Key<'r>, Vec<f64>> = BTreeMap::new();
     for run in runs.iter().filter(|run| run.seconds.is_finite() && run.x.is_finite()) {
         if let Some((left, right)) = folders.iter().find(|pair| side(pair) == run.folder) {
-            let place = Place(run.x);
+            let place = run.x.to_bits();
             let key = (*left, *right, run.series.as_str(), place, run.state, run.bytes);
             found.entry(key).or_default().push(run.seconds);
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Run, State};
 use crate::stats::{
-    Interval, NOISY_SPREAD, Summary, median, median_interval, paired_ratio, serial_share,
+    Interval, NOISY_SPREAD, median, median_interval, paired_ratio, serial_share,
 };
 
 /// Fewer rounds decide nothing.
@@ -20,6 +20,9 @@ pub struct Key<'k> {
     /// With what in the page cache.
     pub state: State,
 }
+
+/// A number for each round that has one.
+type Rounds = BTreeMap<usize, f64>;
 
 /// How many times as fast `key` is as `other`.
 #[derive(Clone, Copy, Debug)]
@@ -115,75 +118,61 @@ impl<'r> Selected<'r> {
     /// for fewer than [`LEAST_ROUNDS`] of them.
     #[must_use]
     pub fn speed_up(&self, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
-        let pairs = self.side_by_side(key, other).into_values();
-        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        self.ratio(&theirs, &own)
+        self.ratio(&self.times(other), &self.times(key))
     }
 
     /// How many times as large one speed-up is as another one, both compared within each round;
     /// `None` as for [`speed_up`](Self::speed_up).
     #[must_use]
     pub fn growth(&self, now: SpeedUp<'_>, before: SpeedUp<'_>) -> Option<Interval> {
-        let earlier = self.side_by_side(before.key, before.other);
-        let pairs =
-            self.side_by_side(now.key, now.other).into_iter().filter_map(|(round, pair)| {
-                let (own, theirs) = earlier.get(&round)?;
-                Some((pair.1 / pair.0, theirs / own))
-            });
-        let (now, before): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        self.ratio(&now, &before)
-    }
-
-    /// The seconds of both in each round that has both.
-    fn side_by_side(&self, key: Key<'_>, other: Key<'_>) -> BTreeMap<usize, (f64, f64)> {
-        let theirs = self.of(other);
-        let pairs = self.of(key).into_iter().filter_map(|run| {
-            let beside = theirs.iter().find(|beside| beside.round == run.round)?;
-            Some((run.round, (run.seconds, beside.seconds)))
-        });
-        pairs.collect()
+        let faster = |SpeedUp { key, other }: SpeedUp<'_>| -> Rounds {
+            let theirs = self.times(other);
+            let own = self.times(key).into_iter();
+            own.filter_map(|(round, own)| Some((round, theirs.get(&round)? / own))).collect()
+        };
+        self.ratio(&faster(now), &faster(before))
     }
 
     /// How many times a metric of `key` is that of `other`, compared as
     /// [`speed_up`](Self::speed_up) does; `None` also if it was not counted, or is 0.
     #[must_use]
     pub fn metric_ratio(&self, name: &str, key: Key<'_>, other: Key<'_>) -> Option<Interval> {
-        let counted = |run: &Run| run.metrics.get(name).copied().filter(|&count| count > 0.0);
-        let theirs: BTreeMap<usize, f64> = self
-            .of(other)
-            .into_iter()
-            .filter_map(|run| Some((run.round, counted(run)?)))
-            .collect();
-        let pairs = self
-            .of(key)
-            .into_iter()
-            .filter_map(|run| Some((counted(run)?, *theirs.get(&run.round)?)));
-        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        self.ratio(&own, &theirs)
+        let counted = |key| {
+            self.by_round(key, |run| run.metrics.get(name).copied().filter(|&it| it > 0.0))
+        };
+        self.ratio(&counted(key), &counted(other))
     }
 
     /// How many times as long a place takes as the straight line between two others says, all in
     /// one round; `None` as for [`speed_up`](Self::speed_up).
     #[must_use]
     pub fn off_the_line(&self, key: Key<'_>, least: f64, most: f64) -> Option<Interval> {
-        let at = |x| -> BTreeMap<usize, f64> {
-            let runs = self.of(Key { x, ..key });
-            runs.into_iter().map(|run| (run.round, run.seconds)).collect()
-        };
-        let (first, last) = (at(least), at(most));
-        let pairs = at(key.x).into_iter().filter_map(|(round, seconds)| {
-            let (from, to) = (first.get(&round)?, last.get(&round)?);
-            Some((seconds, from + (to - from) * (key.x - least) / (most - least)))
+        let at = |x| self.times(Key { x, ..key });
+        let last = at(most);
+        let line = at(least).into_iter().filter_map(|(round, from)| {
+            let to = last.get(&round)?;
+            Some((round, from + (to - from) * (key.x - least) / (most - least)))
         });
-        let (own, line): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        self.ratio(&own, &line)
+        self.ratio(&at(key.x), &line.collect())
     }
 
-    fn ratio(&self, numerators: &[f64], denominators: &[f64]) -> Option<Interval> {
-        if numerators.len() < LEAST_ROUNDS {
+    /// What runs say, by round.
+    fn by_round(&self, key: Key<'_>, said: impl Fn(&Run) -> Option<f64>) -> Rounds {
+        self.of(key).into_iter().filter_map(|run| Some((run.round, said(run)?))).collect()
+    }
+
+    fn times(&self, key: Key<'_>) -> Rounds {
+        self.by_round(key, |run| Some(run.seconds))
+    }
+
+    /// The one over the other, in each round that has both.
+    fn ratio(&self, own: &Rounds, theirs: &Rounds) -> Option<Interval> {
+        let pairs = own.iter().filter_map(|(round, own)| Some((*own, *theirs.get(round)?)));
+        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
+        if own.len() < LEAST_ROUNDS {
             return None;
         }
-        paired_ratio(numerators, denominators, self.seed)
+        paired_ratio(&own, &theirs, self.seed)
     }
 
     /// The serial share of a series by Amdahl's law, fitted in each round to its times at the places
@@ -208,16 +197,14 @@ impl<'r> Selected<'r> {
         state: State,
         most: f64,
     ) -> Option<Interval> {
-        let theirs = self.shares(other, state, most);
-        let pairs =
-            self.shares(series, state, most).into_iter().filter_map(|(round, share)| {
-                Some((share.max(0.01), theirs.get(&round)?.max(0.01)))
-            });
-        let (own, theirs): (Vec<f64>, Vec<f64>) = pairs.unzip();
-        self.ratio(&own, &theirs)
+        let counted = |series| -> Rounds {
+            let shares = self.shares(series, state, most).into_iter();
+            shares.map(|(round, share)| (round, share.max(0.01))).collect()
+        };
+        self.ratio(&counted(series), &counted(other))
     }
 
-    fn shares(&self, series: &str, state: State, most: f64) -> BTreeMap<usize, f64> {
+    fn shares(&self, series: &str, state: State, most: f64) -> Rounds {
         let mut rounds: BTreeMap<usize, Vec<(f64, f64)>> = BTreeMap::new();
         let is_meant = |run: &&Run| run.series == series && run.state == state && run.x <= most;
         for run in self.runs().filter(is_meant) {
@@ -254,9 +241,7 @@ impl<'r> Selected<'r> {
         state: State,
         is_meant: impl Fn(f64) -> bool,
     ) -> Option<f64> {
-        let median = |x: f64| {
-            Summary::of(&self.seconds(Key { series, x, state })).map(|times| times.median)
-        };
+        let median = |x| median(&self.seconds(Key { series, x, state }));
         let places = self.places(series, state).into_iter().filter(|&x| is_meant(x));
         let timed = places.filter_map(|x| Some((x, median(x)?)));
         timed.min_by(|left, right| left.1.total_cmp(&right.1)).map(|(x, _)| x)
