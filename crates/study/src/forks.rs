@@ -173,11 +173,10 @@ impl Trees {
     pub fn leave(&self, folder: &Path, how: Leave) -> Result<Option<Left>> {
         match how {
             Leave::Nowhere => {
-                let work = |call| {
-                    std::hint::black_box(with_bytes(&self.fib, call, |bytes| bytes.len()));
+                self.by_all(&|_, bytes| {
+                    std::hint::black_box(bytes);
                     Ok(())
-                };
-                self.pool.install(|| go(&self.fib, self.fib.root(), &work))?;
+                })?;
             }
             Leave::Serial { buffer } => {
                 let file = File::create(folder.join(OUT))?;
@@ -189,18 +188,11 @@ impl Trees {
             Leave::OneFile => {
                 let file =
                     File::options().append(true).create(true).open(folder.join("shared"))?;
-                let write =
-                    |call| with_bytes(&self.fib, call, |bytes| (&file).write_all(bytes));
-                self.pool.install(|| go(&self.fib, self.fib.root(), &write))?;
+                self.by_all(&|_, bytes| (&file).write_all(bytes))?;
             }
             Leave::OneFileAtPlaces => {
                 let (file, len) = (File::create(folder.join(OUT))?, self.fib.bytes_per_call());
-                let write = |call: Call| {
-                    with_bytes(&self.fib, call, |bytes| {
-                        file.write_all_at(bytes, call.index * len)
-                    })
-                };
-                self.pool.install(|| go(&self.fib, self.fib.root(), &write))?;
+                self.by_all(&|call, bytes| file.write_all_at(bytes, call.index * len))?;
             }
             Leave::Segments { checksums } => {
                 let options = AppendOptions::new().with_mode(Mode::Segments);
@@ -228,6 +220,11 @@ impl Trees {
         Ok(None)
     }
 
+    /// The calls by all threads of the pool, in no order, each with its bytes.
+    fn by_all(&self, each: &Each<'_>) -> io::Result<()> {
+        self.pool.install(|| go(&self.fib, self.fib.root(), each))
+    }
+
     fn own_files(&self, folder: &Path, buffer: usize) -> Result<()> {
         let open = |thread: usize| {
             let file = File::create(folder.join(thread.to_string()))?;
@@ -235,13 +232,11 @@ impl Trees {
         };
         let files: Vec<Mutex<BufWriter<File>>> =
             (0..self.pool.current_num_threads()).map(open).collect::<io::Result<_>>()?;
-        let write = |call| {
+        self.by_all(&|_, bytes| {
             let own = rayon::current_thread_index().unwrap_or(0);
             // Nobody else takes it: the lock costs what an uncontended one does.
-            let mut file = files[own].lock().expect("no panic");
-            with_bytes(&self.fib, call, |bytes| file.write_all(bytes))
-        };
-        self.pool.install(|| go(&self.fib, self.fib.root(), &write))?;
+            files[own].lock().expect("no panic").write_all(bytes)
+        })?;
         for file in files {
             file.into_inner().expect("no panic").flush()?;
         }
@@ -277,6 +272,10 @@ impl Trees {
             .map(|log| File::open(folder.join(log.to_string())))
             .collect::<io::Result<_>>()?;
         let file = Pieces { logs, pieces: &left.pieces, done: 0 };
+        self.check_order(file)
+    }
+
+    fn check_order(&self, file: impl Read) -> Result<()> {
         let different = self.fib.first_difference(file)?;
         ensure!(different.is_none(), "not the serial file from byte {different:?} on");
         Ok(())
@@ -290,8 +289,7 @@ impl Trees {
     pub fn check(&self, folder: &Path) -> Result<(u64, u64)> {
         let out = folder.join(OUT);
         if out.exists() {
-            let different = self.fib.first_difference(append::open(&out)?)?;
-            ensure!(different.is_none(), "not the serial file from byte {different:?} on");
+            self.check_order(append::open(&out)?)?;
         }
         let (mut bytes, mut sum) = (0, 0);
         for entry in fs::read_dir(folder)? {
@@ -334,13 +332,11 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// The calls by all threads of the pool, in no order.
-fn go(
-    fib: &Fib,
-    call: Call,
-    each: &(dyn Fn(Call) -> io::Result<()> + std::marker::Sync),
-) -> io::Result<()> {
-    each(call)?;
+/// What is done with each call and its bytes.
+type Each<'e> = dyn Fn(Call, &[u8]) -> io::Result<()> + std::marker::Sync + 'e;
+
+fn go(fib: &Fib, call: Call, each: &Each<'_>) -> io::Result<()> {
+    with_bytes(fib, call, |bytes| each(call, bytes))?;
     match fib.branches(call) {
         None => Ok(()),
         Some([left, right]) => {

@@ -23,6 +23,7 @@ pub mod contracts;
 pub mod graph;
 
 use crate::random::{fraction, word};
+use crate::threads::each;
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
@@ -166,27 +167,12 @@ pub fn generate_synced(
 /// Fills a block with the words of a seed from one on.
 type Fill = fn(&mut [u8], u64, u64);
 
-/// Runs `work` on `workers` threads and adds up what they made.
+/// Runs `work` on `workers` threads, or as many as there can be, and adds up what they made.
 fn fork(workers: usize, work: impl Fn() -> Result<Generated> + Sync) -> Result<Generated> {
-    let work = &work;
-    thread::scope(|scope| {
-        let mut forked = Vec::new();
-        // This thread is one of them, and all of them where no other can be started.
-        for _ in 1..workers {
-            match thread::Builder::new().spawn_scoped(scope, work) {
-                Ok(worker) => forked.push(worker),
-                Err(_) => break,
-            }
-        }
-        let mut result = work();
-        for worker in forked {
-            let made = worker.join().expect("a generator does not panic");
-            result = result.and_then(|mut total| {
-                total.add(made?);
-                Ok(total)
-            });
-        }
-        result
+    let made = each(vec![(); workers], |()| work()).results;
+    made.into_iter().try_fold(Generated::default(), |mut total, made| {
+        total.add(made?);
+        Ok(total)
     })
 }
 

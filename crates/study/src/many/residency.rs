@@ -43,6 +43,11 @@ pub fn make_all_warm(paths: &[PathBuf]) -> Result<()> {
 pub fn make_all_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
     // What is still to be written cannot leave.
     rustix::fs::sync();
+    make_written_cold(paths, by)
+}
+
+/// The same of files that are on the device, or on their way to it.
+pub(crate) fn make_written_cold(paths: &[PathBuf], by: ColdBy) -> Result<()> {
     settle(|| {
         if by == ColdBy::DontNeed {
             for path in paths {

@@ -12,17 +12,14 @@ use swath::maps::Guard;
 use swath::mirror::Mirrored;
 use swath::reading::Reuse;
 use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
-use swath_os::advise::{FileAdvice, advise_file};
 
 use super::case::{Case, SHORT};
 use super::place::{COPY, Made, Place, Wish, room, write};
 use crate::cache::{self, ColdBy};
-use crate::many::residency::{make_all_warm, resident_share};
+use crate::many::residency::{make_all_warm, make_written_cold};
 
 /// Files that changed so shortly ago are looked at twice, which is not what is to be measured.
 const YOUNG: Duration = Duration::from_millis(4200);
-/// The share of pages that may be left when a file is out of the page cache.
-const TOLERANCE: f64 = 0.01;
 
 impl Place {
     /// Runs a case once, as `auto` would with this profile; how long it took.
@@ -230,16 +227,5 @@ fn make_cold(path: &Path) -> Result<()> {
 
 /// They have been on their way to the device since they were made.
 fn make_all_cold(paths: &[PathBuf]) -> Result<()> {
-    cache::settle(|| {
-        for path in paths {
-            advise_file(&File::open(path)?, 0, 0, FileAdvice::DontNeed)?;
-        }
-        let share = resident_share(paths)?;
-        ensure!(
-            share <= TOLERANCE,
-            "{:.1} % of the small files stay in the page cache",
-            share * 100.0
-        );
-        Ok(())
-    })
+    make_written_cold(paths, ColdBy::DontNeed)
 }

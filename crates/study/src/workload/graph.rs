@@ -38,10 +38,12 @@ pub struct Rmat {
     scale: u32,
     edges: u64,
     seed: u64,
-    /// Of 65,536: up to where each of the first three quarters is chosen.
-    bounds: [u64; 3],
     is_shuffled: bool,
 }
+
+/// Of 65,536: up to where each of the first three quarters is chosen, with a probability of 0.57,
+/// 0.19 and 0.19.
+const BOUNDS: [u64; 3] = [37_355, 49_807, 62_259];
 
 /// What a graph is written as.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,28 +66,13 @@ impl Rmat {
     #[must_use]
     pub fn new(scale: u32, edges: u64) -> Self {
         assert!(scale <= MOST_LEVELS, "2^{scale} vertices are more than 2^{MOST_LEVELS}");
-        Self { scale, edges, seed: 1, bounds: bounds(0.57, 0.19, 0.19), is_shuffled: true }
+        Self { scale, edges, seed: 1, is_shuffled: true }
     }
 
     /// What the graph is made from: another seed, another graph. Default 1.
     #[must_use]
     pub fn with_seed(mut self, seed: u64) -> Self {
         self.seed = seed;
-        self
-    }
-
-    /// How probable the first three quarters are, in 65,536ths; the last one has the rest. Default:
-    /// 0.57, 0.19, 0.19.
-    #[must_use]
-    pub fn with_probabilities(mut self, a: f64, b: f64, c: f64) -> Self {
-        self.bounds = bounds(a, b, c);
-        self
-    }
-
-    /// Leaves vertices in the order of the quarters: low numbers have many edges.
-    #[must_use]
-    pub fn without_shuffle(mut self) -> Self {
-        self.is_shuffled = false;
         self
     }
 
@@ -136,7 +123,7 @@ impl Rmat {
             for _ in level..self.scale.min(level + 4) {
                 let chosen = random & 0xffff;
                 random >>= 16;
-                let [a, b, c] = self.bounds.map(|bound| u64::from(chosen >= bound));
+                let [a, b, c] = BOUNDS.map(|bound| u64::from(chosen >= bound));
                 // Quarters 0 to 3 are how many bounds were reached; the lower half from 2 on, the
                 // right one in 1 and 3.
                 from = from << 1 | b;
@@ -163,17 +150,6 @@ impl Rmat {
 
 /// Odd, and unlike the other: from one edge to the next.
 const STEP: u64 = 0xa076_1d64_78bd_642f;
-
-fn bounds(a: f64, b: f64, c: f64) -> [u64; 3] {
-    // Saturates: what is no probability is 0 or 1.
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "clamped before"
-    )]
-    let bound = |share: f64| (share * 65_536.0).clamp(0.0, 65_536.0) as u64;
-    [bound(a), bound(a + b), bound(a + b + c)]
-}
 
 /// Appends a number and what comes after it.
 fn push(out: &mut Vec<u8>, mut number: u64, after: u8) {
@@ -213,7 +189,7 @@ mod tests {
 
     #[test]
     fn quarters_are_as_frequent_as_asked_for() {
-        let graph = Rmat::new(1, 0).without_shuffle();
+        let graph = Rmat { is_shuffled: false, ..Rmat::new(1, 0) };
         let mut counts = [0_u32; 4];
         for index in 0..100_000 {
             let (from, to) = graph.edge(index);
