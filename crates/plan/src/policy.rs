@@ -103,6 +103,15 @@ pub struct Facts {
     pub hints: Hints,
 }
 
+impl Facts {
+    /// Whether every window of the extent is in the page cache, as far as anybody looked.
+    #[must_use]
+    pub fn is_resident(&self) -> bool {
+        self.residency.len() as u64 == window::count(self.extent)
+            && self.residency.iter().all(|&known| known == Residency::Resident)
+    }
+}
+
 /// How to read.
 #[derive(Clone, Debug)]
 pub struct Decision {
@@ -131,6 +140,12 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// Whether some of it is read past the page cache.
+    #[must_use]
+    pub fn is_direct(&self) -> bool {
+        self.queues.iter().flatten().any(|run| run.way == Way::Direct)
+    }
+
     /// Workers that begin.
     #[must_use]
     pub fn first_workers(&self) -> usize {
@@ -155,6 +170,26 @@ pub fn decide(facts: &Facts, wishes: &Wishes) -> Decision {
         Engine::Auto => auto::auto(facts, wishes, &tuning, page_cache, fallbacks),
         engine => fixed(facts, wishes, engine, page_cache, fallbacks),
     }
+}
+
+/// Wishes for workers that take what comes next: without a ring and without fixed shares, for these
+/// reasons; and what is to be said of it.
+pub fn by_workers(
+    wishes: &Wishes,
+    no_ring: &'static str,
+    no_shares: &'static str,
+) -> (Wishes, Vec<Fallback>) {
+    let (mut wishes, mut fallbacks) = (*wishes, Vec::new());
+    if wishes.engine == Engine::Ring {
+        let (asked, used) = (Engine::Ring, Engine::Pool);
+        fallbacks.push(Fallback::EngineUnused { asked, used, why: no_ring });
+        wishes.engine = used;
+    }
+    if wishes.schedule == Schedule::Static {
+        fallbacks.push(Fallback::Unused { what: "schedule `static`", why: no_shares });
+        wishes.schedule = Schedule::Dynamic;
+    }
+    (wishes, fallbacks)
 }
 
 /// More threads or reads in flight than anybody can use are an accident, and cost memory.
@@ -193,7 +228,7 @@ fn choose_page_cache(
     tuning: &Tuning,
     fallbacks: &mut Vec<Fallback>,
 ) -> PageCache {
-    let large = facts.extent.len() > facts.memory / 4;
+    let may_bypass = wishes.may_bypass(facts.extent.len(), facts.memory);
     let can_bypass = facts.direct.is_some() && tuning.bypasses();
     let asked = wishes.page_cache;
     let mut instead = |used: PageCache, why: &'static str| {
@@ -209,9 +244,7 @@ fn choose_page_cache(
         PageCache::Drop | PageCache::Bypass if foreign::is_foreign(facts) => {
             instead(PageCache::Keep, "the source is no file and has none")
         }
-        PageCache::Auto if (wishes.reuse == Reuse::Once || large) && can_bypass => {
-            PageCache::Bypass
-        }
+        PageCache::Auto if may_bypass && can_bypass => PageCache::Bypass,
         PageCache::Auto if wishes.reuse == Reuse::Once => PageCache::Drop,
         PageCache::Auto => PageCache::Keep,
         PageCache::Bypass if facts.direct.is_some() => PageCache::Bypass,

@@ -172,10 +172,8 @@ impl Scheduler {
 
     /// Gives nothing out while something is to be tried again: for consumers that take leases in turn,
     /// and keep who has a later one waiting.
-    #[must_use]
-    pub fn keeping_order(mut self) -> Self {
+    pub fn keep_order(&mut self) {
         self.keeps_order = true;
-        self
     }
 
     /// How many slots there are.

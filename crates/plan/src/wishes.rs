@@ -74,3 +74,21 @@ pub struct Wishes {
     /// Direct reads in flight.
     pub queue_depth: u64,
 }
+
+impl Wishes {
+    /// Whether a read of `len` bytes passes the page cache by where it can, with `memory` bytes at hand.
+    #[must_use]
+    pub fn may_bypass(&self, len: u64, memory: u64) -> bool {
+        match self.page_cache {
+            PageCache::Bypass => true,
+            PageCache::Auto => self.reuse == Reuse::Once || len > memory / 4,
+            PageCache::Keep | PageCache::Drop => false,
+        }
+    }
+
+    /// Whether a read of `len` bytes is one call without any thread, where so few as `small` are.
+    #[must_use]
+    pub fn take_one_read(&self, len: u64, small: u64) -> bool {
+        len <= small && self.engine == Engine::Auto
+    }
+}

@@ -37,7 +37,7 @@ use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::Storage;
 
-use crate::engine::stream::Stream;
+use crate::engine::stream::{STREAM_SIZE, Stream};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::sink::LocalFs;
@@ -45,7 +45,6 @@ use crate::sink::draft::Draft;
 use crate::sink::fs::{FsFile, write_all_at};
 use crate::sink::writeback;
 use crate::source::{Growth, Kind, Opened, Source};
-use crate::survey::{STREAM_SIZE, cancelled_before};
 use crate::timeline::Activity;
 
 pub use options::{CopyOptions, Reflink};
@@ -153,7 +152,7 @@ impl CopyOptions {
     fn copy_sized(&self, source: &Arc<Opened>, len: u64, draft: &Draft) -> Result<Copied> {
         let extent = Extent::between(0, len);
         let observer = Observer::new(self.read.hooks.clone(), Some(len));
-        cancelled_before(&observer, source, extent)?;
+        observer.check(source.name(), extent)?;
         let mut copied = Copied::new(len);
         if self.reflink(source, extent, draft)? {
             copied.how = How::Reflink;
@@ -207,7 +206,7 @@ impl CopyOptions {
     fn copy_stream(&self, source: &Opened, draft: &Draft) -> Result<Copied> {
         let observer = Observer::new(self.read.hooks.clone(), None);
         let mut stream = Stream::new(source, &observer, None);
-        let mut block = self.read.scratch(source, STREAM_SIZE)?;
+        let mut block = source.block(&self.read.pool, STREAM_SIZE)?;
         let mut copied = Copied::new(0);
         loop {
             let came = stream.fill(&mut block)?;
@@ -287,7 +286,7 @@ fn kernel(
         let mut at = part.offset();
         while at < part.end() {
             let rest = Extent::between(at, part.end());
-            cancelled_before(observer, source, rest)?;
+            observer.check(source.name(), rest)?;
             let copied = draft.file().copy_range(&*from, at, at, rest.len().min(KERNEL_SIZE));
             recorder.lap(Activity::Copy, at, copied.as_ref().map_or(0, |&more| more));
             match copied {

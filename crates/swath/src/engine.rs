@@ -31,11 +31,11 @@ use swath_plan::window::{Residency, WINDOW_SIZE};
 
 use crate::engine::crew::Watch;
 use crate::engine::patience::NAP;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Result};
 use crate::failures::{Failures, Payload};
 use crate::observe::Observer;
 use crate::report::{Report, Tally};
-use crate::source::Opened;
+use crate::source::{Growth, Opened};
 
 /// How often a lease may fail for a passing reason.
 pub(crate) const RETRIES: u32 = 3;
@@ -115,15 +115,13 @@ impl DropBehind {
 
 /// How a job is run, beyond what the scheduler knows.
 #[derive(Default)]
-pub(crate) struct Manner<'m> {
+pub(crate) struct Manner {
     /// Bytes of one call.
     pub(crate) chunk_size: Option<NonZeroU64>,
     pub(crate) drop_behind: Option<DropBehind>,
     pub(crate) io_priority: Option<IoPriority>,
-    /// A promised or guarded map that bytes are copied from instead of being read.
-    pub(crate) map: Option<&'m Map<'m>>,
-    /// The offset in the file at which the map begins.
-    pub(crate) map_offset: u64,
+    /// What the source may do while it is read.
+    pub(crate) growth: Growth,
     /// Who finds out how many workers it takes, where that is not known.
     pub(crate) watch: Option<Watch>,
 }
@@ -131,7 +129,9 @@ pub(crate) struct Manner<'m> {
 /// One running read.
 pub(crate) struct Job<'m> {
     pub(crate) source: Arc<Opened>,
-    pub(crate) manner: Manner<'m>,
+    pub(crate) manner: Manner,
+    /// A promised or guarded map of the extent that bytes are copied from instead of being read.
+    map: Option<&'m Map<'m>>,
     pub(crate) observer: Observer,
     extent: Extent,
     state: Mutex<State>,
@@ -172,7 +172,7 @@ impl<'m> Job<'m> {
         source: Arc<Opened>,
         extent: Extent,
         scheduler: Scheduler,
-        manner: Manner<'m>,
+        manner: Manner,
         observer: Observer,
     ) -> Self {
         // The last slot is the ring's.
@@ -187,6 +187,7 @@ impl<'m> Job<'m> {
         Self {
             source,
             manner,
+            map: None,
             observer,
             extent,
             state: Mutex::new(state),
@@ -194,6 +195,18 @@ impl<'m> Job<'m> {
             started: Instant::now(),
             panics: Failures::default(),
         }
+    }
+
+    /// The same, which copies from a map of its extent.
+    pub(crate) fn copying_from(self, map: Option<&'m Map<'m>>) -> Self {
+        Self { map, ..self }
+    }
+
+    /// The same, whose consumer takes leases in turn, and keeps who has a later one waiting.
+    pub(crate) fn keeping_order(mut self) -> Self {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.scheduler.keep_order();
+        self
     }
 
     /// What `slot` does now, without waiting.
@@ -237,9 +250,8 @@ impl<'m> Job<'m> {
     /// `None` stands for "parked".
     fn turn_locked(&self, state: &mut State, slot: usize) -> Option<Turn> {
         if self.observer.is_cancelled() && state.failure.is_none() {
-            let name = self.source.name();
-            let error = Error::new(Operation::Read, Reason::Cancelled, name).at(self.extent);
-            state.failure = Some(error.detail("cancelled"));
+            let error = Error::cancelled(Operation::Read, self.source.name());
+            state.failure = Some(error.at(self.extent));
             state.scheduler.stop();
         }
         let now = self.now();
@@ -358,6 +370,16 @@ impl<'m> Job<'m> {
     /// The first failure, taken out.
     pub(crate) fn failure(&self) -> Option<Error> {
         self.state().failure.take()
+    }
+
+    /// Ends it: its failure, a change of its source, or `report` with what was counted.
+    pub(crate) fn finish(&self, mut report: Report) -> Result<Report> {
+        if let Some(error) = self.failure() {
+            return Err(error);
+        }
+        self.source.check_unchanged(self.extent, self.manner.growth)?;
+        self.tell(&mut report);
+        Ok(report)
     }
 
     /// Says in a report what has been counted so far, and what was done instead of what was meant.

@@ -116,6 +116,11 @@ impl Error {
         }))
     }
 
+    /// Of what somebody cancelled.
+    pub(crate) fn cancelled(operation: Operation, path: &Path) -> Self {
+        Self::new(operation, Reason::Cancelled, path).detail("cancelled")
+    }
+
     pub(crate) fn io(operation: Operation, path: &Path, source: io::Error) -> Self {
         let reason = match source.kind() {
             io::ErrorKind::OutOfMemory => Reason::OutOfMemory,

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use swath_plan::extent::Extent;
 
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Result};
 use crate::timeline::{Activity, Flights, Recorder, Timeline};
 
 /// How far a read is.
@@ -152,11 +152,21 @@ impl Hooks {
         commit: impl FnOnce() -> Result<T>,
     ) -> Result<T> {
         let extent = Extent::between(0, len);
-        if self.is_cancelled() {
-            let error = Error::new(Operation::Commit, Reason::Cancelled, path);
-            return Err(error.at(extent).detail("cancelled"));
-        }
+        self.check(Operation::Commit, path, extent)?;
         self.record(Activity::Commit, path, extent, commit)
+    }
+
+    /// Fails if somebody cancelled.
+    pub(crate) fn check(
+        &self,
+        operation: Operation,
+        path: &Path,
+        extent: Extent,
+    ) -> Result<()> {
+        match self.is_cancelled() {
+            true => Err(Error::cancelled(operation, path).at(extent)),
+            false => Ok(()),
+        }
     }
 
     /// Whether somebody cancelled.
@@ -209,6 +219,11 @@ impl Observer {
 
     pub(crate) fn hooks(&self) -> &Hooks {
         &self.hooks
+    }
+
+    /// Fails if somebody cancelled the read of `extent`.
+    pub(crate) fn check(&self, path: &Path, extent: Extent) -> Result<()> {
+        self.hooks.check(Operation::Read, path, extent)
     }
 
     pub(crate) fn is_cancelled(&self) -> bool {

@@ -13,7 +13,7 @@ use swath_plan::words;
 
 use crate::buffer::BufferPool;
 use crate::error::{Error, Operation, Reason, Result};
-use crate::observe::{CancelToken, Hooks, Progress};
+use crate::observe::{CancelToken, Hooks, Observer, Progress};
 use crate::profile::Profile;
 use crate::source::{Growth, Opened};
 use crate::timeline::Timeline;
@@ -397,6 +397,11 @@ impl ReadOptions {
         self.hooks.timeline.as_ref()
     }
 
+    /// The hook of a read of `extent`.
+    pub(crate) fn observer(&self, extent: Extent) -> Observer {
+        Observer::new(self.hooks.clone(), Some(extent.len()))
+    }
+
     /// The bytes asked for, of a source of `len` bytes.
     pub(crate) fn extent_of(&self, source: &Opened, len: u64) -> Result<Extent> {
         let wanted = self.len.unwrap_or(len.saturating_sub(self.offset));
@@ -405,7 +410,7 @@ impl ReadOptions {
             return Err(error.detail("offset and length exceed 2^64"));
         };
         if extent.end() > len {
-            return Err(source.truncated(extent, len).hint("ask for less"));
+            return Err(source.too_short(extent, len));
         }
         Ok(extent)
     }

@@ -25,9 +25,9 @@ use std::time::Duration;
 use crate::buffer::{Buffer, BufferPool};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::ReadOptions;
+use crate::planned::Clock;
 use crate::report::Report;
 use crate::source::Source;
-use crate::survey::Clock;
 
 use shared::{Shared, Summary};
 use start::{Started, start};

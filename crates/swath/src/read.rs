@@ -15,20 +15,19 @@ use rustix::buffer::spare_capacity;
 use rustix::fs::FileType;
 use swath_os::map::{Map, MapFlags, Permit};
 use swath_os::memory::{Leases, Pages};
-use swath_os::numa;
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL, small_reason};
 
 use crate::buffer::{Buffer, aligned_vec};
 use crate::engine::fill::fill_buffered;
 use crate::engine::patience::Patience;
-use crate::engine::stream::Stream;
+use crate::engine::stream::{STREAM_SIZE, Stream, report};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Advice, MapPages, Numa, PageSize, ReadOptions};
+use crate::options::{Advice, MapPages, PageSize, ReadOptions};
+use crate::planned::{Clock, pages};
 use crate::report::{Report, Tally};
 use crate::source::{Identity, Kind, Opened, Source};
-use crate::survey::{self, Clock, STREAM_SIZE, cancelled_before, stream_report};
 use crate::timeline::Activity;
 
 use into_memory::fill_memory;
@@ -214,8 +213,7 @@ impl ReadOptions {
 
     /// Whether nothing is asked for that a single read would not give.
     fn is_small(&self, extent: Extent) -> bool {
-        extent.len() <= self.tuning().small_bytes()
-            && self.wishes.engine == Engine::Auto
+        self.wishes.take_one_read(extent.len(), self.tuning().small_bytes())
             && matches!(self.wishes.page_cache, PageCache::Auto | PageCache::Keep)
             && self.wishes.reuse == Reuse::Unknown
             && self.rate_bytes_per_s.is_none()
@@ -234,7 +232,7 @@ impl ReadOptions {
         let mut report = Report::serial(&reason, READ_SIZE);
         report.profile = self.profile_name();
         let (observer, mut tally) = (self.observer(extent), Tally::default());
-        cancelled_before(&observer, source, extent)?;
+        observer.check(source.name(), extent)?;
         observer
             .hooks()
             .record(Activity::Read, source.name(), extent, || read(&mut tally, &observer))?;
@@ -262,23 +260,11 @@ impl ReadOptions {
         }
         // Data starts in its page where it does in the file's: direct reads need no bounce.
         let phase = usize::try_from(extent.offset()).unwrap_or(0) % 4096;
-        let len = usize::try_from(extent.len()).ok();
-        let wanted = len.and_then(|len| len.checked_add(phase));
-        // Before the address space is taken, which a limit on it would count twice.
-        if survey::is_large(extent.len()) && (self.pool.idle_bytes() as u64) < extent.len() {
-            check_memory(&source, extent, extent.len())?;
-        }
-        let pages = wanted.ok_or_else(too_large).and_then(|wanted| self.pool.take(wanted));
-        let allocate = |error| Error::io(Operation::Allocate, source.name(), error).at(extent);
-        let pages = pages.map_err(allocate)?;
-        if self.numa == Numa::Caller && numa::node_count() > 1 {
-            let node = numa::current_node().and_then(|node| pages.prefer_node(node));
-            node.map_err(allocate)?;
-        }
-        let leases = Leases::of_pages(pages);
+        let leases = Leases::of_pages(pages(&source, extent, phase, self)?);
         let report = fill_memory(self, &source, extent, &leases, phase, map)?;
-        let pages = leases.into_pages().ok_or_else(|| allocate(too_large()))?;
-        let len = len.unwrap_or_default();
+        let pages = leases.into_pages();
+        let pages = pages.ok_or_else(|| source.no_memory(extent, too_large()))?;
+        let len = usize::try_from(extent.len()).unwrap_or_default();
         let buffer = Buffer::paged(pages, phase, len, self.pool.clone());
         Ok(Loaded { buffer, report })
     }
@@ -286,10 +272,11 @@ impl ReadOptions {
     /// Reads what comes in order, into memory that doubles.
     fn read_stream(&self, source: &Opened) -> Result<Loaded> {
         let observer = Observer::new(self.hooks.clone(), self.len);
-        let mut stream = Stream::new(source, &observer, self.rate_bytes_per_s);
-        self.skip_in(&mut stream, source)?;
+        let mut stream = Stream::starting(source, &observer, self)?;
         let limit = self.len.and_then(|len| usize::try_from(len).ok()).unwrap_or(usize::MAX);
-        let mut pages = self.stream_pages(source, limit.min(STREAM_SIZE))?;
+        let pages = self.pool.take(limit.min(STREAM_SIZE));
+        let mut pages =
+            pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
         let mut filled = 0;
         loop {
             let room = pages.len().min(limit) - filled;
@@ -302,17 +289,10 @@ impl ReadOptions {
         }
         if let Some(len) = self.len.filter(|&len| len > filled as u64) {
             let extent = Extent::between(self.offset, self.offset.saturating_add(len));
-            return Err(source
-                .truncated(extent, self.offset + filled as u64)
-                .hint("ask for less"));
+            return Err(source.too_short(extent, self.offset + filled as u64));
         }
-        let report = stream_report(source, stream.tally);
+        let report = report(source, stream.tally);
         Ok(Loaded { buffer: Buffer::paged(pages, 0, filled, self.pool.clone()), report })
-    }
-
-    fn stream_pages(&self, source: &Opened, len: usize) -> Result<Pages> {
-        let fail = |error| Error::io(Operation::Allocate, source.name(), error);
-        self.pool.take(len).map_err(fail)
     }
 
     /// Doubles the memory of a stream, by at most 1 GiB, where it is if it can.
@@ -320,23 +300,22 @@ impl ReadOptions {
         let more = pages.len().min(1 << 30);
         let extent = Extent::between(pages.len() as u64, (pages.len() + more) as u64);
         if more as u64 >= LARGE {
-            check_memory(source, extent, more as u64)?;
+            source.check_memory(extent, more as u64)?;
         }
         let grown = pages.grow(pages.len() + more);
-        grown.map_err(|error| Error::io(Operation::Allocate, source.name(), error).at(extent))
+        grown.map_err(|error| source.no_memory(extent, error))
     }
 
     fn stream_into(&self, source: &Opened, target: &mut [u8]) -> Result<Report> {
         let observer = Observer::new(self.hooks.clone(), Some(target.len() as u64));
-        let mut stream = Stream::new(source, &observer, self.rate_bytes_per_s);
-        self.skip_in(&mut stream, source)?;
+        let mut stream = Stream::starting(source, &observer, self)?;
         let filled = stream.fill(target)?;
         if filled < target.len() {
             let end = self.offset + filled as u64;
             let extent = Extent::between(self.offset, self.offset + target.len() as u64);
-            return Err(source.truncated(extent, end).hint("ask for less"));
+            return Err(source.too_short(extent, end));
         }
-        Ok(stream_report(source, stream.tally))
+        Ok(report(source, stream.tally))
     }
 }
 
@@ -387,23 +366,11 @@ fn fill_small(
     match done {
         Ok(again) => tally.retries += again,
         Err(trouble) => {
-            cancelled_before(observer, source, extent)?;
+            observer.check(source.name(), extent)?;
             return Err(trouble.error);
         }
     }
     Ok(())
-}
-
-pub(crate) fn check_memory(source: &Opened, extent: Extent, wanted: u64) -> Result<()> {
-    let memory = swath_os::machine::memory_at_hand().unwrap_or(u64::MAX);
-    if wanted > memory { Err(no_room(source, extent, memory)) } else { Ok(()) }
-}
-
-fn no_room(source: &Opened, extent: Extent, memory: u64) -> Error {
-    Error::new(Operation::Allocate, Reason::OutOfMemory, source.name())
-        .at(extent)
-        .detail(format!("{} bytes are wanted, {memory} are at hand", extent.len()))
-        .hint("read less at once, or `scan` without keeping")
 }
 
 fn too_large() -> io::Error {

@@ -26,10 +26,9 @@ use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::report::Tally;
 use crate::source::{Kind, Opened, Source};
-use crate::survey::cancelled_before;
 use crate::timeline::Activity;
 
-use ahead::{Ahead, block};
+use ahead::Ahead;
 
 /// Bytes of one block unless told otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -204,9 +203,9 @@ impl Reader {
     }
 
     fn read_here(&mut self, extent: Extent) -> Result<Buffer> {
-        cancelled_before(&self.observer, &self.source, extent)?;
+        self.observer.check(self.source.name(), extent)?;
         let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
-        let mut block = block(&self.options.pool, &self.source, len)?;
+        let mut block = self.source.block(&self.options.pool, len)?;
         let name = self.source.name();
         let done = self.observer.hooks().record(Activity::Read, name, extent, || {
             Patience::new(&self.observer).until_done(|| {
@@ -216,7 +215,7 @@ impl Reader {
             })
         });
         if let Err(trouble) = done {
-            cancelled_before(&self.observer, &self.source, extent)?;
+            self.observer.check(name, extent)?;
             return Err(trouble.error);
         }
         self.observer.delivered(extent.len());
@@ -224,15 +223,17 @@ impl Reader {
     }
 
     fn advance_stream(&mut self, used: Buffer) -> Result<()> {
-        let rate = self.options.rate_bytes_per_s;
-        let mut stream = Stream::new(&self.source, &self.observer, rate);
-        if !self.sequential {
-            self.options.skip_in(&mut stream, &self.source)?;
-            self.sequential = true;
-        }
+        let mut stream = match self.sequential {
+            true => {
+                let rate = self.options.rate_bytes_per_s;
+                Stream::new(&self.source, &self.observer, rate)
+            }
+            false => Stream::starting(&self.source, &self.observer, &self.options)?,
+        };
+        self.sequential = true;
         let pool = &self.options.pool;
         let mut block = match used {
-            used if used.capacity() == 0 => block(pool, &self.source, STREAM_BLOCK)?,
+            used if used.capacity() == 0 => self.source.block(pool, STREAM_BLOCK)?,
             used => used,
         };
         let here = self.base + self.next;
@@ -244,7 +245,7 @@ impl Reader {
         };
         if let (0, Some(end)) = (came, self.end.filter(|&end| here < end)) {
             let extent = Extent::between(self.base, end);
-            return Err(self.source.truncated(extent, here).hint("ask for less"));
+            return Err(self.source.too_short(extent, here));
         }
         block.narrow(0, came);
         self.next += came as u64;

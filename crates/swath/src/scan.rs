@@ -18,19 +18,16 @@ use std::sync::Arc;
 
 use swath_os::map::Permit;
 use swath_plan::extent::Extent;
-use swath_plan::fallback::Fallback;
-use swath_plan::policy::{Decision, Engine, Facts, Schedule, Wishes, decide, in_order};
-use swath_plan::schedule::Way;
+use swath_plan::policy::{Decision, Engine, Facts, by_workers, decide, in_order};
 
-use crate::buffer::Buffer;
-use crate::engine::stream::Stream;
-use crate::engine::{Job, worker};
-use crate::error::{Error, Operation, Result};
+use crate::engine::stream::{Stream, report};
+use crate::engine::worker;
+use crate::error::Result;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
+use crate::planned::{Clock, Planned};
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
-use crate::survey::{self, Clock, cancelled_before, finish, stream_report};
 use crate::timeline::Activity;
 
 use fold::Fold;
@@ -167,21 +164,11 @@ impl ReadOptions {
 
     /// The policy's decision for a scan, and whether it reads whole leases at once.
     pub(crate) fn scan_decision(&self, facts: &Facts) -> (Decision, bool) {
-        let mut wishes = Wishes { ..self.wishes };
-        let mut fallbacks = Vec::new();
+        let (no_ring, no_shares) =
+            ("a scan folds on its workers", "a scan goes in order, used `dynamic`");
+        let (mut wishes, fallbacks) = by_workers(&self.wishes, no_ring, no_shares);
         if wishes.chunk_size == 0 {
             wishes.chunk_size = FOLD_SIZE;
-        }
-        if wishes.engine == Engine::Ring {
-            let (asked, used) = (Engine::Ring, Engine::Pool);
-            let why = "a scan folds on its workers";
-            fallbacks.push(Fallback::EngineUnused { asked, used, why });
-            wishes.engine = used;
-        }
-        if wishes.schedule == Schedule::Static {
-            wishes.schedule = Schedule::Dynamic;
-            let why = "a scan goes in order, used `dynamic`";
-            fallbacks.push(Fallback::Unused { what: "schedule `static`", why });
         }
         let tuning = facts.tuning.beside_work(facts.cores);
         let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };
@@ -192,8 +179,8 @@ impl ReadOptions {
         let chunks = (decision.cut.size.get() / decision.chunk_size).max(1);
         let size = decision.chunk_size.get().saturating_mul(chunks);
         decision.cut.size = NonZeroU64::new(size).unwrap_or(decision.chunk_size);
-        let by_lease = facts.copies > 0
-            || (wishes.engine == Engine::Auto && !survey::all_resident(&facts));
+        let by_lease =
+            facts.copies > 0 || (wishes.engine == Engine::Auto && !facts.is_resident());
         (decision, by_lease)
     }
 
@@ -207,41 +194,21 @@ impl ReadOptions {
         if self.wishes.engine == Engine::Map {
             return Err(source.unmapped("use `sum_mapped` or `count_mapped`"));
         }
-        let facts = survey::facts(&source, extent, self, survey::WINDOWS);
-        let (decision, by_lease) = self.scan_decision(&facts);
-        let decision = in_order(decision, extent);
-        let mut report = survey::report(&decision, self);
-        report.fallbacks.extend(survey::advise(&source, extent, self.advice));
-        let slots = decision.workers.len() as u64;
-        let ahead = NonZeroU64::new(decision.cut.size.get().saturating_mul(slots * AHEAD));
-        let scheduler = survey::scheduler(&decision, self, ahead);
-        let manner = survey::manner(&decision, &facts, self);
-        let observer = self.observer(extent);
-        cancelled_before(&observer, &source, extent)?;
-        let job = Job::new(Arc::clone(&source), extent, scheduler, manner, observer);
-        let room = self.scratch_size(&decision, extent, by_lease);
-        let visit = Fold::new(&job, self, extent, decision.chunk_size, fold, combine)
-            .with_room(room, by_lease);
-        worker::run(&job, &visit, decision.workers.len(), None);
+        let mut by_lease = false;
+        let planned = Planned::of(&source, extent, self, |facts| {
+            let (decision, leases) = self.scan_decision(facts);
+            by_lease = leases;
+            in_order(decision, extent)
+        });
+        let slots = planned.decision.workers.len();
+        let ahead = planned.leases(slots as u64 * AHEAD);
+        let job = planned.job(self.observer(extent), ahead)?;
+        let chunk_size = planned.decision.chunk_size;
+        let visit = Fold::new(&job, self, extent, chunk_size, fold, combine)
+            .with_room(planned.scratch_size(by_lease), by_lease);
+        worker::run(&job, &visit, slots, None);
         let value = visit.into_value();
-        let report = finish(&job, &source, extent, self, report)?;
-        Ok(Scanned { value, report })
-    }
-
-    /// Bytes a worker needs: a chunk, or a lease and a unit at either end.
-    pub(crate) fn scratch_size(
-        &self,
-        decision: &Decision,
-        extent: Extent,
-        by_lease: bool,
-    ) -> usize {
-        let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
-        let bytes = match by_lease || direct {
-            true => decision.cut.size.get(),
-            false => decision.chunk_size.get(),
-        };
-        let edges = if direct { 128 << 10 } else { 0 };
-        usize::try_from(bytes.min(extent.len()).saturating_add(edges)).unwrap_or(usize::MAX)
+        Ok(Scanned { value, report: job.finish(planned.report)? })
     }
 
     fn scan_stream<T>(
@@ -251,14 +218,13 @@ impl ReadOptions {
         combine: impl Fn(T, T) -> T,
     ) -> Result<Scanned<Option<T>>> {
         let observer = Observer::new(self.hooks.clone(), self.len);
-        let mut stream = Stream::new(source, &observer, self.rate_bytes_per_s);
-        self.skip_in(&mut stream, source)?;
+        let mut stream = Stream::starting(source, &observer, self)?;
         let chunk_size = match self.wishes.chunk_size {
             0 => FOLD_SIZE,
             size => size,
         };
         let len = usize::try_from(chunk_size.min(self.len.unwrap_or(u64::MAX)));
-        let mut scratch = self.scratch(source, len.unwrap_or(usize::MAX))?;
+        let mut scratch = source.block(&self.pool, len.unwrap_or(usize::MAX))?;
         let (mut value, mut index, mut offset) = (None, 0, self.offset);
         let end = self.len.map(|len| self.offset.saturating_add(len));
         loop {
@@ -281,18 +247,11 @@ impl ReadOptions {
         }
         if let Some(end) = end.filter(|&end| offset < end) {
             let extent = Extent::between(self.offset, end);
-            return Err(source.truncated(extent, offset).hint("ask for less"));
+            return Err(source.too_short(extent, offset));
         }
-        let mut report = stream_report(source, stream.tally);
+        let mut report = report(source, stream.tally);
         report.chunk_size = chunk_size;
         report.chunks = report.bytes.div_ceil(chunk_size);
         Ok(Scanned { value, report })
-    }
-
-    pub(crate) fn scratch(&self, source: &Opened, len: usize) -> Result<Buffer> {
-        let pages = self.pool.take(len);
-        let pages =
-            pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
-        Ok(Buffer::paged(pages, 0, len, self.pool.clone()))
     }
 }

@@ -5,6 +5,7 @@
 
 mod file;
 mod input;
+mod memory;
 pub(crate) mod mirrored;
 mod opened;
 mod trouble;

@@ -71,8 +71,8 @@ pub(super) const ROOMS: &[Room] = &[
     middle("engine", &["records", "sink", "verb"]),
     middle("records", &["sink", "verb", "swath_os"]),
     middle("sink", &["engine", "records", "verb"]),
-    // What all verbs begin and end with.
-    verb("survey"),
+    // What all verbs begin with.
+    verb("planned"),
     verb("read"),
     verb("scan"),
     verb("reader"),

@@ -25,7 +25,7 @@ pub(super) fn auto(
     let share = Share::of(facts);
     let bypass = page_cache == PageCache::Bypass && share.resident < facts.extent.len();
     let way = if bypass { Way::Direct } else { Way::Buffered };
-    if facts.extent.len() <= tuning.small_bytes() && !bypass {
+    if wishes.take_one_read(facts.extent.len(), tuning.small_bytes()) && !bypass {
         let chunk_size = chunk_size(facts, wishes.chunk_size, way, &mut fallbacks);
         return one_read(facts, page_cache, chunk_size, tuning, fallbacks);
     }

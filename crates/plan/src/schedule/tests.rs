@@ -179,7 +179,8 @@ fn where_leases_are_taken_in_turn_what_is_tried_later_comes_before_what_is_behin
     const MS: Nanos = 1_000_000;
     let mut setup = setup(vec![vec![run(0, 12, Way::Buffered)]], vec![vec![0]; 2], 4);
     setup.pause = Pause { first: 10 * MS, seed: 1 };
-    let mut scheduler = Scheduler::new(setup).keeping_order();
+    let mut scheduler = Scheduler::new(setup);
+    scheduler.keep_order();
     let lease = expect_read(scheduler.next(0, 0));
     let passing = Outcome::Passing { after: 0 };
     assert_eq!(scheduler.completed(lease, passing, 5 * MS), Verdict::Retry);

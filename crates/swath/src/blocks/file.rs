@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use swath_os::map::{Map, MapAdvice};
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
-use swath_plan::schedule::{Lease, Way};
+use swath_plan::schedule::Lease;
 
 use crate::blocks::consume::Consume;
 use crate::blocks::runs::{Plan, Start};
@@ -15,12 +15,12 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Result};
 use crate::observe::Observer;
+use crate::planned::Planned;
 use crate::records::piece::Grid;
 use crate::records::quotes::Quotes;
 use crate::records::window::{Cutter, Loading, Window};
 use crate::report::Report;
 use crate::source::Opened;
-use crate::survey;
 use crate::timeline::Activity;
 
 /// One file while it is read.
@@ -57,20 +57,19 @@ impl<'m> FileRun<'m> {
         if options.wishes.engine == Engine::Map && map.is_none() {
             return Err(source.unmapped("use `records_mapped`"));
         }
-        let facts = survey::facts(&source, extent, options, survey::WINDOWS);
-        let (mut decision, by_lease) = options.scan_decision(&facts);
-        let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
-        if map.is_some() || !(by_lease || direct) {
-            // From the page cache, block by block: they stay in the second-level cache.
-            decision.cut.size = decision.chunk_size;
-        }
-        let mut decision = in_order(decision, extent);
-        if map.is_some() && decision.engine != Engine::Map {
-            decision.engine = Engine::Map;
-            decision.reason += "; promised not to change: mapped";
-        }
-        let mut report = survey::report(&decision, options);
-        report.fallbacks.extend(survey::advise(&source, extent, options.advice));
+        let planned = Planned::of(&source, extent, options, |facts| {
+            let (mut decision, by_lease) = options.scan_decision(facts);
+            if map.is_some() || !(by_lease || decision.is_direct()) {
+                // From the page cache, block by block: they stay in the second-level cache.
+                decision.cut.size = decision.chunk_size;
+            }
+            let mut decision = in_order(decision, extent);
+            if map.is_some() && decision.engine != Engine::Map {
+                decision.engine = Engine::Map;
+                decision.reason += "; promised not to change: mapped";
+            }
+            decision
+        });
         let cutter = Cutter {
             cut: plan.cut,
             extent,
@@ -85,16 +84,14 @@ impl<'m> FileRun<'m> {
             map: map.map(|(_, bytes)| bytes),
             quotes: Quotes::default(),
         };
-        let scheduler = survey::scheduler(&decision, options, None).keeping_order();
-        let manner = survey::manner(&decision, &facts, options);
         Ok(Self {
-            job: Job::new(source, extent, scheduler, manner, observer.clone()),
+            job: planned.job(observer.clone(), None)?.keeping_order(),
             cutter,
             first_piece: start.piece,
-            lease_size: decision.cut.size,
-            slots: decision.first_workers().max(1),
+            lease_size: planned.decision.cut.size,
+            slots: planned.decision.first_workers().max(1),
             is_led: AtomicBool::new(false),
-            report,
+            report: planned.report,
             plan: Arc::clone(plan),
             map: map.map(|(map, _)| Shared { map, ended: AtomicUsize::new(0) }),
         })

@@ -6,8 +6,8 @@ use swath_plan::policy::Engine;
 
 use crate::blocks::Records;
 use crate::error::{Error, Operation, Result};
+use crate::planned::{WINDOWS, facts};
 use crate::source::Source;
-use crate::survey;
 
 /// A map, if there is to be one.
 #[derive(Default)]
@@ -29,10 +29,10 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
         let why = "records that begin in an extent are read: not mapped";
         mapped.fallbacks.extend(wanted.then_some(Fallback::NotMapped { why }));
     } else if let (source, Some(extent)) = records.options.open_mapped(&permit, &name)? {
-        let facts = survey::facts(&source, extent, &records.options, survey::WINDOWS);
+        let facts = facts(&source, extent, &records.options, WINDOWS);
         let resident = records.options.wishes.engine == Engine::Auto
             && facts.direct.is_none()
-            && survey::all_resident(&facts);
+            && facts.is_resident();
         if wanted || resident {
             let map = records.options.map_extent(permit, &source, extent)?;
             match map.frozen_bytes() {

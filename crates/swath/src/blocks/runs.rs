@@ -18,10 +18,10 @@ use crate::blocks::stream::StreamRun;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
+use crate::planned::Clock;
 use crate::records::Cut;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
-use crate::survey::Clock;
 use crate::threads;
 
 /// Bytes between cuts unless told otherwise.

@@ -7,7 +7,7 @@ use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::consume::Consume;
 use crate::blocks::runs::{Plan, Start};
-use crate::engine::stream::Stream;
+use crate::engine::stream::{Stream, report};
 use crate::error::{Error, Result};
 use crate::observe::Observer;
 use crate::records::flow::{Flow, LEAST_TAIL};
@@ -15,7 +15,6 @@ use crate::records::piece::Grid;
 use crate::records::window::Window;
 use crate::report::{Report, Tally};
 use crate::source::Opened;
-use crate::survey::stream_report;
 use crate::timeline::Activity;
 
 /// One stream while it is read.
@@ -41,8 +40,7 @@ impl StreamRun {
         observer: &Observer,
     ) -> Result<Self> {
         let options = &plan.options;
-        let mut stream = Stream::new(&source, observer, options.rate_bytes_per_s);
-        options.skip_in(&mut stream, &source)?;
+        let stream = Stream::starting(&source, observer, options)?;
         let base = options.offset;
         let flow = Flow {
             cut: plan.cut,
@@ -123,7 +121,7 @@ impl StreamRun {
     /// How it went.
     pub(crate) fn finish(self) -> Report {
         let tally = Tally { ..self.reading().flow.past.tally };
-        let mut report = stream_report(&self.source, tally);
+        let mut report = report(&self.source, tally);
         report.workers = self.slots as u64;
         report.chunk_size = self.plan.block_size.get();
         report.chunks = report.bytes.div_ceil(report.chunk_size);

@@ -9,14 +9,13 @@ use swath_plan::schedule::{Lease, Way};
 use super::holes::only_data;
 use super::{Copied, CopyOptions};
 use crate::buffer::Buffer;
-use crate::engine::crew::Watch;
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::Result;
 use crate::observe::Observer;
+use crate::planned::Planned;
 use crate::sink::draft::Draft;
 use crate::source::Opened;
-use crate::survey;
 use crate::timeline::Activity;
 
 /// Writes each lease where it was read.
@@ -44,32 +43,29 @@ impl CopyOptions {
         if data.is_empty() {
             return Ok(());
         }
-        let facts = survey::facts(source, extent, &self.read, survey::WINDOWS);
-        let (decision, by_lease) = self.read.scan_decision(&facts);
-        let mut decision = in_order(decision, extent);
-        for queue in &mut decision.queues {
-            *queue = only_data(queue, data);
-        }
-        let workers = decision.workers.len();
-        let scheduler = survey::scheduler(&decision, &self.read, None);
-        let manner = survey::manner(&decision, &facts, &self.read);
-        let job = Job::new(Arc::clone(source), extent, scheduler, manner, observer.clone());
+        let mut by_lease = false;
+        let planned = Planned::of(source, extent, &self.read, |facts| {
+            let (decision, leases) = self.read.scan_decision(facts);
+            by_lease = leases;
+            let mut decision = in_order(decision, extent);
+            for queue in &mut decision.queues {
+                *queue = only_data(queue, data);
+            }
+            decision
+        });
+        let job = planned.job(observer.clone(), None)?;
+        let Planned { decision, .. } = &planned;
         let visit = Leave {
             job: &job,
             options: self,
             draft,
             chunk_size: usize::try_from(decision.chunk_size.get()).unwrap_or(usize::MAX),
-            room: self.read.scratch_size(&decision, extent, by_lease),
+            room: planned.scratch_size(by_lease),
             by_lease,
         };
-        worker::run(&job, &visit, workers, None);
-        let watch = job.manner.watch.as_ref();
-        copied.workers = watch.map_or(workers, Watch::peak) as u64;
-        copied.fallbacks.append(&mut decision.fallbacks);
-        if let Some(error) = job.failure() {
-            return Err(error);
-        }
-        copied.fallbacks.extend(job.fallbacks());
+        worker::run(&job, &visit, decision.workers.len(), None);
+        let report = job.finish(planned.report)?;
+        (copied.workers, copied.fallbacks) = (report.workers, report.fallbacks);
         Ok(())
     }
 }
@@ -78,7 +74,7 @@ impl Visit for Leave<'_> {
     type Scratch = Buffer;
 
     fn scratch(&self) -> Result<Buffer> {
-        self.options.read.scratch(&self.job.source, self.room)
+        self.job.source.block(&self.options.read.pool, self.room)
     }
 
     fn visit(

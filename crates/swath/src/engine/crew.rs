@@ -83,11 +83,6 @@ impl Watch {
         }
     }
 
-    /// The most workers that there were at one time.
-    pub(crate) fn peak(&self) -> usize {
-        self.state().crew.peak()
-    }
-
     /// Why there were not as many as there should have been.
     pub(crate) fn refused(&self) -> Option<Fallback> {
         self.state().refused.clone()

@@ -6,7 +6,7 @@ use std::io;
 use std::num::NonZeroU64;
 
 use swath_os::map::Map;
-use swath_os::memory::Pages;
+use swath_os::memory::{Pages, WriteLease};
 use swath_plan::extent::Extent;
 use swath_plan::schedule::{Outcome, Way};
 
@@ -32,7 +32,7 @@ pub(crate) struct Hands<'j> {
 
 impl<'j> Hands<'j> {
     pub(crate) fn new(job: &'j Job<'j>) -> Self {
-        let map = job.manner.map.map(|map| (map, job.manner.map_offset));
+        let map = job.map.map(|map| (map, job.extent.offset()));
         let recorder = job.observer.recorder(job.source.name());
         let hands = Self::of(&job.source, job.manner.chunk_size, recorder);
         Self { map, ..hands.watched_by(job.manner.watch.as_ref()) }
@@ -61,6 +61,29 @@ impl<'j> Hands<'j> {
             self.source = source;
             self.recorder.turn_to_path(source.name());
         }
+    }
+
+    /// Populates the memory of `lease`, which has come, at `offset` of the source.
+    pub(crate) fn prepare(
+        &mut self,
+        memory: &WriteLease<'_>,
+        offset: u64,
+    ) -> Result<(), Trouble> {
+        match memory.prepare() {
+            Ok(0) => {}
+            Ok(bytes) => {
+                self.tally.populated_bytes += bytes as u64;
+                self.recorder.lap(Activity::Populate, offset, bytes as u64);
+            }
+            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
+                let extent =
+                    Extent::between(offset, offset.saturating_add(memory.len() as u64));
+                return Err(Trouble::fatal(self.source.no_memory(extent, error)));
+            }
+            // Kernels before 5.14: the read itself populates.
+            Err(_) => {}
+        }
+        Ok(())
     }
 
     /// Fills `target` with the bytes from `offset` on, a call for each chunk.

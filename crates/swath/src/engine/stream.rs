@@ -8,11 +8,26 @@ use swath_plan::extent::Extent;
 
 use super::fill::Failure;
 use super::patience::Patience;
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Result};
 use crate::observe::Observer;
-use crate::report::Tally;
-use crate::source::Opened;
+use crate::options::ReadOptions;
+use crate::report::{Report, Tally};
+use crate::source::{Kind, Opened};
 use crate::timeline::{Activity, Recorder};
+
+/// What the buffer of a stream starts with.
+pub(crate) const STREAM_SIZE: usize = 1 << 20;
+
+/// The report of a source that only came in order.
+pub(crate) fn report(source: &Opened, tally: Tally) -> Report {
+    let reason = match source.kind() {
+        Kind::Stream => "not seekable: read in order by one thread",
+        Kind::Made | Kind::Sized(_) => "made by the kernel when read: in order until it ends",
+    };
+    let mut report = Report::serial(reason, STREAM_SIZE as u64);
+    report.fill_in(tally, Vec::new());
+    report
+}
 
 /// A stream, and how much of it has come.
 pub(crate) struct Stream<'s> {
@@ -57,6 +72,22 @@ impl<'s> Stream<'s> {
         Self::resume(source, observer, Past { offset: 0, tally: Tally::default(), rate })
     }
 
+    /// The stream from where the options say that it starts.
+    pub(crate) fn starting(
+        source: &'s Opened,
+        observer: &'s Observer,
+        options: &ReadOptions,
+    ) -> Result<Self> {
+        let mut stream = Self::new(source, observer, options.rate_bytes_per_s);
+        let reached = stream.skip(options.offset)?;
+        if reached < options.offset {
+            let extent = Extent::between(options.offset, options.offset);
+            return Err(source.too_short(extent, reached));
+        }
+        stream.tally.bytes = 0;
+        Ok(stream)
+    }
+
     /// One read, of whatever is there; 0 at the end. `offset` is how many bytes came before.
     pub(crate) fn once(&mut self, target: &mut [u8], offset: u64) -> Result<usize> {
         self.offset = offset;
@@ -64,7 +95,7 @@ impl<'s> Stream<'s> {
     }
 
     /// Goes on `offset` bytes further; says what came if the stream ends before.
-    pub(crate) fn skip(&mut self, offset: u64) -> Result<u64> {
+    fn skip(&mut self, offset: u64) -> Result<u64> {
         let mut sink = vec![0; 64 << 10];
         self.skips = true;
         while self.offset < offset {
@@ -104,9 +135,7 @@ impl<'s> Stream<'s> {
             let here =
                 Extent::between(self.offset, self.offset + (target.len() - filled) as u64);
             if self.observer.is_cancelled() {
-                let error =
-                    Error::new(Operation::Read, Reason::Cancelled, self.source.name()).at(here);
-                return Err(error.detail("cancelled"));
+                return Err(Error::cancelled(Operation::Read, self.source.name()).at(here));
             }
             self.tally.calls += 1;
             let came = self.source.read_next(&mut target[filled..], self.offset);

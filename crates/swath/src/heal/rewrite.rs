@@ -261,7 +261,7 @@ where
     type Scratch = Buffer;
 
     fn scratch(&self) -> Result<Buffer> {
-        self.rewrite.read.scratch(self.source, self.room)
+        self.source.block(&self.rewrite.read.pool, self.room)
     }
 
     fn visit(

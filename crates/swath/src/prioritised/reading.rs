@@ -116,19 +116,7 @@ impl Reader<'_> {
     fn read_piece(&mut self, way: Way, piece: &Piece) -> Result<(), Trouble> {
         let shared = self.shared;
         let mut memory = lend(shared, piece)?;
-        match memory.prepare() {
-            Ok(0) => {}
-            Ok(bytes) => {
-                self.hands.tally.populated_bytes += bytes as u64;
-                let offset = piece.extent.offset();
-                self.hands.recorder.lap(Activity::Populate, offset, bytes as u64);
-            }
-            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-                return Err(no_memory(shared, piece, error));
-            }
-            // Kernels before 5.14: the read itself populates.
-            Err(_) => {}
-        }
+        self.hands.prepare(&memory, piece.extent.offset())?;
         match way {
             Way::Direct => self.fill_directly(piece, &mut memory)?,
             Way::Buffered => self.hands.fill(way, piece.extent.offset(), &mut memory)?,
@@ -149,7 +137,9 @@ impl Reader<'_> {
         let wanted = target.len() + 2 * usize::try_from(unit).unwrap_or(0);
         if self.wide.as_ref().is_none_or(|pages| pages.len() < wanted) {
             let pages = Pages::map(wanted);
-            self.wide = Some(pages.map_err(|error| no_memory(shared, piece, error))?);
+            let source = &shared.inputs[piece.file].source;
+            let no_memory = |error| Trouble::fatal(source.no_memory(piece.extent, error));
+            self.wide = Some(pages.map_err(no_memory)?);
         }
         let Some(wide) = &mut self.wide else { return Ok(()) };
         let skip = self.hands.fill_widened(piece.extent, wide)?;
@@ -166,11 +156,6 @@ fn lend<'s>(shared: &'s Shared, piece: &Piece) -> Result<WriteLease<'s>, Trouble
         let error = Error::new(Operation::Read, Reason::Io, name);
         Trouble::fatal(error.at(piece.extent).detail("these bytes are being read already"))
     })
-}
-
-fn no_memory(shared: &Shared, piece: &Piece, error: io::Error) -> Trouble {
-    let name = shared.inputs[piece.file].source.name();
-    Trouble::fatal(Error::io(Operation::Allocate, name, error).at(piece.extent))
 }
 
 /// Says that a worker ends. Others must not wait for one that panicked, in a callback or here.

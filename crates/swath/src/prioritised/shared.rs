@@ -213,7 +213,7 @@ impl Shared {
 
     fn cancelled(&self) -> Error {
         let (name, extent) = self.place_of_all();
-        Error::new(Operation::Read, Reason::Cancelled, name).at(extent).detail("cancelled")
+        Error::cancelled(Operation::Read, name).at(extent)
     }
 
     /// The first file, and what is read of it.

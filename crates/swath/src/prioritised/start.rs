@@ -6,28 +6,27 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
+use swath_os::machine;
 use swath_os::memory::{Leases, Pages};
-use swath_os::{machine, numa};
 use swath_plan::classes::{Arranged, Chunks, Classes, Item, Setup, Shape, by_position};
 use swath_plan::crew::Bounds;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
-use swath_plan::policy::{self, Decision, Engine, READ_SIZE, Schedule};
+use swath_plan::policy::{self, Engine, Facts, READ_SIZE};
 use swath_plan::schedule::Way;
 
 use crate::engine::crew::Watch;
 use crate::engine::{self, DropBehind};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Numa, ReadOptions};
+use crate::options::ReadOptions;
+use crate::planned::{Planned, WINDOWS, facts, pages};
 use crate::prioritised::plan::ClassPlan;
 use crate::prioritised::reading::{lead, work};
 use crate::prioritised::shared::{Helpers, Input, Shared, State};
 use crate::prioritised::views::Layout;
-use crate::read::check_memory;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
-use crate::survey::{self, cancelled_before};
 
 /// Bytes of memory that a chunk takes in lists, more or less.
 const CHUNK_COST: u64 = 160;
@@ -72,7 +71,7 @@ pub(super) fn start(
     let bytes: u64 = arranged.spans().iter().map(|span| span.extent.len()).sum();
     let observer = Observer::new(options.hooks.clone(), Some(bytes));
     if let Some((source, extent)) = opened.iter().zip(&extents).next() {
-        cancelled_before(&observer, source, *extent)?;
+        observer.check(source.name(), *extent)?;
     }
     let memory = memory(options, &opened, &arranged)?;
     let mut ways = chosen.ways;
@@ -190,7 +189,7 @@ fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
         if let Kind::Sized(len) = source.kind()
             && item.extent.end() > len
         {
-            return Err(source.truncated(item.extent, len).hint("ask for less"));
+            return Err(source.too_short(item.extent, len));
         }
         if !item.extent.is_empty() {
             let all = extents[item.file].get_or_insert(item.extent);
@@ -203,20 +202,10 @@ fn extents(opened: &[Arc<Opened>], items: &[Item]) -> Result<Vec<Extent>> {
 
 /// Decides, file by file, how to read, and with how many workers all together.
 fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> Chosen {
-    let mut wishes = options.wishes;
-    let mut fallbacks = Vec::new();
-    if wishes.engine == Engine::Ring {
-        let (asked, used) = (Engine::Ring, Engine::Pool);
-        let why = "classes are read by threads";
-        fallbacks.push(Fallback::EngineUnused { asked, used, why });
-        wishes.engine = used;
-    }
-    if wishes.schedule == Schedule::Static {
-        let why = "classes go to the next free worker";
-        fallbacks.push(Fallback::Unused { what: "schedule `static`", why });
-        wishes.schedule = Schedule::Dynamic;
-    }
-    let most_windows = (survey::WINDOWS / opened.len().max(1)).max(1);
+    let (no_ring, no_shares) =
+        ("classes are read by threads", "classes go to the next free worker");
+    let (wishes, mut fallbacks) = policy::by_workers(&options.wishes, no_ring, no_shares);
+    let most_windows = (WINDOWS / opened.len().max(1)).max(1);
     let mut chosen = Chosen {
         ways: Vec::new(),
         drop_behind: Vec::new(),
@@ -233,26 +222,30 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
             chosen.drop_behind.push(None);
             continue;
         }
-        let mut facts = survey::facts(source, extent, options, most_windows);
-        facts.ring = false;
-        chosen.resident &= survey::all_resident(&facts);
-        let decision: Decision = policy::decide(&facts, &wishes);
-        let is_direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
-        chosen.ways.push(if is_direct { Way::Direct } else { Way::Buffered });
-        chosen.drop_behind.push(survey::manner(&decision, &facts, options).drop_behind);
-        fallbacks.extend(survey::advise(source, extent, options.advice));
+        let facts = facts(source, extent, options, most_windows);
+        let facts = Facts { ring: false, ..facts };
+        chosen.resident &= facts.is_resident();
+        let decision = policy::decide(&facts, &wishes);
+        let mut planned = Planned::decided(source, facts, options, decision);
+        fallbacks.append(&mut planned.report.fallbacks);
+        chosen.ways.push(if planned.decision.is_direct() {
+            Way::Direct
+        } else {
+            Way::Buffered
+        });
+        chosen.drop_behind.push(planned.drop_behind());
         let workers = match opened.len() {
-            1 => decision.workers.len(),
-            _ => decision.first_workers(),
+            1 => planned.decision.workers.len(),
+            _ => planned.decision.first_workers(),
         };
         chosen.slots += workers;
         most = most.max(workers);
-        first.get_or_insert(decision);
+        first.get_or_insert(planned);
     }
-    if let Some(first) = first {
-        chosen.crew = first.crew.filter(|_| opened.len() == 1);
-        chosen.chunk_size = first.chunk_size;
-        chosen.report = survey::report(&first, options);
+    if let Some(Planned { decision, report, .. }) = first {
+        chosen.crew = decision.crew.filter(|_| opened.len() == 1);
+        chosen.chunk_size = decision.chunk_size;
+        chosen.report = report;
     }
     // One file says it all. Several share the processors, or what the largest one wants.
     let cores = machine::usable_cpus();
@@ -261,31 +254,21 @@ fn choose(options: &ReadOptions, opened: &[Arc<Opened>], extents: &[Extent]) -> 
         _ => most,
     };
     chosen.report.engine = if chosen.slots > 1 { Engine::Pool } else { Engine::Serial };
-    chosen.report.fallbacks.extend(fallbacks);
-    chosen.report.fallbacks.dedup();
+    for what in fallbacks {
+        // Files of one folder are mostly alike.
+        if !chosen.report.fallbacks.contains(&what) {
+            chosen.report.fallbacks.push(what);
+        }
+    }
     chosen
 }
 
 fn memory(options: &ReadOptions, opened: &[Arc<Opened>], arranged: &Arranged) -> Result<Pages> {
-    let len = arranged.len();
-    let Some(source) = opened.first() else {
-        let empty = Pages::map(0);
-        return empty
-            .map_err(|error| Error::io(Operation::Allocate, Path::new("<plan>"), error));
-    };
-    let extent = Extent::between(0, len);
-    // Before the address space is taken, which a limit on it would count twice.
-    if survey::is_large(len) && (options.pool.idle_bytes() as u64) < len {
-        check_memory(source, extent, len)?;
+    match opened.first() {
+        Some(source) => pages(source, Extent::between(0, arranged.len()), 0, options),
+        None => Pages::map(0)
+            .map_err(|error| Error::io(Operation::Allocate, Path::new("<plan>"), error)),
     }
-    let allocate = |error| Error::io(Operation::Allocate, source.name(), error).at(extent);
-    let wanted = usize::try_from(len).unwrap_or(usize::MAX);
-    let pages = options.pool.take(wanted).map_err(allocate)?;
-    if options.numa == Numa::Caller && numa::node_count() > 1 {
-        let node = numa::current_node().and_then(|node| pages.prefer_node(node));
-        node.map_err(allocate)?;
-    }
-    Ok(pages)
 }
 
 /// Starts the workers. Where no thread can be started, the work is done here and now.

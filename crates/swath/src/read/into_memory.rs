@@ -14,10 +14,9 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, ring, worker};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::options::{Advice, ReadOptions};
+use crate::planned::Planned;
 use crate::report::Report;
 use crate::source::Opened;
-use crate::survey::{self, cancelled_before};
-use crate::timeline::Activity;
 
 /// Fills leases with `extent`, from `map` if there is one.
 pub(super) fn fill_memory(
@@ -28,43 +27,32 @@ pub(super) fn fill_memory(
     phase: usize,
     map: Option<&Map<'_>>,
 ) -> Result<Report> {
-    let mut facts = survey::facts(source, extent, options, survey::WINDOWS);
-    let aligned = source_aligned(source, &facts, leases, phase);
-    facts.ring &= aligned;
-    let decision = decide(&facts, &options.wishes);
-    let mut report = survey::report(&decision, options);
+    let mut aligned = true;
+    let planned = Planned::of(source, extent, options, |facts| {
+        aligned = source_aligned(source, facts, leases, phase);
+        facts.ring &= aligned;
+        decide(facts, &options.wishes)
+    });
+    let job = planned.job(options.observer(extent), None)?.copying_from(map);
+    let Planned { decision, mut report, .. } = planned;
     if !aligned && decision.page_cache == PageCache::Bypass {
         report.fallbacks.push(Fallback::NotAligned);
     }
-    report
-        .fallbacks
-        .extend(survey::advise(source, extent, options.advice).filter(|_| map.is_none()));
     if map.is_some() && options.advice == Advice::MapAhead {
         let why = "for sums and counts, not given";
         report.fallbacks.push(Fallback::Unused { what: "advice `map-ahead`", why });
     }
-    let mut manner = survey::manner(&decision, &facts, options);
-    manner.map = map;
-    manner.map_offset = extent.offset();
-    let scheduler = survey::scheduler(&decision, options, None);
-    let observer = options.observer(extent);
-    cancelled_before(&observer, source, extent)?;
-    let job = Job::new(Arc::clone(source), extent, scheduler, manner, observer);
     let visit = IntoMemory { leases, base: extent.offset(), phase, source };
     if run(&job, &visit, &decision) == Ring::Refused {
         report.engine = Engine::Pool;
     }
-    if let Some(error) = job.failure() {
-        return Err(error);
-    }
+    let report = job.finish(report)?;
     let len = usize::try_from(extent.len()).unwrap_or(usize::MAX);
     if leases.read(phase, len).is_none() {
         // A fault of ours; never hand over a buffer that is half filled.
         let error = Error::new(Operation::Read, Reason::Io, source.name()).at(extent);
         return Err(error.detail("not every byte was delivered"));
     }
-    source.check_unchanged(extent, options.growth)?;
-    job.tell(&mut report);
     Ok(report)
 }
 
@@ -131,19 +119,7 @@ impl Visit for IntoMemory<'_> {
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
         let mut memory = self.lend(lease)?;
-        match memory.prepare() {
-            Ok(0) => {}
-            Ok(bytes) => {
-                hands.tally.populated_bytes += bytes as u64;
-                hands.recorder.lap(Activity::Populate, lease.extent.offset(), bytes as u64);
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory => {
-                let error = Error::io(Operation::Allocate, self.source.name(), error);
-                return Err(Trouble::fatal(error.at(lease.extent)));
-            }
-            // Kernels before 5.14: the read itself populates.
-            Err(_) => {}
-        }
+        hands.prepare(&memory, lease.extent.offset())?;
         hands.fill(lease.way, lease.extent.offset(), &mut memory)?;
         memory.freeze();
         Ok(())

@@ -1,7 +1,6 @@
 //! Workers that read ahead of one position, block by block.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroU64;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
@@ -13,11 +12,11 @@ use super::BLOCK_SIZE;
 use crate::buffer::{Buffer, BufferPool};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
-use crate::error::{Error, Operation, Result};
+use crate::error::Result;
 use crate::observe::Observer;
 use crate::options::ReadOptions;
+use crate::planned::{Planned, facts};
 use crate::source::Opened;
-use crate::survey;
 
 /// Blocks that may be ready or in flight, for each worker.
 const AHEAD: u64 = 3;
@@ -55,30 +54,20 @@ impl Ahead {
         options: &ReadOptions,
         observer: &Observer,
     ) -> Option<Self> {
-        let facts = survey::facts(source, rest, options, WINDOWS);
-        // A reader has no report in which a refusal could stand; it is advice.
-        let _ = survey::advise(source, rest, options.advice);
+        let facts = facts(source, rest, options, WINDOWS);
         let decision = decision(&facts, options);
-        let size = decision.cut.size.get();
-        let workers = decision.first_workers();
+        // A reader has no report in which a fall-back could stand.
+        let planned = Planned::decided(source, facts, options, decision);
+        let workers = planned.decision.first_workers();
         // Those that come later have a block each in hand, no more.
-        let blocks = workers as u64 * (AHEAD - 1) + decision.workers.len() as u64;
-        let ahead = NonZeroU64::new(size.saturating_mul(blocks));
-        let direct = decision.queues.iter().flatten().any(|run| run.way == Way::Direct);
-        let room = size.min(rest.len()) + if direct { 128 << 10 } else { 0 };
-        let job = Job::new(
-            Arc::clone(source),
-            rest,
-            survey::scheduler(&decision, options, ahead),
-            survey::manner(&decision, &facts, options),
-            observer.clone(),
-        );
+        let blocks = workers as u64 * (AHEAD - 1) + planned.decision.workers.len() as u64;
+        let job = planned.job(observer.clone(), planned.leases(blocks)).ok()?;
         let shared = Arc::new(Shared {
             job,
             blocks: Mutex::new(Blocks { running: workers, ..Blocks::default() }),
             arrived: Condvar::new(),
             pool: options.pool.clone(),
-            room: usize::try_from(room).unwrap_or(usize::MAX),
+            room: planned.scratch_size(true),
         });
         let mut threads = Vec::new();
         for slot in 0..workers {
@@ -175,7 +164,7 @@ impl Visit for Shared {
         let used = self.blocks().free.pop();
         let mut block = match used {
             Some(block) => block,
-            None => block(&self.pool, &self.job.source, self.room).map_err(Trouble::fatal)?,
+            None => self.job.source.block(&self.pool, self.room).map_err(Trouble::fatal)?,
         };
         block.narrow(0, self.room);
         let len = usize::try_from(lease.extent.len()).unwrap_or(usize::MAX);
@@ -206,10 +195,4 @@ fn decision(facts: &Facts, options: &ReadOptions) -> Decision {
     // A block is one read.
     decision.cut.size = decision.chunk_size;
     in_order(decision, facts.extent)
-}
-
-pub(super) fn block(pool: &BufferPool, source: &Opened, len: usize) -> Result<Buffer> {
-    let pages = pool.take(len);
-    let pages = pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
-    Ok(Buffer::paged(pages, 0, len, pool.clone()))
 }

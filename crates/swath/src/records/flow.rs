@@ -108,7 +108,7 @@ impl Flow {
         self.at_end = came < until - filled;
         if let Some(end) = self.end.filter(|&end| self.at_end && self.past.offset < end) {
             let extent = Extent::between(self.grid.base, end);
-            return Err(source.truncated(extent, self.past.offset).hint("ask for less"));
+            return Err(source.too_short(extent, self.past.offset));
         }
         Ok(filled + came)
     }

@@ -80,11 +80,8 @@ impl Window {
         let capacity = self.buffer.capacity();
         let lavish = kept == 0 && capacity / 8 > len.max(1 << 20);
         if capacity < len || lavish {
-            let pages = self.pool.take(len);
-            let pages =
-                pages.map_err(|error| Error::io(Operation::Allocate, source.name(), error))?;
-            let room = pages.len();
-            let mut buffer = Buffer::paged(pages, 0, room, self.pool.clone());
+            let mut buffer = source.block(&self.pool, len)?;
+            buffer.narrow(0, buffer.capacity());
             buffer[..kept].copy_from_slice(&self.buffer[..kept]);
             self.buffer = buffer;
         }

@@ -100,7 +100,7 @@ where
     type Scratch = Buffer;
 
     fn scratch(&self) -> Result<Buffer> {
-        self.options.scratch(&self.job.source, self.room)
+        self.job.source.block(&self.options.pool, self.room)
     }
 
     fn visit(

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use swath_os::map::{Map, MapAdvice, Permit};
 use swath_plan::extent::Extent;
@@ -11,12 +11,12 @@ use swath_plan::schedule::Lease;
 
 use super::Scanned;
 use crate::engine::fill::Hands;
-use crate::engine::{Job, Trouble, Visit, worker};
+use crate::engine::{Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::options::{Advice, ReadOptions};
+use crate::planned::{Clock, Planned, WINDOWS, facts};
 use crate::profile::Profile;
 use crate::source::Source;
-use crate::survey::{self, Clock, cancelled_before, finish};
 use crate::timeline::Activity;
 
 /// A kernel that consumes bytes in a single pass, also from a map.
@@ -70,11 +70,11 @@ impl ReadOptions {
         let (source, Some(extent)) = self.open_mapped(&permit, name)? else {
             return self.run_unmapped(&permit, name, kernel);
         };
-        let facts = survey::facts(&source, extent, self, survey::WINDOWS);
+        let facts = facts(&source, extent, self, WINDOWS);
         let resident = self.wishes.engine == Engine::Auto
             && facts.direct.is_none()
             && self.auto_profile().is_none_or(Profile::maps)
-            && survey::all_resident(&facts);
+            && facts.is_resident();
         if !(wanted || resident) {
             return self.run_unmapped(&permit, name, kernel);
         }
@@ -84,14 +84,9 @@ impl ReadOptions {
             decision.reason += "; single pass over a file in the page cache: mapped";
         }
         let map = self.map_extent(permit, &source, extent)?;
-        let mut manner = survey::manner(&decision, &facts, self);
-        manner.map = Some(&map);
-        manner.map_offset = extent.offset();
-        let report = survey::report(&decision, self);
-        let scheduler = survey::scheduler(&decision, self, None);
-        let observer = self.observer(extent);
-        cancelled_before(&observer, &source, extent)?;
-        let job = Job::new(Arc::clone(&source), extent, scheduler, manner, observer);
+        let planned = Planned::decided(&source, facts, self, decision);
+        let job = planned.job(self.observer(extent), None)?;
+        let slots = planned.decision.workers.len();
         let visit = SumMap {
             map: &map,
             extent,
@@ -99,10 +94,10 @@ impl ReadOptions {
             advice: self.advice,
             total: Mutex::new(0),
             ended: AtomicUsize::new(0),
-            workers: decision.workers.len(),
+            workers: slots,
         };
-        worker::run(&job, &&visit, decision.workers.len(), None);
-        let report = finish(&job, &source, extent, self, report)?;
+        worker::run(&job, &&visit, slots, None);
+        let report = job.finish(planned.report)?;
         let value = visit.total.into_inner().unwrap_or_else(PoisonError::into_inner);
         Ok(Scanned { value, report: clock.stop(report) })
     }

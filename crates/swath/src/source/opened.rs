@@ -346,6 +346,11 @@ impl Opened {
         }
     }
 
+    /// The error for a source that ends at `end`, before what the caller asked for.
+    pub(crate) fn too_short(&self, extent: Extent, end: u64) -> Error {
+        self.truncated(extent, end).hint("ask for less")
+    }
+
     /// The error for a source that ends at `end` although `extent` was to be read.
     pub(crate) fn truncated(&self, extent: Extent, end: u64) -> Error {
         // Where the reader was, unless the file has become shorter than that.

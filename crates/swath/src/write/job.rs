@@ -7,7 +7,7 @@ use swath_plan::chunk::ChunkPlan;
 use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Result};
 use crate::failures::Failures;
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
@@ -72,11 +72,7 @@ impl<'w> Job<'w> {
     }
 
     fn write_chunk(&self, chunk: Extent) -> Result<()> {
-        if self.observer.is_cancelled() {
-            return Err(Error::new(Operation::Write, Reason::Cancelled, self.draft.path())
-                .at(chunk)
-                .detail("cancelled"));
-        }
+        self.observer.hooks().check(Operation::Write, self.draft.path(), chunk)?;
         let file = self.draft.file();
         self.parts.each(chunk, |bytes, offset| {
             write_all_at(&**file, bytes, offset).map_err(|(error, done)| {

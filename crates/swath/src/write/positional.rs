@@ -128,11 +128,7 @@ impl Positional {
     }
 
     fn look_for_cancel(&self, extent: Extent) -> Result<()> {
-        if !self.observer.is_cancelled() {
-            return Ok(());
-        }
-        let error = Error::new(Operation::Write, Reason::Cancelled, self.draft.path());
-        Err(error.at(extent).detail("cancelled"))
+        self.observer.hooks().check(Operation::Write, self.draft.path(), extent)
     }
 
     /// Gives the file its name, durably unless the options say otherwise.

@@ -1,0 +1,138 @@
+//! One read of known length, from what is known of its source to its workers: the beginning of every
+//! verb. Its end is [`Job::finish`].
+//!
+//! ```text
+//! Opened, ReadOptions → facts → decide → Planned → Job → workers → Job::finish → Report
+//! ```
+
+mod clock;
+mod facts;
+mod memory;
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use swath_plan::extent::Extent;
+use swath_plan::policy::{Decision, Engine, Facts, PageCache};
+use swath_plan::schedule::{Scheduler, Setup};
+use swath_plan::window::WINDOW_SIZE;
+
+use crate::engine::crew::Watch;
+use crate::engine::{self, DropBehind, Job, Manner};
+use crate::error::Result;
+use crate::observe::Observer;
+use crate::options::ReadOptions;
+use crate::report::Report;
+use crate::source::Opened;
+
+pub(crate) use clock::Clock;
+pub(crate) use facts::{WINDOWS, facts};
+pub(crate) use memory::pages;
+
+/// Bytes that direct reads may take more, to be whole units.
+const DIRECT_EDGES: u64 = 128 << 10;
+
+/// What was decided for one extent of a source.
+pub(crate) struct Planned<'o> {
+    source: Arc<Opened>,
+    options: &'o ReadOptions,
+    pub(crate) facts: Facts,
+    pub(crate) decision: Decision,
+    /// As it is before anything has been counted.
+    pub(crate) report: Report,
+}
+
+impl<'o> Planned<'o> {
+    /// Looks at `extent` of a source and has `decide` say how it is read.
+    pub(crate) fn of(
+        source: &Arc<Opened>,
+        extent: Extent,
+        options: &'o ReadOptions,
+        decide: impl FnOnce(&mut Facts) -> Decision,
+    ) -> Self {
+        let mut facts = facts(source, extent, options, WINDOWS);
+        let decision = decide(&mut facts);
+        Self::decided(source, facts, options, decision)
+    }
+
+    /// The same for what is decided already. The kernel is given the caller's advice, unless it is for a
+    /// map.
+    pub(crate) fn decided(
+        source: &Arc<Opened>,
+        facts: Facts,
+        options: &'o ReadOptions,
+        decision: Decision,
+    ) -> Self {
+        let mut report = Report {
+            profile: options.profile_name(),
+            engine: decision.engine,
+            page_cache: decision.page_cache,
+            workers: (decision.first_workers() as u64).max(1),
+            queue_depth: decision.first_workers() as u64 + decision.ring_depth,
+            fallbacks: decision.fallbacks.clone(),
+            ..Report::serial(&decision.reason, decision.chunk_size.get())
+        };
+        if decision.engine != Engine::Map {
+            report.fallbacks.extend(facts::advise(source, facts.extent, options.advice));
+        }
+        Self { source: Arc::clone(source), options, facts, decision, report }
+    }
+
+    /// Bytes of so many leases.
+    pub(crate) fn leases(&self, count: u64) -> Option<NonZeroU64> {
+        NonZeroU64::new(self.decision.cut.size.get().saturating_mul(count))
+    }
+
+    /// Bytes that a worker needs which does not keep them: a chunk, or a lease and a unit at either end.
+    pub(crate) fn scratch_size(&self, by_lease: bool) -> usize {
+        let bytes = match by_lease || self.decision.is_direct() {
+            true => self.decision.cut.size.get(),
+            false => self.decision.chunk_size.get(),
+        };
+        let edges = if self.decision.is_direct() { DIRECT_EDGES } else { 0 };
+        let bytes = bytes.min(self.facts.extent.len()).saturating_add(edges);
+        usize::try_from(bytes).unwrap_or(usize::MAX)
+    }
+
+    /// What is dropped from the page cache after it was read, if anything is.
+    pub(crate) fn drop_behind(&self) -> Option<DropBehind> {
+        (self.decision.page_cache == PageCache::Drop).then(|| DropBehind {
+            first_window: self.facts.extent.offset() / WINDOW_SIZE,
+            residency: self.facts.residency.clone(),
+        })
+    }
+
+    /// The read, ready for its workers, which run at most `ahead` bytes ahead of what is released.
+    ///
+    /// # Errors
+    ///
+    /// If it is cancelled already.
+    pub(crate) fn job<'m>(
+        &self,
+        observer: Observer,
+        ahead: Option<NonZeroU64>,
+    ) -> Result<Job<'m>> {
+        observer.check(self.source.name(), self.facts.extent)?;
+        let (decision, options) = (&self.decision, self.options);
+        let mut slots = decision.workers.clone();
+        // The ring's slot comes after those of the workers.
+        slots.push(decision.ring_queues.clone());
+        let scheduler = Scheduler::new(Setup {
+            queues: decision.queues.clone(),
+            slots,
+            cut: decision.cut,
+            retries: engine::RETRIES,
+            pause: engine::pause(),
+            ahead,
+            rate_bytes_per_s: options.rate_bytes_per_s,
+        });
+        let manner = Manner {
+            chunk_size: Some(decision.chunk_size),
+            drop_behind: self.drop_behind(),
+            io_priority: options.io_priority,
+            growth: options.growth,
+            watch: decision.crew.map(Watch::new),
+        };
+        Ok(Job::new(Arc::clone(&self.source), self.facts.extent, scheduler, manner, observer))
+    }
+}

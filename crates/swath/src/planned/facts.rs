@@ -1,0 +1,114 @@
+//! Looks at a source once, so that the policy can decide how to read it.
+
+use std::fs::File;
+use std::sync::OnceLock;
+
+use swath_os::advise::{FileAdvice, advise_file};
+use swath_os::machine;
+use swath_os::residency::residency;
+use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
+use swath_plan::policy::{Engine, Facts, PageCache, SMALL, Storage};
+use swath_plan::window::{self, Residency};
+
+use crate::options::{Advice, ReadOptions};
+use crate::source::Opened;
+
+/// Below this length, and below a sixteenth of all memory, nobody asks how much is at hand: the
+/// question costs a sixth of a millisecond.
+const LARGE: u64 = 256 << 20;
+/// Windows that are looked at before a read: 256 GiB, in a hundredth of a second.
+pub(crate) const WINDOWS: usize = 16 << 10;
+
+/// What can be known about `extent` at a cost below 1 % of reading it.
+///
+/// At most `most_windows` windows are looked at; what comes after them is unknown.
+pub(crate) fn facts(
+    source: &Opened,
+    extent: Extent,
+    options: &ReadOptions,
+    most_windows: usize,
+) -> Facts {
+    let wishes = &options.wishes;
+    let large = is_large(extent.len());
+    let memory = if large { machine::memory_at_hand().unwrap_or(u64::MAX) } else { u64::MAX };
+    let cores =
+        if large { machine::usable_cpus() } else { machine::usable_cpus_at_start() } as u64;
+    let may_bypass = wishes.may_bypass(extent.len(), memory);
+    let asks = wishes.engine == Engine::Auto || wishes.page_cache == PageCache::Drop;
+    let residency = if asks && extent.len() > SMALL {
+        look(source, extent, most_windows)
+    } else {
+        Vec::new()
+    };
+    let mut facts = Facts {
+        extent,
+        storage: Storage::Local,
+        residency,
+        direct: None,
+        ring: false,
+        readahead: 0,
+        cores,
+        memory,
+        copies: source.copies(),
+        tuning: options.tuning(),
+        hints: source.hints(),
+    };
+    // What is in the page cache comes from there, wherever it lives: no need to find out.
+    let small = wishes.take_one_read(extent.len(), SMALL);
+    if may_bypass || !(small || facts.is_resident()) {
+        let place = source.place();
+        (facts.storage, facts.ring) = (place.storage, place.ring);
+        facts.readahead = place.readahead;
+    }
+    if may_bypass {
+        facts.direct = source.direct().map(|direct| direct.unit);
+    }
+    facts
+}
+
+/// Samples the page cache, window by window.
+fn look(source: &Opened, extent: Extent, most: usize) -> Vec<Residency> {
+    // Of copies, that which is read first stands for all.
+    let Some(&file) = source.files().first() else { return Vec::new() };
+    let mut known = Vec::new();
+    for window in window::windows(extent).take(most) {
+        let (mut cached, mut seen) = (0, 0);
+        for sample in window::samples(window) {
+            // EPERM means unknown: then `mincore` would claim that everything is there.
+            let Ok(pages) = residency(file, sample.offset(), sample.len()) else {
+                return known;
+            };
+            cached += pages.cached_pages;
+            seen += pages.total_pages;
+        }
+        known.push(Residency::from_sample(cached, seen));
+    }
+    known
+}
+
+/// Gives the kernel the caller's advice; returns what it did not take.
+pub(crate) fn advise(source: &Opened, extent: Extent, advice: Advice) -> Option<Fallback> {
+    let wanted = match advice {
+        Advice::None => return None,
+        Advice::WillNeed => FileAdvice::WillNeed,
+        Advice::Sequential => FileAdvice::Sequential,
+        Advice::Random => FileAdvice::Random,
+        Advice::HugePage | Advice::MapAhead => {
+            return Some(Fallback::AdviceForMapsOnly);
+        }
+    };
+    let advise = |file: &File| advise_file(file, extent.offset(), extent.len(), wanted).err();
+    let refused = source.files().into_iter().find_map(advise)?;
+    Some(Fallback::AdviceRefused { why: refused.to_string() })
+}
+
+/// Whether a read of `len` bytes is worth asking how much memory is at hand.
+pub(crate) fn is_large(len: u64) -> bool {
+    len >= LARGE.min(memory_total() / 16)
+}
+
+fn memory_total() -> u64 {
+    static TOTAL: OnceLock<u64> = OnceLock::new();
+    *TOTAL.get_or_init(|| machine::memory_total().unwrap_or(0))
+}

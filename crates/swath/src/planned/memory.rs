@@ -1,0 +1,39 @@
+//! Memory for the bytes of a source, asked for before it is taken.
+
+use std::io;
+
+use swath_os::memory::Pages;
+use swath_os::numa;
+use swath_plan::extent::Extent;
+
+use super::facts::is_large;
+use crate::error::Result;
+use crate::options::{Numa, ReadOptions};
+use crate::source::Opened;
+
+/// Memory for `extent`, and for `phase` bytes before it.
+///
+/// # Errors
+///
+/// If there is not so much, or it cannot be on the caller's node.
+pub(crate) fn pages(
+    source: &Opened,
+    extent: Extent,
+    phase: usize,
+    options: &ReadOptions,
+) -> Result<Pages> {
+    let len = extent.len();
+    // Before the address space is taken, which a limit on it would count twice.
+    if is_large(len) && (options.pool.idle_bytes() as u64) < len {
+        source.check_memory(extent, len)?;
+    }
+    let wanted = usize::try_from(len).ok().and_then(|len| len.checked_add(phase));
+    let wanted = wanted.ok_or_else(|| io::Error::from(io::ErrorKind::OutOfMemory));
+    let allocate = |error| source.no_memory(extent, error);
+    let pages = wanted.and_then(|wanted| options.pool.take(wanted)).map_err(allocate)?;
+    if options.numa == Numa::Caller && numa::node_count() > 1 {
+        let node = numa::current_node().and_then(|node| pages.prefer_node(node));
+        node.map_err(allocate)?;
+    }
+    Ok(pages)
+}

@@ -1,0 +1,37 @@
+//! Memory for the bytes of a source, asked for before it is taken.
+
+use std::io;
+
+use swath_os::machine;
+use swath_plan::extent::Extent;
+
+use super::Opened;
+use crate::buffer::{Buffer, BufferPool};
+use crate::error::{Error, Operation, Reason, Result};
+
+impl Opened {
+    /// Fails if so much memory is not at hand.
+    pub(crate) fn check_memory(&self, extent: Extent, wanted: u64) -> Result<()> {
+        let memory = machine::memory_at_hand().unwrap_or(u64::MAX);
+        if wanted <= memory {
+            return Ok(());
+        }
+        Err(Error::new(Operation::Allocate, Reason::OutOfMemory, self.name())
+            .at(extent)
+            .detail(format!("{} bytes are wanted, {memory} are at hand", extent.len()))
+            .hint("read less at once, or `scan` without keeping"))
+    }
+
+    /// `len` bytes to read into.
+    pub(crate) fn block(&self, pool: &BufferPool, len: usize) -> Result<Buffer> {
+        let pages = pool.take(len);
+        let pages =
+            pages.map_err(|error| Error::io(Operation::Allocate, self.name(), error))?;
+        Ok(Buffer::paged(pages, 0, len, pool.clone()))
+    }
+
+    /// The error for memory that could not be had.
+    pub(crate) fn no_memory(&self, extent: Extent, error: io::Error) -> Error {
+        Error::io(Operation::Allocate, self.name(), error).at(extent)
+    }
+}
