@@ -253,8 +253,8 @@ impl Append {
     /// Makes everything written so far, in serial order, durable under the output's name, and
     /// goes on writing behind it. A crash later leaves at least this.
     ///
-    /// Cost: [`Mode::Segments`](crate::append::Mode::Segments) syncs what is new and writes a manifest.
-    /// [`Mode::Plain`](crate::append::Mode::Plain) leaves a copy of the whole under the name: free where the
+    /// Cost: [`Mode::Segments`] syncs what is new and writes a manifest.
+    /// [`Mode::Plain`] leaves a copy of the whole under the name: free where the
     /// file system shares blocks (XFS, btrfs), else as dear as copying; so prefer segments for
     /// logs.
     ///

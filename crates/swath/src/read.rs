@@ -1,7 +1,7 @@
 //! The verb `read`: the bytes of one file in memory, by the best way for it right now.
 //!
 //! ```text
-//! open → survey → decide → engine fills leases of the buffer → check that nothing changed
+//! open → look at it → decide → engine fills leases of the buffer → check that nothing changed
 //! ```
 
 mod into_memory;

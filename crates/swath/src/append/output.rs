@@ -134,8 +134,7 @@ impl Output {
     pub(super) fn check(&self) -> Result<()> {
         match self.failed.get() {
             None if self.observer.is_cancelled() => {
-                let error = Error::new(Operation::Write, Reason::Cancelled, &self.path);
-                Err(self.fail(error.detail("cancelled")))
+                Err(self.fail(Error::cancelled(Operation::Write, &self.path)))
             }
             None => Ok(()),
             Some(first) => {

@@ -64,7 +64,12 @@ impl CopyOptions {
             by_lease,
         };
         worker::run(&job, &visit, decision.workers.len(), None);
-        let report = job.finish(planned.report)?;
+        if let Some(error) = job.failure() {
+            return Err(error);
+        }
+        // Whether the source has changed is asked once for all ways to copy, by the caller.
+        let mut report = planned.report;
+        job.tell(&mut report);
         (copied.workers, copied.fallbacks) = (report.workers, report.fallbacks);
         Ok(())
     }

@@ -13,7 +13,7 @@ use super::file_reader::SMALL;
 use super::listing::Listing;
 use super::options::IngestOptions;
 use super::report::Tally;
-use crate::error::{Error, Operation, Reason};
+use crate::error::{Error, Operation};
 use crate::observe::Observer;
 use crate::source::Identity;
 use crate::timeline::{Flights, Recorder};
@@ -313,7 +313,7 @@ impl<'c> Claims<'c> {
             self.observer.is_cancelled().then(|| {
                 let path =
                     if self.listing.len() > 0 { self.listing.path(0) } else { Path::new("") };
-                Error::new(Operation::Read, Reason::Cancelled, path).detail("cancelled")
+                Error::cancelled(Operation::Read, path)
             })
         };
         failed.map(|(_, error)| error).or_else(cancelled)

@@ -171,7 +171,7 @@ impl InFlight {
         }
     }
 
-    /// FileReader a file that came, and is known to be whole and unchanged since `old`, to `put`.
+    /// Hands a file that came, and is known to be whole and unchanged since `old`, to `put`.
     pub(super) fn take(
         &mut self,
         old: i64,

@@ -94,7 +94,7 @@ impl<'x, F> Desk<'x, F> {
         Ok(())
     }
 
-    /// FileReader over what is there, without waiting: for a thread that reads as well.
+    /// Hands over what is there, without waiting: for a thread that reads as well.
     fn deliver_now<E: From<Error>>(&mut self) -> std::result::Result<(), E>
     where
         F: FnMut(Part<'_>) -> std::result::Result<(), E>,

@@ -17,7 +17,7 @@ use super::glob::Glob;
 use super::listing::{Listing, as_path};
 use super::options::Symlinks;
 use super::sort_names::{Found, sort_names};
-use crate::error::{Error, Operation, Reason, Result};
+use crate::error::{Error, Operation, Result};
 use crate::observe::CancelToken;
 use crate::threads;
 
@@ -145,7 +145,7 @@ pub(super) fn walk(
         }
     });
     if cancel.is_some_and(CancelToken::is_cancelled) {
-        return Err(Error::new(Operation::Open, Reason::Cancelled, base).detail("cancelled"));
+        return Err(Error::cancelled(Operation::Open, base));
     }
     let tree = walk.tree.into_inner().unwrap_or_else(PoisonError::into_inner);
     append(tree.nodes, listing);

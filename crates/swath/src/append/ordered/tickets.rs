@@ -339,8 +339,7 @@ impl Tickets {
 
     fn look_for_failure(&self, window: &mut Window) -> Result<()> {
         if window.failure.is_none() && self.observer.is_cancelled() {
-            let error = Error::new(Operation::Write, Reason::Cancelled, &self.path);
-            window.failure = Some(error.detail("cancelled"));
+            window.failure = Some(Error::cancelled(Operation::Write, &self.path));
             window.sequence.cut_at(0);
             self.changed.notify_all();
             self.placed.notify_all();
