@@ -1,9 +1,12 @@
 //! Records, block by block, given to a function of Python's.
 
+use std::sync::{Mutex, PoisonError};
+
+use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use swath::{Block, Cut};
+use swath::{Block, Cut, Records};
 
 use crate::callback::attached;
 use crate::error::Failure;
@@ -12,8 +15,8 @@ use crate::input::Input;
 use crate::memory::Buffer;
 use crate::work::Takes;
 
-/// Calls ``function(block)`` for every block of whole records, and returns what it returned, in the
-/// order of the file.
+/// Calls ``function(block)`` for every block of whole records, and returns what it returned: a list in
+/// the order of the file, or one value that ``combine`` makes of it.
 ///
 /// Parameters
 /// ----------
@@ -23,8 +26,12 @@ use crate::work::Takes;
 ///     Gets a read-only memoryview of about ``block_size`` bytes: records one behind the other, each with
 ///     its delimiter. Called from several threads; it runs beside others where it releases the
 ///     interpreter's lock, as numpy, re2 and parsers in C do.
+/// combine : callable
+///     Gets two values and returns one: what the function returned for all before a block, and for that
+///     block, from left to right. The call then returns the last one, or None where there is no record, and
+///     few values exist at one time.
 /// delimiter : bytes or str of one byte, "csv", or int
-///     Where records end: behind this byte (a newline), behind newlines that are not in quotes, or after
+///     Where records end: after this byte (a newline), behind newlines that are not in quotes, or after
 ///     so many bytes each.
 /// block_size : int
 ///     Bytes; 0 chooses, 1 MiB.
@@ -41,7 +48,7 @@ use crate::work::Takes;
 ///
 /// Source: study C (records in, records out).
 #[pyfunction]
-#[pyo3(signature = (source, function, *, delimiter=None, block_size=0, record_limit=0, offset=0,
+#[pyo3(signature = (source, function, *, combine=None, delimiter=None, block_size=0, record_limit=0, offset=0,
     length=None, starting_in=None, workers=0, engine="auto", page_cache="auto", progress=None,
     verify=None, profile=true))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
@@ -49,6 +56,7 @@ pub(crate) fn scan_records(
     py: Python<'_>,
     source: Input,
     function: Py<PyAny>,
+    combine: Option<Py<PyAny>>,
     delimiter: Option<Bound<'_, PyAny>>,
     block_size: u64,
     record_limit: u64,
@@ -61,7 +69,7 @@ pub(crate) fn scan_records(
     progress: Option<Bound<'_, PyAny>>,
     verify: Option<Bound<'_, PyAny>>,
     profile: bool,
-) -> PyResult<Vec<Py<PyAny>>> {
+) -> PyResult<Py<PyAny>> {
     let cut = delimiter.map_or(Ok(Cut::Byte(b'\n')), |delimiter| cut(&delimiter))?;
     let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
     let (options, watch) = how.options(py, source.path())?;
@@ -77,17 +85,48 @@ pub(crate) fn scan_records(
     if let Some(StartingIn(extent)) = starting_in {
         records = records.with_starting_in(extent);
     }
-    watch.run(py, Takes::Time, move || {
-        records.map_blocks(|block: Block<'_>| -> Result<Py<PyAny>, Failure> {
-            // A view may be kept, and the block is read over: so it is copied, without the lock.
-            let copy = block.bytes.to_vec();
-            let called = attached(|py| {
-                let view = Buffer::fixed(copy)?.into_view(py)?;
-                Ok(function.call1(py, (view,))?)
-            });
-            called.unwrap_or(Err(Failure::Ended))
-        })
-    })
+    let Some(combine) = combine else {
+        let values: Vec<Py<PyAny>> =
+            watch.run(py, Takes::Time, move || records.map_blocks(|it| call(&function, it)))?;
+        return values.into_py_any(py);
+    };
+    let value = watch.run(py, Takes::Time, move || combined(records, &function, &combine))?;
+    Ok(value.unwrap_or_else(|| py.None()))
+}
+
+/// What `combine` makes of what `function` makes of every block.
+fn combined(
+    records: Records<'_>,
+    function: &Py<PyAny>,
+    combine: &Py<PyAny>,
+) -> Result<Option<Py<PyAny>>, Failure> {
+    // What `combine` raised; blocks that come after it are not looked at.
+    let raised = Mutex::new(None);
+    let raised_first = || raised.lock().unwrap_or_else(PoisonError::into_inner);
+    let map = |block: Block<'_>| match raised_first().take() {
+        None => Ok(Some(call(function, block)?)),
+        Some(failure) => Err(failure),
+    };
+    let join = |left: Option<Py<PyAny>>, right: Option<Py<PyAny>>| {
+        let (left, right) = (left?, right?);
+        let joined = attached(|py| Ok(combine.call1(py, (left, right))?));
+        joined
+            .unwrap_or(Err(Failure::Ended))
+            .map_err(|failure| *raised_first() = Some(failure))
+            .ok()
+    };
+    let value = records.map_reduce(map, join)?.value.flatten();
+    raised.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(value), Err)
+}
+
+fn call(function: &Py<PyAny>, block: Block<'_>) -> Result<Py<PyAny>, Failure> {
+    // A view may be kept, and the block is read over: so it is copied, without the lock.
+    let copy = block.bytes.to_vec();
+    let called = attached(|py| {
+        let view = Buffer::fixed(copy)?.into_view(py)?;
+        Ok(function.call1(py, (view,))?)
+    });
+    called.unwrap_or(Err(Failure::Ended))
 }
 
 fn cut(delimiter: &Bound<'_, PyAny>) -> PyResult<Cut> {

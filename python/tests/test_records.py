@@ -41,6 +41,42 @@ def test_other_delimiters(make):
         swath.scan_records(path, bytes, record_limit=1, block_size=1)
 
 
+@pytest.mark.parametrize("workers", [0, 1, 4])
+def test_values_are_combined_in_the_order_of_the_file(make, workers):
+    path = make("file", 0)
+    text = b"".join(b"%d\n" % number for number in range(5000))
+    path.write_bytes(text)
+    how = {"workers": workers, "block_size": 100}
+    joined = swath.scan_records(path, bytes, combine=lambda left, right: left + right, **how)
+    assert joined == text
+    path.write_bytes(b"")
+    assert swath.scan_records(path, bytes, combine=lambda left, right: left + right, **how) is None
+    path.write_bytes(b"1\n")
+    assert swath.scan_records(path, bytes, combine=None, **how) == [b"1\n"]
+    never = swath.scan_records(path, bytes, combine=lambda left, right: 1 / 0, **how)
+    assert never == b"1\n", "one value is not combined with anything"
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+@pytest.mark.parametrize("blocks", [2, 3, 2000])
+def test_what_combine_raises_is_raised_and_ends_the_call(make, workers, blocks):
+    path = make("file", 0)
+    path.write_bytes(b"line\n" * blocks)
+    calls = []
+
+    def fail(left, right):
+        raise KeyError("mine")
+
+    def count(block):
+        calls.append(1)
+
+    with pytest.raises(KeyError, match="mine"):
+        swath.scan_records(path, count, combine=fail, workers=workers, block_size=5)
+    assert len(calls) < 1000
+    with pytest.raises(TypeError):
+        swath.scan_records(path, bytes, combine=3, workers=workers, block_size=5)
+
+
 def test_a_byte_may_be_said_as_text(make, tmp_path):
     path = make("file", 100_000)
     expected = swath.scan_records(path, bytes, delimiter=b";", block_size=1000)

@@ -48,15 +48,70 @@ pub enum Refused<T> {
     TooLong(T),
 }
 
+/// What comes in any order, kept until all before it came.
+///
+/// ```
+/// use swath_plan::sequence::InOrder;
+///
+/// let mut order = InOrder::default();
+/// order.put(1, "later");
+/// assert_eq!(order.take(), None);
+/// order.put(0, "sooner");
+/// assert_eq!((order.take(), order.take()), (Some("sooner"), Some("later")));
+/// ```
+#[derive(Debug)]
+pub struct InOrder<T> {
+    /// Whose turn it is: items before it were taken.
+    next: u64,
+    /// Item `next + i`, if it came.
+    early: VecDeque<Option<T>>,
+}
+
+impl<T> Default for InOrder<T> {
+    fn default() -> Self {
+        Self { next: 0, early: VecDeque::new() }
+    }
+}
+
+impl<T> InOrder<T> {
+    /// The number whose turn it is.
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// Keeps item `number` until its turn; takes memory for all numbers before it. One whose turn is
+    /// over is dropped.
+    pub fn put(&mut self, number: u64, item: T) {
+        let Some(slot) = number.checked_sub(self.next) else { return };
+        let slot = usize::try_from(slot).unwrap_or(usize::MAX);
+        while self.early.len() <= slot {
+            self.early.push_back(None);
+        }
+        self.early[slot] = Some(item);
+    }
+
+    /// The item whose turn it is, if it came; then it is the turn of the next one.
+    pub fn take(&mut self) -> Option<T> {
+        let item = self.early.front_mut()?.take()?;
+        self.early.pop_front();
+        self.next += 1;
+        Some(item)
+    }
+
+    /// Drops what came of number `cut` and after; returns how many items that were.
+    pub fn cut_at(&mut self, cut: u64) -> usize {
+        let left = usize::try_from(cut.saturating_sub(self.next)).unwrap_or(usize::MAX);
+        self.early.drain(left.min(self.early.len())..).flatten().count()
+    }
+}
+
 /// Numbers given out, chunks that came back, and the offset of the next one to be placed.
 #[derive(Debug)]
 pub struct Sequence<T> {
     window: usize,
     /// Numbers `0 .. taken` were given out.
     taken: u64,
-    /// Chunks `0 .. placed` have an offset.
-    placed: u64,
-    /// Where chunk `placed` begins.
+    /// Where the next chunk to be placed begins.
     offset: u64,
     /// Nothing from this number on gets a place.
     cut: u64,
@@ -64,8 +119,8 @@ pub struct Sequence<T> {
     held: usize,
     /// Chunks that came back and are not written.
     kept: usize,
-    /// Chunk `placed + i`, if it came back.
-    waiting: VecDeque<Option<(u64, T)>>,
+    /// Chunks that came back and have no offset yet, with their lengths.
+    waiting: InOrder<(u64, T)>,
 }
 
 impl<T> Sequence<T> {
@@ -74,12 +129,11 @@ impl<T> Sequence<T> {
         Self {
             window: window.max(1),
             taken: 0,
-            placed: 0,
             offset: 0,
             cut: u64::MAX,
             held: 0,
             kept: 0,
-            waiting: VecDeque::new(),
+            waiting: InOrder::default(),
         }
     }
 
@@ -113,12 +167,8 @@ impl<T> Sequence<T> {
             self.cut_at(index);
             return Err(Refused::TooLong(chunk));
         }
-        // At most `window` numbers are out, so the distance is small.
-        let slot = usize::try_from(index.saturating_sub(self.placed)).unwrap_or(usize::MAX);
-        while self.waiting.len() <= slot {
-            self.waiting.push_back(None);
-        }
-        self.waiting[slot] = Some((len, chunk));
+        // At most `window` numbers are out, so those before it take little memory.
+        self.waiting.put(index, (len, chunk));
         self.kept += 1;
         Ok(())
     }
@@ -127,15 +177,13 @@ impl<T> Sequence<T> {
     ///
     /// It counts as open until [`written`](Self::written) is called for it.
     pub fn place(&mut self) -> Option<Placed<T>> {
-        let (len, chunk) = self.waiting.front_mut()?.take()?;
-        self.waiting.pop_front();
-        let index = self.placed;
+        let index = self.waiting.next();
+        let (len, chunk) = self.waiting.take()?;
         let Some(extent) = Extent::new(self.offset, len) else {
             self.kept -= 1;
             self.cut_at(index);
             return None;
         };
-        self.placed += 1;
         self.offset = extent.end();
         Some(Placed { index, extent, chunk })
     }
@@ -154,11 +202,7 @@ impl<T> Sequence<T> {
     /// Chunks that have no place yet get none from number `index` on.
     pub fn cut_at(&mut self, index: u64) {
         self.cut = self.cut.min(index);
-        let left = usize::try_from(self.cut.saturating_sub(self.placed)).unwrap_or(usize::MAX);
-        while self.waiting.len() > left {
-            let dropped = self.waiting.pop_back();
-            self.kept -= usize::from(dropped.flatten().is_some());
-        }
+        self.kept -= self.waiting.cut_at(self.cut);
     }
 
     /// Where the next chunk to be placed begins: the bytes of all that have a place.

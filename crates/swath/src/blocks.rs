@@ -28,12 +28,12 @@ use swath_plan::extent::Extent;
 use crate::error::Error;
 use crate::options::ReadOptions;
 use crate::records::{Block, Cut};
-use crate::report::Report;
-use crate::scan::Scanned;
+use crate::report::{Report, Scanned};
 use crate::sink::OutputOptions;
 use crate::source::Source;
 
-use consume::{Collect, Each, InTurn, Reduce};
+use consume::{Collect, Each, Fold, InTurn, Reduce};
+use runs::Words;
 
 /// Sources, and how they are cut; see [`records`].
 #[derive(Debug)]
@@ -47,6 +47,7 @@ pub struct Records<'f> {
     starting_in: Option<Extent>,
     block_size: u64,
     record_limit: u64,
+    words: Words,
 }
 
 /// Consumes the records of a file: lines, unless told otherwise.
@@ -115,11 +116,17 @@ impl ReadOptions {
             starting_in: None,
             block_size: 0,
             record_limit: u64::MAX,
+            words: Words::RECORDS,
         }
     }
 }
 
 impl Records<'_> {
+    /// The same, of whose chunks somebody else makes a scan.
+    pub(crate) fn for_a_scan(self) -> Self {
+        Self { words: Words::SCAN, ..self }
+    }
+
     /// Where records end. Default: behind newlines.
     pub fn with_cut(mut self, cut: Cut) -> Self {
         self.cut = cut;
@@ -294,5 +301,57 @@ impl Records<'_> {
         let reduce = Reduce::new(map, combine);
         let report = runs::run(self, &reduce)?;
         Ok(Scanned { value: reduce.into_value(), report })
+    }
+
+    /// Folds every block into a value with `fold`, from any worker and in any order, and combines the
+    /// values with `combine`. `init` makes the value to begin with: one for each worker, not one for each
+    /// block, so that large values, such as tables with a row for each key, are combined only a few times.
+    ///
+    /// Which blocks are folded into one value, and in which order, differs from call to call: what
+    /// depends on it, such as a floating-point sum, is for [`map_reduce`](Self::map_reduce). Where there is
+    /// no record, the value is what `init` makes.
+    ///
+    /// ```
+    /// use std::collections::HashMap;
+    ///
+    /// # let file = tempfile::NamedTempFile::new().unwrap();
+    /// # let path = file.path();
+    /// std::fs::write(path, "a\nb\na\n").unwrap();
+    /// let counted = swath::records(path).fold_reduce(
+    ///     HashMap::new,
+    ///     |counts, block| -> swath::Result<()> {
+    ///         for line in block.lines() {
+    ///             *counts.entry(line.to_vec()).or_insert(0) += 1;
+    ///         }
+    ///         Ok(())
+    ///     },
+    ///     |mut counts, more| {
+    ///         for (line, count) in more {
+    ///             *counts.entry(line).or_insert(0) += count;
+    ///         }
+    ///         counts
+    ///     },
+    /// )?;
+    /// assert_eq!(counted.value[&b"a"[..]], 2);
+    /// # Ok::<(), swath::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`map_blocks`](Self::map_blocks). Blocks after the one that failed may have been folded before.
+    ///
+    /// # Panics
+    ///
+    /// As [`map_blocks`](Self::map_blocks), also for `init` and `combine`.
+    pub fn fold_reduce<T: Send, E: From<Error> + Send>(
+        self,
+        init: impl Fn() -> T + Sync,
+        fold: impl Fn(&mut T, Block<'_>) -> Result<(), E> + Sync,
+        combine: impl Fn(T, T) -> T,
+    ) -> Result<Scanned<T>, E> {
+        let folded = Fold::new(&init, fold);
+        let report = runs::run(self, &folded)?;
+        let value = folded.into_values().into_iter().reduce(combine);
+        Ok(Scanned { value: value.unwrap_or_else(init), report })
     }
 }

@@ -27,7 +27,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::heal::examine::{Copy, Examination};
 use crate::options::ReadOptions;
-use crate::scan::Scanned;
+use crate::report::Scanned;
 use crate::source::{Source, Verify};
 use crate::write::write;
 

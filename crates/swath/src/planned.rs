@@ -6,7 +6,9 @@
 //! ```
 
 mod clock;
+mod consumed;
 mod facts;
+mod mapped;
 mod memory;
 
 use std::num::NonZeroU64;
@@ -26,7 +28,9 @@ use crate::report::Report;
 use crate::source::Opened;
 
 pub(crate) use clock::Clock;
+pub(crate) use consumed::{FOLD_SIZE, decide_to_consume};
 pub(crate) use facts::{WINDOWS, facts};
+pub(crate) use mapped::{Mapping, Shares};
 pub(crate) use memory::pages;
 
 /// Bytes that direct reads may take more, to be whole units.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use rustix::buffer::spare_capacity;
 use rustix::fs::FileType;
-use swath_os::map::{Map, MapFlags, Permit};
+use swath_os::map::{Map, Permit};
 use swath_os::memory::{Leases, Pages};
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, PageCache, READ_SIZE, Reuse, SMALL, small_reason};
@@ -24,7 +24,7 @@ use crate::engine::patience::Patience;
 use crate::engine::stream::{STREAM_SIZE, Stream, report};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::{Advice, MapPages, PageSize, ReadOptions};
+use crate::options::{Advice, ReadOptions};
 use crate::planned::{Clock, pages};
 use crate::report::{Report, Tally};
 use crate::source::{Identity, Kind, Opened, Source};
@@ -148,50 +148,6 @@ impl ReadOptions {
             (source, None) => options.with_engine(Engine::Auto).read_opened(source)?,
         };
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
-    }
-
-    /// Opens what `permit` is for; the extent to map, or `None` where there is nothing to map: no
-    /// bytes, or bytes that the kernel makes when they are read.
-    pub(crate) fn open_mapped(
-        &self,
-        permit: &Permit<'_>,
-        name: &Path,
-    ) -> Result<(Arc<Opened>, Option<Extent>)> {
-        let file = permit.file().try_clone();
-        let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
-        let source = Opened::open(Source::file(file, name))?;
-        let extent = match source.kind() {
-            Kind::Sized(len) => Some(self.extent_of(&source, len)?),
-            Kind::Made => None,
-            Kind::Stream => {
-                let error = Error::new(Operation::Map, Reason::Invalid, name);
-                return Err(error.detail("only regular files can be mapped"));
-            }
-        };
-        Ok((source, extent.filter(|extent| !extent.is_empty())))
-    }
-
-    pub(crate) fn map_extent<'f>(
-        &self,
-        permit: Permit<'f>,
-        source: &Opened,
-        extent: Extent,
-    ) -> Result<Map<'f>> {
-        let fail = |error: io::Error| match error.kind() {
-            // Shorter than it was a moment ago.
-            io::ErrorKind::UnexpectedEof => source.shrunk(extent),
-            _ => Error::io(Operation::Map, source.name(), error).at(extent),
-        };
-        let flags = MapFlags {
-            populate: self.map_pages == MapPages::WhenMade,
-            huge_page: self.map_page_size == PageSize::Huge,
-        };
-        let len = usize::try_from(extent.len()).map_err(|_| fail(too_large()))?;
-        let map = Map::new(permit, extent.offset(), len, flags).map_err(fail)?;
-        if let Some(advice) = self.advice.for_map() {
-            map.advise(0, len, advice).map_err(fail)?;
-        }
-        Ok(map)
     }
 
     fn read_opened(&self, source: Arc<Opened>) -> Result<Loaded> {

@@ -50,6 +50,15 @@ pub struct Report {
     pub mirrors: Vec<MirrorReport>,
 }
 
+/// What came out of a scan, and how it went.
+#[derive(Clone, Debug)]
+pub struct Scanned<T> {
+    /// The combined value.
+    pub value: T,
+    /// How it went.
+    pub report: Report,
+}
+
 /// What one copy of a file did.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -9,34 +9,23 @@
 //! also of floating-point sums, is the same at every worker count. Source: study D (byte sum in
 //! dynamic blocks), whose combination depends on the thread count.
 
-mod fold;
 mod mapped;
 
-use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::Arc;
 
 use swath_os::map::Permit;
-use swath_plan::extent::Extent;
-use swath_plan::policy::{Decision, Engine, Facts, by_workers, decide, in_order};
 
-use crate::engine::stream::{Stream, report};
-use crate::engine::worker;
 use crate::error::Result;
-use crate::observe::Observer;
 use crate::options::ReadOptions;
-use crate::planned::{Clock, Planned};
-use crate::report::Report;
-use crate::source::{Kind, Opened, Source};
-use crate::timeline::Activity;
+use crate::planned::FOLD_SIZE;
+use crate::records::{Block, Cut};
+use crate::report::Scanned;
+use crate::source::Source;
 
-use fold::Fold;
 use mapped::Kernel;
 
-/// Bytes of one fold unless told otherwise: they stay in the second-level cache.
-const FOLD_SIZE: u64 = 512 << 10;
-/// Leases that may be given out beyond the first unfinished one, for each worker.
-const AHEAD: u64 = 4;
+/// Each byte is a record: chunks end where their size says.
+const ANYWHERE: Cut = Cut::Fixed(1);
 
 /// Some neighbouring bytes of the source, as they pass.
 #[derive(Clone, Copy, Debug)]
@@ -48,15 +37,6 @@ pub struct Chunk<'c> {
     pub offset: u64,
     /// `chunk_size` bytes; the last chunk may have fewer.
     pub bytes: &'c [u8],
-}
-
-/// What came out of a scan, and how it went.
-#[derive(Clone, Debug)]
-pub struct Scanned<T> {
-    /// The combined value.
-    pub value: T,
-    /// How it went.
-    pub report: Report,
 }
 
 /// Folds every chunk of a file with `fold` and combines the values in file order.
@@ -97,16 +77,14 @@ impl ReadOptions {
         fold: impl Fn(Chunk<'_>) -> T + Sync,
         combine: impl Fn(T, T) -> T + Sync,
     ) -> Result<Scanned<Option<T>>> {
-        let clock = Clock::start(self);
-        let source = Opened::open(source.into())?;
-        let scanned = match source.kind() {
-            Kind::Sized(len) => {
-                let extent = self.extent_of(&source, len)?;
-                self.scan_sized(source, extent, fold, combine)?
-            }
-            Kind::Stream | Kind::Made => self.scan_stream(&source, fold, combine)?,
+        let mut records = self.records(source).with_cut(ANYWHERE);
+        if self.wishes.chunk_size == 0 {
+            records = records.with_block_size(FOLD_SIZE.get());
+        }
+        let fold = |block: Block<'_>| {
+            Ok(fold(Chunk { index: block.index, offset: block.offset, bytes: block.bytes }))
         };
-        Ok(Scanned { report: clock.stop(scanned.report), ..scanned })
+        records.for_a_scan().map_reduce(fold, combine)
     }
 
     /// The sum of all bytes: study D's measure of how fast a file can be looked at.
@@ -160,98 +138,5 @@ impl ReadOptions {
         let fold = |chunk: Chunk<'_>| kernel.of_bytes(chunk.bytes);
         let scanned = self.scan(source, fold, |left, right| left + right)?;
         Ok(Scanned { value: scanned.value.unwrap_or(0), report: scanned.report })
-    }
-
-    /// The policy's decision for a scan, and whether it reads whole leases at once.
-    pub(crate) fn scan_decision(&self, facts: &Facts) -> (Decision, bool) {
-        let (no_ring, no_shares) =
-            ("a scan folds on its workers", "a scan goes in order, used `dynamic`");
-        let (mut wishes, fallbacks) = by_workers(&self.wishes, no_ring, no_shares);
-        if wishes.chunk_size == 0 {
-            wishes.chunk_size = FOLD_SIZE;
-        }
-        let tuning = facts.tuning.beside_work(facts.cores);
-        let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };
-        let mut decision = decide(&facts, &wishes);
-        decision.fallbacks.extend(fallbacks);
-        // A fold's chunks are the caller's, whatever unit a device reads in.
-        decision.chunk_size = NonZeroU64::new(wishes.chunk_size).unwrap_or(NonZeroU64::MIN);
-        let chunks = (decision.cut.size.get() / decision.chunk_size).max(1);
-        let size = decision.chunk_size.get().saturating_mul(chunks);
-        decision.cut.size = NonZeroU64::new(size).unwrap_or(decision.chunk_size);
-        let by_lease =
-            facts.copies > 0 || (wishes.engine == Engine::Auto && !facts.is_resident());
-        (decision, by_lease)
-    }
-
-    fn scan_sized<T: Send>(
-        &self,
-        source: Arc<Opened>,
-        extent: Extent,
-        fold: impl Fn(Chunk<'_>) -> T + Sync,
-        combine: impl Fn(T, T) -> T + Sync,
-    ) -> Result<Scanned<Option<T>>> {
-        if self.wishes.engine == Engine::Map {
-            return Err(source.unmapped("use `sum_mapped` or `count_mapped`"));
-        }
-        let mut by_lease = false;
-        let planned = Planned::of(&source, extent, self, |facts| {
-            let (decision, leases) = self.scan_decision(facts);
-            by_lease = leases;
-            in_order(decision, extent)
-        });
-        let slots = planned.decision.workers.len();
-        let ahead = planned.leases(slots as u64 * AHEAD);
-        let job = planned.job(self.observer(extent), ahead)?;
-        let chunk_size = planned.decision.chunk_size;
-        let visit = Fold::new(&job, self, extent, chunk_size, fold, combine)
-            .with_room(planned.scratch_size(by_lease), by_lease);
-        worker::run(&job, &visit, slots, None);
-        let value = visit.into_value();
-        Ok(Scanned { value, report: job.finish(planned.report)? })
-    }
-
-    fn scan_stream<T>(
-        &self,
-        source: &Opened,
-        fold: impl Fn(Chunk<'_>) -> T,
-        combine: impl Fn(T, T) -> T,
-    ) -> Result<Scanned<Option<T>>> {
-        let observer = Observer::new(self.hooks.clone(), self.len);
-        let mut stream = Stream::starting(source, &observer, self)?;
-        let chunk_size = match self.wishes.chunk_size {
-            0 => FOLD_SIZE,
-            size => size,
-        };
-        let len = usize::try_from(chunk_size.min(self.len.unwrap_or(u64::MAX)));
-        let mut scratch = source.block(&self.pool, len.unwrap_or(usize::MAX))?;
-        let (mut value, mut index, mut offset) = (None, 0, self.offset);
-        let end = self.len.map(|len| self.offset.saturating_add(len));
-        loop {
-            let left = end.map_or(u64::MAX, |end| end - offset);
-            let want = scratch.len().min(usize::try_from(left).unwrap_or(usize::MAX));
-            let came = stream.fill(&mut scratch[..want])?;
-            if came > 0 {
-                let more = fold(Chunk { index, offset, bytes: &scratch[..came] });
-                stream.recorder.lap(Activity::Compute, offset, came as u64);
-                value = Some(match value {
-                    None => more,
-                    Some(before) => combine(before, more),
-                });
-            }
-            offset += came as u64;
-            index += 1;
-            if came < want || want == 0 {
-                break;
-            }
-        }
-        if let Some(end) = end.filter(|&end| offset < end) {
-            let extent = Extent::between(self.offset, end);
-            return Err(source.too_short(extent, offset));
-        }
-        let mut report = report(source, stream.tally);
-        report.chunk_size = chunk_size;
-        report.chunks = report.bytes.div_ceil(chunk_size);
-        Ok(Scanned { value, report })
     }
 }

@@ -156,6 +156,10 @@ const VERBS: &[Verb] = &[
         let records = reading(h).records(&*p.input);
         records.map_reduce(|_| Ok::<_, Error>(()), |(), ()| ()).map(drop)
     }),
+    ("fold_reduce", |p, h| {
+        let records = reading(h).records(&*p.input);
+        records.fold_reduce(|| (), |(), _| Ok::<_, Error>(()), |(), ()| ()).map(drop)
+    }),
     ("transform, reading", |p, h| {
         let records = reading(h).records(&*p.input);
         records.transform(p.out(), |_, _| Ok::<_, Error>(())).map(drop)

@@ -284,10 +284,12 @@ def hash(
     verify: _Verify = None,
     profile: bool = True,
 ) -> str: ...
+@overload
 def scan_records(
     source: _Input,
     function: Callable[[memoryview], _R],
     *,
+    combine: None = None,
     delimiter: bytes | str | int | None = None,
     block_size: int = 0,
     record_limit: int = 0,
@@ -301,6 +303,25 @@ def scan_records(
     verify: _Verify = None,
     profile: bool = True,
 ) -> list[_R]: ...
+@overload
+def scan_records(
+    source: _Input,
+    function: Callable[[memoryview], _R],
+    *,
+    combine: Callable[[_R, _R], _R],
+    delimiter: bytes | str | int | None = None,
+    block_size: int = 0,
+    record_limit: int = 0,
+    offset: int = 0,
+    length: int | None = None,
+    starting_in: _Extent | None = None,
+    workers: int = 0,
+    engine: _Engine = "auto",
+    page_cache: _PageCache = "auto",
+    progress: _Progress = None,
+    verify: _Verify = None,
+    profile: bool = True,
+) -> _R | None: ...
 def ingest(
     paths_or_folder: _Path | Iterable[_Path],
     *,

@@ -1,7 +1,8 @@
 //! What becomes of pieces: one consumer for each verb.
 
-use std::collections::BTreeMap;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use swath_plan::sequence::InOrder;
 
 use crate::failures::Failures;
 use crate::records::Block;
@@ -201,15 +202,15 @@ pub(crate) struct Reduce<F, C, T, E> {
     failures: Failures<E>,
 }
 
-/// Values that came early wait here for those before them.
+/// What is combined so far, and values that came before their turn.
 struct Combined<T> {
     value: Option<T>,
-    early: BTreeMap<u64, Vec<T>>,
+    early: InOrder<Vec<T>>,
 }
 
 impl<F, C, T, E> Reduce<F, C, T, E> {
     pub(crate) fn new(map: F, combine: C) -> Self {
-        let combined = Combined { value: None, early: BTreeMap::new() };
+        let combined = Combined { value: None, early: InOrder::default() };
         Self { map, combine, turns: Turns::new(0, combined), failures: Failures::default() }
     }
 
@@ -226,17 +227,11 @@ where
     /// Combines all that has its turn now.
     fn put(&self, number: u64, values: Vec<T>) {
         let mut line = self.turns.line();
-        line.state.early.insert(number, values);
-        loop {
-            let next = line.next;
-            let Some(values) = line.state.early.remove(&next) else { break };
+        line.state.early.put(number, values);
+        while let Some(values) = line.state.early.take() {
             line.next += 1;
-            for value in values {
-                line.state.value = Some(match line.state.value.take() {
-                    None => value,
-                    Some(before) => (self.combine)(before, value),
-                });
-            }
+            let values = line.state.value.take().into_iter().chain(values);
+            line.state.value = values.reduce(&self.combine);
         }
         self.turns.moved(line);
     }
@@ -269,6 +264,57 @@ where
     fn lost(&self, number: u64) {
         self.turns.lost(number);
     }
+
+    fn failures(&self) -> &Failures<E> {
+        &self.failures
+    }
+}
+
+/// Folds blocks into as many values as there are workers at one time, and combines those.
+pub(crate) struct Fold<I, F, T, E> {
+    init: I,
+    fold: F,
+    /// Nobody's at the moment.
+    idle: Mutex<Vec<T>>,
+    failures: Failures<E>,
+}
+
+impl<I, F, T, E> Fold<I, F, T, E> {
+    pub(crate) fn new(init: I, fold: F) -> Self {
+        Self { init, fold, idle: Mutex::default(), failures: Failures::default() }
+    }
+
+    /// All that was folded, when all workers have ended.
+    pub(crate) fn into_values(self) -> Vec<T> {
+        self.idle.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<T>> {
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<I, F, T, E> Consume for Fold<I, F, T, E>
+where
+    I: Fn() -> T + Sync,
+    F: Fn(&mut T, Block<'_>) -> Result<(), E> + Sync,
+    T: Send,
+    E: Send,
+{
+    type Error = E;
+
+    fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
+        let Some(mut piece) = piece else { return };
+        let idle = self.idle().pop();
+        let folded = self.failures.attempt(number, || {
+            let mut value = idle.unwrap_or_else(&self.init);
+            piece.try_for_each(|block| (self.fold)(&mut value, block))?;
+            Ok(value)
+        });
+        self.idle().extend(folded);
+    }
+
+    fn lost(&self, _: u64) {}
 
     fn failures(&self) -> &Failures<E> {
         &self.failures

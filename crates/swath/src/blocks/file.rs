@@ -2,9 +2,9 @@
 
 use std::num::NonZeroU64;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
-use swath_os::map::{Map, MapAdvice};
+use swath_os::map::Map;
 use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::Lease;
@@ -15,13 +15,12 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Result};
 use crate::observe::Observer;
-use crate::planned::Planned;
+use crate::planned::{Planned, Shares, decide_to_consume};
 use crate::records::piece::Grid;
 use crate::records::quotes::Quotes;
 use crate::records::window::{Cutter, Loading, Window};
 use crate::report::Report;
 use crate::source::Opened;
-use crate::timeline::Activity;
 
 /// One file while it is read.
 pub(crate) struct FileRun<'m> {
@@ -34,13 +33,7 @@ pub(crate) struct FileRun<'m> {
     is_led: AtomicBool,
     report: Report,
     plan: Arc<Plan>,
-    map: Option<Shared<'m>>,
-}
-
-/// A map whose pages are given back by all workers together.
-pub(crate) struct Shared<'m> {
-    map: &'m Map<'m>,
-    ended: AtomicUsize,
+    map: Option<Shares<'m>>,
 }
 
 impl<'m> FileRun<'m> {
@@ -55,10 +48,10 @@ impl<'m> FileRun<'m> {
     ) -> Result<Self> {
         let options = &plan.options;
         if options.wishes.engine == Engine::Map && map.is_none() {
-            return Err(source.unmapped("use `records_mapped`"));
+            return Err(source.unmapped(plan.words.to_map));
         }
         let planned = Planned::of(&source, extent, options, |facts| {
-            let (mut decision, by_lease) = options.scan_decision(facts);
+            let (mut decision, by_lease) = decide_to_consume(facts, options);
             if map.is_some() || !(by_lease || decision.is_direct()) {
                 // From the page cache, block by block: they stay in the second-level cache.
                 decision.cut.size = decision.chunk_size;
@@ -84,16 +77,17 @@ impl<'m> FileRun<'m> {
             map: map.map(|(_, bytes)| bytes),
             quotes: Quotes::default(),
         };
+        let slots = planned.decision.first_workers().max(1);
         Ok(Self {
             job: planned.job(observer.clone(), None)?.keeping_order(),
             cutter,
             first_piece: start.piece,
             lease_size: planned.decision.cut.size,
-            slots: planned.decision.first_workers().max(1),
+            slots,
             is_led: AtomicBool::new(false),
             report: planned.report,
             plan: Arc::clone(plan),
-            map: map.map(|(map, _)| Shared { map, ended: AtomicUsize::new(0) }),
+            map: map.map(|(map, _)| Shares::new(map, slots)),
         })
     }
 
@@ -127,8 +121,8 @@ impl<'m> FileRun<'m> {
             consumer.failures().panicked(number, panic);
             consumer.lost(number);
         }
-        if let Some(shared) = &self.map {
-            shared.leave(self.slots);
+        if let Some(shares) = &self.map {
+            shares.give_back();
         }
     }
 
@@ -156,22 +150,6 @@ impl<'m> FileRun<'m> {
     /// Which lease holds `offset`.
     fn number(&self, offset: u64) -> u64 {
         offset.saturating_sub(self.cutter.extent.offset()) / self.lease_size
-    }
-}
-
-impl Shared<'_> {
-    /// Gives back a worker's share of the map's pages when the worker ends: beside the others,
-    /// where the final `munmap` would do it all alone.
-    fn leave(&self, workers: usize) {
-        // Relaxed: a number for each, nothing else.
-        let index = self.ended.fetch_add(1, Ordering::Relaxed);
-        let share = self.map.len().div_ceil(workers.max(1));
-        let from = share.saturating_mul(index).min(self.map.len());
-        let len = share.min(self.map.len() - from);
-        if len > 0 && workers > 1 {
-            // A worker that is not done yet finds its pages again in the page cache.
-            let _ = self.map.advise(from, len, MapAdvice::DontNeed);
-        }
     }
 }
 
@@ -208,8 +186,8 @@ impl<C: Consume> Visit for Cutting<'_, '_, C> {
         consumer.consume(number, piece, &is_over);
         let (offset, len) = (lease.extent.offset(), lease.extent.len());
         match run.map {
-            None => hands.recorder.lap(Activity::Parse, offset, len),
-            Some(_) => hands.recorder.lap_fused(Activity::Parse, offset, len),
+            None => hands.recorder.lap(run.plan.words.activity, offset, len),
+            Some(_) => hands.recorder.lap_fused(run.plan.words.activity, offset, len),
         }
         if consumer.failures().any() {
             run.job.stop();

@@ -6,7 +6,7 @@ use swath_plan::policy::Engine;
 
 use crate::blocks::Records;
 use crate::error::{Error, Operation, Result};
-use crate::planned::{WINDOWS, facts};
+use crate::planned::Mapping;
 use crate::source::Source;
 
 /// A map, if there is to be one.
@@ -28,19 +28,14 @@ pub(crate) fn open<'f>(records: &mut Records<'f>) -> Result<Mapped<'f>> {
     if records.starting_in.is_some() {
         let why = "records that begin in an extent are read: not mapped";
         mapped.fallbacks.extend(wanted.then_some(Fallback::NotMapped { why }));
-    } else if let (source, Some(extent)) = records.options.open_mapped(&permit, &name)? {
-        let facts = facts(&source, extent, &records.options, WINDOWS);
-        let resident = records.options.wishes.engine == Engine::Auto
-            && facts.direct.is_none()
-            && facts.is_resident();
-        if wanted || resident {
-            let map = records.options.map_extent(permit, &source, extent)?;
-            match map.frozen_bytes() {
-                Some(_) => mapped.map = Some(map),
-                None => {
-                    let why = "a guarded map may change under its reader: read instead";
-                    mapped.fallbacks.push(Fallback::NotMapped { why });
-                }
+    } else if let Some(Mapping { map, .. }) =
+        records.options.map_to_consume(permit, &name, true)?
+    {
+        match map.frozen_bytes() {
+            Some(_) => mapped.map = Some(map),
+            None => {
+                let why = "a guarded map may change under its reader: read instead";
+                mapped.fallbacks.push(Fallback::NotMapped { why });
             }
         }
     }

@@ -23,6 +23,7 @@ use crate::records::Cut;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::threads;
+use crate::timeline::Activity;
 
 /// Bytes between cuts unless told otherwise.
 const BLOCK_SIZE: u64 = 1 << 20;
@@ -36,6 +37,23 @@ pub(crate) struct Plan {
     pub(crate) block_size: NonZeroU64,
     pub(crate) record_limit: u64,
     pub(crate) memory: fn() -> u64,
+    pub(crate) words: Words,
+}
+
+/// How a verb says what it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words {
+    /// What stands in a timeline.
+    pub(crate) activity: Activity,
+    /// What to do where a map was asked for.
+    pub(crate) to_map: &'static str,
+}
+
+impl Words {
+    pub(crate) const RECORDS: Self =
+        Self { activity: Activity::Parse, to_map: "use `records_mapped`" };
+    pub(crate) const SCAN: Self =
+        Self { activity: Activity::Compute, to_map: "use `sum_mapped` or `count_mapped`" };
 }
 
 /// The numbers that a source begins with.
@@ -99,6 +117,7 @@ impl Plan {
             block_size,
             record_limit: records.record_limit,
             memory: || machine::memory_at_hand().unwrap_or(u64::MAX),
+            words: records.words,
         }
     }
 }

@@ -14,8 +14,7 @@ use crate::records::flow::{Flow, LEAST_TAIL};
 use crate::records::piece::Grid;
 use crate::records::window::Window;
 use crate::report::{Report, Tally};
-use crate::source::Opened;
-use crate::timeline::Activity;
+use crate::source::{Kind, Opened};
 
 /// One stream while it is read.
 pub(crate) struct StreamRun {
@@ -61,6 +60,8 @@ impl StreamRun {
         };
         let slots = match (options.wishes.engine, options.wishes.workers) {
             (Engine::Serial, _) => 1,
+            // What the kernel makes when it is read is little.
+            (_, 0) if source.kind() == Kind::Made => 1,
             (_, 0) => machine::usable_cpus(),
             (_, workers) => usize::try_from(workers.min(MOST_IN_FLIGHT)).unwrap_or(1),
         };
@@ -111,7 +112,7 @@ impl StreamRun {
                     let (offset, len) = (piece.offset, piece.bytes.len() as u64);
                     recorder.mark();
                     consumer.consume(number, Some(piece), &is_over);
-                    recorder.lap(Activity::Parse, offset, len);
+                    recorder.lap(self.plan.words.activity, offset, len);
                 }
                 None => return consumer.lost(number),
             }

@@ -13,7 +13,7 @@ use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::Result;
 use crate::observe::Observer;
-use crate::planned::Planned;
+use crate::planned::{Planned, decide_to_consume};
 use crate::sink::draft::Draft;
 use crate::source::Opened;
 use crate::timeline::Activity;
@@ -45,7 +45,7 @@ impl CopyOptions {
         }
         let mut by_lease = false;
         let planned = Planned::of(source, extent, &self.read, |facts| {
-            let (decision, leases) = self.read.scan_decision(facts);
+            let (decision, leases) = decide_to_consume(facts, &self.read);
             by_lease = leases;
             let mut decision = in_order(decision, extent);
             for queue in &mut decision.queues {

@@ -44,6 +44,12 @@ impl Cut {
         }
     }
 
+    /// Whether `len` bytes that begin with a record are whole records, whatever they are: nobody has to
+    /// look at what is around them.
+    pub(crate) fn divides(self, len: u64) -> bool {
+        matches!(self, Self::Fixed(width) if len.is_multiple_of(width))
+    }
+
     /// Whether bytes of this value, in odd number, change what the bytes behind them mean.
     pub(crate) fn quote(self) -> Option<u8> {
         match self {

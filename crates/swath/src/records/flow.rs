@@ -55,7 +55,8 @@ impl Flow {
         let (_, end) = self.grid.block_at(offset);
         let share = to_usize(end - offset);
         let carry = std::mem::take(&mut self.carry);
-        let room = share.saturating_add(self.tail).max(carry.len());
+        let tail = if self.cut.divides(share as u64) { 0 } else { self.tail };
+        let room = share.saturating_add(tail).max(carry.len());
         window.make_room(source, room, 0)?;
         window.buffer[..carry.len()].copy_from_slice(&carry);
         let mut filled = carry.len();

@@ -25,12 +25,14 @@ pub(crate) struct Line<S> {
     pub(crate) next: u64,
     pub(crate) state: S,
     lost: BTreeSet<u64>,
+    /// How many wait.
+    waiting: usize,
 }
 
 impl<S> Turns<S> {
     /// The first turn is that of `first`.
     pub(crate) fn new(first: u64, state: S) -> Self {
-        let line = Line { next: first, state, lost: BTreeSet::new() };
+        let line = Line { next: first, state, lost: BTreeSet::new(), waiting: 0 };
         Self { line: Mutex::new(line), moved: Condvar::new() }
     }
 
@@ -50,15 +52,20 @@ impl<S> Turns<S> {
             if line.lost.first().is_some_and(|&lost| lost < number) && is_over() {
                 return None;
             }
+            line.waiting += 1;
             let woken = self.moved.wait_timeout(line, NAP);
             line = woken.unwrap_or_else(PoisonError::into_inner).0;
+            line.waiting -= 1;
         }
     }
 
     /// Ends a change of the line and wakes who waits for it.
     pub(crate) fn moved(&self, line: MutexGuard<'_, Line<S>>) {
+        let somebody_waits = line.waiting > 0;
         drop(line);
-        self.moved.notify_all();
+        if somebody_waits {
+            self.moved.notify_all();
+        }
     }
 
     /// `number` failed before it had its turn.

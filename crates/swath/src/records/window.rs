@@ -153,9 +153,13 @@ impl Cutter<'_> {
         window: &'w mut Window,
     ) -> std::result::Result<Option<Piece<'w>>, Trouble> {
         let (source, wanted) = (loading.source, loading.lease.extent);
-        let lead = LEAD.min(wanted.offset() - self.extent.offset());
-        let start = wanted.offset() - lead;
-        let end = self.cap(wanted.end().saturating_add(window.tail));
+        let before = wanted.offset() - self.extent.offset();
+        let around = match self.cut.divides(before) && self.cut.divides(wanted.len()) {
+            true => 0..0,
+            false => LEAD.min(before)..window.tail,
+        };
+        let start = wanted.offset() - around.start;
+        let end = self.cap(wanted.end().saturating_add(around.end));
         let mut read = Extent::between(start, end);
         let skip = first_fill(source, hands, window, loading.lease.way, read)?;
         let bytes = &window.buffer[skip..skip + to_usize(read.len())];

@@ -1,7 +1,6 @@
 //! Kernels that consume bytes in a single pass, through a map where that is faster.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use swath_os::map::{Map, MapAdvice, Permit};
@@ -9,13 +8,13 @@ use swath_plan::extent::Extent;
 use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::Lease;
 
-use super::Scanned;
 use crate::engine::fill::Hands;
 use crate::engine::{Trouble, Visit, worker};
 use crate::error::{Error, Operation, Result};
 use crate::options::{Advice, ReadOptions};
-use crate::planned::{Clock, Planned, WINDOWS, facts};
+use crate::planned::{Clock, Mapping, Planned, Shares, decide_to_consume};
 use crate::profile::Profile;
+use crate::report::Scanned;
 use crate::source::Source;
 use crate::timeline::Activity;
 
@@ -44,21 +43,6 @@ impl Kernel {
 }
 
 impl ReadOptions {
-    fn run_unmapped(
-        &self,
-        permit: &Permit<'_>,
-        name: &Path,
-        kernel: Kernel,
-    ) -> Result<Scanned<u64>> {
-        let file = permit.file().try_clone();
-        let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
-        let options = match self.wishes.engine {
-            Engine::Map => self.clone().with_engine(Engine::Auto),
-            _ => self.clone(),
-        };
-        options.run_kernel(Source::file(file, name), kernel)
-    }
-
     pub(super) fn map_kernel(
         &self,
         permit: Permit<'_>,
@@ -67,34 +51,33 @@ impl ReadOptions {
     ) -> Result<Scanned<u64>> {
         let clock = Clock::start(self);
         let wanted = self.wishes.engine == Engine::Map;
-        let (source, Some(extent)) = self.open_mapped(&permit, name)? else {
-            return self.run_unmapped(&permit, name, kernel);
+        let file = permit.file().try_clone();
+        let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
+        let is_welcome = self.auto_profile().is_none_or(Profile::maps);
+        let Some(mapping) = self.map_to_consume(permit, name, is_welcome)? else {
+            let options = match wanted {
+                true => self.clone().with_engine(Engine::Auto),
+                false => self.clone(),
+            };
+            return options.run_kernel(Source::file(file, name), kernel);
         };
-        let facts = facts(&source, extent, self, WINDOWS);
-        let resident = self.wishes.engine == Engine::Auto
-            && facts.direct.is_none()
-            && self.auto_profile().is_none_or(Profile::maps)
-            && facts.is_resident();
-        if !(wanted || resident) {
-            return self.run_unmapped(&permit, name, kernel);
-        }
-        let mut decision = in_order(self.scan_decision(&facts).0, extent);
+        let Mapping { source, facts, map } = mapping;
+        let extent = facts.extent;
+        let mut decision = in_order(decide_to_consume(&facts, self).0, extent);
         decision.engine = Engine::Map;
-        if resident {
+        if !wanted {
             decision.reason += "; single pass over a file in the page cache: mapped";
         }
-        let map = self.map_extent(permit, &source, extent)?;
         let planned = Planned::decided(&source, facts, self, decision);
         let job = planned.job(self.observer(extent), None)?;
         let slots = planned.decision.workers.len();
-        let visit = SumMap {
+        let visit = MapKernel {
             map: &map,
             extent,
             kernel,
             advice: self.advice,
             total: Mutex::new(0),
-            ended: AtomicUsize::new(0),
-            workers: slots,
+            shares: Shares::new(&map, slots),
         };
         worker::run(&job, &&visit, slots, None);
         let report = job.finish(planned.report)?;
@@ -104,35 +87,25 @@ impl ReadOptions {
 }
 
 /// Runs a kernel over leases of a map.
-struct SumMap<'m> {
+struct MapKernel<'m> {
     map: &'m Map<'m>,
     extent: Extent,
     kernel: Kernel,
     advice: Advice,
     total: Mutex<u64>,
-    ended: AtomicUsize,
-    workers: usize,
+    shares: Shares<'m>,
 }
 
-/// Gives back a worker's share of the map's pages when the worker ends: beside the others, where
-/// the final `munmap` would do it all alone.
-struct Leave<'v>(&'v SumMap<'v>);
+/// Gives back its share of the map when a worker ends.
+struct Leave<'v>(&'v MapKernel<'v>);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        // Relaxed: a number for each, nothing else.
-        let index = self.0.ended.fetch_add(1, Ordering::Relaxed);
-        let share = self.0.map.len().div_ceil(self.0.workers.max(1));
-        let from = share.saturating_mul(index).min(self.0.map.len());
-        let len = share.min(self.0.map.len() - from);
-        if len > 0 && self.0.workers > 1 {
-            // A worker that is not done yet finds its pages again in the page cache.
-            let _ = self.0.map.advise(from, len, MapAdvice::DontNeed);
-        }
+        self.0.shares.give_back();
     }
 }
 
-impl<'v> Visit for &'v SumMap<'v> {
+impl<'v> Visit for &'v MapKernel<'v> {
     type Scratch = Leave<'v>;
 
     fn scratch(&self) -> Result<Leave<'v>> {

@@ -98,6 +98,14 @@ pub(crate) const CASES: &[Case] = &[
         let combine = |(), ()| t.step();
         said(options(p).records(p.input).map_reduce(|_| Ok::<_, Error>(()), combine))
     }),
+    ("fold_reduce, init", |p, t| {
+        let records = options(p).records(p.input);
+        said(records.fold_reduce(|| t.step(), |(), _| Ok::<_, Error>(()), |(), ()| ()))
+    }),
+    ("fold_reduce, fold", |p, t| {
+        let records = options(p).records(p.input);
+        said(records.fold_reduce(|| (), |(), _| t.try_step(), |(), ()| ()))
+    }),
     ("map_blocks_in_turn, look", |p, t| {
         let records = options(p).records(p.input);
         said(records.map_blocks_in_turn(|_| t.try_step(), Ok, |_, ()| Ok(())))

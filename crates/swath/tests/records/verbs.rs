@@ -36,6 +36,40 @@ fn values_are_combined_from_left_to_right() {
 }
 
 #[test]
+fn blocks_are_folded_into_a_value_for_each_worker() {
+    let bytes = random(27, 50_000, (b'\n', 0));
+    let file = file(&bytes);
+    let mut wanted = plain::blocks(&bytes, plain_cut(LINES), 100).expect("whole");
+    wanted.sort_by_key(|block| block.index);
+    for count in [1, 2, 3, 8] {
+        for source in [file.path().into(), in_order(&bytes, 333)] {
+            let made = AtomicU64::new(0);
+            let init = || {
+                made.fetch_add(1, Ordering::Relaxed);
+                Vec::new()
+            };
+            let records = workers(count).records(source).with_block_size(100);
+            let folded = records.fold_reduce(
+                init,
+                |seen, block| -> swath::Result<()> {
+                    seen.push(owned(block)?);
+                    Ok(())
+                },
+                |left, right| [left, right].concat(),
+            );
+            let mut seen = folded.expect("whole").value;
+            seen.sort_by_key(|block| block.index);
+            assert_eq!(seen, wanted, "{count}");
+            let made = made.into_inner();
+            assert!((1..=count as u64).contains(&made), "{made} values, {count} workers");
+        }
+    }
+    let nothing = workers(2).records(in_order(b"", 1));
+    let nothing = nothing.fold_reduce(|| 7, |_, _| swath::Result::Ok(()), |left, _| left);
+    assert_eq!(nothing.expect("nothing to read").value, 7);
+}
+
+#[test]
 fn every_block_is_given_out_once() {
     let bytes = random(22, 50_000, (b'\n', 0));
     let file = file(&bytes);

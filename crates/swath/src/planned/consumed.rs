@@ -1,0 +1,31 @@
+//! How to read what is consumed by its workers and not kept.
+
+use std::num::NonZeroU64;
+
+use swath_plan::policy::{Decision, Engine, Facts, by_workers, decide};
+
+use crate::options::ReadOptions;
+
+/// Bytes that are consumed at one time unless told otherwise: they stay in the second-level cache.
+pub(crate) const FOLD_SIZE: NonZeroU64 = NonZeroU64::new(512 << 10).unwrap();
+
+/// The policy's decision for an extent that is consumed by its workers and not kept, and whether whole
+/// leases are read at once.
+pub(crate) fn decide_to_consume(facts: &Facts, options: &ReadOptions) -> (Decision, bool) {
+    let (no_ring, no_shares) =
+        ("a scan folds on its workers", "a scan goes in order, used `dynamic`");
+    let (mut wishes, fallbacks) = by_workers(&options.wishes, no_ring, no_shares);
+    let chunk_size = NonZeroU64::new(wishes.chunk_size).unwrap_or(FOLD_SIZE);
+    wishes.chunk_size = chunk_size.get();
+    let tuning = facts.tuning.beside_work(facts.cores);
+    let facts = Facts { ring: false, direct: facts.direct, tuning, ..facts.clone() };
+    let mut decision = decide(&facts, &wishes);
+    decision.fallbacks.extend(fallbacks);
+    // The chunks are the caller's, whatever unit a device reads in.
+    decision.chunk_size = chunk_size;
+    let chunks = (decision.cut.size.get() / chunk_size).max(1);
+    let size = chunk_size.get().saturating_mul(chunks);
+    decision.cut.size = NonZeroU64::new(size).unwrap_or(chunk_size);
+    let by_lease = facts.copies > 0 || (wishes.engine == Engine::Auto && !facts.is_resident());
+    (decision, by_lease)
+}

@@ -1,0 +1,119 @@
+//! Files that are mapped: because they are asked to be, or because that is faster.
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use swath_os::map::{Map, MapAdvice, MapFlags, Permit};
+use swath_plan::extent::Extent;
+use swath_plan::policy::{Engine, Facts};
+
+use super::facts::{WINDOWS, facts};
+use crate::error::{Error, Operation, Reason, Result};
+use crate::options::{MapPages, PageSize, ReadOptions};
+use crate::source::{Kind, Opened, Source};
+
+/// A file that is consumed through a map.
+pub(crate) struct Mapping<'f> {
+    pub(crate) source: Arc<Opened>,
+    pub(crate) facts: Facts,
+    /// Of all that is asked for.
+    pub(crate) map: Map<'f>,
+}
+
+impl ReadOptions {
+    /// Maps what `permit` is for, if the engine says so; or if all of it is in the page cache, and
+    /// `is_welcome` there.
+    pub(crate) fn map_to_consume<'f>(
+        &self,
+        permit: Permit<'f>,
+        name: &Path,
+        is_welcome: bool,
+    ) -> Result<Option<Mapping<'f>>> {
+        let (source, Some(extent)) = self.open_mapped(&permit, name)? else { return Ok(None) };
+        let facts = facts(&source, extent, self, WINDOWS);
+        let is_to_be = match self.wishes.engine {
+            Engine::Map => true,
+            Engine::Auto => is_welcome && facts.direct.is_none() && facts.is_resident(),
+            _ => false,
+        };
+        if !is_to_be {
+            return Ok(None);
+        }
+        let map = self.map_extent(permit, &source, extent)?;
+        Ok(Some(Mapping { source, facts, map }))
+    }
+
+    /// Opens what `permit` is for; the extent to map, or `None` where there is nothing to map: no
+    /// bytes, or bytes that the kernel makes when they are read.
+    pub(crate) fn open_mapped(
+        &self,
+        permit: &Permit<'_>,
+        name: &Path,
+    ) -> Result<(Arc<Opened>, Option<Extent>)> {
+        let file = permit.file().try_clone();
+        let file = file.map_err(|error| Error::io(Operation::Open, name, error))?;
+        let source = Opened::open(Source::file(file, name))?;
+        let extent = match source.kind() {
+            Kind::Sized(len) => Some(self.extent_of(&source, len)?),
+            Kind::Made => None,
+            Kind::Stream => {
+                let error = Error::new(Operation::Map, Reason::Invalid, name);
+                return Err(error.detail("only regular files can be mapped"));
+            }
+        };
+        Ok((source, extent.filter(|extent| !extent.is_empty())))
+    }
+
+    pub(crate) fn map_extent<'f>(
+        &self,
+        permit: Permit<'f>,
+        source: &Opened,
+        extent: Extent,
+    ) -> Result<Map<'f>> {
+        let fail = |error: io::Error| match error.kind() {
+            // Shorter than it was a moment ago.
+            io::ErrorKind::UnexpectedEof => source.shrunk(extent),
+            _ => Error::io(Operation::Map, source.name(), error).at(extent),
+        };
+        let flags = MapFlags {
+            populate: self.map_pages == MapPages::WhenMade,
+            huge_page: self.map_page_size == PageSize::Huge,
+        };
+        let too_large = |_| fail(io::ErrorKind::OutOfMemory.into());
+        let len = usize::try_from(extent.len()).map_err(too_large)?;
+        let map = Map::new(permit, extent.offset(), len, flags).map_err(fail)?;
+        if let Some(advice) = self.advice.for_map() {
+            map.advise(0, len, advice).map_err(fail)?;
+        }
+        Ok(map)
+    }
+}
+
+/// A map whose pages its workers give back together, each a share when it ends, where the final
+/// `munmap` would do it all alone.
+pub(crate) struct Shares<'m> {
+    map: &'m Map<'m>,
+    workers: usize,
+    ended: AtomicUsize,
+}
+
+impl<'m> Shares<'m> {
+    pub(crate) fn new(map: &'m Map<'m>, workers: usize) -> Self {
+        Self { map, workers, ended: AtomicUsize::new(0) }
+    }
+
+    /// Gives back the share of a worker that ends.
+    pub(crate) fn give_back(&self) {
+        // Relaxed: a number for each, nothing else.
+        let index = self.ended.fetch_add(1, Ordering::Relaxed);
+        let share = self.map.len().div_ceil(self.workers.max(1));
+        let from = share.saturating_mul(index).min(self.map.len());
+        let len = share.min(self.map.len() - from);
+        if len > 0 && self.workers > 1 {
+            // A worker that is not done yet finds its pages again in the page cache.
+            let _ = self.map.advise(from, len, MapAdvice::DontNeed);
+        }
+    }
+}
