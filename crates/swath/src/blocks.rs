@@ -16,6 +16,7 @@
 pub(crate) mod consume;
 mod file;
 mod mapped;
+mod plan;
 pub(crate) mod runs;
 mod starting;
 mod stream;
@@ -33,7 +34,7 @@ use crate::sink::OutputOptions;
 use crate::source::Source;
 
 use consume::{Collect, Each, Fold, InTurn, Reduce};
-use runs::Words;
+use plan::Words;
 
 /// Sources, and how they are cut; see [`records`].
 #[derive(Debug)]

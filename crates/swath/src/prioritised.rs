@@ -29,7 +29,7 @@ use crate::planned::Clock;
 use crate::report::Report;
 use crate::source::Source;
 
-use shared::{Shared, Summary};
+use shared::Shared;
 use start::{Started, start};
 use views::Memory;
 
@@ -224,13 +224,12 @@ impl Prioritised {
     pub fn finish(self) -> Result<LoadedPlan> {
         let Self { mut threads, shared, report, clock, pool } = self;
         if threads.is_one_of_them() {
-            let (name, extent) = shared.place_of_all();
+            let (name, extent) = shared.running.place();
             let error = Error::new(Operation::Read, Reason::Busy, name).at(extent);
             return Err(error.detail("a callback waits for the read that calls it"));
         }
-        if let Err(panic) = threads.join() {
-            std::panic::resume_unwind(panic);
-        }
+        threads.join();
+        shared.running.resume_panic();
         drop(threads);
         start::drop_behind(&shared);
         let incomplete = shared.incomplete();
@@ -243,7 +242,7 @@ impl Prioritised {
     }
 
     fn invalid(&self, reason: Reason, detail: String, hint: &'static str) -> Error {
-        let (name, _): (&Path, _) = self.shared.place_of_all();
+        let (name, _): (&Path, _) = self.shared.running.place();
         Error::new(Operation::Read, reason, name).detail(detail).hint(hint)
     }
 }
@@ -255,10 +254,8 @@ fn finish(
     clock: Clock,
     pool: BufferPool,
 ) -> Option<Result<LoadedPlan>> {
-    let Shared { state, memory, layout, inputs, watch, .. } = shared;
-    let state = state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let Summary { failure, announced, max_skew, tally, fallbacks } = Summary::from(state);
-    if let Some(failure) = failure {
+    let Shared { running, memory, layout, inputs, .. } = shared;
+    if let Some(failure) = running.failure() {
         return Some(Err(failure));
     }
     let arranged = &layout.arranged;
@@ -266,14 +263,14 @@ fn finish(
         let (class, bytes) = (arranged.number(index), arranged.bytes(index));
         Some(ClassTime { class, bytes, elapsed: elapsed? })
     };
+    let (announced, max_skew) = {
+        let by_class = &mut running.state().schedule;
+        (std::mem::take(&mut by_class.announced), by_class.classes.max_skew())
+    };
     let classes: Vec<_> = announced.into_iter().enumerate().map(time).collect::<Option<_>>()?;
     let mut read = clock.stop(report);
-    read.fill_in(tally, fallbacks);
+    running.tell(&mut read);
     inputs.iter().for_each(|input| input.source.tell(&mut read));
-    if let Some(watch) = watch {
-        watch.tell(&mut read);
-        read.fallbacks.extend(watch.refused());
-    }
     read.elapsed = classes.iter().map(|time| time.elapsed).max().unwrap_or(read.elapsed);
     let (window, pieces) = (arranged.window(), arranged.pieces().len());
     let len = usize::try_from(arranged.len()).ok()?;
@@ -302,22 +299,19 @@ struct Threads {
 impl Threads {
     /// Whether this is one of them: a callback.
     fn is_one_of_them(&self) -> bool {
-        let here = std::thread::current().id();
-        let is_first = self.handles.iter().any(|handle| handle.thread().id() == here);
-        is_first || self.shared.helpers.are_here()
+        self.shared.workers().contains(&std::thread::current().id())
     }
 
-    /// Waits for all of them; the first panic, if any.
-    fn join(&mut self) -> std::thread::Result<()> {
+    /// Waits for all of them.
+    fn join(&mut self) {
         let here = std::thread::current().id();
-        let mut ended = Ok(());
         for handle in self.handles.drain(..) {
             // A callback may own the handle: its thread ends by itself.
             if handle.thread().id() != here {
-                ended = ended.and(handle.join());
+                // A panic is kept by what they share.
+                let _ = handle.join();
             }
         }
-        ended
     }
 }
 
@@ -325,8 +319,7 @@ impl Drop for Threads {
     fn drop(&mut self) {
         if !self.handles.is_empty() {
             self.shared.cancel();
-            // A panic has been printed, and nobody waits for the result.
-            let _ = self.join();
+            self.join();
         }
     }
 }

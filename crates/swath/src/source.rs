@@ -3,6 +3,7 @@
 //! Opened once, by whoever reads it or before (`input.rs`). Positional and blocking, and extensible: whatever implements [`ReadAt`] can be read by every
 //! verb. Files get more ways (direct, ring, map) because they have a descriptor.
 
+mod copies;
 mod file;
 mod input;
 mod memory;
@@ -19,11 +20,13 @@ use std::sync::Arc;
 
 use swath_plan::policy::{Hints, ParallelRequests, SourceKind};
 
+use copies::Closed;
 pub(crate) use file::Identity;
+pub(crate) use file::Kind;
 pub use input::Input;
 pub use mirrored::{Hedging, Mirrored, Verify};
 pub use opened::Growth;
-pub(crate) use opened::{Kind, Opened};
+pub(crate) use opened::Opened;
 pub use trouble::SourceTrouble;
 
 /// Bytes that can be read by position, from any thread.
@@ -171,7 +174,7 @@ pub(crate) enum Inner {
     /// Read from where its descriptor stands, which moves.
     InOrder(Arc<File>, PathBuf),
     Custom(Arc<dyn ReadAt>),
-    Mirrored(Arc<Mirrored>),
+    Mirrored(Arc<dyn Closed>),
     Opened(Arc<Opened>),
 }
 
@@ -219,9 +222,7 @@ impl Source {
         match &self.0 {
             Inner::Path(path) | Inner::File(_, path) | Inner::InOrder(_, path) => path.clone(),
             Inner::Custom(source) => source.name(),
-            Inner::Mirrored(mirrored) => {
-                mirrored.copies.first().map_or_else(PathBuf::new, Self::name)
-            }
+            Inner::Mirrored(mirrored) => mirrored.name(),
             Inner::Opened(opened) => opened.name().to_owned(),
         }
     }

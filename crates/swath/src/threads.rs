@@ -68,6 +68,18 @@ pub(crate) fn start<'scope>(
     named(slot).spawn_scoped(scope, move || work.run(slot)).map(drop)
 }
 
+/// Starts a thread that starts others.
+///
+/// # Errors
+///
+/// Those of starting a thread; `lead` is dropped then.
+pub(crate) fn start_foreman<'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    lead: Box<dyn FnOnce() + Send + 'scope>,
+) -> io::Result<()> {
+    Builder::new().name(String::from("swath-crew")).spawn_scoped(scope, lead).map(drop)
+}
+
 /// What is done on threads that open all that they read, and start others of their kind.
 pub(crate) trait Separate: Sync {
     /// Does the share of the thread with this number.

@@ -14,36 +14,16 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use super::Violation;
 use super::modules::{self, Crate, Module};
 use super::names::Used;
-use super::stale::TABLES;
-use super::tables::CIRCLES;
 use super::tree::Tree;
 
 /// Who names → what it names → where it does so first.
 type Arrows<'t> = BTreeMap<&'t str, BTreeMap<&'t str, (&'t str, usize)>>;
 
-/// Finds each circle once, at the arrow that leaves its first file or module, and rows of folders that may
-/// have one and do not.
+/// Finds each circle once, at the arrow that leaves its first file or module.
 pub(super) fn check(tree: &Tree) -> Vec<Violation> {
-    // The table is about the repository that has it.
-    allowed(found(tree), if tree.get(TABLES).is_some() { CIRCLES } else { &[] })
-}
-
-fn found(tree: &Tree) -> Vec<Violation> {
     let crates = modules::crates(tree);
     let of_crate = |krate: &Crate<'_>| [circles(&of_rooms(krate)), circles(&of_files(krate))];
     crates.iter().flat_map(of_crate).flatten().collect()
-}
-
-/// Violations outside of `rows`, and rows without one.
-fn allowed(found: Vec<Violation>, rows: &[&str]) -> Vec<Violation> {
-    let row = |it: &Violation| rows.iter().find(|row| it.path.starts_with(**row));
-    let used: BTreeSet<&str> = found.iter().filter_map(row).copied().collect();
-    let stale = rows.iter().filter(|row| !used.contains(**row)).map(|row| {
-        let text = format!("`{row}` is in CIRCLES and has none: remove it");
-        Violation::new(TABLES, 1, text)
-    });
-    let stale: Vec<Violation> = stale.collect();
-    found.into_iter().filter(|it| row(it).is_none()).chain(stale).collect()
 }
 
 fn of_rooms<'c>(krate: &'c Crate<'_>) -> Arrows<'c> {
@@ -236,17 +216,5 @@ mod tests {
         );
         planted.put("crates/plan/src/a/one/deep.rs", "pub struct Deep(super::O);\n");
         planted.finds(check, "crates/plan/src/a/list.rs:1: import cycle");
-    }
-
-    #[test]
-    fn a_row_allows_a_circle_and_one_without_a_circle_is_found() {
-        let found = || found(&circle().tree());
-        assert_eq!(allowed(found(), &["crates/plan/src/a/"]), []);
-        let stale = allowed(found(), &["crates/plan/", "crates/os/"]);
-        assert_eq!(stale.len(), 1);
-        assert!(
-            stale[0].text.starts_with("`crates/os/` is in CIRCLES and has none"),
-            "{stale:?}"
-        );
     }
 }

@@ -88,9 +88,6 @@ pub(super) const ROOMS: &[Room] = &[
     verb("mirror"),
 ];
 
-/// Folders whose files may still name each other in a circle: a list that only shrinks.
-pub(super) const CIRCLES: &[&str] = &["crates/swath/src/blocks/", "crates/swath/src/source/"];
-
 /// Folders whose Rust may say `unsafe`.
 pub(super) const UNSAFE_UNDER: &[&str] =
     &["crates/os/", "crates/simd/", "crates/capi/", "crates/study/", "python/"];

@@ -10,7 +10,7 @@ use swath_plan::policy::{Engine, in_order};
 use swath_plan::schedule::Lease;
 
 use crate::blocks::consume::Consume;
-use crate::blocks::runs::{Plan, Start};
+use crate::blocks::plan::{Plan, Start};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
 use crate::error::{Error, Result};
@@ -113,10 +113,10 @@ impl<'m> FileRun<'m> {
         let work = |slot: usize| worker::work(&self.job, &visit, slot % self.slots);
         // Relaxed: whoever is the first, nothing else.
         match self.is_led.swap(true, Ordering::Relaxed) {
-            false => worker::with_crew(&self.job, &work, slot),
+            false => worker::with_crew(&self.job.running, &work, slot),
             true => work(slot),
         }
-        if let Some((offset, panic)) = self.job.panic() {
+        if let Some((offset, panic)) = self.job.running.panic() {
             let number = self.first_piece + self.number(offset);
             consumer.failures().panicked(number, panic);
             consumer.lost(number);
@@ -130,7 +130,7 @@ impl<'m> FileRun<'m> {
     pub(crate) fn finish<C: Consume<Error: From<Error>>>(self, consumer: &C) -> Report {
         let extent = self.cutter.extent;
         let (source, options) = (Arc::clone(&self.job.source), &self.plan.options);
-        if let Some(error) = self.job.failure() {
+        if let Some(error) = self.job.running.failure() {
             let number = match error.extent() {
                 Some(extent) => self.first_piece + self.number(extent.offset()),
                 None => self.first_piece,
@@ -173,7 +173,7 @@ impl<C: Consume> Visit for Cutting<'_, '_, C> {
         lease: &Lease,
     ) -> std::result::Result<(), Trouble> {
         let Self { run, consumer } = *self;
-        let is_over = || run.job.has_failed() || consumer.failures().any();
+        let is_over = || run.job.running.has_failed() || consumer.failures().any();
         let loading = Loading {
             source: &run.job.source,
             lease: *lease,
@@ -190,7 +190,7 @@ impl<C: Consume> Visit for Cutting<'_, '_, C> {
             Some(_) => hands.recorder.lap_fused(run.plan.words.activity, offset, len),
         }
         if consumer.failures().any() {
-            run.job.stop();
+            run.job.running.stop();
         }
         Ok(())
     }

@@ -1,11 +1,9 @@
 //! One source after the other, by the same workers: who finds one read to its end opens the next.
 
-use std::num::NonZeroU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use swath_os::machine;
 use swath_os::map::Map;
-use swath_plan::extent::Extent;
 use swath_plan::fallback::Fallback;
 use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
@@ -13,56 +11,14 @@ use crate::blocks::Records;
 use crate::blocks::consume::Consume;
 use crate::blocks::file::FileRun;
 use crate::blocks::mapped;
-use crate::blocks::starting::Starts;
+use crate::blocks::plan::{BLOCK_SIZE, Plan, Start};
 use crate::blocks::stream::StreamRun;
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
-use crate::options::ReadOptions;
 use crate::planned::Clock;
-use crate::records::Cut;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
 use crate::threads;
-use crate::timeline::Activity;
-
-/// Bytes between cuts unless told otherwise.
-const BLOCK_SIZE: u64 = 1 << 20;
-
-/// What all sources are read by.
-#[derive(Debug)]
-pub(crate) struct Plan {
-    pub(crate) options: ReadOptions,
-    pub(crate) cut: Cut,
-    starting_in: Option<Extent>,
-    pub(crate) block_size: NonZeroU64,
-    pub(crate) record_limit: u64,
-    pub(crate) memory: fn() -> u64,
-    pub(crate) words: Words,
-}
-
-/// How a verb says what it does.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Words {
-    /// What stands in a timeline.
-    pub(crate) activity: Activity,
-    /// What to do where a map was asked for.
-    pub(crate) to_map: &'static str,
-}
-
-impl Words {
-    pub(crate) const RECORDS: Self =
-        Self { activity: Activity::Parse, to_map: "use `records_mapped`" };
-    pub(crate) const SCAN: Self =
-        Self { activity: Activity::Compute, to_map: "use `sum_mapped` or `count_mapped`" };
-}
-
-/// The numbers that a source begins with.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Start {
-    pub(crate) piece: u64,
-    pub(crate) block: u64,
-    pub(crate) source: usize,
-}
 
 /// Reads all sources and gives their pieces to `consumer`.
 ///
@@ -101,34 +57,6 @@ pub(crate) fn run<C: Consume<Error: From<Error>>>(
         ended => format!("{ended} sources, one of them: {}", report.reason),
     };
     Ok(clock.stop(Report { fallbacks, reason, ..report }))
-}
-
-impl Plan {
-    fn of(records: &Records<'_>) -> Self {
-        let block_size = [records.block_size, records.options.wishes.chunk_size, BLOCK_SIZE];
-        let block_size = block_size.into_iter().find_map(NonZeroU64::new);
-        let block_size = block_size.unwrap_or(NonZeroU64::MIN);
-        let mut options = records.options.clone();
-        options.wishes.chunk_size = block_size.get();
-        Self {
-            options,
-            cut: records.cut,
-            starting_in: records.starting_in,
-            block_size,
-            record_limit: records.record_limit,
-            memory: || machine::memory_at_hand().unwrap_or(u64::MAX),
-            words: records.words,
-        }
-    }
-}
-
-impl Plan {
-    /// The bytes to read of a source of `len` bytes.
-    fn extent_of(&self, source: &Arc<Opened>, len: u64) -> Result<Extent> {
-        let whole = self.options.extent_of(source, len)?;
-        let Some(part) = self.starting_in else { return Ok(whole) };
-        Starts { source, options: &self.options, cut: self.cut, whole }.within(part)
-    }
 }
 
 /// One source while it is read.

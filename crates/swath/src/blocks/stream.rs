@@ -6,7 +6,7 @@ use swath_os::machine;
 use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 
 use crate::blocks::consume::Consume;
-use crate::blocks::runs::{Plan, Start};
+use crate::blocks::plan::{Plan, Start};
 use crate::engine::stream::{Stream, report};
 use crate::error::{Error, Result};
 use crate::observe::Observer;

@@ -64,7 +64,7 @@ impl CopyOptions {
             by_lease,
         };
         worker::run(&job, &visit, decision.workers.len(), None);
-        if let Some(error) = job.failure() {
+        if let Some(error) = job.running.failure() {
             return Err(error);
         }
         // Whether the source has changed is asked once for all ways to copy, by the caller.

@@ -33,9 +33,9 @@ pub(crate) struct Hands<'j> {
 impl<'j> Hands<'j> {
     pub(crate) fn new(job: &'j Job<'j>) -> Self {
         let map = job.map.map(|map| (map, job.extent.offset()));
-        let recorder = job.observer.recorder(job.source.name());
+        let recorder = job.running.observer.recorder(job.source.name());
         let hands = Self::of(&job.source, job.manner.chunk_size, recorder);
-        Self { map, ..hands.watched_by(job.manner.watch.as_ref()) }
+        Self { map, ..hands.watched_by(job.running.watch.as_ref()) }
     }
 
     /// Hands that read `source`, a call for each chunk.

@@ -8,10 +8,10 @@ use swath_os::memory::WriteLease;
 use swath_os::ring::{Completion, Ring, with_ring};
 use swath_plan::schedule::{Lease, Way};
 
-use super::fill::{Failure, fill_buffered};
-use super::{Job, Trouble, Turn, worker};
-use crate::report::Tally;
-use crate::timeline::{Activity, Flight as Recorded, Flights, Recorder};
+use super::fill::{Failure, Hands, fill_buffered};
+use super::running::Turn;
+use super::{Job, Trouble};
+use crate::timeline::{Flight as Recorded, Flights};
 
 /// Where the kernel puts the bytes of a lease: memory it may write until the read ends.
 pub(crate) trait Place<'p> {
@@ -32,8 +32,7 @@ struct Reaper<'j, 'p> {
     job: &'j Job<'j>,
     files: Files<'p>,
     flights: Vec<Option<Flight>>,
-    tally: Tally,
-    recorder: Recorder,
+    hands: Hands<'j>,
     recorded: Flights,
 }
 
@@ -70,15 +69,14 @@ pub(crate) fn run<'p>(
     };
     let direct = job.source.direct();
     let unit = direct.map_or(1, |direct| usize::try_from(direct.unit.get()).unwrap_or(1));
-    let _priority = worker::set_io_priority(job, true);
+    let _priority = job.running.set_io_priority(true);
     let files = Files { buffered, direct: direct.map(|direct| &direct.file), unit };
     with_ring(depth, |ring| {
         let flights = (0..ring.room()).map(|_| None).collect();
-        let recorder = job.observer.recorder(job.source.name());
-        let (tally, recorded) = (Tally::default(), job.observer.flights());
-        let mut reaper = Reaper { job, files, flights, tally, recorder, recorded };
+        let (hands, recorded) = (Hands::new(job), job.running.observer.flights());
+        let mut reaper = Reaper { job, files, flights, hands, recorded };
         reaper.fly(ring, place, slot);
-        job.count(reaper.tally);
+        job.running.count(reaper.hands.tally);
     })
 }
 
@@ -87,8 +85,8 @@ impl<'p> Reaper<'_, 'p> {
         loop {
             let mut wait = None;
             while ring.room() > 0 {
-                match self.job.turn(slot) {
-                    Turn::Read(lease) => match place.place(&lease) {
+                match self.job.running.turn(slot) {
+                    Turn::Work(lease) => match place.place(&lease) {
                         Ok(memory) => self.take_off(ring, lease, memory),
                         Err(trouble) => self.job.completed(lease, Err(trouble)),
                     },
@@ -100,7 +98,7 @@ impl<'p> Reaper<'_, 'p> {
                 }
             }
             let done = ring.complete();
-            self.recorder.waited();
+            self.hands.recorder.waited();
             match (done, wait) {
                 (Some(done), _) => self.land(ring, done),
                 (None, Some(nap)) => std::thread::sleep(nap.min(Duration::from_millis(50))),
@@ -111,26 +109,12 @@ impl<'p> Reaper<'_, 'p> {
 
     fn take_off(&mut self, ring: &mut Ring<'p>, lease: Lease, memory: WriteLease<'p>) {
         // Ahead of its own read, while others are in flight.
-        match memory.prepare() {
-            Ok(bytes) => {
-                self.tally.populated_bytes += bytes as u64;
-                self.recorder.lap(Activity::Populate, lease.extent.offset(), bytes as u64);
-            }
-            Err(error) if error.kind() == io::ErrorKind::OutOfMemory => {
-                let len = memory.len();
-                let trouble = Failure::of(error).into_trouble(
-                    &self.job.source,
-                    lease.extent.offset(),
-                    len,
-                );
-                return self.job.completed(lease, Err(trouble));
-            }
-            // Kernels before 5.14: the read itself populates.
-            Err(_) => {}
+        if let Err(trouble) = self.hands.prepare(&memory, lease.extent.offset()) {
+            return self.job.completed(lease, Err(trouble));
         }
         let free = self.flights.iter().position(Option::is_none);
         let index = free.unwrap_or_default();
-        let recorded = self.recorder.leave(&mut self.recorded);
+        let recorded = self.hands.recorder.leave(&mut self.recorded);
         let flight = Flight { lease, filled: 0, recorded };
         if free.is_none() {
             // Cannot be: there is a place for each entry of the ring. Read it here all the same.
@@ -142,7 +126,7 @@ impl<'p> Reaper<'_, 'p> {
 
     fn submit(&mut self, ring: &mut Ring<'p>, index: usize, memory: WriteLease<'p>) {
         let Some(flight) = &self.flights[index] else { return };
-        self.tally.calls += 1;
+        self.hands.tally.calls += 1;
         let offset = flight.lease.extent.offset() + flight.filled as u64;
         let file = self.files.of(flight.lease.way);
         ring.submit(file, offset, flight.filled, memory, index as u64);
@@ -165,7 +149,7 @@ impl<'p> Reaper<'_, 'p> {
             Ok(more) => {
                 flight.filled = (flight.filled + more).min(memory.len());
                 if flight.lease.way == Way::Direct {
-                    self.tally.direct_bytes += more as u64;
+                    self.hands.tally.direct_bytes += more as u64;
                 }
                 if flight.filled == memory.len() {
                     memory.freeze();
@@ -196,7 +180,7 @@ impl<'p> Reaper<'_, 'p> {
     fn ended(&mut self, flight: Flight, ended: Result<(), Trouble>) {
         let Flight { lease, recorded, .. } = flight;
         let bytes = if ended.is_ok() { lease.extent.len() } else { 0 };
-        self.recorder.land(&mut self.recorded, recorded, lease.extent.offset(), bytes);
+        self.hands.recorder.land(&mut self.recorded, recorded, lease.extent.offset(), bytes);
         self.job.completed(lease, ended);
     }
 
@@ -207,7 +191,7 @@ impl<'p> Reaper<'_, 'p> {
         flight: Flight,
         memory: WriteLease<'p>,
     ) {
-        self.tally.retries += 1;
+        self.hands.tally.retries += 1;
         self.flights[index] = Some(flight);
         self.submit(ring, index, memory);
     }
@@ -218,14 +202,15 @@ impl<'p> Reaper<'_, 'p> {
         let source = &self.job.source;
         let len = memory.len();
         let rest = &mut memory[flight.filled..];
-        let ended = fill_buffered(source, offset + flight.filled as u64, rest, &mut self.tally)
-            .map_err(|failure| failure.into_trouble(source, offset, len));
+        let ended =
+            fill_buffered(source, offset + flight.filled as u64, rest, &mut self.hands.tally)
+                .map_err(|failure| failure.into_trouble(source, offset, len));
         // Given back before the scheduler may give the bytes out again.
         match &ended {
             Ok(()) => memory.freeze(),
             Err(_) => drop(memory),
         }
-        self.recorder.mark();
+        self.hands.recorder.mark();
         self.ended(flight, ended);
     }
 }

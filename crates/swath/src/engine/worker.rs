@@ -2,10 +2,10 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use swath_os::priority::{IoPriorityGuard, set_thread_io_priority};
 use swath_plan::fallback::Fallback;
 
 use super::fill::Hands;
+use super::running::{Running, Schedule};
 use super::{Job, Visit};
 use crate::threads::{self, Work};
 
@@ -32,42 +32,39 @@ fn run_all(
     workers: usize,
     mut beside: Option<&mut (dyn FnMut() + '_)>,
 ) {
-    let watch = job.manner.watch.as_ref();
+    let watch = job.running.watch.as_ref();
     let workers = watch.map_or(workers, |watch| watch.first().min(workers));
     let here = usize::from(beside.is_none()).min(workers);
     // This thread comes first, also in a timeline.
-    let _lane = job.observer.recorder(job.source.name());
+    let _lane = job.running.observer.recorder(job.source.name());
     threads::beside(here..workers, work, &mut |started, refused| {
         if let Some(error) = refused {
-            job.fell_back(Fallback::not_started(started, &error));
-            job.has_workers(started.max(1));
+            job.running.fell_back(Fallback::not_started(started, &error));
+            job.running.has_workers(started.max(1));
         }
         match &mut beside {
             Some(beside) => {
                 if let Err(panic) = catch_unwind(AssertUnwindSafe(beside)) {
-                    job.panicked(u64::MAX, panic);
+                    job.running.panicked(u64::MAX, panic);
                 }
             }
-            None if here > 0 => with_crew(job, work, 0),
+            None if here > 0 => with_crew(&job.running, work, 0),
             None => {}
         }
         (started..workers).for_each(|slot| work.run(slot));
     });
-    job.resume_panic();
+    job.running.resume_panic();
 }
 
-/// Does `slot` on this thread, and beside it has as many workers more as the crew of `job` comes to
-/// want.
-pub(crate) fn with_crew(job: &Job<'_>, work: &dyn Work, slot: usize) {
-    let Some(watch) = &job.manner.watch else { return work.run(slot) };
+/// Does `slot` on this thread, and beside it has as many workers more as the crew of what is `running`
+/// comes to want.
+pub(crate) fn with_crew<S: Schedule>(running: &Running<S>, work: &dyn Work, slot: usize) {
+    let Some(watch) = &running.watch else { return work.run(slot) };
     std::thread::scope(|scope| {
         let _ends = watch.ends();
-        let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
-        let led = foreman.spawn_scoped(scope, move || {
-            watch.lead(&mut |slot| threads::start(scope, slot, work));
-        });
-        if let Err(error) = led {
-            job.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
+        let lead = move || watch.lead(&mut |slot| threads::start(scope, slot, work));
+        if let Err(error) = threads::start_foreman(scope, Box::new(lead)) {
+            running.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
         }
         work.run(slot);
     });
@@ -86,37 +83,24 @@ pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     // What the panic left half done is not looked at: the call ends with the panic.
     let worked = catch_unwind(AssertUnwindSafe(|| work_on(job, visit, slot, &mut offset)));
     if let Err(panic) = worked {
-        job.panicked(offset, panic);
+        job.running.panicked(offset, panic);
     }
 }
 
 /// Says at which `offset` it is.
 fn work_on<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, offset: &mut u64) {
-    let _priority = set_io_priority(job, slot == 0);
+    let _priority = job.running.set_io_priority(slot == 0);
     let mut scratch = match visit.scratch() {
         Ok(scratch) => scratch,
-        Err(error) => return job.fail(error),
+        Err(error) => return job.running.fail(error),
     };
     let mut hands = Hands::new(job);
-    while let Some(lease) = job.next(slot) {
+    while let Some(lease) = job.running.next(slot) {
         *offset = lease.extent.offset();
         hands.recorder.waited();
         let ended = visit.visit(&mut hands, &mut scratch, &lease);
         job.completed(lease, ended);
     }
     hands.recorder.waited();
-    job.count(hands.tally);
-}
-
-/// Makes this thread's reads as urgent as was asked for, until the guard is dropped; a refusal is
-/// reported once, by whoever is told to `say` it.
-pub(super) fn set_io_priority(job: &Job<'_>, say: bool) -> Option<IoPriorityGuard> {
-    let refused = match set_thread_io_priority(job.manner.io_priority?) {
-        Ok(guard) => return Some(guard),
-        Err(error) => error,
-    };
-    if say {
-        job.fell_back(Fallback::PriorityNotSet { why: refused.to_string() });
-    }
-    None
+    job.running.count(hands.tally);
 }

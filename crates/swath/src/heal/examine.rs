@@ -112,7 +112,7 @@ impl Examination {
         let slots = scheduler.slots();
         let job = Job::new(Arc::clone(first), extent, scheduler, Manner::default(), observer);
         worker::run(&job, &visit, slots, None);
-        if let Some(error) = job.failure() {
+        if let Some(error) = job.running.failure() {
             return Err(error);
         }
         let found = visit.found.into_inner().unwrap_or_else(PoisonError::into_inner);

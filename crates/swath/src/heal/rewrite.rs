@@ -243,7 +243,7 @@ impl Rewrite<'_> {
         let room = room_for(Extent::between(0, size.get().min(whole.len())));
         let visit = Each { rewrite: self, source, room, each };
         worker::run(&job, &visit, slots, None);
-        job.failure().map_or(Ok(()), Err)
+        job.running.failure().map_or(Ok(()), Err)
     }
 }
 

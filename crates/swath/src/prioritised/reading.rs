@@ -4,82 +4,62 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use swath_os::memory::{Pages, WriteLease};
-use swath_os::priority::set_thread_io_priority;
 use swath_plan::classes::{Lease, Piece};
-use swath_plan::fallback::Fallback;
 use swath_plan::schedule::Way;
 
-use crate::engine::Trouble;
 use crate::engine::fill::Hands;
+use crate::engine::{Trouble, worker};
 use crate::error::{Error, Operation, Reason};
-use crate::prioritised::shared::{Ended, Shared, Turn};
+use crate::prioritised::shared::{Shared, Step};
 use crate::timeline::Activity;
 
-/// Does the work of the first worker, and beside it has as many more as the source is worth.
-pub(super) fn lead(shared: &Shared) {
-    let Some(watch) = &shared.watch else { return work(shared, 0) };
-    std::thread::scope(|scope| {
-        let _ends = watch.ends();
-        let start = |slot: usize| {
-            let thread = std::thread::Builder::new().name(format!("swath-class-{slot}"));
-            shared.join(1);
-            let started = thread.spawn_scoped(scope, move || help(shared, slot)).map(drop);
-            started.inspect_err(|_| shared.leave())
-        };
-        let foreman = std::thread::Builder::new().name(String::from("swath-crew"));
-        if let Err(error) =
-            foreman.spawn_scoped(scope, move || watch.lead(&mut |slot| start(slot)))
-        {
-            shared.fell_back(Fallback::NoMoreWorkers { why: error.to_string() });
-        }
-        work(shared, 0);
-    });
-    shared.helpers.panics.resume();
-}
-
-/// Works beside the first worker, which goes on with a panic of a callback.
-fn help(shared: &Shared, slot: usize) {
-    shared.helpers.add(std::thread::current().id());
-    let worked = catch_unwind(AssertUnwindSafe(|| work(shared, slot)));
-    if let Err(panic) = worked {
-        shared.helpers.panics.panicked(slot as u64, panic);
-    }
-}
-
-/// Does what the state machine says until nothing is left for `slot`.
+/// Works as `slot`. The first worker has as many more beside it as the source is worth; they end before
+/// it does.
 pub(super) fn work(shared: &Shared, slot: usize) {
     let _leave = Leave(shared);
-    let mut guard = None;
-    if let Some(priority) = shared.io_priority {
-        match set_thread_io_priority(priority) {
-            Ok(set) => guard = Some(set),
-            Err(error) if slot == 0 => {
-                shared.fell_back(Fallback::PriorityNotSet { why: error.to_string() })
-            }
-            Err(_) => {}
-        }
+    if slot > 0 {
+        return work_on(shared, slot);
     }
-    let Some(first) = shared.inputs.first() else { return };
-    let recorder = shared.observer.recorder(first.source.name());
-    let hands = Hands::of(&first.source, Some(shared.chunk_size), recorder);
-    let hands = hands.watched_by(shared.watch.as_ref());
-    let mut reader = Reader { shared, hands, wide: None, lines: Vec::new() };
-    let mut ended = None;
-    loop {
-        let turn = shared.turn(slot, ended.take());
+    let more = |slot: usize| {
+        let _leave = (slot > 0).then(|| {
+            shared.join(1);
+            Leave(shared)
+        });
+        work_on(shared, slot);
+    };
+    worker::with_crew(&shared.running, &more, slot);
+}
+
+/// Does what the state machine says until nothing is left for `slot`. If a callback panics, the read
+/// keeps that and ends: whoever asks for its end goes on with the panic.
+fn work_on(shared: &Shared, slot: usize) {
+    let here = std::thread::current().id();
+    shared.workers().push(here);
+    let worked = catch_unwind(AssertUnwindSafe(|| {
+        let Some(mut reader) = Reader::new(shared) else { return };
+        let _priority = shared.running.set_io_priority(slot == 0);
+        while let Some(step) = shared.running.next(slot) {
+            reader.hands.recorder.waited();
+            match step {
+                Step::Read(lease) => reader.read(lease),
+                Step::Announce => {
+                    shared.announce();
+                    reader.hands.recorder.lap(Activity::Compute, 0, 0);
+                }
+            }
+        }
         reader.hands.recorder.waited();
-        match turn {
-            Turn::Read(lease) => ended = Some(reader.read(lease)),
-            Turn::Announce => {
-                shared.announce();
-                reader.hands.recorder.lap(Activity::Compute, 0, 0);
-            }
-            Turn::Over => break,
-        }
+        // It may have been sent away before it could say what it completed.
+        shared.announce();
+        shared.running.count(reader.hands.tally);
+    }));
+    if let Err(panic) = worked {
+        let (name, _) = shared.running.place();
+        let error = io::Error::other("a worker or a callback panicked");
+        shared.running.fail(Error::io(Operation::Read, name, error));
+        shared.running.panicked(slot as u64, panic);
     }
-    // Classes that became complete while somebody else was announcing are that one's.
-    shared.count(reader.hands.tally);
-    drop(guard);
+    shared.workers().retain(|&id| id != here);
 }
 
 struct Reader<'s> {
@@ -90,8 +70,17 @@ struct Reader<'s> {
     lines: Vec<usize>,
 }
 
-impl Reader<'_> {
-    fn read(&mut self, lease: Lease) -> Ended {
+impl<'s> Reader<'s> {
+    /// `None` if there is no file.
+    fn new(shared: &'s Shared) -> Option<Self> {
+        let first = shared.inputs.first()?;
+        let recorder = shared.running.observer.recorder(first.source.name());
+        let hands = Hands::of(&first.source, Some(shared.chunk_size), recorder);
+        let hands = hands.watched_by(shared.running.watch.as_ref());
+        Some(Self { shared, hands, wide: None, lines: Vec::new() })
+    }
+
+    fn read(&mut self, lease: Lease) {
         let shared = self.shared;
         let input = &shared.inputs[lease.file];
         self.hands.turn_to(&input.source);
@@ -109,8 +98,7 @@ impl Reader<'_> {
             done += 1;
             bytes += piece.extent.len();
         }
-        shared.observer.delivered(bytes);
-        Ended { lease, done, bytes, trouble }
+        shared.take_back(&lease, done, bytes, trouble);
     }
 
     fn read_piece(&mut self, way: Way, piece: &Piece) -> Result<(), Trouble> {
@@ -158,16 +146,11 @@ fn lend<'s>(shared: &'s Shared, piece: &Piece) -> Result<WriteLease<'s>, Trouble
     })
 }
 
-/// Says that a worker ends. Others must not wait for one that panicked, in a callback or here.
+/// Says that a worker ends, however it does.
 struct Leave<'s>(&'s Shared);
 
 impl Drop for Leave<'_> {
     fn drop(&mut self) {
-        if std::thread::panicking() {
-            let (name, _) = self.0.place_of_all();
-            let error = io::Error::other("a worker or a callback panicked");
-            self.0.fail(Error::io(Operation::Read, name, error));
-        }
         self.0.leave();
     }
 }

@@ -1,28 +1,21 @@
 //! What workers and callers of one read by classes share: the state machine behind one mutex.
 
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::num::NonZeroU64;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use swath_os::memory::Leases;
-use swath_os::priority::IoPriority;
-use swath_plan::classes::{Chunks, Classes, Lease};
+use swath_plan::classes::{Arranged, Chunks, Classes, Lease};
 use swath_plan::extent::Extent;
-use swath_plan::fallback::Fallback;
-use swath_plan::schedule::{Action, Outcome, Verdict};
+use swath_plan::schedule::Action;
 
-use crate::engine::crew::Watch;
-use crate::engine::patience::NAP;
+use crate::engine::running::{Running, Schedule, State};
 use crate::engine::{DropBehind, Trouble};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::failures::Failures;
-use crate::observe::Observer;
 use crate::prioritised::plan::{OnChunk, OnClass};
 use crate::prioritised::views::{ClassBytes, Layout, Memory};
-use crate::report::Tally;
 use crate::source::{Growth, Opened};
 
 /// One of the files.
@@ -33,53 +26,27 @@ pub(super) struct Input {
 
 /// See the [module](self).
 pub(super) struct Shared {
+    pub(super) running: Running<ByClass>,
     pub(super) inputs: Vec<Input>,
     pub(super) layout: Layout,
     pub(super) memory: Leases<'static>,
     pub(super) chunk_size: NonZeroU64,
-    pub(super) io_priority: Option<IoPriority>,
     pub(super) growth: Growth,
-    pub(super) observer: Observer,
     pub(super) on_class: Option<OnClass>,
     pub(super) on_chunk: Option<(OnChunk, Mutex<Chunks>)>,
-    pub(super) started: Instant,
-    pub(super) state: Mutex<State>,
-    /// Workers that were told to park.
-    pub(super) room: Condvar,
-    /// Callers that wait for a class.
-    pub(super) news: Condvar,
-    /// Who finds out how many workers it takes, where that is not known.
-    pub(super) watch: Option<Watch>,
-    pub(super) helpers: Helpers,
+    pub(super) workers: Mutex<Vec<ThreadId>>,
 }
 
-/// Workers that were started later, by another one.
-#[derive(Default)]
-pub(super) struct Helpers {
-    ids: Mutex<Vec<ThreadId>>,
-    pub(super) panics: Failures<Infallible>,
-}
-
-impl Helpers {
-    pub(super) fn add(&self, id: ThreadId) {
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).push(id);
-    }
-
-    /// Whether this thread is one of them.
-    pub(super) fn are_here(&self) -> bool {
-        let here = std::thread::current().id();
-        self.ids.lock().unwrap_or_else(PoisonError::into_inner).contains(&here)
-    }
-}
-
-pub(super) struct State {
-    classes: Classes,
+/// Which class has its turn, what became of each, and who is busy with that.
+pub(super) struct ByClass {
+    pub(super) classes: Classes,
     /// When each class was complete and checked.
-    announced: Vec<Option<Duration>>,
-    failure: Option<Error>,
-    tally: Tally,
-    fallbacks: Vec<Fallback>,
-    parked: usize,
+    pub(super) announced: Vec<Option<Duration>>,
+    /// Pieces that may be read at one time.
+    slots: usize,
+    /// Whether somebody wants to be called for each class.
+    calls: bool,
+    /// Callers that wait for a class.
     waiting: usize,
     /// One worker checks at a time, so that classes are announced in the order of completion.
     checking: bool,
@@ -89,15 +56,13 @@ pub(super) struct State {
     working: usize,
 }
 
-impl State {
-    pub(super) fn new(classes: Classes, count: usize) -> Self {
+impl ByClass {
+    pub(super) fn new(classes: Classes, arranged: &Arranged, calls: bool) -> Self {
         Self {
             classes,
-            announced: vec![None; count],
-            failure: None,
-            tally: Tally::default(),
-            fallbacks: Vec::new(),
-            parked: 0,
+            announced: vec![None; arranged.classes()],
+            slots: arranged.slots(),
+            calls,
             waiting: 0,
             checking: false,
             to_call: VecDeque::new(),
@@ -107,145 +72,66 @@ impl State {
     }
 }
 
-/// A lease that came back: how many of its pieces are complete, and what is wrong with the next.
-pub(super) struct Ended {
-    pub(super) lease: Lease,
-    pub(super) done: usize,
-    pub(super) bytes: u64,
-    pub(super) trouble: Option<Trouble>,
-}
-
 /// What a worker does now.
-pub(super) enum Turn {
+pub(super) enum Step {
     Read(Lease),
     /// Classes are complete: say so, then ask again.
     Announce,
-    Over,
+}
+
+impl Schedule for ByClass {
+    type Lease = Step;
+
+    fn next(&mut self, _: usize, now: u64) -> Action<Step> {
+        if !self.checking && self.classes.has_complete() {
+            return Action::Read(Step::Announce);
+        }
+        match self.classes.next(now) {
+            Action::Read(lease) => Action::Read(Step::Read(lease)),
+            Action::WaitUntil(at) => Action::WaitUntil(at),
+            Action::Park => Action::Park,
+            Action::Done => Action::Done,
+            Action::Stop => Action::Stop,
+        }
+    }
+
+    fn stop(&mut self) {
+        self.classes.stop();
+    }
+
+    /// If there is a lease for it, and not as many are awake as can read at one time.
+    fn wakes_one_more(&mut self, parked: usize, now: u64) -> bool {
+        // Whoever calls somebody may be busy with that for long.
+        let busy = match self.calls {
+            true => self.classes.in_flight(),
+            false => self.working.saturating_sub(parked),
+        };
+        busy < self.slots && self.classes.has_more(now)
+    }
 }
 
 impl Shared {
-    pub(super) fn state(&self) -> MutexGuard<'_, State> {
-        // Changes under the lock are complete before anything can panic.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, State<ByClass>> {
+        self.running.state()
     }
 
-    /// Takes back what a worker had, and says what it does now; waits until there is something.
-    pub(super) fn turn(&self, slot: usize, ended: Option<Ended>) -> Turn {
-        let mut state = self.state();
-        if let Some(ended) = ended {
-            self.take_back(&mut state, ended);
-        }
-        loop {
-            if !state.checking && state.classes.has_complete() {
-                // The class may have opened the window for others.
-                self.wake_one(&mut state);
-                return Turn::Announce;
-            }
-            if self.watch.as_ref().is_some_and(|watch| watch.sends_away(slot)) {
-                self.wake_one(&mut state);
-                return Turn::Over;
-            }
-            self.look_for_cancel(&mut state);
-            let now = self.now();
-            let wait = match state.classes.next(now) {
-                Action::Read(lease) => {
-                    self.wake_one(&mut state);
-                    return Turn::Read(lease);
-                }
-                Action::WaitUntil(at) => Duration::from_nanos(at.saturating_sub(now)).min(NAP),
-                Action::Park => NAP,
-                Action::Done | Action::Stop => {
-                    self.room.notify_all();
-                    self.watch.as_ref().inspect(|watch| watch.over());
-                    return Turn::Over;
-                }
-            };
-            state.parked += 1;
-            // Woken when there is a lease; the time-out is for cancellation.
-            let woken = self.room.wait_timeout(state, wait);
-            state = woken.unwrap_or_else(PoisonError::into_inner).0;
-            state.parked -= 1;
-        }
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// Wakes one parked worker if there is a lease for it, and not as many are awake as can read
-    /// at one time; it will wake the next.
-    fn wake_one(&self, state: &mut State) {
-        // Whoever calls somebody may be busy with that for long.
-        let busy = match self.on_class {
-            Some(_) => state.classes.in_flight(),
-            None => state.working.saturating_sub(state.parked),
-        };
-        let may_read = busy < self.layout.arranged.slots();
-        if state.parked > 0 && may_read && state.classes.has_more(self.now()) {
-            self.room.notify_one();
-        }
-    }
-
-    fn take_back(&self, state: &mut State, ended: Ended) {
-        let Ended { lease, done, bytes, trouble } = ended;
-        state.tally.bytes += bytes;
-        let (outcome, error) = match trouble {
-            None => (Outcome::Complete, None),
-            Some(Trouble { error, outcome }) => (outcome, Some(error)),
-        };
-        match (state.classes.completed(&lease, done, outcome, self.now()), error) {
-            (Verdict::Continue, _) | (_, None) => {}
-            (Verdict::Retry, Some(_)) => state.tally.retries += 1,
-            (Verdict::FellBack, Some(error)) => {
-                if !state.fallbacks.iter().any(Fallback::is_direct_refused) {
-                    state.fallbacks.push(Opened::fell_back(&error));
-                }
-            }
-            (Verdict::Failed, Some(error)) => self.fail_locked(state, error),
-        }
-    }
-
-    fn look_for_cancel(&self, state: &mut State) {
-        if self.observer.is_cancelled() && state.failure.is_none() {
-            self.fail_locked(state, self.cancelled());
-        }
-    }
-
-    fn cancelled(&self) -> Error {
-        let (name, extent) = self.place_of_all();
-        Error::cancelled(Operation::Read, name).at(extent)
-    }
-
-    /// The first file, and what is read of it.
-    pub(super) fn place_of_all(&self) -> (&std::path::Path, Extent) {
-        let spans = self.layout.arranged.spans_of(0);
-        let offset = spans.first().map_or(0, |span| span.extent.offset());
-        let end = spans.last().map_or(0, |span| span.extent.end());
-        let name = self
-            .inputs
-            .first()
-            .map_or(std::path::Path::new("<plan>"), |input| input.source.name());
-        (name, Extent::between(offset, end))
-    }
-
-    fn fail_locked(&self, state: &mut State, error: Error) {
-        state.failure.get_or_insert(error);
-        state.classes.stop();
-        self.room.notify_all();
-        self.news.notify_all();
-    }
-
-    /// Ends the read with `error`, unless it has failed already.
-    pub(super) fn fail(&self, error: Error) {
-        self.fail_locked(&mut self.state(), error);
+    /// Takes back a lease of which so many pieces, and bytes, came.
+    pub(super) fn take_back(
+        &self,
+        lease: &Lease,
+        done: usize,
+        bytes: u64,
+        trouble: Option<Trouble>,
+    ) {
+        self.running.ended(bytes, trouble, |by_class, outcome, now| {
+            by_class.classes.completed(lease, done, outcome, now)
+        });
     }
 
     /// Ends the read, unless it is complete.
     pub(super) fn cancel(&self) {
-        let mut state = self.state();
-        if !state.classes.all_complete() {
-            let error = self.cancelled();
-            self.fail_locked(&mut state, error);
+        if !self.state().schedule.classes.all_complete() {
+            self.running.fail(self.running.cancelled());
         }
     }
 
@@ -257,31 +143,29 @@ impl Shared {
 
     fn check_complete(&self) {
         let mut state = self.state();
-        if state.checking {
+        if state.schedule.checking {
             return;
         }
-        state.checking = true;
-        while let Some(class) = state.classes.next_complete() {
+        state.schedule.checking = true;
+        while let Some(class) = state.schedule.classes.next_complete() {
             if state.failure.is_some() {
                 // Who knows what the file is now.
                 continue;
             }
             drop(state);
             let checked = self.check_class(class);
-            let elapsed = self.started.elapsed();
+            let elapsed = self.running.started.elapsed();
+            let failed = checked.map_err(|error| self.running.fail(error)).is_err();
             state = self.state();
-            match checked {
-                Ok(()) => {
-                    state.announced[class] = Some(elapsed);
-                    state.to_call.push_back(class);
-                    if state.waiting > 0 {
-                        self.news.notify_all();
-                    }
+            if !failed {
+                state.schedule.announced[class] = Some(elapsed);
+                state.schedule.to_call.push_back(class);
+                if state.schedule.waiting > 0 {
+                    self.running.news.notify_all();
                 }
-                Err(error) => self.fail_locked(&mut state, error),
             }
         }
-        state.checking = false;
+        state.schedule.checking = false;
     }
 
     /// Whether the files of a class are what they were.
@@ -305,18 +189,18 @@ impl Shared {
     fn call(&self) {
         let Some(on_class) = &self.on_class else { return };
         let mut state = self.state();
-        if state.calling {
+        if state.schedule.calling {
             return;
         }
-        state.calling = true;
-        while let Some(class) = state.to_call.pop_front() {
-            let elapsed = state.announced[class].unwrap_or_default();
+        state.schedule.calling = true;
+        while let Some(class) = state.schedule.to_call.pop_front() {
+            let elapsed = state.schedule.announced[class].unwrap_or_default();
             drop(state);
             let bytes = self.class_bytes(class, elapsed);
             (on_class.lock().unwrap_or_else(PoisonError::into_inner))(&bytes);
             state = self.state();
         }
-        state.calling = false;
+        state.schedule.calling = false;
     }
 
     pub(super) fn class_bytes(&self, class: usize, elapsed: Duration) -> ClassBytes<'_> {
@@ -345,24 +229,24 @@ impl Shared {
         let until = most.and_then(|most| Instant::now().checked_add(most));
         let mut state = self.state();
         loop {
-            if let Some(elapsed) = state.announced[class] {
+            if let Some(elapsed) = state.schedule.announced[class] {
                 return Ok(Some(elapsed));
             }
             if let Some(failure) = &state.failure {
                 return Err(failure.again());
             }
-            if state.working == 0 {
+            if state.schedule.working == 0 {
                 return Err(self.incomplete());
             }
             let left = until.map(|until| until.saturating_duration_since(Instant::now()));
             if left.is_some_and(|left| left.is_zero()) {
                 return Ok(None);
             }
-            state.waiting += 1;
+            state.schedule.waiting += 1;
             let nap = left.unwrap_or(Duration::from_secs(3600));
-            let woken = self.news.wait_timeout(state, nap);
+            let woken = self.running.news.wait_timeout(state, nap);
             state = woken.unwrap_or_else(PoisonError::into_inner).0;
-            state.waiting -= 1;
+            state.schedule.waiting -= 1;
         }
     }
 
@@ -371,13 +255,13 @@ impl Shared {
         let state = self.state();
         match &state.failure {
             Some(failure) => Some(failure.again()),
-            None => (state.working == 0).then(|| self.incomplete()),
+            None => (state.schedule.working == 0).then(|| self.incomplete()),
         }
     }
 
     /// A fault of ours; never hand over a buffer that is half filled.
     pub(super) fn incomplete(&self) -> Error {
-        let (name, extent) = self.place_of_all();
+        let (name, extent) = self.running.place();
         Error::new(Operation::Read, Reason::Io, name)
             .at(extent)
             .detail("not every byte was delivered")
@@ -385,54 +269,34 @@ impl Shared {
 
     /// When a class was announced, if it was.
     pub(super) fn announced(&self, class: usize) -> Option<Duration> {
-        self.state().announced[class]
+        self.state().schedule.announced[class]
     }
 
     /// Makes a class the next one to begin.
     pub(super) fn promote(&self, class: usize) -> bool {
         let mut state = self.state();
-        let moved = state.classes.promote(class);
-        self.wake_one(&mut state);
+        let moved = state.schedule.classes.promote(class);
+        self.running.wake_one_more(&mut state);
         moved
+    }
+
+    /// The workers that have begun.
+    pub(super) fn workers(&self) -> MutexGuard<'_, Vec<ThreadId>> {
+        self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// So many workers more.
     pub(super) fn join(&self, workers: usize) {
-        self.state().working += workers;
+        self.state().schedule.working += workers;
     }
 
     /// A worker less.
     pub(super) fn leave(&self) {
         let mut state = self.state();
-        state.working = state.working.saturating_sub(1);
-        if state.working == 0 {
-            self.news.notify_all();
+        state.schedule.working = state.schedule.working.saturating_sub(1);
+        if state.schedule.working == 0 {
+            self.running.news.notify_all();
         }
-    }
-
-    pub(super) fn count(&self, tally: Tally) {
-        self.state().tally.add(tally);
-    }
-
-    pub(super) fn fell_back(&self, what: Fallback) {
-        self.state().fallbacks.push(what);
-    }
-}
-
-/// What is left when all workers have ended.
-pub(super) struct Summary {
-    pub(super) failure: Option<Error>,
-    pub(super) announced: Vec<Option<Duration>>,
-    pub(super) max_skew: usize,
-    pub(super) tally: Tally,
-    pub(super) fallbacks: Vec<Fallback>,
-}
-
-impl From<State> for Summary {
-    fn from(state: State) -> Self {
-        let max_skew = state.classes.max_skew();
-        let State { failure, announced, tally, fallbacks, .. } = state;
-        Self { failure, announced, max_skew, tally, fallbacks }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 use std::path::Path;
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Instant;
 
@@ -16,17 +16,19 @@ use swath_plan::policy::{self, Engine, Facts, READ_SIZE};
 use swath_plan::schedule::Way;
 
 use crate::engine::crew::Watch;
+use crate::engine::running::Running;
 use crate::engine::{self, DropBehind};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::planned::{Planned, WINDOWS, facts, pages};
 use crate::prioritised::plan::ClassPlan;
-use crate::prioritised::reading::{lead, work};
-use crate::prioritised::shared::{Helpers, Input, Shared, State};
+use crate::prioritised::reading::work;
+use crate::prioritised::shared::{ByClass, Input, Shared};
 use crate::prioritised::views::Layout;
 use crate::report::Report;
 use crate::source::{Kind, Opened, Source};
+use crate::threads;
 
 /// Bytes of memory that a chunk takes in lists, more or less.
 const CHUNK_COST: u64 = 160;
@@ -94,24 +96,26 @@ pub(super) fn start(
             source.expect(Extent::between(0, len), workers as u64);
         }
     }
+    let running = Running::new(
+        ByClass::new(classes, &arranged, plan.on_class.is_some()),
+        opened.first().cloned(),
+        extents.first().copied().unwrap_or_default(),
+        observer,
+        crew.map(Watch::new),
+        options.io_priority,
+    );
     let inputs = opened.into_iter().zip(chosen.drop_behind);
     let inputs = inputs.map(|(source, drop_behind)| Input { source, drop_behind });
     let shared = Arc::new(Shared {
         inputs: inputs.collect(),
         memory: Leases::of_pages(memory),
         chunk_size: chosen.chunk_size,
-        io_priority: options.io_priority,
         growth: options.growth,
-        observer,
         on_class: plan.on_class,
         on_chunk,
-        started,
-        state: Mutex::new(State::new(classes, arranged.classes())),
         layout: Layout::new(plan.items, arranged),
-        room: Condvar::new(),
-        news: Condvar::new(),
-        watch: crew.map(Watch::new),
-        helpers: Helpers::default(),
+        running: running.since(started),
+        workers: Mutex::default(),
     });
     let threads = spawn(&shared, workers);
     let report =
@@ -281,16 +285,14 @@ fn spawn(shared: &Arc<Shared>, workers: usize) -> Vec<JoinHandle<()>> {
     }
     for slot in 0..workers {
         let own = Arc::clone(shared);
-        let thread = std::thread::Builder::new().name(format!("swath-class-{slot}"));
-        let work_on = move || if slot == 0 { lead(&own) } else { work(&own, slot) };
-        match thread.spawn(work_on) {
+        match threads::start_for_good(slot, Box::new(move || work(&own, slot))) {
             Ok(thread) => threads.push(thread),
             Err(error) => {
-                shared.fell_back(Fallback::not_started(slot, &error));
-                (slot + 1..workers).for_each(|_| shared.leave());
-                match threads.is_empty() {
-                    true => work(shared, 0),
-                    false => shared.leave(),
+                shared.running.fell_back(Fallback::not_started(slot, &error));
+                // This thread is the first worker, where there is no other.
+                (slot.max(1)..workers).for_each(|_| shared.leave());
+                if threads.is_empty() {
+                    work(shared, 0);
                 }
                 break;
             }

@@ -76,7 +76,7 @@ fn run(job: &Job<'_>, visit: &IntoMemory<'_>, decision: &Decision) -> Ring {
     let mut beside = || {
         if let Err(error) = ring::run(job, visit, slot, depth) {
             let why = error.to_string();
-            job.fell_back(Fallback::RingRefused { why, each: "read" });
+            job.running.fell_back(Fallback::RingRefused { why, each: "read" });
             // Relaxed: read on this thread.
             refused.store(true, Ordering::Relaxed);
             worker::run_slot(job, visit, slot, depth);

@@ -17,6 +17,7 @@ use crate::observe::Observer;
 use crate::options::ReadOptions;
 use crate::planned::{Planned, facts};
 use crate::source::Opened;
+use crate::threads;
 
 /// Blocks that may be ready or in flight, for each worker.
 const AHEAD: u64 = 3;
@@ -69,39 +70,39 @@ impl Ahead {
             pool: options.pool.clone(),
             room: planned.scratch_size(true),
         });
-        let mut threads = Vec::new();
+        let mut handles = Vec::new();
         for slot in 0..workers {
             let worker = Arc::clone(&shared);
-            let thread = std::thread::Builder::new().name(format!("swath-{slot}"));
-            match thread.spawn(move || {
+            let read_ahead = move || {
                 let _ended = Ended(&worker);
                 let work = |slot| worker::work(&worker.job, &*worker, slot);
                 match slot {
-                    0 => worker::with_crew(&worker.job, &work, slot),
+                    0 => worker::with_crew(&worker.job.running, &work, slot),
                     _ => work(slot),
                 }
-            }) {
-                Ok(thread) => threads.push(thread),
-                Err(_) if threads.is_empty() => return None,
+            };
+            match threads::start_for_good(slot, Box::new(read_ahead)) {
+                Ok(handle) => handles.push(handle),
+                Err(_) if handles.is_empty() => return None,
                 Err(_) => {
                     shared.blocks().running -= workers - slot;
                     break;
                 }
             }
         }
-        Some(Self { shared, threads })
+        Some(Self { shared, threads: handles })
     }
 
     /// Goes on with the panic of the caller's code that ended a worker, if one did.
     pub(super) fn resume_panic(&self) {
-        self.shared.job.resume_panic();
+        self.shared.job.running.resume_panic();
     }
 
     /// Waits for the block at `offset`, or for the reason why it will not come; `None` without one.
     pub(super) fn take(&self, offset: u64) -> Result<Option<Buffer>> {
         let shared = &self.shared;
         shared.job.release(offset);
-        let mut recorder = shared.job.observer.recorder(shared.job.source.name());
+        let mut recorder = shared.job.running.observer.recorder(shared.job.source.name());
         let mut blocks = shared.blocks();
         loop {
             if let Some(block) = blocks.ready.remove(&offset) {
@@ -109,7 +110,7 @@ impl Ahead {
                 return Ok(Some(block));
             }
             if blocks.running == 0 {
-                return shared.job.failure().map_or(Ok(None), Err);
+                return shared.job.running.failure().map_or(Ok(None), Err);
             }
             blocks = shared.arrived.wait(blocks).unwrap_or_else(PoisonError::into_inner);
         }
@@ -124,7 +125,7 @@ impl Ahead {
 
 impl Drop for Ahead {
     fn drop(&mut self) {
-        self.shared.job.stop();
+        self.shared.job.running.stop();
         for thread in self.threads.drain(..) {
             // A panic in a worker is kept, and goes on if its bytes are asked for.
             let _ = thread.join();

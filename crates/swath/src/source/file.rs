@@ -14,7 +14,16 @@ use swath_os::direct;
 use swath_os::file_system::{self, FileSystem};
 use swath_plan::policy::Storage;
 
-use super::Kind;
+/// How long a source is, and whether it can be read by position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// By position, this many bytes.
+    Sized(u64),
+    /// A regular file of the kernel's that makes its bytes when read, whatever length it says.
+    Made,
+    /// In order, until it ends.
+    Stream,
+}
 
 /// What `fstat(2)` says that changes when the content does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,19 +16,23 @@
 mod fetch;
 mod group;
 pub(crate) mod lengths;
+mod race;
 mod readers;
 mod steps;
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use swath_plan::checksums::Checksums;
 use swath_plan::mirror::Hedging as Budget;
 
+use super::copies::{Closed, Copies};
 use super::{Inner, Source};
-
+use crate::error::Result;
 use crate::profile::SharedDevice;
 
-pub(crate) use group::Group;
+use group::Group;
+
 pub(crate) use steps::{room_for, sum_in_steps};
 
 /// What each chunk of a copy is compared with before it is taken.
@@ -126,6 +130,16 @@ impl Mirrored {
     pub fn with_shared_device(mut self, shared: SharedDevice) -> Self {
         self.shared_device = shared;
         self
+    }
+}
+
+impl Closed for Mirrored {
+    fn name(&self) -> PathBuf {
+        self.copies.first().map_or_else(PathBuf::new, Source::name)
+    }
+
+    fn open(&self) -> Result<Box<dyn Copies>> {
+        Ok(Box::new(Group::open(self)?))
     }
 }
 

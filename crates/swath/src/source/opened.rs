@@ -13,22 +13,11 @@ use swath_plan::fallback::{DirectUse, Fallback};
 use swath_plan::policy::Hints;
 use swath_plan::words;
 
-use super::file::{self, Direct, Identity, Place};
-use super::mirrored::Group;
+use super::copies::Copies;
+use super::file::{self, Direct, Identity, Kind, Place};
 use super::{Inner, ReadAt, Source, SourceFacts, SourceTrouble};
 use crate::error::{Error, Operation, Reason, Result};
 use crate::report::Report;
-
-/// How long a source is, and whether it can be read by position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// By position, this many bytes.
-    Sized(u64),
-    /// A regular file of the kernel's that makes its bytes when read, whatever length it says.
-    Made,
-    /// In order, until it ends.
-    Stream,
-}
 
 /// See the [module](self).
 pub(crate) struct Opened {
@@ -40,7 +29,7 @@ pub(crate) struct Opened {
 enum Input {
     File { file: Arc<File>, before: Identity, direct: OnceLock<io::Result<Direct>> },
     Custom { source: Arc<dyn ReadAt>, before: SourceFacts },
-    Mirrored(Box<Group>),
+    Mirrored(Box<dyn Copies>),
 }
 
 impl Opened {
@@ -58,9 +47,9 @@ impl Opened {
             }
             Inner::Custom(source) => Self::of_custom(source)?,
             Inner::Mirrored(mirrored) => {
-                let (group, name) = Group::open(&mirrored)?;
-                let kind = Kind::Sized(group.len());
-                Self { name, kind, input: Input::Mirrored(Box::new(group)) }
+                let copies = mirrored.open()?;
+                let kind = Kind::Sized(copies.len());
+                Self { name: mirrored.name(), kind, input: Input::Mirrored(copies) }
             }
         };
         Ok(Arc::new(opened))
@@ -151,7 +140,7 @@ impl Opened {
     /// Its descriptors: of copies, those of all that have one.
     pub(crate) fn files(&self) -> Vec<&File> {
         match &self.input {
-            Input::Mirrored(group) => group.files().collect(),
+            Input::Mirrored(copies) => copies.files(),
             _ => self.file().into_iter().collect(),
         }
     }
@@ -159,22 +148,22 @@ impl Opened {
     /// How many copies are read side by side; 0 for a source that is no copy of anything.
     pub(crate) fn copies(&self) -> u64 {
         match &self.input {
-            Input::Mirrored(group) => group.active_count(),
+            Input::Mirrored(copies) => copies.active_count(),
             _ => 0,
         }
     }
 
     /// `extent` is about to be read by so many workers.
     pub(crate) fn expect(&self, extent: Extent, workers: u64) {
-        if let Input::Mirrored(group) = &self.input {
-            group.expect(extent, workers);
+        if let Input::Mirrored(copies) = &self.input {
+            copies.expect(extent, workers);
         }
     }
 
     /// Adds what is known about the copies.
     pub(crate) fn tell(&self, report: &mut Report) {
-        if let Input::Mirrored(group) = &self.input {
-            group.tell(report);
+        if let Input::Mirrored(copies) = &self.input {
+            copies.tell(report);
         }
     }
 
@@ -213,7 +202,7 @@ impl Opened {
         match &self.input {
             Input::File { file, before, .. } => file::place(file, before.device),
             Input::Custom { .. } => Place::FOREIGN,
-            Input::Mirrored(group) => group.place(),
+            Input::Mirrored(copies) => copies.place(),
         }
     }
 
@@ -248,7 +237,7 @@ impl Opened {
                 }
                 Ok(given)
             }
-            Input::Mirrored(group) => group.read_at(target, offset),
+            Input::Mirrored(copies) => copies.read_at(target, offset),
         }
     }
 
@@ -261,7 +250,7 @@ impl Opened {
         each: &mut dyn FnMut(&[u8], u64),
     ) -> io::Result<()> {
         match &self.input {
-            Input::Mirrored(group) => group.take_in_steps(chunk, room, each),
+            Input::Mirrored(copies) => copies.take_in_steps(chunk, room, each),
             // Nothing else is cut into chunks by what it is compared with.
             Input::File { .. } | Input::Custom { .. } => Err(io::ErrorKind::Unsupported.into()),
         }

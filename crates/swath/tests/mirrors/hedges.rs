@@ -19,7 +19,7 @@ fn a_read_that_stalls_is_overtaken_and_nobody_waits_for_it() {
     let copies = [
         Faults { stall: Some((30 * MIB as u64, stall)), ..Faults::default() },
         // So slow that the first one is preferred until it hangs.
-        Faults { delay: Duration::from_millis(5), ..Faults::default() },
+        Faults { delay: Duration::from_millis(25), ..Faults::default() },
     ];
     let copies: Vec<_> = (0..)
         .zip(copies)

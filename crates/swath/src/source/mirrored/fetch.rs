@@ -3,7 +3,6 @@
 use std::io;
 use std::sync::PoisonError;
 use std::sync::atomic::Ordering;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
 use swath_plan::checksums::CHUNK_SIZE;
@@ -13,7 +12,6 @@ use swath_plan::schedule::Nanos;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::group::{Group, Member, Shared};
-use super::readers::{Answer, Order, submit};
 use super::steps::{room_for, sum_in_steps};
 use super::{Checksums, Verify};
 use crate::source::{Growth, Opened, SourceTrouble};
@@ -21,7 +19,7 @@ use crate::source::{Growth, Opened, SourceTrouble};
 /// Bytes of one read where nothing else cuts them.
 const PIECE: u64 = 1 << 20;
 /// Waits are no longer than this: what they wait for may hang.
-const NAP: Duration = Duration::from_millis(50);
+pub(super) const NAP: Duration = Duration::from_millis(50);
 
 /// What is read of a copy at one time.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +38,7 @@ pub(super) struct Trouble {
 
 impl Group {
     /// Fills `target` from `offset` on; less only at the end of the file.
-    pub(crate) fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+    pub(super) fn read_from(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
         let end = offset.saturating_add(target.len() as u64).min(self.len);
         let mut at = offset;
         while at < end {
@@ -79,7 +77,7 @@ impl Group {
 
     /// Hands a chunk to `each` in steps that fit into `room`, from the first copy that has it: from the
     /// beginning again where one that was handed over turns out to be wrong.
-    pub(crate) fn take_in_steps(
+    pub(super) fn compare_in_steps(
         &self,
         chunk: Extent,
         room: &mut [u8],
@@ -158,60 +156,13 @@ impl Group {
             self.shared.put_bounce(bytes);
         }
     }
-
-    /// From one copy, and if that takes long from another one too.
-    fn race(&self, piece: Piece, target: &mut [u8]) -> io::Result<()> {
-        let shared = &self.shared;
-        let (mut request, mut troubles) = (shared.mirrors().begin(piece.chunk), Vec::new());
-        let (reply, answers) = mpsc::channel();
-        let len = target.len();
-        let order = |copy| {
-            let buffer = shared.take_bounce(len)?;
-            let (since, reply) = (shared.now(), reply.clone());
-            submit(shared, copy, Order { piece, buffer, since, reply });
-            io::Result::Ok(())
-        };
-        loop {
-            if !request.is_in_flight() {
-                match shared.next(&mut request) {
-                    Some(copy) => order(copy)?,
-                    None => return Err(shared.nobody(&troubles)),
-                }
-            }
-            let now = shared.now();
-            let step = shared.mirrors().next(&mut request, now);
-            let wait = match step {
-                Step::Read { copy, .. } => {
-                    order(copy)?;
-                    continue;
-                }
-                Step::Wait(until) => until.map_or(NAP, |at| nap(at, now)),
-                Step::Failed => NAP,
-            };
-            match answers.recv_timeout(wait) {
-                Ok(Answer { copy, buffer, ended }) => {
-                    let trouble = shared.judge(&mut request, copy, ended);
-                    if trouble.is_none() {
-                        target.copy_from_slice(&buffer);
-                    }
-                    shared.put_bounce(buffer);
-                    match trouble {
-                        None => return Ok(()),
-                        Some(trouble) => troubles.push((copy, trouble)),
-                    }
-                }
-                // `reply` is held here, so nobody can hang up.
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
-            }
-        }
-    }
 }
 
 const DIFFERS: &str = "its bytes are not those of most copies";
 
 impl Shared {
     /// The copy to read, waited for; none if there is none left. It counts as in flight.
-    fn next(&self, request: &mut Request) -> Option<usize> {
+    pub(super) fn next(&self, request: &mut Request) -> Option<usize> {
         let mut mirrors = self.mirrors();
         loop {
             let now = self.now();
@@ -348,7 +299,7 @@ impl Shared {
     }
 
     /// Tells how a read ended; what was wrong with it comes back.
-    fn judge(
+    pub(super) fn judge(
         &self,
         request: &mut Request,
         copy: usize,
@@ -389,7 +340,7 @@ impl Shared {
     }
 
     /// The error of a chunk that no copy has.
-    fn nobody(&self, troubles: &[(usize, io::Error)]) -> io::Error {
+    pub(super) fn nobody(&self, troubles: &[(usize, io::Error)]) -> io::Error {
         let all =
             |kind| !troubles.is_empty() && troubles.iter().all(|(_, it)| it.kind() == kind);
         let kind = match troubles.first() {
@@ -448,7 +399,7 @@ impl Drop for Landing<'_> {
     }
 }
 
-fn nap(until: Nanos, now: Nanos) -> Duration {
+pub(super) fn nap(until: Nanos, now: Nanos) -> Duration {
     Duration::from_nanos(until.saturating_sub(now)).min(NAP)
 }
 

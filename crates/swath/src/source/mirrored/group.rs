@@ -20,6 +20,7 @@ use super::{Mirrored, Verify};
 use crate::error::{Common, Error, Operation, Reason, Result};
 use crate::profile::SharedDevice;
 use crate::report::{MirrorReport, MirrorState, Report};
+use crate::source::copies::{Closed, Copies};
 use crate::source::file::Place;
 use crate::source::{Inner, Kind, Opened, Source};
 
@@ -45,7 +46,7 @@ pub(super) struct Shared {
     pub(super) verify: Verify,
     /// Copies that must have the same bytes.
     pub(super) quorum: usize,
-    pub(super) pools: Vec<Pool>,
+    pub(super) pools: Vec<Arc<Pool>>,
     pub(super) woken: Condvar,
     mirrors: Mutex<Mirrors>,
     /// Reads of copies that have not been told of.
@@ -65,7 +66,7 @@ pub(crate) struct Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        self.shared.pools.iter().for_each(Pool::close);
+        self.shared.pools.iter().for_each(|pool| pool.close());
     }
 }
 
@@ -75,8 +76,8 @@ impl Group {
     /// # Errors
     ///
     /// If no copy can be read, or nobody knows how long the file is.
-    pub(crate) fn open(mirrored: &Mirrored) -> Result<(Self, PathBuf)> {
-        let first = mirrored.copies.first().map_or_else(PathBuf::new, Source::name);
+    pub(crate) fn open(mirrored: &Mirrored) -> Result<Self> {
+        let first = mirrored.name();
         let invalid =
             |detail: &str| Error::new(Operation::Open, Reason::Invalid, &first).detail(detail);
         if mirrored.copies.is_empty() || mirrored.copies.len() > mirror::MOST {
@@ -119,7 +120,7 @@ impl Group {
         let hedging = mirrored.hedging.filter(|_| hedged).map(|hedging| hedging.0);
         let setup = Setup { copies, give_up_after: GIVE_UP_AFTER, hedging };
         let shared = Shared {
-            pools: members.iter().map(|_| Pool::default()).collect(),
+            pools: members.iter().map(|_| Arc::default()).collect(),
             members,
             verify: mirrored.verify.clone(),
             quorum,
@@ -129,44 +130,55 @@ impl Group {
             started: Instant::now(),
             bounce: Mutex::default(),
         };
-        Ok((Self { shared: Arc::new(shared), len, hedged, notes }, first))
-    }
-
-    pub(crate) fn len(&self) -> u64 {
-        self.len
-    }
-
-    /// A read by so many workers begins.
-    pub(crate) fn expect(&self, extent: Extent, workers: u64) {
-        self.shared.mirrors().expect(extent.len(), workers);
-    }
-
-    /// How many copies are read side by side.
-    pub(crate) fn active_count(&self) -> u64 {
-        self.shared.mirrors().active_count() as u64
-    }
-
-    /// The descriptors of all copies that have one; that of a copy that is read comes first.
-    pub(crate) fn files(&self) -> impl Iterator<Item = &File> {
-        let first = self.first();
-        let rest = (0..self.shared.members.len()).filter(move |&copy| Some(copy) != first);
-        let opened = |copy: usize| self.shared.members[copy].opened.as_deref();
-        first.into_iter().chain(rest).filter_map(move |copy| opened(copy)?.file())
-    }
-
-    /// Where the first copy that is read lives. The ring knows of no other copy.
-    pub(crate) fn place(&self) -> Place {
-        let opened = self.first().and_then(|copy| self.shared.members[copy].opened.as_ref());
-        opened.map_or(Place::FOREIGN, |opened| Place { ring: false, ..opened.place() })
+        Ok(Self { shared: Arc::new(shared), len, hedged, notes })
     }
 
     fn first(&self) -> Option<usize> {
         let mirrors = self.shared.mirrors();
         (0..self.shared.members.len()).find(|&copy| mirrors.is_active(copy))
     }
+}
 
-    /// Says what each copy did.
-    pub(crate) fn tell(&self, report: &mut Report) {
+impl Copies for Group {
+    fn len(&self) -> u64 {
+        self.len
+    }
+
+    fn expect(&self, extent: Extent, workers: u64) {
+        self.shared.mirrors().expect(extent.len(), workers);
+    }
+
+    fn active_count(&self) -> u64 {
+        self.shared.mirrors().active_count() as u64
+    }
+
+    fn files(&self) -> Vec<&File> {
+        let first = self.first();
+        let rest = (0..self.shared.members.len()).filter(move |&copy| Some(copy) != first);
+        let opened = |copy: usize| self.shared.members[copy].opened.as_deref();
+        first.into_iter().chain(rest).filter_map(move |copy| opened(copy)?.file()).collect()
+    }
+
+    fn place(&self) -> Place {
+        let opened = self.first().and_then(|copy| self.shared.members[copy].opened.as_ref());
+        // The ring knows of no other copy.
+        opened.map_or(Place::FOREIGN, |opened| Place { ring: false, ..opened.place() })
+    }
+
+    fn read_at(&self, target: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.read_from(target, offset)
+    }
+
+    fn take_in_steps(
+        &self,
+        chunk: Extent,
+        room: &mut [u8],
+        each: &mut dyn FnMut(&[u8], u64),
+    ) -> io::Result<()> {
+        self.compare_in_steps(chunk, room, each)
+    }
+
+    fn tell(&self, report: &mut Report) {
         report.fallbacks.extend(self.notes.iter().cloned());
         report.calls = self.shared.calls.swap(0, Ordering::Relaxed);
         let mirrors = self.shared.mirrors();

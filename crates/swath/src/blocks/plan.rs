@@ -1,0 +1,80 @@
+//! What all sources of a call are read by.
+
+use std::num::NonZeroU64;
+use std::sync::Arc;
+
+use swath_os::machine;
+use swath_plan::extent::Extent;
+
+use crate::blocks::Records;
+use crate::blocks::starting::Starts;
+use crate::error::Result;
+use crate::options::ReadOptions;
+use crate::records::Cut;
+use crate::source::Opened;
+use crate::timeline::Activity;
+
+/// Bytes between cuts unless told otherwise.
+pub(super) const BLOCK_SIZE: u64 = 1 << 20;
+
+/// What all sources are read by.
+#[derive(Debug)]
+pub(crate) struct Plan {
+    pub(crate) options: ReadOptions,
+    pub(crate) cut: Cut,
+    pub(super) starting_in: Option<Extent>,
+    pub(crate) block_size: NonZeroU64,
+    pub(crate) record_limit: u64,
+    pub(crate) memory: fn() -> u64,
+    pub(crate) words: Words,
+}
+
+/// How a verb says what it does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Words {
+    /// What stands in a timeline.
+    pub(crate) activity: Activity,
+    /// What to do where a map was asked for.
+    pub(crate) to_map: &'static str,
+}
+
+impl Words {
+    pub(crate) const RECORDS: Self =
+        Self { activity: Activity::Parse, to_map: "use `records_mapped`" };
+    pub(crate) const SCAN: Self =
+        Self { activity: Activity::Compute, to_map: "use `sum_mapped` or `count_mapped`" };
+}
+
+/// The numbers that a source begins with.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Start {
+    pub(crate) piece: u64,
+    pub(crate) block: u64,
+    pub(crate) source: usize,
+}
+
+impl Plan {
+    pub(super) fn of(records: &Records<'_>) -> Self {
+        let block_size = [records.block_size, records.options.wishes.chunk_size, BLOCK_SIZE];
+        let block_size = block_size.into_iter().find_map(NonZeroU64::new);
+        let block_size = block_size.unwrap_or(NonZeroU64::MIN);
+        let mut options = records.options.clone();
+        options.wishes.chunk_size = block_size.get();
+        Self {
+            options,
+            cut: records.cut,
+            starting_in: records.starting_in,
+            block_size,
+            record_limit: records.record_limit,
+            memory: || machine::memory_at_hand().unwrap_or(u64::MAX),
+            words: records.words,
+        }
+    }
+
+    /// The bytes to read of a source of `len` bytes.
+    pub(super) fn extent_of(&self, source: &Arc<Opened>, len: u64) -> Result<Extent> {
+        let whole = self.options.extent_of(source, len)?;
+        let Some(part) = self.starting_in else { return Ok(whole) };
+        Starts { source, options: &self.options, cut: self.cut, whole }.within(part)
+    }
+}

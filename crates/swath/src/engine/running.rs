@@ -1,0 +1,356 @@
+//! What the workers of one running read share: its leases behind one mutex, whoever hands them out.
+//!
+//! ```text
+//! worker, ring: next, turn → Schedule → a lease, a nap, or the end
+//! worker, ring: ended → Schedule → again, another way, or the failure that ends it
+//! ```
+
+use std::convert::Infallible;
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use swath_os::priority::{IoPriority, IoPriorityGuard, set_thread_io_priority};
+use swath_plan::extent::Extent;
+use swath_plan::fallback::Fallback;
+use swath_plan::schedule::{Action, Outcome, Verdict};
+
+use super::Trouble;
+use super::crew::Watch;
+use super::patience::NAP;
+use crate::error::{Error, Operation};
+use crate::failures::{Failures, Payload};
+use crate::observe::Observer;
+use crate::report::{Report, Tally};
+use crate::source::Opened;
+
+/// Hands out what is to be done, in an order of its own.
+pub(crate) trait Schedule {
+    /// What a worker gets at one time.
+    type Lease;
+
+    /// What `slot` does at `now`.
+    fn next(&mut self, slot: usize, now: u64) -> Action<Self::Lease>;
+
+    /// Hands out nothing any more.
+    fn stop(&mut self);
+
+    /// Cuts what comes into leases of so many bytes, where it is cut as it is handed out.
+    fn cut_by(&mut self, _: NonZeroU64) {}
+
+    /// Whether one more worker should be woken at `now`, of the `parked` ones that nobody else wakes.
+    fn wakes_one_more(&mut self, _parked: usize, _now: u64) -> bool {
+        false
+    }
+}
+
+/// One running read.
+pub(crate) struct Running<S> {
+    pub(crate) observer: Observer,
+    /// Who finds out how many workers it takes, where that is not known.
+    pub(crate) watch: Option<Watch>,
+    io_priority: Option<IoPriority>,
+    /// The first source, if there is one, and what is read of it.
+    first: Option<Arc<Opened>>,
+    extent: Extent,
+    state: Mutex<State<S>>,
+    /// Workers that have nothing to do now.
+    released: Condvar,
+    /// Callers that wait until something has come, or failed.
+    pub(crate) news: Condvar,
+    pub(crate) started: Instant,
+    /// Of the caller's code, by the offset or slot that it was called for.
+    panics: Failures<Infallible>,
+}
+
+/// What is known under the lock.
+pub(crate) struct State<S> {
+    pub(crate) schedule: S,
+    pub(crate) failure: Option<Error>,
+    tally: Tally,
+    fallbacks: Vec<Fallback>,
+    /// How many workers there are, if fewer than were meant.
+    workers: Option<u64>,
+    parked: usize,
+}
+
+/// What a slot does now.
+pub(crate) enum Turn<L> {
+    Work(L),
+    Later(Duration),
+    Over,
+}
+
+impl<S: Schedule> Running<S> {
+    /// A read of `extent` of the `first` source, and perhaps others, which hands out what `schedule` says.
+    pub(crate) fn new(
+        schedule: S,
+        first: Option<Arc<Opened>>,
+        extent: Extent,
+        observer: Observer,
+        watch: Option<Watch>,
+        io_priority: Option<IoPriority>,
+    ) -> Self {
+        let state = State {
+            schedule,
+            failure: None,
+            tally: Tally::default(),
+            fallbacks: Vec::new(),
+            workers: None,
+            parked: 0,
+        };
+        Self {
+            observer,
+            watch,
+            io_priority,
+            first,
+            extent,
+            state: Mutex::new(state),
+            released: Condvar::new(),
+            news: Condvar::new(),
+            started: Instant::now(),
+            panics: Failures::default(),
+        }
+    }
+
+    /// The same, counted from an instant before.
+    pub(crate) fn since(self, started: Instant) -> Self {
+        Self { started, ..self }
+    }
+
+    /// The first source, and what is read of it.
+    pub(crate) fn place(&self) -> (&Path, Extent) {
+        let name = self.first.as_ref().map_or(Path::new("<plan>"), |first| first.name());
+        (name, self.extent)
+    }
+
+    /// What `slot` does now, without waiting.
+    pub(crate) fn turn(&self, slot: usize) -> Turn<S::Lease> {
+        let mut state = self.state();
+        self.turn_locked(&mut state, slot).unwrap_or(Turn::Later(Duration::from_micros(100)))
+    }
+
+    /// The next lease of `slot`, waited for; `None` when there is none left for it.
+    pub(crate) fn next(&self, slot: usize) -> Option<S::Lease> {
+        if self.watch.as_ref().is_some_and(|watch| watch.sends_away(slot)) {
+            self.wake_one_more(&mut self.state());
+            return None;
+        }
+        let lease = self.wait_for_lease(slot);
+        if let (None, Some(watch)) = (&lease, &self.watch) {
+            watch.over();
+        }
+        lease
+    }
+
+    fn wait_for_lease(&self, slot: usize) -> Option<S::Lease> {
+        let size = self.watch.as_ref().and_then(Watch::request_size);
+        let mut state = self.state();
+        if let Some(size) = size {
+            state.schedule.cut_by(size);
+        }
+        loop {
+            let wait = match self.turn_locked(&mut state, slot) {
+                Some(Turn::Work(lease)) => {
+                    self.wake_one_more(&mut state);
+                    return Some(lease);
+                }
+                Some(Turn::Over) => {
+                    self.wake_all(&state);
+                    return None;
+                }
+                Some(Turn::Later(wait)) => wait,
+                None => NAP,
+            };
+            state.parked += 1;
+            // Woken by what is released, to be tried again, or fails; the time-out is for cancellation.
+            let woken = self.released.wait_timeout(state, wait);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+            state.parked -= 1;
+        }
+    }
+
+    /// `None` stands for "parked".
+    fn turn_locked(&self, state: &mut State<S>, slot: usize) -> Option<Turn<S::Lease>> {
+        if self.observer.is_cancelled() && state.failure.is_none() {
+            state.failure = Some(self.cancelled());
+            self.stop_locked(state);
+        }
+        let now = self.now();
+        Some(match state.schedule.next(slot, now) {
+            Action::Read(lease) => Turn::Work(lease),
+            Action::WaitUntil(at) => {
+                // In short naps, so that a cancelled read does not sleep on.
+                let nap = Duration::from_nanos(at.saturating_sub(now));
+                Turn::Later(nap.min(NAP))
+            }
+            Action::Park => return None,
+            Action::Done | Action::Stop => Turn::Over,
+        })
+    }
+
+    fn now(&self) -> u64 {
+        u64::try_from(self.started.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    }
+
+    /// The error of a read that somebody has ended.
+    pub(crate) fn cancelled(&self) -> Error {
+        let (name, extent) = self.place();
+        Error::cancelled(Operation::Read, name).at(extent)
+    }
+
+    /// Counts `bytes` that came, and `tell`s the schedule how their lease ended.
+    pub(crate) fn ended(
+        &self,
+        bytes: u64,
+        trouble: Option<Trouble>,
+        tell: impl FnOnce(&mut S, Outcome, u64) -> Verdict,
+    ) {
+        if bytes > 0 {
+            self.observer.delivered(bytes);
+        }
+        let (outcome, error) = match trouble {
+            None => (Outcome::Complete, None),
+            Some(Trouble { error, outcome }) => (outcome, Some(error)),
+        };
+        let mut state = self.state();
+        state.tally.bytes += bytes;
+        match (tell(&mut state.schedule, outcome, self.now()), error) {
+            (Verdict::Continue, _) | (_, None) => {}
+            (Verdict::Retry, Some(_)) => {
+                state.tally.retries += 1;
+                self.wake_all(&state);
+            }
+            (Verdict::FellBack, Some(error)) => {
+                if !state.fallbacks.iter().any(Fallback::is_direct_refused) {
+                    state.fallbacks.push(Opened::fell_back(&error));
+                }
+            }
+            (Verdict::Failed, Some(error)) => {
+                state.fail_at(error);
+                self.stop_locked(&mut state);
+            }
+        }
+    }
+
+    /// Ends it with `error`, unless it has failed already.
+    pub(crate) fn fail(&self, error: Error) {
+        let mut state = self.state();
+        state.failure.get_or_insert(error);
+        self.stop_locked(&mut state);
+    }
+
+    /// Ends it without an error of its own: a worker panicked, or nobody listens any more.
+    pub(crate) fn stop(&self) {
+        self.stop_locked(&mut self.state());
+    }
+
+    fn stop_locked(&self, state: &mut State<S>) {
+        state.schedule.stop();
+        self.wake_all(state);
+        self.news.notify_all();
+    }
+
+    /// Something has changed for who waits: all of them look again.
+    pub(crate) fn wake_all(&self, state: &State<S>) {
+        if state.parked > 0 {
+            self.released.notify_all();
+        }
+    }
+
+    /// Wakes one worker if the schedule says so; it will wake the next.
+    pub(crate) fn wake_one_more(&self, state: &mut State<S>) {
+        if state.parked > 0 && state.schedule.wakes_one_more(state.parked, self.now()) {
+            self.released.notify_one();
+        }
+    }
+
+    /// The caller's code panicked while this thread was at `number`: nobody is to wait for it.
+    pub(crate) fn panicked(&self, number: u64, panic: Payload) {
+        self.panics.panicked(number, panic);
+        self.stop();
+    }
+
+    /// The first panic of the caller's code, if there was one, and its number.
+    pub(crate) fn panic(&self) -> Option<(u64, Payload)> {
+        self.panics.panic()
+    }
+
+    /// Goes on with that panic, if there is one.
+    pub(crate) fn resume_panic(&self) {
+        self.panics.resume();
+    }
+
+    /// Makes this thread's reads as urgent as was asked for, until the guard is dropped; a refusal is
+    /// reported once, by whoever is told to `say` it.
+    pub(crate) fn set_io_priority(&self, say: bool) -> Option<IoPriorityGuard> {
+        let refused = match set_thread_io_priority(self.io_priority?) {
+            Ok(guard) => return Some(guard),
+            Err(error) => error,
+        };
+        if say {
+            self.fell_back(Fallback::PriorityNotSet { why: refused.to_string() });
+        }
+        None
+    }
+
+    pub(crate) fn fell_back(&self, what: Fallback) {
+        self.state().fallbacks.push(what);
+    }
+
+    /// Says how many workers there are, where not all could be started.
+    pub(crate) fn has_workers(&self, count: usize) {
+        self.state().workers = Some(count as u64);
+    }
+
+    /// Adds what one worker counted.
+    pub(crate) fn count(&self, tally: Tally) {
+        self.state().tally.add(tally);
+    }
+
+    /// Whether it has failed, so that nothing is tried again.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.panics.any() || self.state().failure.is_some()
+    }
+
+    /// The first failure, taken out.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.state().failure.take()
+    }
+
+    /// Says in a report what has been counted so far, and what was done instead of what was meant.
+    pub(crate) fn tell(&self, report: &mut Report) {
+        let (tally, workers, mut fallbacks) = {
+            let state = self.state();
+            (state.tally, state.workers, state.fallbacks.clone())
+        };
+        if let Some(watch) = &self.watch {
+            watch.tell(report);
+            fallbacks.extend(watch.refused());
+        }
+        if let Some(workers) = workers {
+            let missing = report.workers.saturating_sub(workers);
+            report.queue_depth = report.queue_depth.saturating_sub(missing);
+            report.workers = workers;
+        }
+        report.fill_in(tally, fallbacks);
+    }
+
+    pub(crate) fn state(&self) -> MutexGuard<'_, State<S>> {
+        // Changes under the lock are complete before anything can panic.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<S> State<S> {
+    /// Keeps the failure that is first in file order, of those of one source that come.
+    fn fail_at(&mut self, error: Error) {
+        let offset = |error: &Error| error.extent().map_or(0, Extent::offset);
+        let comes_before =
+            |first: &Error| first.path() == error.path() && offset(&error) < offset(first);
+        if self.failure.as_ref().is_none_or(comes_before) {
+            self.failure = Some(error);
+        }
+    }
+}
