@@ -1,6 +1,8 @@
 //! The bytes of the serial reader, for every choice.
 
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use swath::ingest::{Arena, Failures, FileOrder, Files, IngestOptions, Ingested, OpenedBy};
 use swath::{Error, ReadOptions};
@@ -47,6 +49,36 @@ fn every_choice_gives_the_bytes_of_the_serial_reader() {
         let options = IngestOptions::new().with_order(order);
         let ingested = options.ingest(Files::paths(&paths)).expect("read");
         assert_same(&ingested, &paths, &format!("{order:?}"));
+    }
+}
+
+#[test]
+fn progress_counts_each_byte_once_however_it_comes() {
+    let folder = folder();
+    println!("seed 17");
+    let paths = plant(folder.path(), 17, 200);
+    let len = |path: &PathBuf| path.metadata().expect("it is there").len();
+    let total: u64 = paths.iter().map(len).sum();
+    for workers in [1, 2, 4] {
+        for opened_by in [OpenedBy::Auto, OpenedBy::Worker, OpenedBy::Ring] {
+            for part_size in [0, 65_536] {
+                let most = Arc::new(AtomicU64::new(0));
+                let seen = Arc::clone(&most);
+                let read = ReadOptions::new().with_workers(workers);
+                let read = read.with_progress(move |progress| {
+                    seen.fetch_max(progress.bytes, Ordering::Relaxed);
+                });
+                let options = IngestOptions::new().with_read(read).with_opened_by(opened_by);
+                let options = options.with_part_size(part_size);
+                let what = format!("{workers} workers, {opened_by:?}, parts of {part_size}");
+                // Some of these files are so young that they are looked at again.
+                options.ingest(paths.clone()).expect("read");
+                assert_eq!(most.load(Ordering::Relaxed), total, "{what}");
+                most.store(0, Ordering::Relaxed);
+                options.stream(paths.clone(), |_| swath::Result::Ok(())).expect("read");
+                assert_eq!(most.load(Ordering::Relaxed), total, "{what}, in a stream");
+            }
+        }
     }
 }
 
