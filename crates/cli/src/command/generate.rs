@@ -18,7 +18,7 @@ use self::tree::Tree;
 use super::{Command, Outcome};
 use crate::args::{Files, TimelineArgs, parse_size};
 use crate::failure::Refused;
-use crate::output::{print, print_json, wrote};
+use crate::output::{tell, wrote};
 use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
 
 /// `swath gen`
@@ -255,30 +255,26 @@ fn report(
     sum: Option<u64>,
 ) -> Result<Outcome> {
     let speed = bytes_per_s(bytes, elapsed);
-    if args.json {
-        let json = object! {
-            #[serde(flatten)]
-            path: PathJson::from(&args.output),
-            bytes,
-            lines,
-            #[serde(flatten)]
-            sum: sum.map(|sum| object! { sum }),
-            seed: args.seed,
-            elapsed_s: elapsed.as_secs_f64(),
-            bytes_per_s: speed,
-        };
-        wrote(&args.output, print_json(&json))?;
-    } else {
-        let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
-        let text = format!(
-            "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
-            args.output.display(),
-            size_text(bytes),
-            time_text(elapsed),
-            speed / 1e9
-        );
-        wrote(&args.output, print(text))?;
-    }
+    let json = object! {
+        #[serde(flatten)]
+        path: PathJson::from(&args.output),
+        bytes,
+        lines,
+        #[serde(flatten)]
+        sum: sum.map(|sum| object! { sum }),
+        seed: args.seed,
+        elapsed_s: elapsed.as_secs_f64(),
+        bytes_per_s: speed,
+    };
+    let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
+    let text = format!(
+        "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
+        args.output.display(),
+        size_text(bytes),
+        time_text(elapsed),
+        speed / 1e9
+    );
+    wrote(&args.output, tell(args.json, &json, text))?;
     Ok(Outcome::Done)
 }
 

@@ -12,7 +12,7 @@ use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, details, headline, object};
+use crate::report::{PathJson, details, headline, object, report_json};
 
 /// `swath scan`
 #[derive(Debug, Args)]
@@ -70,7 +70,7 @@ fn show(args: &Scan, input: &Input, scanned: &Scanned<u64>) -> Result<()> {
             path: PathJson::from(input.label()),
             newlines: scanned.value,
             #[serde(flatten)]
-            report: ReportJson::from(&scanned.report),
+            report: report_json(&scanned.report),
         });
     }
     let mut text = line(&scanned.value.to_string(), input.label());

@@ -17,7 +17,7 @@ use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline};
+use crate::report::{PathJson, bytes_per_s, details, headline, object, report_json};
 
 /// `swath sum`
 #[derive(Debug, Args)]
@@ -96,42 +96,6 @@ impl Command for Sum {
     }
 }
 
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    #[serde(flatten)]
-    value: Value,
-    #[serde(flatten)]
-    figures: Figures,
-}
-
-/// What is known about how it went.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Figures {
-    Report(Box<ReportJson>),
-    /// Hashes that go on from block to block are read ahead of: that has no report.
-    Reader {
-        bytes: u64,
-        elapsed_s: f64,
-        bytes_per_s: f64,
-    },
-}
-
-impl Figures {
-    fn of(summed: &Summed) -> Self {
-        match &summed.report {
-            Some(report) => Self::Report(Box::new(report.into())),
-            None => Self::Reader {
-                bytes: summed.bytes,
-                elapsed_s: summed.elapsed.as_secs_f64(),
-                bytes_per_s: bytes_per_s(summed.bytes, summed.elapsed),
-            },
-        }
-    }
-}
-
 /// What was computed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -169,10 +133,22 @@ impl Summed {
 
 fn show(args: &Sum, input: &Input, summed: &Summed) -> Result<()> {
     if args.json {
-        return print_json(&Json {
-            path: input.label().into(),
-            value: summed.value.clone(),
-            figures: Figures::of(summed),
+        let report = summed.report.as_ref();
+        // Hashes that go on from block to block are read ahead of: that has no report.
+        let reader = object! {
+            bytes: summed.bytes,
+            elapsed_s: summed.elapsed.as_secs_f64(),
+            bytes_per_s: bytes_per_s(summed.bytes, summed.elapsed),
+        };
+        return print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(input.label()),
+            #[serde(flatten)]
+            value: &summed.value,
+            #[serde(flatten)]
+            reader: report.is_none().then_some(reader),
+            #[serde(flatten)]
+            report: report.map(report_json),
         });
     }
     let mut text = line(&summed.value.text(), input.label());

@@ -16,7 +16,7 @@ use crate::args::OutputArgs;
 use crate::door::{is_folder, is_special};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{complain, print, print_json, unbuffered, wrote};
+use crate::output::{complain, tell, unbuffered, wrote};
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,8 +104,7 @@ impl Target {
                 let _ = writeln!(io::stderr(), "{}", serde_json::to_string(json)?);
             }
             (Self::Stdout, false) => {}
-            (Self::Path(path), true) => wrote(path, print_json(json))?,
-            (Self::Path(path), false) => wrote(path, print(text))?,
+            (Self::Path(path), is_json) => wrote(path, tell(is_json, json, text))?,
         }
         Ok(())
     }
