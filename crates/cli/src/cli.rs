@@ -233,19 +233,24 @@ mod tests {
             let words: Vec<&str> = ["swath"].into_iter().chain(line.split(' ')).collect();
             let plain = Cli::try_parse_from(&words).expect(line);
             assert!(
-                plain.verb.command().timeline().is_some_and(|args| args.handle().is_none()),
+                plain
+                    .verb
+                    .command()
+                    .timeline()
+                    .is_some_and(|it| it.timeline.handle().is_none()),
                 "{line}"
             );
             let flag = words.iter().chain(&["--timeline", "t"]);
             let (cli, word) = Cli::parsed(flag.map(OsString::from)).expect(line);
             assert_eq!(word, words[1]);
             let command = cli.verb.command();
-            let mut files = command.files().into_inner();
+            let files = command.timeline().expect(line);
+            let args = files.timeline;
+            let mut files = files.into_inner();
             files.sort_unstable();
             let expected = ["a", "b", "c"].map(Path::new);
             assert_eq!(files, expected[..files.len()], "{line}");
             assert!(files.len() > 1 || line.ends_with("-o a"), "{line}: {files:?}");
-            let args = command.timeline().expect(line);
             args.handle().expect(line).recorder("a").lap(swath::timeline::Activity::Read, 0, 1);
             assert_eq!(args.clone().handle().map(|it| it.spans().len()), Some(1), "{line}");
         }

@@ -12,7 +12,7 @@ pub(crate) use args::Convert;
 use self::format::Format;
 use self::size::Size;
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs};
+use crate::args::Files;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
 use crate::progress::Bar;
@@ -64,12 +64,8 @@ impl Command for Convert {
         report(self, from, to, done, read, write)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.output.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().path(&self.input).path(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.output.timeline).path(&self.input).path(&self.to))
     }
 }
 

@@ -102,12 +102,8 @@ impl Command for Cp {
         Ok(Outcome::Done)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.from).input(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.timeline).input(&self.from).input(&self.to))
     }
 }
 

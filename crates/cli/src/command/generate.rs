@@ -172,20 +172,13 @@ impl Command for Gen {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        match &self.what {
-            What::Mtx(graph) | What::Edges(graph) => Some(&graph.timeline),
-            What::Options(contracts) => Some(&contracts.timeline),
-            _ => None,
-        }
-    }
-
-    fn files(&self) -> Files<'_> {
-        match &self.what {
-            What::Mtx(graph) | What::Edges(graph) => Files::default().path(&graph.made.output),
-            What::Options(contracts) => Files::default().path(&contracts.made.output),
-            _ => Files::default(),
-        }
+    fn timeline(&self) -> Option<Files<'_>> {
+        let (timeline, made) = match &self.what {
+            What::Mtx(graph) | What::Edges(graph) => (&graph.timeline, &graph.made),
+            What::Options(contracts) => (&contracts.timeline, &contracts.made),
+            _ => return None,
+        };
+        Some(Files::beside(timeline).path(&made.output))
     }
 }
 

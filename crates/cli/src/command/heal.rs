@@ -85,12 +85,12 @@ impl Command for Heal {
         Ok(if all_good || !self.dry_run { Outcome::Done } else { Outcome::Differs })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().paths(&self.paths).against(Some(&self.verify_against))
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(
+            Files::beside(&self.timeline)
+                .paths(&self.paths)
+                .against(Some(&self.verify_against)),
+        )
     }
 }
 

@@ -64,12 +64,13 @@ impl Command for Manifest {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.path).paths(&self.output).paths(&self.check)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(
+            Files::beside(&self.timeline)
+                .input(&self.path)
+                .paths(&self.output)
+                .paths(&self.check),
+        )
     }
 }
 

@@ -109,12 +109,8 @@ impl Command for Mirror {
         Ok(Outcome::Done)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().path(&self.path).paths(&self.manifest)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.timeline).path(&self.path).paths(&self.manifest))
     }
 }
 

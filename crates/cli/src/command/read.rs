@@ -16,7 +16,7 @@ use swath_study::stats;
 
 use self::classes::{ClassArgs, Cut};
 use super::{Command, Outcome};
-use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input};
+use crate::args::{CopiesArgs, Files, ReadArgs, input};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
@@ -72,12 +72,8 @@ impl Command for Read {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.how.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.path).copies(&self.copies)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.how.timeline).input(&self.path).copies(&self.copies))
     }
 }
 

@@ -7,7 +7,7 @@ use swath::{Report, Scanned};
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
 use super::{Command, Outcome};
-use crate::args::{Files, ReadArgs, TimelineArgs, input};
+use crate::args::{Files, ReadArgs, input};
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
@@ -54,12 +54,8 @@ impl Command for Scan {
         Ok(outcome)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.how.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().inputs(&self.paths)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.how.timeline).inputs(&self.paths))
     }
 }
 

@@ -24,7 +24,7 @@ use self::compare::Compare;
 use self::fib::Fib;
 use self::report::Report;
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs};
+use crate::args::Files;
 use crate::demo::choose_folder;
 use crate::failure::Refused;
 use crate::output::{complain, tell, wrote};
@@ -190,12 +190,8 @@ impl Command for Study {
         Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
+    fn timeline(&self) -> Option<Files<'_>> {
         self.with.as_ref()?.command().timeline()
-    }
-
-    fn files(&self) -> Files<'_> {
-        self.with.as_ref().map_or_else(Files::default, |with| with.command().files())
     }
 }
 

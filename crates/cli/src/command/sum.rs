@@ -11,7 +11,7 @@ use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
 use super::{Command, Outcome};
-use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input, words};
+use crate::args::{CopiesArgs, Files, ReadArgs, input, words};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
@@ -87,12 +87,8 @@ impl Command for Sum {
         })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.how.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().inputs(&self.paths).copies(&self.copies)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.how.timeline).inputs(&self.paths).copies(&self.copies))
     }
 }
 

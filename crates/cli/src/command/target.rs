@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::OutputOptions;
 use swath::append::{Ordered, OrderedOptions};
+use swath::{OutputOptions, ReadOptions, Source};
 
-use crate::args::OutputArgs;
+use crate::args::{OutputArgs, ProfileArgs};
 use crate::door::{is_folder, is_special};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, tell, unbuffered, wrote};
+use crate::profile::Profiles;
+use crate::progress::Bar;
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,6 +82,20 @@ impl Target {
             }
             _ => error.into(),
         })
+    }
+
+    /// Has a verb write it from `from`, by what was measured of that, with a bar.
+    pub(super) fn filled<R>(
+        &self,
+        args: &OutputArgs,
+        profile: ProfileArgs,
+        from: &Input,
+        verb: impl FnOnce(ReadOptions, Source, Ordered) -> Result<R>,
+    ) -> Result<R> {
+        let read = Profiles::new(profile).apply(args.read_options(), from);
+        let (read, _bar) = Bar::attach(read, !args.json);
+        let output = self.begin(args, from)?;
+        verb(read, from.source()?, output)
     }
 
     /// What results call it.
