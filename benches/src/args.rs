@@ -1,7 +1,7 @@
 //! Words of the command line.
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args as Flags, Parser, Subcommand, ValueEnum};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use swath_study::stats::MIN_ROUNDS;
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     pub(crate) machine: Option<String>,
 
     #[command(subcommand)]
-    pub(crate) hidden: Option<Hidden>,
+    pub(crate) other: Option<Other>,
 }
 
 impl Args {
@@ -57,9 +57,36 @@ fn rounds() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(MIN_ROUNDS as u64..)
 }
 
-/// What this program starts itself for.
+/// Times two builds of the command beside each other; exit status 1 if the second is slower.
+#[derive(Debug, Flags)]
+pub(crate) struct BeforeAfter {
+    /// The build to compare with.
+    pub(crate) before: PathBuf,
+
+    /// The build that may be slower.
+    pub(crate) after: PathBuf,
+
+    /// A folder on the disk to measure; inputs of 3.5 GB are made in it and removed.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: PathBuf,
+
+    /// The folder to write: raw.csv and summary.md.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: PathBuf,
+
+    /// Timed rounds of every case.
+    #[arg(long, value_name = "N", default_value_t = 9)]
+    pub(crate) rounds: usize,
+
+    /// Only cases whose name has this word.
+    #[arg(long, value_name = "WORD")]
+    pub(crate) only: Option<String>,
+}
+
+/// What is done instead; all but the first is what this program starts itself for.
 #[derive(Debug, Subcommand)]
-pub(crate) enum Hidden {
+pub(crate) enum Other {
+    BeforeAfter(BeforeAfter),
     /// Has a program of Python's take turns, which says on its standard input who takes part.
     #[command(hide = true)]
     Python {

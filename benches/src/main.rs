@@ -11,6 +11,7 @@
 //! stand in it beside the others.
 
 mod args;
+mod before_after;
 mod bench;
 mod case;
 mod cases;
@@ -19,7 +20,7 @@ mod contestants;
 mod python;
 mod record;
 
-use crate::args::{Args, Hidden};
+use crate::args::{Args, Other};
 use crate::bench::Bench;
 use crate::case::Outcome;
 use crate::contestants::consumer;
@@ -30,16 +31,17 @@ use std::time::Instant;
 
 fn main() -> Result<()> {
     let args = Args::parse();
-    match &args.hidden {
-        Some(Hidden::MeasureMemory { what, path, workers }) => {
+    match &args.other {
+        Some(Other::BeforeAfter(wish)) => before_after::record(wish),
+        Some(Other::MeasureMemory { what, path, workers }) => {
             consumer::measure(*what, path, *workers)
         }
-        Some(Hidden::MeasureProgram { output, words }) => child::measure(output, words),
-        Some(Hidden::ReadFiles { reader, folder }) => consumer::read_files(*reader, folder),
-        Some(Hidden::Compress { format, path, output, workers }) => {
+        Some(Other::MeasureProgram { output, words }) => child::measure(output, words),
+        Some(Other::ReadFiles { reader, folder }) => consumer::read_files(*reader, folder),
+        Some(Other::Compress { format, path, output, workers }) => {
             contestants::compress::compress(format, path, output, *workers)
         }
-        Some(Hidden::Python { out, rounds }) => python::record(out, *rounds),
+        Some(Other::Python { out, rounds }) => python::record(out, *rounds),
         None => record_all(&args),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
     let profile = String::from("dev");
     install_c::run(workspace, &Wish { prefix: prefix.clone(), profile, link: true })?;
     let bench = Bench { workspace, prefix, folder };
-    if !bench.has("cc") || !bench.has("pkg-config") {
+    if !workspace.has("cc") || !workspace.has("pkg-config") {
         return skips::note(workspace, "c-compiler", "no `cc`, or no `pkg-config`");
     }
     bench.every_function()?;
@@ -56,10 +56,6 @@ pub(crate) fn check(workspace: &Workspace) -> Result<()> {
 }
 
 impl Bench<'_> {
-    fn has(&self, program: &str) -> bool {
-        run_quietly(self.workspace.command(program).arg("--version")).is_ok()
-    }
-
     fn root(&self, path: &str) -> PathBuf {
         self.workspace.root().join(path)
     }
@@ -76,7 +72,7 @@ impl Bench<'_> {
         if !untested.is_empty() {
             bail!("no test in crates/capi/tests/c calls {untested:?}");
         }
-        if !self.has("nm") {
+        if !self.workspace.has("nm") {
             return skips::note(self.workspace, "nm", "not installed");
         }
         let library = self.prefix.join("lib/libswath.so.0");
@@ -99,7 +95,7 @@ impl Bench<'_> {
         let plus =
             [("c++", "c++17", "c++"), ("g++", "c++17", "c++"), ("clang++", "c++17", "c++")];
         for (compiler, standard, language) in compilers.into_iter().chain(plus) {
-            if !self.has(compiler) {
+            if !self.workspace.has(compiler) {
                 skips::note(self.workspace, compiler, "not installed")?;
                 continue;
             }
@@ -115,7 +111,7 @@ impl Bench<'_> {
 
     /// The sources of the tests.
     fn tests(&self) -> Result<Vec<PathBuf>> {
-        sources(&self.root("crates/capi/tests/c"))
+        self.workspace.sources("crates/capi/tests/c", "c")
     }
 
     /// What `pkg-config` says of the library.
@@ -175,7 +171,7 @@ impl Bench<'_> {
     /// its back. It answers those calls with `ENOSYS`, and the library falls back to threads; so it
     /// does for `cachestat`, with a warning of valgrind's that cannot be turned off.
     fn under_valgrind(&self, tests: &[PathBuf]) -> Result<()> {
-        if !self.has("valgrind") {
+        if !self.workspace.has("valgrind") {
             return skips::note(self.workspace, "valgrind", "not installed");
         }
         for test in tests {
@@ -202,7 +198,7 @@ impl Bench<'_> {
 
     /// A project that knows no more than `find_package(Swath)`.
     fn by_cmake(&self) -> Result<()> {
-        if !self.has("cmake") {
+        if !self.workspace.has("cmake") {
             return skips::note(self.workspace, "cmake", "not installed");
         }
         let build = self.folder.join("cmake");
@@ -241,7 +237,7 @@ impl Bench<'_> {
     }
 
     fn examples(&self) -> Result<()> {
-        for source in sources(&self.root("examples/c"))? {
+        for source in self.workspace.sources("examples/c", "c")? {
             let program = self.compile(&source, "examples", &["-fopenmp"])?;
             println!("example {}", source.display());
             self.run(&program, |command| command)?;
@@ -268,22 +264,6 @@ fn calls(text: &str, name: &str) -> bool {
     })
 }
 
-/// The C files of a folder, by name.
-fn sources(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).with_context(|| format!("no {}", folder.display()))? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|it| it == "c") {
-            found.push(path);
-        }
-    }
-    if found.is_empty() {
-        bail!("no C file in {}", folder.display());
-    }
-    found.sort();
-    Ok(found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -304,9 +284,9 @@ mod tests {
 
     #[test]
     fn a_folder_without_c_files_is_told_and_not_passed_over() {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-        assert!(sources(root).is_err());
-        let tests = sources(&root.join("../crates/capi/tests/c")).expect("tests are there");
+        let workspace = Workspace::find().expect("this is one");
+        assert!(workspace.sources("xtask", "c").is_err());
+        let tests = workspace.sources("crates/capi/tests/c", "c").expect("tests are there");
         assert!(tests.iter().all(|it| it.extension().is_some_and(|it| it == "c")));
     }
 }

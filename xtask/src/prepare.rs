@@ -15,46 +15,31 @@ const REQUIREMENTS: &str = "xtask/requirements.txt";
 
 /// Makes ready what can be made ready; the rest is noted as skipped.
 pub(crate) fn run_all(workspace: &Workspace) -> Result<()> {
-    if let Err(error) = ripgrep(workspace) {
+    if let Err(error) = need(workspace, &["rg"], "ripgrep") {
         skips::note(workspace, "ripgrep", &format!("{error:#}"))?;
     }
     if let Err(error) = python(workspace) {
         skips::note(workspace, "numpy", &format!("{error:#}"))?;
     }
-    if let Err(error) = chromium(workspace) {
+    // Opens the study's page in the tests.
+    let browsers = ["chromium", "chromium-browser", "google-chrome"];
+    if let Err(error) = need(workspace, &browsers, "chromium") {
         skips::note(workspace, "chromium", &format!("{error:#}"))?;
     }
     // The step `c` says what it lacks.
     for program in ["valgrind", "cmake", "pkg-config"] {
-        let _ = program_of_package(workspace, program);
+        let _ = need(workspace, &[program], program);
     }
     Ok(())
 }
 
-/// Installs the package of a program that has its name.
-fn program_of_package(workspace: &Workspace, program: &str) -> Result<()> {
-    if run_quietly(workspace.command(program).arg("--version")).is_ok() {
+/// Installs a package if none of `programs` is there; then the first of them must be.
+fn need(workspace: &Workspace, programs: &[&str], package: &str) -> Result<()> {
+    if programs.iter().any(|program| workspace.has(program)) {
         return Ok(());
     }
-    install(workspace, program)
-}
-
-fn ripgrep(workspace: &Workspace) -> Result<()> {
-    if run_quietly(workspace.command("rg").arg("--version")).is_ok() {
-        return Ok(());
-    }
-    install(workspace, "ripgrep")?;
-    run_quietly(workspace.command("rg").arg("--version"))
-}
-
-/// Opens the study's page in the tests.
-fn chromium(workspace: &Workspace) -> Result<()> {
-    let names = ["chromium", "chromium-browser", "google-chrome"];
-    if names.iter().any(|name| run_quietly(workspace.command(*name).arg("--version")).is_ok()) {
-        return Ok(());
-    }
-    install(workspace, "chromium")?;
-    run_quietly(workspace.command("chromium").arg("--version"))
+    install(workspace, package)?;
+    run_quietly(workspace.command(programs[0]).arg("--version"))
 }
 
 /// A venv made from today's requirements; an older one is made anew.

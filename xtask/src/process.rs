@@ -16,14 +16,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
 
 /// Runs `command` without output; an error ends with the last line that it wrote to stderr.
 pub(crate) fn run_quietly(command: &mut Command) -> Result<()> {
-    let line = shown(command);
-    let output = command.output().with_context(|| format!("cannot start `{line}`"))?;
-    if !output.status.success() {
-        let said = String::from_utf8_lossy(&output.stderr);
-        let last = last_line(&said).unwrap_or("no message");
-        bail!("`{line}` failed: {last}");
-    }
-    Ok(())
+    output(command).map(drop)
 }
 
 /// Runs `command` and returns what it wrote to stdout; else as [`run_quietly`].

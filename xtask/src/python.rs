@@ -2,10 +2,9 @@
 //! a debug build, then asked by its tests.
 
 use std::env;
-use std::fs;
 use std::process::Command;
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 
 use crate::workspace::Workspace;
 use crate::{process, skips};
@@ -24,16 +23,7 @@ pub(crate) fn run(workspace: &Workspace) -> Result<()> {
 }
 
 fn examples(workspace: &Workspace) -> Result<()> {
-    let folder = workspace.root().join("python/examples");
-    let mut found = Vec::new();
-    for entry in
-        fs::read_dir(&folder).with_context(|| format!("cannot list {}", folder.display()))?
-    {
-        found.push(entry?.path());
-    }
-    found.sort();
-    ensure!(!found.is_empty(), "there is no example in {}", folder.display());
-    for example in found {
+    for example in workspace.sources("python/examples", "py")? {
         println!("example {}", example.display());
         process::run(python(workspace)?.arg(example))?;
     }

@@ -7,7 +7,9 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
+
+use crate::process;
 
 /// Names the Python interpreter that has what `xtask/requirements.txt` lists.
 const PYTHON_VARIABLE: &str = "SWATH_VENV_PYTHON";
@@ -90,5 +92,27 @@ impl Workspace {
             command.env_remove(PYTHON_VARIABLE);
         }
         command
+    }
+
+    /// Whether a program can be started.
+    pub(crate) fn has(&self, program: &str) -> bool {
+        process::run_quietly(self.command(program).arg("--version")).is_ok()
+    }
+
+    /// Returns the files of `folder` whose names end in `extension`, in order; there is one at least.
+    pub(crate) fn sources(&self, folder: &str, extension: &str) -> Result<Vec<PathBuf>> {
+        let folder = self.root.join(folder);
+        let mut found = Vec::new();
+        for entry in
+            std::fs::read_dir(&folder).with_context(|| format!("no {}", folder.display()))?
+        {
+            let path = entry?.path();
+            if path.extension().is_some_and(|it| it == extension) {
+                found.push(path);
+            }
+        }
+        ensure!(!found.is_empty(), "no file .{extension} in {}", folder.display());
+        found.sort();
+        Ok(found)
     }
 }

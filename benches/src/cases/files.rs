@@ -38,13 +38,6 @@ impl Shape {
     pub(crate) const MEDIUM: Self = shape(124, 1_000_000, "124-1MB");
     pub(crate) const LARGE: Self = shape(31, 3_600_000, "31-3.6MB");
 
-    /// The same bytes in files of three sizes, for readers whose time is not linear.
-    pub(crate) const LINES: [Self; 3] = [
-        shape(100, 10_000, "100-10kB"),
-        shape(10, 100_000, "10-100kB"),
-        shape(2, 500_000, "2-500kB"),
-    ];
-
     /// What people call it.
     pub(crate) fn label(self) -> &'static str {
         self.label
@@ -111,16 +104,6 @@ pub(super) fn build_study(setting: &Setting<'_>) -> Result<Entrants> {
     let mut here = vec![setting.fresh()];
     here.extend(THREADS.map(|threads| setting.manager(threads)));
     Ok(Entrants::new(here, [beside_managers()]))
-}
-
-/// Shows where study B's "large files get slower" comes from: sizes differ, the bytes do not.
-pub(super) fn build_lines(warm: &Setting<'_>) -> Result<Entrants> {
-    let here = [
-        warm.managed("each file at once", 1, |path| fs::read(path)),
-        warm.managed("line by line, the string made anew", 1, files::by_lines),
-        warm.fresh(),
-    ];
-    Ok(Entrants::new(here, []))
 }
 
 /// Calls of a program that reads a tree from the page cache.

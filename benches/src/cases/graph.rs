@@ -16,7 +16,7 @@ const COO: &str = "swath matrix::read";
 const CSR: &str = "swath matrix::read_rows";
 const WRITE: &str = "swath matrix::write";
 
-const fn python(name: &'static str, word: &'static str) -> PythonWay {
+pub(super) const fn python(name: &'static str, word: &'static str) -> PythonWay {
     PythonWay { name, word }
 }
 

@@ -1,13 +1,11 @@
-//! Inserting somewhere into a million items, and making the structure of all of them at once.
+//! Making a structure of a million items at once, as Swath makes its flat index.
 //!
-//! Seconds of insertions are those of a million, so they are µs of one; fewer are made, and their
-//! time is scaled. What Swath does instead, appending to a rope while writing and making the flat
-//! index once, is the flat index's line of the second case.
+//! What insertions cost is measured by the study's `e-orders`.
 
 use crate::bench::Bench;
 use anyhow::Result;
 use std::rc::Rc;
-use swath_study::fields::orders::{Operation, Structure, insert_shared};
+use swath_study::fields::orders::{Operation, Structure};
 use swath_study::measure::{Entrant, Entrants, Outcome};
 use swath_study::order::flat::Flat;
 use swath_study::order::grown::Grown;
@@ -36,23 +34,6 @@ pub(super) fn does<O: Order + 'static>(
     count: usize,
 ) -> Entrant {
     Structure::new(grown).entrant(name, operation, count)
-}
-
-/// Compares insertions behind any item, the skip list's by all workers too.
-pub(super) fn build(bench: &Bench, count: usize) -> Result<Entrants> {
-    let some = bench.pick(SOME, 100);
-    let list = Grown::<LinkedList>::new(count);
-    let flat = Grown::<Flat>::at_once(list.order.iter().map(|it| it.1));
-    let shared = format!("skip list, {} workers", bench.workers);
-    let here = [
-        does(LIST, list, Operation::Insert, some),
-        does(TREE, Grown::<BTree>::new(count), Operation::Insert, some),
-        does(PACKED, Grown::<Packed>::new(count), Operation::Insert, some),
-        does(SKIP, Grown::<SkipList>::new(count), Operation::Insert, some),
-        insert_shared(&shared, count, some, bench.workers),
-        does(FLAT, flat, Operation::Insert, FEW),
-    ];
-    Ok(Entrants::new(here, []))
 }
 
 /// Compares making everything at once, from items in order.

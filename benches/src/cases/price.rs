@@ -1,6 +1,7 @@
 //! Option contracts to prices, end to end: study C's experiment.
 
 use crate::bench::Bench;
+use crate::cases::graph::python;
 use crate::contestants::text::Text;
 use anyhow::Result;
 use std::rc::Rc;
@@ -15,8 +16,7 @@ const STUDY: &str = "study C's optimised form";
 const SERIAL: &str = "line by line";
 const ONE: &str = "swath price, one worker";
 
-const POLARS: PythonWay =
-    PythonWay { name: "polars read + write, no pricing", word: "polars_prices" };
+const POLARS: PythonWay = python("polars read + write, no pricing", "polars_prices");
 
 /// The contracts of a text.
 pub(super) fn contracts(bench: &Bench, text: &Text) -> Result<Rc<Contracts>> {

@@ -1,16 +1,13 @@
 //! Tables of numbers to a row-major array.
 
 use crate::bench::Bench;
+use crate::cases::graph::python;
 use crate::contestants::text::{Text, table};
 use anyhow::Result;
 use swath_study::measure::{Entrants, Goal};
 use swath_study::peers::PythonWay;
 
 const SWATH: &str = "swath table::read";
-
-const fn python(name: &'static str, word: &'static str) -> PythonWay {
-    PythonWay { name, word }
-}
 
 const POLARS: PythonWay = python("polars.read_csv, to_numpy", "polars_table");
 const PEERS: [PythonWay; 3] = [

@@ -101,10 +101,20 @@ impl<'b> Setting<'b> {
         self.prepared(entrant, 0).times(repeats)
     }
 
-    /// Times reads that bring their own memory. Letting go of the last is not timed.
+    /// Times reads that bring fresh memory of their own.
     pub(crate) fn fresh<M: Deref<Target = [u8]>>(
         &self,
         name: &str,
+        read: impl FnMut(&Path) -> Result<M> + 'static,
+    ) -> Entrant {
+        self.bringing(name, self.input.len(), read)
+    }
+
+    /// Times reads that bring their memory, `own` bytes of it fresh. Letting go of the last is not timed.
+    fn bringing<M: Deref<Target = [u8]>>(
+        &self,
+        name: &str,
+        own: usize,
         mut read: impl FnMut(&Path) -> Result<M> + 'static,
     ) -> Entrant {
         let (repeats, workers) = (self.repeats, self.bench.workers);
@@ -115,7 +125,7 @@ impl<'b> Setting<'b> {
             })??;
             Ok(Outcome::of(&last, workers))
         };
-        self.entrant(name, self.input.len(), work).times(repeats)
+        self.entrant(name, own, work).times(repeats)
     }
 
     /// Times what goes through all of it without keeping it.
@@ -203,17 +213,10 @@ impl Setting<'_> {
         let pool = BufferPool::new(self.input.len() + (4 << 20));
         let options = ReadOptions::new().with_pool(pool);
         let (again, input) = (options.clone(), Rc::clone(&self.input));
-        let (repeats, workers) = (self.repeats, self.bench.workers);
-        let work = move |input: &Input, meter: &mut Meter| {
-            let read = || options.read(input.path.as_path());
-            let last = meter.measure(|| {
-                (1..repeats).try_for_each(|_| read().map(drop))?;
-                read()
-            })?;
-            Ok(Outcome::of(&last?.buffer, workers))
-        };
+        let workers = self.bench.workers;
+        let entrant = self.bringing(name, 0, move |path| Ok(options.read(path)?.buffer));
         // As the others' destinations, the pool's memory is touched right before it is used.
-        self.entrant(name, 0, work).times(repeats).with_before(move || {
+        entrant.with_before(move || {
             let mut buffer = again.read(input.path.as_path())?.buffer;
             limits::fill(&mut buffer, UNREAD, workers);
             Ok(())

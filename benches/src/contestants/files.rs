@@ -3,14 +3,12 @@
 use crate::bench::Bench;
 use anyhow::{Context, Result};
 use std::io;
-use std::path::Path;
 use std::rc::Rc;
 use swath::ingest::{Arena, Files, IngestOptions, OpenedBy};
 use swath::{Error, ReadOptions};
 use swath_os::memory::Pages;
 use swath_study::fields::grove::{Grove, of_files};
 use swath_study::many::bare::Bare;
-use swath_study::many::lines::read_by_lines;
 use swath_study::many::manager::manage;
 use swath_study::many::{Glance, plain};
 use swath_study::measure::{Entrant, Meter, Outcome};
@@ -49,11 +47,6 @@ pub(crate) const RIPGREP: &str = "rg -c ''";
 /// Study B's task manager with so many threads.
 pub(crate) fn manager_name(threads: usize) -> String {
     format!("study B's task manager, {threads}")
-}
-
-/// Reads one file after the other as study B does, line by line.
-pub(crate) fn by_lines(path: &Path) -> io::Result<Vec<u8>> {
-    Ok(read_by_lines(path)?.into_bytes())
 }
 
 impl Setting<'_> {
@@ -127,17 +120,9 @@ impl Setting<'_> {
 
     /// See [`manager_name`].
     pub(crate) fn manager(&self, threads: usize) -> Entrant {
-        self.managed(&manager_name(threads), threads, |path| std::fs::read(path))
-    }
-
-    /// Has so many threads read one file after the other.
-    pub(crate) fn managed(
-        &self,
-        name: &str,
-        threads: usize,
-        read: fn(&Path) -> io::Result<Vec<u8>>,
-    ) -> Entrant {
-        self.vectors(name, move |files| manage(&files.paths, threads, read))
+        let read =
+            move |files: &Grove| manage(&files.paths, threads, |path| std::fs::read(path));
+        self.vectors(&manager_name(threads), read)
     }
 
     /// See [`RIPGREP`].

@@ -91,9 +91,9 @@ fn method(bench: &Bench) -> String {
          and given back, so that it is not the first to get it from the host. What is reused \
          is overwritten before each run. Neither is timed.\n\
          - Small files are read 1,000 times in one timed run.\n\
-         - Searches in and insertions into items in order are reported as seconds of a million, \
-         so as µs of one; slow structures do fewer, and their time is scaled. All structures but \
-         those made at once have grown by insertions at random places.\n\
+         - Searches in items in order are reported as seconds of a million, so as µs of one; \
+         slow structures do fewer, and their time is scaled. All structures but those made at \
+         once have grown by insertions at random places.\n\
          - What is compressed: numbers in text, then the files of /usr/share and /usr/lib in the \
          order of their names, a third each; every contestant is a process of its own, timed from \
          its start to its end, and its output is decompressed and summed. Nobody syncs.\n\

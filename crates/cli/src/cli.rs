@@ -18,25 +18,7 @@ use anyhow::{Context, Result};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
-use crate::command::cat::Cat;
-use crate::command::compress::Compress;
-use crate::command::convert::Convert;
-use crate::command::cp::Cp;
-use crate::command::decompress::Decompress;
-use crate::command::demo::Demo;
-use crate::command::generate::Gen;
-use crate::command::heal::Heal;
-use crate::command::info::Info;
-use crate::command::ingest::Ingest;
-use crate::command::manifest::Manifest;
-use crate::command::mirror::Mirror;
-use crate::command::price::Price;
-use crate::command::read::Read;
-use crate::command::scan::Scan;
-use crate::command::study::Study;
-use crate::command::sum::Sum;
-use crate::command::tune::Tune;
-use crate::command::{Command, Outcome};
+use crate::command::{self, Command, Outcome};
 use crate::failure::Refused;
 use crate::output::print;
 
@@ -69,50 +51,68 @@ Examples:
   swath compress data.bin                 data.bin.zst, by all cores
   swath convert graph.mtx graph.npz       a graph as text, for SciPy";
 
-/// The commands.
-#[derive(Debug, Subcommand)]
-pub enum Verb {
+/// The commands, and what does each.
+macro_rules! verbs {
+    ($($(#[$about:meta])* $name:ident($args:ty),)+) => {
+        /// The commands.
+        #[derive(Debug, Subcommand)]
+        pub enum Verb {
+            $($(#[$about])* $name($args),)+
+        }
+
+        impl Verb {
+            /// Returns what does it.
+            pub(crate) fn command(&self) -> &dyn Command {
+                match self {
+                    $(Self::$name(it) => it,)+
+                }
+            }
+        }
+    };
+}
+
+verbs! {
     /// Load a file into memory and say how fast it was, and by which way
-    Read(Read),
+    Read(command::read::Read),
     /// Load many files at once, and checksum each if asked to
-    Ingest(Ingest),
+    Ingest(command::ingest::Ingest),
     /// Sum the bytes of files, or checksum them
-    Sum(Sum),
+    Sum(command::sum::Sum),
     /// Count the newlines of files
-    Scan(Scan),
+    Scan(command::scan::Scan),
     /// Write a file to standard output, reading ahead in parallel
-    Cat(Cat),
+    Cat(command::cat::Cat),
     /// Copy a file, or a folder of segments as one, in parallel, whole or not at all
-    Cp(Cp),
+    Cp(command::cp::Cp),
     /// Make copies of a file, each of them read back before it appears
-    Mirror(Mirror),
+    Mirror(command::mirror::Mirror),
     /// Write the checksums of a file's chunks, or compare a copy with them
-    Manifest(Manifest),
+    Manifest(command::manifest::Manifest),
     /// Make the bad chunks of copies good, from those that have them
-    Heal(Heal),
+    Heal(command::heal::Heal),
     /// Compress a file in parallel; zstd, gzip and bzip2 read the result
-    Compress(Compress),
+    Compress(command::compress::Compress),
     /// Decompress zstd, gzip or bzip2, in parallel where its frames can be found
-    Decompress(Decompress),
+    Decompress(command::decompress::Decompress),
     /// Price option contracts after Black and Scholes, in parallel
-    Price(Price),
+    Price(command::price::Price),
     /// Turn matrices and tables into other formats, in parallel at both ends
-    Convert(Convert),
+    Convert(command::convert::Convert),
     /// Say what files hold: kind, shape, header
-    Info(Info),
+    Info(command::info::Info),
     /// Make a reproducible input
-    Gen(Gen),
+    Gen(command::generate::Gen),
     /// Measure every engine on inputs of its own, beside the limits of this machine
-    Demo(Demo),
+    Demo(command::demo::Demo),
     /// Measure what five studies measured, and say which of their findings hold here
-    Study(Study),
+    Study(command::study::Study),
     /// Measure what is fastest on a file system, and have all commands go by it
     ///
     /// Threads, sizes of reads, reads in flight, through or past the page cache, and a few more are
     /// measured with files of its own. Where something is clearly faster than the default, twice, a
     /// profile keeps it, and commands that read from this file system go by it, unless they are
     /// told --no-profile. Reports name the profile.
-    Tune(Tune),
+    Tune(command::tune::Tune),
     /// Print completions for a shell
     Completions(Completions),
     /// Print a manual page
@@ -127,34 +127,6 @@ impl Cli {
         let mut matches = Self::command().try_get_matches_from(words)?;
         let word = matches.subcommand_name().unwrap_or_default().to_owned();
         Ok((Self::from_arg_matches_mut(&mut matches)?, word))
-    }
-}
-
-impl Verb {
-    /// Returns what does it.
-    pub(crate) fn command(&self) -> &dyn Command {
-        match self {
-            Self::Read(it) => it,
-            Self::Ingest(it) => it,
-            Self::Sum(it) => it,
-            Self::Scan(it) => it,
-            Self::Cat(it) => it,
-            Self::Cp(it) => it,
-            Self::Mirror(it) => it,
-            Self::Manifest(it) => it,
-            Self::Heal(it) => it,
-            Self::Compress(it) => it,
-            Self::Decompress(it) => it,
-            Self::Price(it) => it,
-            Self::Convert(it) => it,
-            Self::Info(it) => it,
-            Self::Gen(it) => it,
-            Self::Demo(it) => it,
-            Self::Study(it) => it,
-            Self::Tune(it) => it,
-            Self::Completions(it) => it,
-            Self::Man(it) => it,
-        }
     }
 }
 
@@ -261,19 +233,24 @@ mod tests {
             let words: Vec<&str> = ["swath"].into_iter().chain(line.split(' ')).collect();
             let plain = Cli::try_parse_from(&words).expect(line);
             assert!(
-                plain.verb.command().timeline().is_some_and(|args| args.handle().is_none()),
+                plain
+                    .verb
+                    .command()
+                    .timeline()
+                    .is_some_and(|it| it.timeline.handle().is_none()),
                 "{line}"
             );
             let flag = words.iter().chain(&["--timeline", "t"]);
             let (cli, word) = Cli::parsed(flag.map(OsString::from)).expect(line);
             assert_eq!(word, words[1]);
             let command = cli.verb.command();
-            let mut files = command.files().into_inner();
+            let files = command.timeline().expect(line);
+            let args = files.timeline;
+            let mut files = files.into_inner();
             files.sort_unstable();
             let expected = ["a", "b", "c"].map(Path::new);
             assert_eq!(files, expected[..files.len()], "{line}");
             assert!(files.len() > 1 || line.ends_with("-o a"), "{line}: {files:?}");
-            let args = command.timeline().expect(line);
             args.handle().expect(line).recorder("a").lap(swath::timeline::Activity::Read, 0, 1);
             assert_eq!(args.clone().handle().map(|it| it.spans().len()), Some(1), "{line}");
         }

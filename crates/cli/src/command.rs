@@ -23,7 +23,7 @@ mod target;
 pub(crate) mod timeline;
 pub(crate) mod tune;
 
-use crate::args::{Files, TimelineArgs};
+use crate::args::Files;
 use anyhow::Result;
 
 /// A command: its flags, parsed.
@@ -31,14 +31,10 @@ pub(crate) trait Command {
     /// Does it.
     fn run(&self) -> Result<Outcome>;
 
-    /// Returns what it takes about its timeline; `None` if it has none.
-    fn timeline(&self) -> Option<&TimelineArgs> {
+    /// Returns what it takes about its timeline, beside the files that it was told to read or write:
+    /// a timeline must be none of them. `None` if it has no timeline.
+    fn timeline(&self) -> Option<Files<'_>> {
         None
-    }
-
-    /// Returns the files that it was told to read or write: a timeline must be none of them.
-    fn files(&self) -> Files<'_> {
-        Files::default()
     }
 }
 

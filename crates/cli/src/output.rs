@@ -61,22 +61,23 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<()> {
     Ok(print(line)?)
 }
 
+/// Writes `json` for programs, or else `text` for people.
+pub(crate) fn tell(is_json: bool, json: &impl Serialize, text: impl AsRef<[u8]>) -> Result<()> {
+    if is_json { print_json(json) } else { Ok(print(text)?) }
+}
+
 /// What became of the report of `path`, which has been written: if it cannot be printed, nobody is to
 /// take that for a failure to write. Without a standard output, nobody wants it.
-pub(crate) fn wrote<E: Into<anyhow::Error>>(
-    path: impl AsRef<Path>,
-    reported: Result<(), E>,
-) -> Result<()> {
+pub(crate) fn wrote(path: impl AsRef<Path>, reported: Result<()>) -> Result<()> {
     wrote_all([path], reported)
 }
 
 /// The same of several files; of none, nothing was written.
-pub(crate) fn wrote_all<P: AsRef<Path>, E: Into<anyhow::Error>>(
+pub(crate) fn wrote_all<P: AsRef<Path>>(
     paths: impl IntoIterator<Item = P>,
-    reported: Result<(), E>,
+    reported: Result<()>,
 ) -> Result<()> {
     let Err(error) = reported else { return Ok(()) };
-    let error = error.into();
     let paths = paths.into_iter().map(|path| path.as_ref().display().to_string());
     match paths.collect::<Vec<_>>().join(", ") {
         none if none.is_empty() => Err(error),

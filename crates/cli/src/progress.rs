@@ -66,6 +66,18 @@ impl Shown {
     }
 }
 
+/// Returns a bar for what goes on in steps; without a terminal, or if none is wanted, it is not seen.
+pub(crate) fn steps(wanted: bool, template: &str) -> ProgressBar {
+    if !wanted || !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::new(1);
+    match ProgressStyle::with_template(template) {
+        Ok(style) => bar.with_style(style),
+        Err(_) => bar,
+    }
+}
+
 fn new_bar(total: Option<u64>, start: Instant, target: ProgressDrawTarget) -> ProgressBar {
     let template = match total {
         Some(_) => "{bar:40} {bytes}/{total_bytes} {speed} {left}",

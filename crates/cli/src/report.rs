@@ -7,149 +7,85 @@ use std::fmt::Write;
 use std::os::unix::ffi::OsStrExt;
 use std::time::Duration;
 
+use comfy_table::{ContentArrangement, Table, presets};
 use serde::Serialize;
 use swath::mirror::MirrorReport;
 use swath::reading::Usage;
 use swath::{Fallback, Report};
 
-/// A [`Report`] with the units in its keys.
-#[derive(Clone, Debug, Serialize)]
-pub struct ReportJson {
-    /// Bytes delivered.
-    pub bytes: u64,
-    /// From the call to the last byte.
-    pub elapsed_s: f64,
-    /// Bytes over time.
-    pub bytes_per_s: f64,
-    /// The engine that ran.
-    pub engine: String,
-    /// The way through or past the page cache.
-    pub page_cache: String,
-    /// Why this engine and way.
-    pub reason: String,
-    /// The profile that this was decided by; `null`: none was used.
-    pub profile: Option<String>,
-    /// Threads that read.
-    pub workers: u64,
-    /// Places for reads in flight.
-    pub queue_depth: u64,
-    /// Bytes of one chunk.
-    pub chunk_size_bytes: u64,
-    /// Chunks delivered.
-    pub chunks: u64,
-    /// Read calls made.
-    pub calls: u64,
-    /// Reads made again.
-    pub retries: u64,
-    /// Bytes read past the page cache.
-    pub direct_bytes: u64,
-    /// Bytes of fresh memory populated.
-    pub populated_bytes: u64,
-    /// Wishes that could not be granted, and what was done instead.
-    pub fallbacks: Vec<String>,
-    /// What it cost the process, if asked for.
-    #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub usage: Option<UsageJson>,
-    /// What each copy did, of a file that has several.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub mirrors: Vec<MirrorJson>,
+/// An object for programs, its keys in the order in which they stand.
+macro_rules! object {
+    ($($(#[$how:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
+        #[expect(non_camel_case_types, reason = "the type of a value is called as its key")]
+        let object = {
+            #[derive(serde::Serialize)]
+            struct Object<$($key),+> { $($(#[$how])* $key: $key),+ }
+            Object { $($key $(: $value)?),+ }
+        };
+        object
+    }};
+}
+pub(crate) use object;
+
+/// Returns every number of a [`Report`], with the units in its keys.
+pub(crate) fn report_json(report: &Report) -> impl Serialize + use<> {
+    let mirrors: Vec<_> = report.mirrors.iter().map(mirror_json).collect();
+    object! {
+        bytes: report.bytes,
+        elapsed_s: report.elapsed.as_secs_f64(),
+        bytes_per_s: bytes_per_s(report.bytes, report.elapsed),
+        engine: report.engine.to_string(),
+        page_cache: report.page_cache.to_string(),
+        reason: report.reason.clone(),
+        // The profile that this was decided by; `null`: none was used.
+        profile: report.profile.clone(),
+        workers: report.workers,
+        queue_depth: report.queue_depth,
+        chunk_size_bytes: report.chunk_size,
+        chunks: report.chunks,
+        calls: report.calls,
+        retries: report.retries,
+        direct_bytes: report.direct_bytes,
+        populated_bytes: report.populated_bytes,
+        fallbacks: texts(&report.fallbacks),
+        // What it cost the process, if asked for.
+        #[serde(flatten)]
+        usage: report.usage.as_ref().map(usage_json),
+        // What each copy did, of a file that has several.
+        #[serde(flatten)]
+        mirrors: (!mirrors.is_empty()).then(|| object! { mirrors }),
+    }
 }
 
 /// What one copy of a file did.
-#[derive(Clone, Debug, Serialize)]
-pub struct MirrorJson {
-    /// Its name.
-    #[serde(flatten)]
-    pub path: PathJson,
-    /// What became of it.
-    pub state: String,
-    /// What was last wrong with it.
-    pub trouble: Option<String>,
-    /// Bytes that were taken from it.
-    pub bytes: u64,
-    /// Chunks that were taken from it.
-    pub chunks: u64,
-    /// Chunks that it failed at.
-    pub errors: u64,
-    /// Of these, those that another copy had.
-    pub fail_overs: u64,
-    /// Second reads of it that came first.
-    pub hedges_won: u64,
-    /// Second reads of it that were not needed.
-    pub hedges_lost: u64,
-}
-
-impl From<&MirrorReport> for MirrorJson {
-    fn from(mirror: &MirrorReport) -> Self {
-        Self {
-            path: mirror.path.as_os_str().into(),
-            state: mirror.state.to_string(),
-            trouble: mirror.trouble.clone(),
-            bytes: mirror.bytes,
-            chunks: mirror.chunks,
-            errors: mirror.errors,
-            fail_overs: mirror.fail_overs,
-            hedges_won: mirror.hedges_won,
-            hedges_lost: mirror.hedges_lost,
-        }
+fn mirror_json(mirror: &MirrorReport) -> impl Serialize + use<> {
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(mirror.path.as_os_str()),
+        state: mirror.state.to_string(),
+        // What was last wrong with it.
+        trouble: mirror.trouble.clone(),
+        bytes: mirror.bytes,
+        chunks: mirror.chunks,
+        errors: mirror.errors,
+        // Of these, those that another copy had.
+        fail_overs: mirror.fail_overs,
+        // Second reads of it that came first, and that were not needed.
+        hedges_won: mirror.hedges_won,
+        hedges_lost: mirror.hedges_lost,
     }
 }
 
 /// What a read cost the process.
-#[derive(Clone, Debug, Serialize)]
-pub struct UsageJson {
-    /// Page faults that needed no device.
-    pub minor_faults: u64,
-    /// Page faults that waited for a device.
-    pub major_faults: u64,
-    /// Times that a thread gave its processor up.
-    pub voluntary_switches: u64,
-    /// Times that a thread was taken off its processor.
-    pub involuntary_switches: u64,
-    /// Processor time in the program.
-    pub cpu_user_s: f64,
-    /// Processor time in the kernel.
-    pub cpu_system_s: f64,
-    /// The most memory that was resident at one time.
-    pub peak_rss_bytes: u64,
-}
-
-impl From<&Report> for ReportJson {
-    fn from(report: &Report) -> Self {
-        Self {
-            bytes: report.bytes,
-            elapsed_s: report.elapsed.as_secs_f64(),
-            bytes_per_s: bytes_per_s(report.bytes, report.elapsed),
-            engine: report.engine.to_string(),
-            page_cache: report.page_cache.to_string(),
-            reason: report.reason.clone(),
-            profile: report.profile.clone(),
-            workers: report.workers,
-            queue_depth: report.queue_depth,
-            chunk_size_bytes: report.chunk_size,
-            chunks: report.chunks,
-            calls: report.calls,
-            retries: report.retries,
-            direct_bytes: report.direct_bytes,
-            populated_bytes: report.populated_bytes,
-            fallbacks: texts(&report.fallbacks),
-            usage: report.usage.as_ref().map(UsageJson::from),
-            mirrors: report.mirrors.iter().map(MirrorJson::from).collect(),
-        }
-    }
-}
-
-impl From<&Usage> for UsageJson {
-    fn from(usage: &Usage) -> Self {
-        Self {
-            minor_faults: usage.minor_faults,
-            major_faults: usage.major_faults,
-            voluntary_switches: usage.voluntary_switches,
-            involuntary_switches: usage.involuntary_switches,
-            cpu_user_s: usage.user.as_secs_f64(),
-            cpu_system_s: usage.system.as_secs_f64(),
-            peak_rss_bytes: usage.peak_rss,
-        }
+fn usage_json(usage: &Usage) -> impl Serialize + use<> {
+    object! {
+        minor_faults: usage.minor_faults,
+        major_faults: usage.major_faults,
+        voluntary_switches: usage.voluntary_switches,
+        involuntary_switches: usage.involuntary_switches,
+        cpu_user_s: usage.user.as_secs_f64(),
+        cpu_system_s: usage.system.as_secs_f64(),
+        peak_rss_bytes: usage.peak_rss,
     }
 }
 
@@ -174,20 +110,6 @@ impl<P: AsRef<OsStr> + ?Sized> From<&P> for PathJson {
     }
 }
 
-/// An object for programs, its keys in the order in which they stand.
-macro_rules! object {
-    ($($(#[$how:meta])* $key:ident $(: $value:expr)?),+ $(,)?) => {{
-        #[expect(non_camel_case_types, reason = "the type of a value is called as its key")]
-        let object = {
-            #[derive(serde::Serialize)]
-            struct Object<$($key),+> { $($(#[$how])* $key: $key),+ }
-            Object { $($key $(: $value)?),+ }
-        };
-        object
-    }};
-}
-pub(crate) use object;
-
 /// Returns `bytes` in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     let mut text = String::with_capacity(bytes.len() * 2);
@@ -201,6 +123,15 @@ pub fn hex(bytes: &[u8]) -> String {
 /// What was done instead of what was asked for, in words.
 pub fn texts(fallbacks: &[Fallback]) -> Vec<String> {
     fallbacks.iter().map(Fallback::to_string).collect()
+}
+
+/// Returns a table without rows, for people.
+pub(crate) fn table<const N: usize>(head: [&str; N]) -> Table {
+    let mut table = Table::new();
+    table.load_preset(presets::UTF8_FULL_CONDENSED);
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_header(head);
+    table
 }
 
 /// Returns the first line of a report: size, time and speed.
@@ -348,7 +279,7 @@ mod tests {
     fn every_number_of_the_report_is_in_the_json() {
         let options = swath::ReadOptions::new().with_costs(swath::reading::Costs::Process);
         let report = options.read("/proc/self/exe").expect("this test is a file").report;
-        let json = serde_json::to_value(ReportJson::from(&report)).expect("plain data");
+        let json = serde_json::to_value(report_json(&report)).expect("plain data");
         let fields = format!("{report:?}");
         // `usage` is one key there and seven here, `bytes_per_s` is ours.
         let own = fields.matches(": ").count();

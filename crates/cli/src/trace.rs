@@ -18,6 +18,7 @@ use serde::{Serialize, Serializer};
 use swath::Timeline;
 use swath::timeline::{Activity, Lane, Span};
 
+use crate::report::object;
 use counters::{Rates, in_flight};
 
 /// Spans of one command, and what is said about them.
@@ -68,40 +69,9 @@ struct SpanArgs<'e> {
     bytes: u64,
 }
 
-#[derive(Serialize)]
-struct NameArgs<'e> {
-    name: &'e str,
-}
-
-#[derive(Serialize)]
-struct SortArgs {
-    sort_index: u32,
-}
-
-#[derive(Serialize)]
-struct CountArgs {
-    value: u64,
-}
-
 /// What every one of them begins with: by it they are known again.
 pub(crate) const BEGIN: &[u8] =
     b"{\"displayTimeUnit\":\"ns\",\"otherData\":{\"version\":\"swath ";
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Head<'h> {
-    display_time_unit: &'h str,
-    other_data: About<'h>,
-}
-
-/// What is known about the trace as a whole.
-#[derive(Serialize)]
-struct About<'h> {
-    version: &'h str,
-    command: &'h str,
-    spans: usize,
-    dropped_spans: u64,
-}
 
 impl Trace<'_> {
     /// Writes it all to `out`.
@@ -111,14 +81,17 @@ impl Trace<'_> {
     /// What `out` fails with.
     pub(crate) fn write(&self, out: impl Write) -> io::Result<()> {
         let mut out = Events { out, is_first: true, pid: std::process::id() };
-        out.begin(&Head {
-            display_time_unit: "ns",
-            other_data: About {
-                version: concat!("swath ", env!("CARGO_PKG_VERSION")),
-                command: self.command,
-                spans: self.spans.len(),
-                dropped_spans: self.dropped,
-            },
+        let about = object! {
+            version: concat!("swath ", env!("CARGO_PKG_VERSION")),
+            command: self.command,
+            spans: self.spans.len(),
+            dropped_spans: self.dropped,
+        };
+        out.begin(&object! {
+            #[serde(rename = "displayTimeUnit")]
+            unit: "ns",
+            #[serde(rename = "otherData")]
+            about,
         })?;
         self.write_names(&mut out)?;
         self.write_spans(&mut out)?;
@@ -128,14 +101,14 @@ impl Trace<'_> {
 
     fn write_names(&self, out: &mut Events<impl Write>) -> io::Result<()> {
         let name = format!("swath {}", self.command);
-        out.about("process_name", None, NameArgs { name: &name })?;
+        out.about("process_name", None, object! { name: &name })?;
         let mut last = None;
         for span in self.spans {
             // They come lane by lane.
             if last.replace(span.lane) != Some(span.lane) {
                 let (tid, name) = (number(span.lane), span.lane.to_string());
-                out.about("thread_name", Some(tid), NameArgs { name: &name })?;
-                out.about("thread_sort_index", Some(tid), SortArgs { sort_index: tid })?;
+                out.about("thread_name", Some(tid), object! { name: &name })?;
+                out.about("thread_sort_index", Some(tid), object! { sort_index: tid })?;
             }
         }
         Ok(())
@@ -197,7 +170,7 @@ struct Events<W> {
 }
 
 impl<W: Write> Events<W> {
-    fn begin(&mut self, head: &Head<'_>) -> io::Result<()> {
+    fn begin(&mut self, head: &impl Serialize) -> io::Result<()> {
         let mut head = serde_json::to_vec(head)?;
         // The object goes on.
         head.pop();
@@ -224,7 +197,7 @@ impl<W: Write> Events<W> {
 
     fn count(&mut self, name: &str, at: u64, value: u64) -> io::Result<()> {
         let (pid, ts) = (self.pid, Some(Micros(at)));
-        let args = CountArgs { value };
+        let args = object! { value };
         self.put(&Event { name, ph: "C", ts, dur: None, pid, tid: None, args })
     }
 }

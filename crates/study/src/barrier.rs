@@ -26,7 +26,7 @@ use std::os::unix::fs::FileExt;
 use std::sync::{Barrier, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
-use crate::threads::not_started;
+use crate::threads::{lock, not_started};
 
 /// How a file is cut, and who reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,10 +159,6 @@ fn load_together(
             Ok(Loaded { classes, total })
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

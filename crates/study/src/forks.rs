@@ -145,10 +145,9 @@ impl Trees {
         let fib = Fib::new(n, bytes_per_call as u64).context("a tree too large to count")?;
         let pool = ThreadPoolBuilder::new().num_threads(threads).build()?;
         let mut sum = 0;
-        serially(&fib, fib.root(), &mut |bytes| {
-            sum += swath_simd::sum(bytes);
-            Ok(())
-        })?;
+        for call in fib.serial() {
+            sum += with_bytes(&fib, call, swath_simd::sum);
+        }
         Ok(Self { fib, pool, sum })
     }
 
@@ -181,7 +180,9 @@ impl Trees {
             Leave::Serial { buffer } => {
                 let file = File::create(folder.join(OUT))?;
                 let mut out = BufWriter::with_capacity(buffer, file);
-                serially(&self.fib, self.fib.root(), &mut |bytes| out.write_all(bytes))?;
+                for call in self.fib.serial() {
+                    with_bytes(&self.fib, call, |bytes| out.write_all(bytes))?;
+                }
                 out.flush()?;
             }
             Leave::OwnFiles { buffer } => self.own_files(folder, buffer)?,
@@ -244,17 +245,10 @@ impl Trees {
     }
 
     fn append(&self, folder: &Path, options: AppendOptions) -> Result<Committed> {
-        fn go(fib: &Fib, call: Call, w: &mut Writer<'_>) -> io::Result<()> {
-            with_bytes(fib, call, |bytes| w.write_all(bytes))?;
-            match fib.branches(call) {
-                None => Ok(()),
-                Some([left, right]) => w.both(|w| go(fib, left, w), |w| go(fib, right, w)),
-            }
-        }
         let out = options
             .with_output(OutputOptions::new().with_durability(Durability::None))
             .create(folder.join(OUT))?;
-        out.scope(|w| self.pool.install(|| go(&self.fib, self.fib.root(), w)))?;
+        out.scope(|w| self.pool.install(|| branch(&self.fib, self.fib.root(), w)))?;
         Ok(self.pool.install(|| out.commit())?)
     }
 
@@ -346,18 +340,16 @@ fn go(fib: &Fib, call: Call, each: &Each<'_>) -> io::Result<()> {
     }
 }
 
-fn serially(
-    fib: &Fib,
-    call: Call,
-    write: &mut dyn FnMut(&[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    with_bytes(fib, call, &mut *write)?;
+/// One call on a strand: writes, forks, calls, joins.
+///
+/// # Errors
+///
+/// The first, in serial order, of what writing and the strand say.
+pub fn branch<W: Strand>(fib: &Fib, call: Call, w: &mut W) -> io::Result<()> {
+    with_bytes(fib, call, |bytes| w.write_all(bytes))?;
     match fib.branches(call) {
         None => Ok(()),
-        Some([left, right]) => {
-            serially(fib, left, write)?;
-            serially(fib, right, write)
-        }
+        Some([left, right]) => w.both(|w| branch(fib, left, w), |w| branch(fib, right, w)),
     }
 }
 
@@ -365,10 +357,17 @@ fn serially(
 /// above.
 #[inline(never)]
 fn with_bytes<T>(fib: &Fib, call: Call, take: impl FnOnce(&[u8]) -> T) -> T {
-    let mut bytes = [0; MOST];
-    let len = usize::try_from(fib.bytes_per_call()).unwrap_or(MOST).min(MOST);
-    fill(call.index, &mut bytes[..len]);
-    take(&bytes[..len])
+    let len = usize::try_from(fib.bytes_per_call()).unwrap_or(usize::MAX);
+    let (mut small, mut large) = ([0; MOST], Vec::new());
+    let bytes = match small.get_mut(..len) {
+        Some(bytes) => bytes,
+        None => {
+            large.resize(len, 0);
+            &mut large
+        }
+    };
+    fill(call.index, bytes);
+    take(bytes)
 }
 
 #[cfg(test)]

@@ -19,12 +19,11 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::Instant;
 use swath_os::direct::reopen_direct;
 use swath_os::memory::Pages;
 
-use crate::threads::each;
+use crate::threads::{each, one_by_one};
 
 /// What one worker reads at a time: larger gains nothing, smaller costs calls.
 pub const CHUNK_SIZE: usize = 1 << 20;
@@ -151,8 +150,7 @@ fn pread_static(file: &File, target: &mut [u8], workers: usize) -> io::Result<()
 }
 
 fn pread_dynamic(file: &File, target: &mut [u8], workers: usize) -> io::Result<()> {
-    let queue = Mutex::new(target.chunks_mut(CHUNK_SIZE).enumerate());
-    let next = || queue.lock().expect("nobody panics with the lock").next();
+    let next = one_by_one(target.chunks_mut(CHUNK_SIZE).enumerate());
     fork(vec![(); workers.max(1)], |()| {
         while let Some((index, chunk)) = next() {
             file.read_exact_at(chunk, (index * CHUNK_SIZE) as u64)?;

@@ -100,6 +100,18 @@ impl Span {
     }
 }
 
+/// Goes past something if `rest` is enough: what is then left of it.
+#[inline]
+fn goes_past<T>(left: Option<T>, rest: &mut T) -> bool {
+    match left {
+        Some(left) => {
+            *rest = left;
+            true
+        }
+        None => false,
+    }
+}
+
 impl Add for Span {
     type Output = Self;
 
@@ -128,18 +140,13 @@ impl SubAssign for Span {
     }
 }
 
-mod sealed {
-    /// The structures of this module, so that the trait may grow.
-    pub trait Sealed {}
-}
-
 /// Items in a serial order.
 ///
 /// Ranks count from 0; offsets are in bytes, as if all items lay one behind the other. Costs are
 /// those of each structure, in the table of the [module](self). A structure holds fewer than
 /// `u32::MAX` items, and together they have at most `u64::MAX` bytes: more is a mistake of the
 /// caller, and panics.
-pub trait Order: sealed::Sealed {
+pub trait Order {
     /// Returns a structure without items.
     fn new() -> Self
     where

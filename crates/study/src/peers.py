@@ -59,31 +59,22 @@ def byte_sum(data):
     return sum(int(array[at : at + step].sum(dtype=numpy.uint32)) for at in blocks)
 
 
-def parse(way, path):
-    """One of the ways to parse or write; see `parsers.py`."""
-    load, check = PARSERS[way](path)
+def loader(way, path):
+    """One of the ways to load a file, and its check: how many bytes, and their sum."""
+    if way == "readinto":
+        keep(path)
+    load = {"fromfile": fromfile, "open_read": open_read, "readinto": readinto}[way]
+    return lambda: load(path), lambda data: (len(data), byte_sum(data))
+
+
+def answer(way, path):
+    """Ways to parse or write are those of `parsers.py`."""
+    load, check = PARSERS[way](path) if way in PARSERS else loader(way, path)
     cpu, start = time.process_time(), time.perf_counter()
     data = load()
     seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
     count, total = check(data)
     return {"seconds": seconds, "cpu_seconds": cpu_seconds, "bytes": count, "sum": total}
-
-
-def answer(way, path):
-    if way in PARSERS:
-        return parse(way, path)
-    if way == "readinto":
-        keep(path)
-    load = {"fromfile": fromfile, "open_read": open_read, "readinto": readinto}[way]
-    cpu, start = time.process_time(), time.perf_counter()
-    data = load(path)
-    seconds, cpu_seconds = time.perf_counter() - start, time.process_time() - cpu
-    return {
-        "seconds": seconds,
-        "cpu_seconds": cpu_seconds,
-        "bytes": len(data),
-        "sum": byte_sum(data),
-    }
 
 
 version = None if numpy is None else numpy.__version__

@@ -363,16 +363,14 @@ fn measure(
         place.stage.clear();
         match stopped {
             Ok(Stopped::No) => {}
-            Ok(Stopped::Yes) => {
-                measured.state = Progress::Stopped;
-                break;
-            }
             // What was to be made for it was not made.
-            Err(_) if cancel.is_cancelled() => {
+            Err(error) if !cancel.is_cancelled() => {
+                measured.state = Progress::Failed(format!("{error:#}"));
+            }
+            Ok(Stopped::Yes) | Err(_) => {
                 measured.state = Progress::Stopped;
                 break;
             }
-            Err(error) => measured.state = Progress::Failed(format!("{error:#}")),
         }
     }
     measured.noise = noise(&measured.runs, places.len());

@@ -154,22 +154,20 @@ fn around(estimate: f64, again: impl FnMut() -> f64) -> Interval {
 /// `None` if there are no rounds, or not as many of the one as of the other.
 #[must_use]
 pub fn paired_ratio(numerators: &[f64], denominators: &[f64], seed: u64) -> Option<Interval> {
-    if numerators.len() != denominators.len() {
-        return None;
-    }
-    let ratios: Vec<f64> = numerators.iter().zip(denominators).map(|(n, d)| n / d).collect();
-    median_interval(&ratios, seed)
+    paired(numerators, denominators, seed, |numerator, denominator| numerator / denominator)
 }
 
 /// Returns the median over the rounds of `left[round] - right[round]`; `None` as for
 /// [`paired_ratio`].
 #[must_use]
 pub fn paired_difference(left: &[f64], right: &[f64], seed: u64) -> Option<Interval> {
-    if left.len() != right.len() {
-        return None;
-    }
-    let beyond: Vec<f64> = left.iter().zip(right).map(|(left, right)| left - right).collect();
-    median_interval(&beyond, seed)
+    paired(left, right, seed, |left, right| left - right)
+}
+
+fn paired(left: &[f64], right: &[f64], seed: u64, of: fn(f64, f64) -> f64) -> Option<Interval> {
+    let pairs = left.iter().zip(right).map(|(&left, &right)| of(left, right));
+    let all: Vec<f64> = pairs.collect();
+    median_interval(&all, seed).filter(|_| left.len() == right.len())
 }
 
 /// Returns how many times the median of `numerators` is that of `denominators`.

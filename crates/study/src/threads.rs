@@ -13,7 +13,7 @@
 //! ```
 
 use std::io;
-use std::sync::{Mutex, PoisonError, mpsc};
+use std::sync::{Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread::{self, Builder};
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
@@ -48,7 +48,7 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
     let count = parts.len();
     let parts: Vec<_> = parts.into_iter().map(|part| Mutex::new(Some(part))).collect();
     let run = |part: &Mutex<Option<P>>| {
-        let part = part.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let part = lock(part).take();
         work(part.expect("each part is taken once"))
     };
     thread::scope(|scope| {
@@ -67,6 +67,17 @@ pub fn each<P: Send, R: Send>(parts: Vec<P>, work: impl Fn(P) -> R + Sync) -> Do
         let there = there.map(|ended| ended.unwrap_or_else(|panic| panic_again(panic)));
         Done { results: there.chain(here).collect(), refused }
     })
+}
+
+/// Locks, also after a panic: what is guarded here is whole after every statement.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Hands out items one by one, to whichever thread asks next.
+pub(crate) fn one_by_one<I: Iterator>(items: I) -> impl Fn() -> Option<I::Item> {
+    let items = Mutex::new(items);
+    move || lock(&items).next()
 }
 
 fn panic_again<R>(panic: Box<dyn std::any::Any + Send>) -> R {

@@ -23,15 +23,15 @@ pub mod contracts;
 pub mod graph;
 
 use crate::random::{fraction, word};
-use crate::threads::each;
+use crate::threads::{each, lock};
 use std::io::Write;
 use std::num::NonZero;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-use swath::append::OrderedOptions;
+use swath::append::{Ordered, OrderedOptions, OrderedReport};
 use swath::sink::Durability;
 use swath::{OutputOptions, Positional, Result, WriteOptions};
 
@@ -176,6 +176,29 @@ fn fork(workers: usize, work: impl Fn() -> Result<Generated> + Sync) -> Result<G
     })
 }
 
+/// Writes a head and so many lines, each by its number, with so many threads (0: one for each core),
+/// and commits that.
+fn write_each(
+    output: Ordered,
+    workers: usize,
+    head: &str,
+    count: u64,
+    each: impl Fn(u64, &mut Vec<u8>) + Sync,
+) -> Result<OrderedReport> {
+    /// Lines that are written together: some hundred kB.
+    const CHUNK: u64 = 1 << 14;
+    let chunks = 0..count.div_ceil(CHUNK).max(1);
+    output.map_ordered(chunks, workers, |chunk, ticket| -> Result<()> {
+        let out = ticket.buffer();
+        if chunk == 0 {
+            out.extend_from_slice(head.as_bytes());
+        }
+        (chunk * CHUNK..count.min((chunk + 1) * CHUNK)).for_each(|index| each(index, out));
+        Ok(())
+    })?;
+    output.commit()
+}
+
 /// More threads than anybody can use are an accident.
 const MOST_WORKERS: usize = 1024;
 
@@ -243,7 +266,7 @@ fn write_lines(
         // Those before it have their tickets, so they come to their turn.
         block.truncate(queue.place(index, block));
         let more = Generated::of(block);
-        made.lock().unwrap_or_else(PoisonError::into_inner).add(more);
+        lock(&made).add(more);
         Ok(())
     })?;
     out.commit()?;
@@ -342,14 +365,10 @@ impl Queue {
         Self { size, state: Mutex::new(state), moved: Condvar::new() }
     }
 
-    fn lock(&self) -> MutexGuard<'_, QueueState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the blocks before `index`; returns how many bytes of `block` there is room for.
     fn place(&self, index: u64, block: &[u8]) -> usize {
         let waiting = |state: &mut QueueState| !state.closed && state.next_index != index;
-        let state = self.moved.wait_while(self.lock(), waiting);
+        let state = self.moved.wait_while(lock(&self.state), waiting);
         let mut state = state.unwrap_or_else(PoisonError::into_inner);
         if state.closed {
             return 0;
@@ -366,7 +385,7 @@ impl Queue {
 
     /// Whether the file is full.
     fn is_closed(&self) -> bool {
-        self.lock().closed
+        lock(&self.state).closed
     }
 }
 

@@ -1,7 +1,7 @@
 //! Arrows between members of the workspace, as their manifests declare them.
 
 use super::Violation;
-use super::tables::{MEMBERS, Member};
+use super::tables::MEMBERS;
 use super::tree::Tree;
 use crate::manifest::{self, Section, quoted};
 
@@ -29,15 +29,11 @@ fn check_manifest(path: &str, sections: &[Section], violations: &mut Vec<Violati
         return;
     };
     for (dependency, line) in sections.iter().flat_map(dependencies) {
-        if !may(member, &dependency) {
+        if !member.may.contains(&dependency.as_str()) {
             let text = format!("`{short}` must not depend on `{dependency}`");
             violations.push(Violation::new(path, line, text));
         }
     }
-}
-
-fn may(member: &Member, dependency: &str) -> bool {
-    member.may.contains(&dependency)
 }
 
 /// Our own crates that the member `name` depends on; `None` if there is no such member.

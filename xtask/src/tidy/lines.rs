@@ -106,20 +106,9 @@ struct Table(BTreeMap<String, Count>);
 impl fmt::Display for Table {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let above = format!("> {FUNCTION_LINES}");
-        writeln!(
-            out,
-            "{:15} {:>6} {:>8} {:>9} {:>13} {:>7} {:>10} {:>7} {:>4} {:>4} {above:>5}",
-            "part",
-            "files",
-            "code",
-            "comments",
-            "inline tests",
-            "tests",
-            "functions",
-            "median",
-            "p90",
-            "max"
-        )?;
+        let heads = ["files", "code", "comments", "inline tests", "tests", "functions"];
+        let heads = heads.into_iter().chain(["median", "p90", "max", &above]);
+        line(out, "part", heads.map(str::to_owned))?;
         let mut all = Count::default();
         for (name, count) in &self.0 {
             row(out, name, count)?;
@@ -135,19 +124,23 @@ fn row(out: &mut fmt::Formatter<'_>, name: &str, count: &Count) -> fmt::Result {
     let at = |part: usize| lengths.get((lengths.len() * part / 100).min(lengths.len() - 1));
     let at = |part: usize| if lengths.is_empty() { 0 } else { at(part).copied().unwrap_or(0) };
     let above = lengths.iter().filter(|lines| **lines > FUNCTION_LINES).count();
-    writeln!(
-        out,
-        "{name:15} {:>6} {:>8} {:>9} {:>13} {:>7} {:>10} {:>7} {:>4} {:>4} {above:>5}",
-        count.files,
-        grouped(count.code),
-        grouped(count.comments),
-        grouped(count.inline_tests),
-        grouped(count.tests),
-        lengths.len(),
-        at(50),
-        at(90),
-        at(100)
-    )
+    let Count { files, code, comments, inline_tests, tests, .. } = *count;
+    let lines = [files, code, comments, inline_tests, tests, lengths.len()];
+    let cells = lines.into_iter().chain([at(50), at(90), at(100), above]);
+    line(out, name, cells.map(grouped))
+}
+
+/// Each column is as wide as its head and what has stood in it.
+fn line(
+    out: &mut fmt::Formatter<'_>,
+    name: &str,
+    cells: impl Iterator<Item = String>,
+) -> fmt::Result {
+    write!(out, "{name:15}")?;
+    for (cell, width) in cells.zip([6, 8, 9, 13, 7, 10, 7, 4, 4, 5]) {
+        write!(out, " {cell:>width$}")?;
+    }
+    writeln!(out)
 }
 
 /// `1234567` as `1,234,567`.

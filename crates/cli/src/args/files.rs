@@ -3,13 +3,22 @@
 use std::path::{Path, PathBuf};
 
 use super::copies::{Against, CopiesArgs};
+use super::timeline::TimelineArgs;
 use crate::input::Input;
 
-/// Collects names of files; standard input and output have none.
-#[derive(Debug, Default)]
-pub(crate) struct Files<'f>(Vec<&'f Path>);
+/// Collects names of files, beside a timeline; standard input and output have none.
+#[derive(Debug)]
+pub(crate) struct Files<'f> {
+    pub(crate) timeline: &'f TimelineArgs,
+    paths: Vec<&'f Path>,
+}
 
 impl<'f> Files<'f> {
+    /// Returns none yet.
+    pub(crate) fn beside(timeline: &'f TimelineArgs) -> Self {
+        Self { timeline, paths: Vec::new() }
+    }
+
     /// Adds a file.
     pub(crate) fn path(self, path: &'f Path) -> Self {
         self.all([path])
@@ -45,11 +54,11 @@ impl<'f> Files<'f> {
 
     /// Returns all of them.
     pub(crate) fn into_inner(self) -> Vec<&'f Path> {
-        self.0
+        self.paths
     }
 
     fn all(mut self, paths: impl IntoIterator<Item = &'f Path>) -> Self {
-        self.0.extend(paths);
+        self.paths.extend(paths);
         self
     }
 }

@@ -104,12 +104,8 @@ impl Command for Cat {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.path).copies(&self.copies)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.timeline).input(&self.path).copies(&self.copies))
     }
 }
 

@@ -12,11 +12,9 @@ use swath_formats::compressed::{CompressOptions, Compressed, Format};
 
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input, parse_size, words};
+use crate::args::{Files, OutputArgs, ProfileArgs, input, parse_size, words};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::profile::Profiles;
-use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
 /// `swath compress`
@@ -85,23 +83,15 @@ impl Command for Compress {
                 "redirect standard output, or name a file"
             )
         );
-        let read = Profiles::new(self.profile).apply(self.output.read_options(), &self.from);
-        let (read, bar) = Bar::attach(read, !self.output.json);
-        let options = self.options(format, read);
-        let output = target.begin(&self.output, &self.from)?;
-        let report = options.compress(self.from.source()?, output)?;
-        drop(bar);
+        let compress = |read, from, to| Ok(self.options(format, read).compress(from, to)?);
+        let report = target.filled(&self.output, self.profile, &self.from, compress)?;
         note_all(&self.from, &report.fallbacks);
         target.report(&self.output, &json(&target, self, &report), &text(&target, &report))?;
         Ok(Outcome::Done)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.output.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.from).inputs(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.output.timeline).input(&self.from).inputs(&self.to))
     }
 }
 

@@ -12,9 +12,9 @@ pub(crate) use args::Convert;
 use self::format::Format;
 use self::size::Size;
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs};
+use crate::args::Files;
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json, wrote};
+use crate::output::{complain, tell, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 use crate::same_file::is_same_file;
@@ -64,12 +64,8 @@ impl Command for Convert {
         report(self, from, to, done, read, write)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.output.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().path(&self.input).path(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.output.timeline).path(&self.input).path(&self.to))
     }
 }
 
@@ -158,49 +154,45 @@ fn report(
     let (bytes_in, bytes_out) = (len(&args.input), len(&args.to).unwrap_or(0));
     let in_speed = bytes_in.map(|bytes| bytes_per_s(bytes, read));
     let out_speed = bytes_per_s(bytes_out, write);
-    if args.output.json {
-        let json = object! {
-            #[serde(flatten)]
-            path: PathJson::from(&args.to),
-            source: PathJson::from(&args.input),
-            from: from.word(),
-            to: to.word(),
-            rows: size.rows,
-            columns: size.columns,
-            // Entries of a matrix, values of a table.
-            values: size.values,
-            // None of a pipe or a device.
-            bytes_in,
-            bytes_out,
-            read_s: read.as_secs_f64(),
-            write_s: write.as_secs_f64(),
-            bytes_in_per_s: in_speed,
-            bytes_out_per_s: out_speed,
-            // What the new format does not say.
-            notes,
-        };
-        wrote(&args.to, print_json(&json))?;
-    } else {
-        let took = time_text(read);
-        let came = bytes_in.zip(in_speed).map_or_else(
-            || format!("read in {took}"),
-            |(bytes, speed)| {
-                format!("{} read in {took}, {:.2} GB/s", size_text(bytes), speed / 1e9)
-            },
-        );
-        let text = format!(
-            "{}: {} × {}, {}\n  \
-             {}; {} written in {}, {:.2} GB/s\n",
-            args.to.display(),
-            size.rows,
-            size.columns,
-            counted(size.values, "value"),
-            came,
-            size_text(bytes_out),
-            time_text(write),
-            out_speed / 1e9,
-        );
-        wrote(&args.to, print(text))?;
-    }
+    let json = object! {
+        #[serde(flatten)]
+        path: PathJson::from(&args.to),
+        source: PathJson::from(&args.input),
+        from: from.word(),
+        to: to.word(),
+        rows: size.rows,
+        columns: size.columns,
+        // Entries of a matrix, values of a table.
+        values: size.values,
+        // None of a pipe or a device.
+        bytes_in,
+        bytes_out,
+        read_s: read.as_secs_f64(),
+        write_s: write.as_secs_f64(),
+        bytes_in_per_s: in_speed,
+        bytes_out_per_s: out_speed,
+        // What the new format does not say.
+        notes,
+    };
+    let took = time_text(read);
+    let came = bytes_in.zip(in_speed).map_or_else(
+        || format!("read in {took}"),
+        |(bytes, speed)| {
+            format!("{} read in {took}, {:.2} GB/s", size_text(bytes), speed / 1e9)
+        },
+    );
+    let text = format!(
+        "{}: {} × {}, {}\n  \
+         {}; {} written in {}, {:.2} GB/s\n",
+        args.to.display(),
+        size.rows,
+        size.columns,
+        counted(size.values, "value"),
+        came,
+        size_text(bytes_out),
+        time_text(write),
+        out_speed / 1e9,
+    );
+    wrote(&args.to, tell(args.output.json, &json, text))?;
     Ok(Outcome::Done)
 }

@@ -13,7 +13,7 @@ use crate::args::{Files, TimelineArgs, input, parse_size, words};
 use crate::door::is_folder;
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{print, print_json, wrote};
+use crate::output::{tell, wrote};
 use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
@@ -82,35 +82,28 @@ impl Command for Cp {
         let extents = self.from.segments()?.map(|opened| opened.extents() as u64);
         let copied = options.copy(self.from.source()?, &target)?;
         drop(bar);
-        if self.json {
-            let json = object! {
-                #[serde(flatten)]
-                path: PathJson::from(&target),
-                source: PathJson::from(self.from.label()),
-                bytes: copied.bytes,
-                // Of a folder of segments.
-                #[serde(flatten)]
-                extents: extents.map(|extents| object! { extents }),
-                hole_bytes: copied.hole_bytes,
-                how: copied.how.to_string(),
-                workers: copied.workers,
-                elapsed_s: copied.elapsed.as_secs_f64(),
-                bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
-                fallbacks: texts(&copied.fallbacks),
-            };
-            wrote(&target, print_json(&json))?;
-        } else {
-            wrote(&target, print(format!("{}: {}", target.display(), text(&copied, extents))))?;
-        }
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(&target),
+            source: PathJson::from(self.from.label()),
+            bytes: copied.bytes,
+            // Of a folder of segments.
+            #[serde(flatten)]
+            extents: extents.map(|extents| object! { extents }),
+            hole_bytes: copied.hole_bytes,
+            how: copied.how.to_string(),
+            workers: copied.workers,
+            elapsed_s: copied.elapsed.as_secs_f64(),
+            bytes_per_s: bytes_per_s(copied.bytes, copied.elapsed),
+            fallbacks: texts(&copied.fallbacks),
+        };
+        let text = format!("{}: {}", target.display(), text(&copied, extents));
+        wrote(&target, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.from).input(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.timeline).input(&self.from).input(&self.to))
     }
 }
 

@@ -11,10 +11,8 @@ use swath_formats::compressed::{DecompressOptions, Decompressed};
 use super::compress::ratio;
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input};
+use crate::args::{Files, OutputArgs, ProfileArgs, input};
 use crate::input::Input;
-use crate::profile::Profiles;
-use crate::progress::Bar;
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, texts, time_text};
 
 /// `swath decompress`
@@ -57,24 +55,16 @@ pub struct Decompress {
 impl Command for Decompress {
     fn run(&self) -> Result<Outcome> {
         let target = Target::choose(&self.from, self.to.as_ref(), without_extension)?;
-        let read = Profiles::new(self.profile).apply(self.output.read_options(), &self.from);
-        let (read, bar) = Bar::attach(read, !self.output.json);
-        let options = self.options(read);
-        let output = target.begin(&self.output, &self.from)?;
-        let report = options.decompress(self.from.source()?, output)?;
-        drop(bar);
+        let decompress = |read, from, to| Ok(self.options(read).decompress(from, to)?);
+        let report = target.filled(&self.output, self.profile, &self.from, decompress)?;
         note_all(&self.from, &report.fallbacks);
         note_all(&self.from, &report.notes());
         target.report(&self.output, &json(&target, self, &report), &text(&target, &report))?;
         Ok(outcome(&report))
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.output.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.from).inputs(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.output.timeline).input(&self.from).inputs(&self.to))
     }
 }
 

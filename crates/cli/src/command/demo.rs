@@ -8,7 +8,7 @@ use clap::{Args, ValueHint};
 use super::{Command, Outcome};
 use crate::args::parse_size;
 use crate::demo;
-use crate::output::{print, print_json};
+use crate::output::tell;
 
 /// `swath demo`
 #[derive(Debug, Args)]
@@ -35,11 +35,7 @@ pub struct Demo {
 impl Command for Demo {
     fn run(&self) -> Result<Outcome> {
         let findings = demo::measure(self.size, self.dir.as_deref())?;
-        if self.json {
-            print_json(&demo::json(&findings))?;
-        } else {
-            print(demo::text(&findings))?;
-        }
+        tell(self.json, &demo::json(&findings), demo::text(&findings))?;
         Ok(if findings.is_right() { Outcome::Done } else { Outcome::Differs })
     }
 }

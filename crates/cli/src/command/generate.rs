@@ -18,7 +18,7 @@ use self::tree::Tree;
 use super::{Command, Outcome};
 use crate::args::{Files, TimelineArgs, parse_size};
 use crate::failure::Refused;
-use crate::output::{print, print_json, wrote};
+use crate::output::{tell, wrote};
 use crate::report::{PathJson, bytes_per_s, object, size_text, time_text};
 
 /// `swath gen`
@@ -172,20 +172,13 @@ impl Command for Gen {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        match &self.what {
-            What::Mtx(graph) | What::Edges(graph) => Some(&graph.timeline),
-            What::Options(contracts) => Some(&contracts.timeline),
-            _ => None,
-        }
-    }
-
-    fn files(&self) -> Files<'_> {
-        match &self.what {
-            What::Mtx(graph) | What::Edges(graph) => Files::default().path(&graph.made.output),
-            What::Options(contracts) => Files::default().path(&contracts.made.output),
-            _ => Files::default(),
-        }
+    fn timeline(&self) -> Option<Files<'_>> {
+        let (timeline, made) = match &self.what {
+            What::Mtx(graph) | What::Edges(graph) => (&graph.timeline, &graph.made),
+            What::Options(contracts) => (&contracts.timeline, &contracts.made),
+            _ => return None,
+        };
+        Some(Files::beside(timeline).path(&made.output))
     }
 }
 
@@ -255,30 +248,26 @@ fn report(
     sum: Option<u64>,
 ) -> Result<Outcome> {
     let speed = bytes_per_s(bytes, elapsed);
-    if args.json {
-        let json = object! {
-            #[serde(flatten)]
-            path: PathJson::from(&args.output),
-            bytes,
-            lines,
-            #[serde(flatten)]
-            sum: sum.map(|sum| object! { sum }),
-            seed: args.seed,
-            elapsed_s: elapsed.as_secs_f64(),
-            bytes_per_s: speed,
-        };
-        wrote(&args.output, print_json(&json))?;
-    } else {
-        let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
-        let text = format!(
-            "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
-            args.output.display(),
-            size_text(bytes),
-            time_text(elapsed),
-            speed / 1e9
-        );
-        wrote(&args.output, print(text))?;
-    }
+    let json = object! {
+        #[serde(flatten)]
+        path: PathJson::from(&args.output),
+        bytes,
+        lines,
+        #[serde(flatten)]
+        sum: sum.map(|sum| object! { sum }),
+        seed: args.seed,
+        elapsed_s: elapsed.as_secs_f64(),
+        bytes_per_s: speed,
+    };
+    let sum = sum.map_or_else(String::new, |sum| format!(", byte sum {sum}"));
+    let text = format!(
+        "{}: {}, {lines} newlines{sum}, in {}, {:.2} GB/s\n",
+        args.output.display(),
+        size_text(bytes),
+        time_text(elapsed),
+        speed / 1e9
+    );
+    wrote(&args.output, tell(args.json, &json, text))?;
     Ok(Outcome::Done)
 }
 

@@ -13,7 +13,7 @@ use super::manifest::{bad_text, extents_json};
 use super::{Command, Outcome};
 use crate::args::{Against, Files, TimelineArgs, parse_against, words};
 use crate::failure::{Refused, describe_error};
-use crate::output::{print, print_json, wrote_all};
+use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, object, size_text, time_text};
 use crate::same_file::is_same_file;
@@ -77,11 +77,7 @@ impl Command for Heal {
         drop(bar);
         let written = healed.copies.iter().filter(|copy| copy.rewritten.is_some());
         let written = written.map(|copy| &copy.path);
-        if self.json {
-            wrote_all(written, print_json(&json(&healed)))?;
-        } else {
-            wrote_all(written, print(text(self, &healed)))?;
-        }
+        wrote_all(written, tell(self.json, &json(&healed), text(self, &healed)))?;
         if let Some(error) = healed.failure() {
             return Err(error.into());
         }
@@ -89,12 +85,12 @@ impl Command for Heal {
         Ok(if all_good || !self.dry_run { Outcome::Done } else { Outcome::Differs })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().paths(&self.paths).against(Some(&self.verify_against))
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(
+            Files::beside(&self.timeline)
+                .paths(&self.paths)
+                .against(Some(&self.verify_against)),
+        )
     }
 }
 

@@ -157,12 +157,8 @@ impl Command for Ingest {
         })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> args::Files<'_> {
-        args::Files::default().paths(&self.paths).inputs(&self.list)
+    fn timeline(&self) -> Option<args::Files<'_>> {
+        Some(args::Files::beside(&self.timeline).paths(&self.paths).inputs(&self.list))
     }
 }
 

@@ -13,10 +13,10 @@ use super::{Command, Outcome};
 use crate::args::{Files, ProfileArgs, TimelineArgs, input, parse_size};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{print, print_json, wrote};
+use crate::output::{tell, wrote};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, counted, headline, object, size_text};
+use crate::report::{PathJson, counted, headline, object, report_json, size_text};
 use crate::same_file::{is_same_file, is_stdin};
 
 /// `swath manifest`
@@ -64,12 +64,13 @@ impl Command for Manifest {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.path).paths(&self.output).paths(&self.check)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(
+            Files::beside(&self.timeline)
+                .input(&self.path)
+                .paths(&self.output)
+                .paths(&self.check),
+        )
     }
 }
 
@@ -87,22 +88,18 @@ fn make(args: &Manifest) -> Result<Outcome> {
     let scanned = options.checksums(args.path.source()?, args.chunk_size)?;
     drop(bar);
     manifest::save(&target, &scanned.value)?;
-    if args.json {
-        let json = object! {
-            #[serde(flatten)]
-            path: PathJson::from(args.path.label()),
-            manifest: PathJson::from(&target),
-            chunk_size_bytes: scanned.value.chunk_size().get(),
-            #[serde(flatten)]
-            report: ReportJson::from(&scanned.report),
-        };
-        wrote(&target, print_json(&json))?;
-    } else {
-        let chunks = counted(scanned.value.count(), "checksum");
-        let headline = headline(&scanned.report);
-        let text = format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path);
-        wrote(&target, print(text))?;
-    }
+    let json = object! {
+        #[serde(flatten)]
+        path: PathJson::from(args.path.label()),
+        manifest: PathJson::from(&target),
+        chunk_size_bytes: scanned.value.chunk_size().get(),
+        #[serde(flatten)]
+        report: report_json(&scanned.report),
+    };
+    let chunks = counted(scanned.value.count(), "checksum");
+    let headline = headline(&scanned.report);
+    let text = format!("{}: {chunks} of {}: {headline}\n", target.display(), args.path);
+    wrote(&target, tell(args.json, &json, text))?;
     Ok(Outcome::Done)
 }
 
@@ -152,27 +149,24 @@ fn target(args: &Manifest) -> Result<PathBuf> {
 
 fn check(args: &Manifest, manifest: &Path) -> Result<Outcome> {
     let checked = options(args).check(args.path.source()?, &manifest::load(manifest)?)?;
-    if args.json {
-        print_json(&object! {
-            #[serde(flatten)]
-            path: PathJson::from(args.path.label()),
-            manifest: PathJson::from(&manifest),
-            bytes: checked.len,
-            expected_bytes: checked.expected_len,
-            bad: extents_json(&checked.bad),
-            verified: checked.is_right(),
-        })?;
-    } else {
-        let mut text = match checked.is_right() {
-            true => format!("{}: right, {}\n", args.path, size_text(checked.len)),
-            false => format!("{}: not what it should be\n", args.path),
-        };
-        if checked.len != checked.expected_len {
-            text += &format!("  {} bytes instead of {}\n", checked.len, checked.expected_len);
-        }
-        text += &bad_text(&checked.bad);
-        print(text)?;
+    let json = object! {
+        #[serde(flatten)]
+        path: PathJson::from(args.path.label()),
+        manifest: PathJson::from(&manifest),
+        bytes: checked.len,
+        expected_bytes: checked.expected_len,
+        bad: extents_json(&checked.bad),
+        verified: checked.is_right(),
+    };
+    let mut text = match checked.is_right() {
+        true => format!("{}: right, {}\n", args.path, size_text(checked.len)),
+        false => format!("{}: not what it should be\n", args.path),
+    };
+    if checked.len != checked.expected_len {
+        text += &format!("  {} bytes instead of {}\n", checked.len, checked.expected_len);
     }
+    text += &bad_text(&checked.bad);
+    tell(args.json, &json, text)?;
     Ok(if checked.is_right() { Outcome::Done } else { Outcome::Differs })
 }
 

@@ -13,7 +13,7 @@ use super::{Command, Outcome};
 use crate::args::{Files, TimelineArgs, words};
 use crate::door::stands;
 use crate::failure::Refused;
-use crate::output::{print, print_json, wrote_all};
+use crate::output::{tell, wrote_all};
 use crate::progress::Bar;
 use crate::report::{PathJson, object, size_text, texts, time_text};
 use crate::same_file::is_same_file;
@@ -84,19 +84,15 @@ impl Command for Mirror {
         if let Some(path) = &self.manifest {
             manifest::save(path, &made.checksums)?;
         }
-        if self.json {
-            let json = object! {
-                #[serde(flatten)]
-                path: PathJson::from(&self.path),
-                copies: made.copies.iter().map(PathJson::from).collect::<Vec<_>>(),
-                manifest: self.manifest.as_ref().map(PathJson::from),
-                bytes: made.checksums.len(),
-                elapsed_s: made.elapsed.as_secs_f64(),
-                notes: texts(&made.notes),
-            };
-            wrote_all(&made.copies, print_json(&json))?;
-            return Ok(Outcome::Done);
-        }
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(&self.path),
+            copies: made.copies.iter().map(PathJson::from).collect::<Vec<_>>(),
+            manifest: self.manifest.as_ref().map(PathJson::from),
+            bytes: made.checksums.len(),
+            elapsed_s: made.elapsed.as_secs_f64(),
+            notes: texts(&made.notes),
+        };
         let (bytes, elapsed) = (size_text(made.checksums.len()), time_text(made.elapsed));
         let mut text =
             format!("{}: {bytes}, copied and read back in {elapsed}\n", self.path.display());
@@ -109,16 +105,12 @@ impl Command for Mirror {
         for note in &made.notes {
             text += &format!("  note: {note}\n");
         }
-        wrote_all(&made.copies, print(text))?;
+        wrote_all(&made.copies, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().path(&self.path).paths(&self.manifest)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.timeline).path(&self.path).paths(&self.manifest))
     }
 }
 

@@ -10,11 +10,9 @@ use swath_formats::contracts::{PriceOptions, Priced, TOLERANCE};
 
 use super::target::{Target, note_all};
 use super::{Command, Outcome};
-use crate::args::{Files, OutputArgs, ProfileArgs, TimelineArgs, input, parse_size};
+use crate::args::{Files, OutputArgs, ProfileArgs, input, parse_size};
 use crate::input::Input;
 use crate::output::complain;
-use crate::profile::Profiles;
-use crate::progress::Bar;
 use crate::report::{PathJson, counted, object, size_text, texts, time_text};
 
 /// `swath price`
@@ -66,12 +64,8 @@ impl Command for Price {
     fn run(&self) -> Result<Outcome> {
         let named = |path: &Path| path.file_name().map(|_| path.with_extension("prices"));
         let target = Target::choose(&self.from, Some(&self.to), named)?;
-        let read = Profiles::new(self.profile).apply(self.output.read_options(), &self.from);
-        let (read, bar) = Bar::attach(read, !self.output.json);
-        let options = self.options(read);
-        let output = target.begin(&self.output, &self.from)?;
-        let priced = options.price(self.from.source()?, output)?;
-        drop(bar);
+        let price = |read, from, to| Ok(self.options(read).price(from, to)?);
+        let priced = target.filled(&self.output, self.profile, &self.from, price)?;
         note_all(&self.from, &priced.fallbacks);
         target.report(&self.output, &json(&target, self, &priced), &text(&target, &priced))?;
         if !self.check || priced.off == 0 {
@@ -82,12 +76,8 @@ impl Command for Price {
         Ok(Outcome::Differs)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.output.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.from).input(&self.to)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.output.timeline).input(&self.from).input(&self.to))
     }
 }
 

@@ -16,13 +16,13 @@ use swath_study::stats;
 
 use self::classes::{ClassArgs, Cut};
 use super::{Command, Outcome};
-use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input};
+use crate::args::{CopiesArgs, Files, ReadArgs, input};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{complain, print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline, object, time_text};
+use crate::report::{PathJson, bytes_per_s, details, headline, object, report_json, time_text};
 
 /// `swath read`
 #[derive(Debug, Args)]
@@ -72,12 +72,8 @@ impl Command for Read {
         }
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.how.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().input(&self.path).copies(&self.copies)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.how.timeline).input(&self.path).copies(&self.copies))
     }
 }
 
@@ -167,7 +163,7 @@ fn repeated<R: Serialize>(
 }
 
 /// Reads all in one go.
-fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<ReportJson>> {
+fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<impl Serialize + use<>>> {
     let options = profiles.apply(args.how.options(), &args.path);
     let (options, _bar) = Bar::attach(options, !args.json);
     let Loaded { buffer, report, .. } = match args.how.engine.engine {
@@ -182,7 +178,7 @@ fn whole(args: &Read, index: u32, profiles: &Profiles) -> Result<Run<ReportJson>
     if index == 1 || report.usage.is_some() {
         text += &details(&report);
     }
-    Ok(Run { bytes: buffer, elapsed: report.elapsed, text, json: (&report).into() })
+    Ok(Run { bytes: buffer, elapsed: report.elapsed, text, json: report_json(&report) })
 }
 
 /// Reads class by class.

@@ -7,12 +7,12 @@ use swath::{Report, Scanned};
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
 use super::{Command, Outcome};
-use crate::args::{Files, ReadArgs, TimelineArgs, input};
+use crate::args::{Files, ReadArgs, input};
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, details, headline, object};
+use crate::report::{PathJson, details, headline, object, report_json};
 
 /// `swath scan`
 #[derive(Debug, Args)]
@@ -54,12 +54,8 @@ impl Command for Scan {
         Ok(outcome)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.how.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().inputs(&self.paths)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.how.timeline).inputs(&self.paths))
     }
 }
 
@@ -70,7 +66,7 @@ fn show(args: &Scan, input: &Input, scanned: &Scanned<u64>) -> Result<()> {
             path: PathJson::from(input.label()),
             newlines: scanned.value,
             #[serde(flatten)]
-            report: ReportJson::from(&scanned.report),
+            report: report_json(&scanned.report),
         });
     }
     let mut text = line(&scanned.value.to_string(), input.label());

@@ -6,14 +6,13 @@ mod list;
 mod report;
 
 use std::ffi::OsStr;
-use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Args, Subcommand, ValueHint};
-use comfy_table::{ContentArrangement, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use comfy_table::Table;
+use indicatif::ProgressBar;
 use rayon::ThreadPool;
 use swath::CancelToken;
 use swath_study::experiment::{Experiment, Extent};
@@ -25,10 +24,12 @@ use self::compare::Compare;
 use self::fib::Fib;
 use self::report::Report;
 use super::{Command, Outcome};
-use crate::args::{Files, TimelineArgs};
+use crate::args::Files;
 use crate::demo::choose_folder;
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json, wrote};
+use crate::output::{complain, tell, wrote};
+use crate::progress::steps;
+use crate::report::table;
 use crate::signal::stop_on_signal;
 
 /// `swath study`
@@ -172,16 +173,13 @@ impl Command for Study {
         if settings.extent == Extent::Full {
             announce(&settings.chosen);
         }
-        let bar = Shown::new(!self.json);
-        let results = measure(&settings, &cancel, &mut |step| bar.update(step));
-        bar.clear();
+        let bar = steps(!self.json, "{bar:30} {msg} {eta} left");
+        let results = measure(&settings, &cancel, &mut |step| show(&bar, step));
+        bar.finish_and_clear();
         let results = results.map_err(|error| Refused::hinted(error, "another --out"))?;
         let page = self.out.join(PAGE);
-        if self.json {
-            wrote(&page, print_json(&results))?;
-        } else {
-            wrote(&page, print(text(&results, &page.display().to_string())))?;
-        }
+        let text = text(&results, &page.display().to_string());
+        wrote(&page, tell(self.json, &results, text))?;
         let is_done = |id: &str| {
             results.experiments.iter().any(|one| one.id == id && one.state == Progress::Done)
         };
@@ -192,12 +190,8 @@ impl Command for Study {
         Ok(if is_whole { Outcome::Done } else { Outcome::Differs })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
+    fn timeline(&self) -> Option<Files<'_>> {
         self.with.as_ref()?.command().timeline()
-    }
-
-    fn files(&self) -> Files<'_> {
-        self.with.as_ref().map_or_else(Files::default, |with| with.command().files())
     }
 }
 
@@ -255,38 +249,14 @@ fn refuse(data: &[PathBuf]) -> Result<()> {
     Ok(())
 }
 
-/// How far it is, on a terminal.
-struct Shown(Option<ProgressBar>);
-
-impl Shown {
-    fn new(wanted: bool) -> Self {
-        if !wanted || !io::stderr().is_terminal() {
-            return Self(None);
-        }
-        let bar = ProgressBar::new(1);
-        let style = ProgressStyle::with_template("{bar:30} {msg} {eta} left");
-        Self(Some(match style {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        }))
-    }
-
-    fn update(&self, step: Step) {
-        let Some(bar) = &self.0 else { return };
-        // Experiments take about as long as each other: each counts the same.
-        let whole = 1000;
-        let ((number, count), (run, runs)) = (step.experiment, step.run);
-        bar.set_length(count as u64 * whole);
-        let within = if runs == 0 { 0 } else { run as u64 * whole / runs as u64 };
-        bar.set_position(number as u64 * whole + within);
-        bar.set_message(format!("{} ({} of {count})", step.id, number + 1));
-    }
-
-    fn clear(self) {
-        if let Some(bar) = self.0 {
-            bar.finish_and_clear();
-        }
-    }
+/// Shows how far it is. Experiments take about as long as each other: each counts the same.
+fn show(bar: &ProgressBar, step: Step) {
+    let whole = 1000;
+    let ((number, count), (run, runs)) = (step.experiment, step.run);
+    bar.set_length(count as u64 * whole);
+    let within = if runs == 0 { 0 } else { run as u64 * whole / runs as u64 };
+    bar.set_position(number as u64 * whole + within);
+    bar.set_message(format!("{} ({} of {count})", step.id, number + 1));
 }
 
 /// The threads of commands that fork and join; 0 is one for each core. Also what was done instead,
@@ -296,14 +266,6 @@ fn pool(workers: usize) -> Result<(ThreadPool, Vec<String>)> {
     let (pool, instead) = built
         .context("cannot start the threads; try: fewer `--workers`, or a higher `ulimit -u`")?;
     Ok((pool, instead.into_iter().collect()))
-}
-
-fn table<const N: usize>(head: [&str; N]) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(head);
-    table
 }
 
 fn text(results: &Results, left: &str) -> String {

@@ -11,13 +11,13 @@ use swath_formats::checksum::{Algorithm, Checksum, ChecksumOptions};
 use super::consume::{Kernel, consume};
 use super::several::{each, line, note_fallbacks};
 use super::{Command, Outcome};
-use crate::args::{CopiesArgs, Files, ReadArgs, TimelineArgs, input, words};
+use crate::args::{CopiesArgs, Files, ReadArgs, input, words};
 use crate::failure::Refused;
 use crate::input::Input;
 use crate::output::{print, print_json};
 use crate::profile::Profiles;
 use crate::progress::Bar;
-use crate::report::{PathJson, ReportJson, bytes_per_s, details, headline};
+use crate::report::{PathJson, bytes_per_s, details, headline, object, report_json};
 
 /// `swath sum`
 #[derive(Debug, Args)]
@@ -87,48 +87,8 @@ impl Command for Sum {
         })
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.how.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().inputs(&self.paths).copies(&self.copies)
-    }
-}
-
-#[derive(Serialize)]
-struct Json {
-    #[serde(flatten)]
-    path: PathJson,
-    #[serde(flatten)]
-    value: Value,
-    #[serde(flatten)]
-    figures: Figures,
-}
-
-/// What is known about how it went.
-#[derive(Serialize)]
-#[serde(untagged)]
-enum Figures {
-    Report(Box<ReportJson>),
-    /// Hashes that go on from block to block are read ahead of: that has no report.
-    Reader {
-        bytes: u64,
-        elapsed_s: f64,
-        bytes_per_s: f64,
-    },
-}
-
-impl Figures {
-    fn of(summed: &Summed) -> Self {
-        match &summed.report {
-            Some(report) => Self::Report(Box::new(report.into())),
-            None => Self::Reader {
-                bytes: summed.bytes,
-                elapsed_s: summed.elapsed.as_secs_f64(),
-                bytes_per_s: bytes_per_s(summed.bytes, summed.elapsed),
-            },
-        }
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.how.timeline).inputs(&self.paths).copies(&self.copies))
     }
 }
 
@@ -169,10 +129,22 @@ impl Summed {
 
 fn show(args: &Sum, input: &Input, summed: &Summed) -> Result<()> {
     if args.json {
-        return print_json(&Json {
-            path: input.label().into(),
-            value: summed.value.clone(),
-            figures: Figures::of(summed),
+        let report = summed.report.as_ref();
+        // Hashes that go on from block to block are read ahead of: that has no report.
+        let reader = object! {
+            bytes: summed.bytes,
+            elapsed_s: summed.elapsed.as_secs_f64(),
+            bytes_per_s: bytes_per_s(summed.bytes, summed.elapsed),
+        };
+        return print_json(&object! {
+            #[serde(flatten)]
+            path: PathJson::from(input.label()),
+            #[serde(flatten)]
+            value: &summed.value,
+            #[serde(flatten)]
+            reader: report.is_none().then_some(reader),
+            #[serde(flatten)]
+            report: report.map(report_json),
         });
     }
     let mut text = line(&summed.value.text(), input.label());

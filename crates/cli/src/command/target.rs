@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
 use serde::Serialize;
-use swath::OutputOptions;
 use swath::append::{Ordered, OrderedOptions};
+use swath::{OutputOptions, ReadOptions, Source};
 
-use crate::args::OutputArgs;
+use crate::args::{OutputArgs, ProfileArgs};
 use crate::door::{is_folder, is_special};
 use crate::failure::Refused;
 use crate::input::Input;
-use crate::output::{complain, print, print_json, unbuffered, wrote};
+use crate::output::{complain, tell, unbuffered, wrote};
+use crate::profile::Profiles;
+use crate::progress::Bar;
 
 /// A file, or standard output.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,6 +84,20 @@ impl Target {
         })
     }
 
+    /// Has a verb write it from `from`, by what was measured of that, with a bar.
+    pub(super) fn filled<R>(
+        &self,
+        args: &OutputArgs,
+        profile: ProfileArgs,
+        from: &Input,
+        verb: impl FnOnce(ReadOptions, Source, Ordered) -> Result<R>,
+    ) -> Result<R> {
+        let read = Profiles::new(profile).apply(args.read_options(), from);
+        let (read, _bar) = Bar::attach(read, !args.json);
+        let output = self.begin(args, from)?;
+        verb(read, from.source()?, output)
+    }
+
     /// What results call it.
     pub(super) fn label(&self) -> OsString {
         match self {
@@ -104,8 +120,7 @@ impl Target {
                 let _ = writeln!(io::stderr(), "{}", serde_json::to_string(json)?);
             }
             (Self::Stdout, false) => {}
-            (Self::Path(path), true) => wrote(path, print_json(json))?,
-            (Self::Path(path), false) => wrote(path, print(text))?,
+            (Self::Path(path), is_json) => wrote(path, tell(is_json, json, text))?,
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use swath::sink::{Durability, Fs, LocalFs, Located};
 use swath::{OutputOptions, Timeline};
 
 use super::Command;
+use crate::args::Files;
 use crate::door::{above, is_folder, is_special};
 use crate::failure::Refused;
 use crate::output::complain;
@@ -32,13 +33,12 @@ pub(crate) struct Recording<'v> {
 impl<'v> Recording<'v> {
     /// Begins the file that the words of a command name, if they name one.
     pub(crate) fn begin(command: &'v dyn Command, word: &'v str) -> Result<Option<Self>> {
-        let args = command.timeline();
-        let Some((path, timeline)) =
-            args.and_then(|args| args.timeline.as_deref().zip(args.handle()))
-        else {
+        let Some(files) = command.timeline() else { return Ok(None) };
+        let args = files.timeline;
+        let Some((path, timeline)) = args.timeline.as_deref().zip(args.handle()) else {
             return Ok(None);
         };
-        refuse(command, path)?;
+        refuse(files, path)?;
         let opened = open(path)?;
         if opened.is_none() {
             try_folder(path)?;
@@ -82,15 +82,14 @@ impl<'v> Recording<'v> {
 }
 
 /// What would destroy something, or mix with it.
-fn refuse(command: &dyn Command, path: &Path) -> Result<()> {
+fn refuse(files: Files<'_>, path: &Path) -> Result<()> {
     let what = |why: &str| format!("{}: {why}", cannot_write(path));
     if path == Path::new("-") {
         let hint = "the name of a file (one of this name is ./-)";
         return Err(Refused::new(what("results go to standard output"), hint).into());
     }
-    if let Some(other) =
-        command.files().into_inner().into_iter().find(|other| is_same_file(other, path))
-    {
+    let mut others = files.into_inner().into_iter();
+    if let Some(other) = others.find(|other| is_same_file(other, path)) {
         let why = format!("it is {}, which the command works on", other.display());
         return Err(Refused::new(what(&why), "--timeline with another name").into());
     }

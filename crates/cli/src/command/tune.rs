@@ -1,13 +1,12 @@
 //! `swath tune`: measures what is fastest on a file system, and keeps it.
 
-use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::Result;
 use clap::{Args, ValueHint};
-use comfy_table::{ContentArrangement, Table, presets};
-use indicatif::{ProgressBar, ProgressStyle};
+use comfy_table::Table;
+use indicatif::ProgressBar;
 use serde::Serialize;
 use swath::CancelToken;
 use swath_profile::{Found, Kept, Key, Measured, Store};
@@ -16,8 +15,9 @@ use swath_study::tune::{self, Settings, Step, Tuned};
 
 use super::{Command, Outcome};
 use crate::failure::Refused;
-use crate::output::{complain, print, print_json, wrote};
-use crate::report::{PathJson, object, size_text, time_text};
+use crate::output::{complain, print, print_json, tell, wrote};
+use crate::progress::steps;
+use crate::report::{PathJson, object, size_text, table, time_text};
 use crate::signal::stop_on_signal;
 
 /// `swath tune`
@@ -96,18 +96,11 @@ impl Command for Tune {
         }
         let kept = Kept::new(key, &tuned.profile, tuned.found.iter().map(measured).collect());
         let path = store.save(&kept)?;
-        if self.json {
-            let json = Json {
-                elapsed_s: Some(tuned.elapsed.as_secs_f64()),
-                file_bytes: Some(tuned.file_bytes),
-                notes: tuned.notes.clone(),
-                ..json(&kept, &path, None)
-            };
-            wrote(&path, print_json(&json))?;
-            return Ok(Outcome::Done);
+        if !self.json {
+            tuned.notes.iter().for_each(|note| complain(format!("note: {note}")));
         }
-        tuned.notes.iter().for_each(|note| complain(format!("note: {note}")));
-        wrote(&path, print(tuned_text(&kept, &tuned, &path)))?;
+        let json = json(&kept, &path, None, Some(&tuned));
+        wrote(&path, tell(self.json, &json, tuned_text(&kept, &tuned, &path)))?;
         Ok(Outcome::Done)
     }
 }
@@ -117,27 +110,6 @@ impl Tune {
     pub fn budget(&self) -> Duration {
         Duration::from_secs(self.budget)
     }
-}
-
-/// What was measured, or is kept.
-#[derive(Serialize)]
-struct Json<'k> {
-    /// The file of the profile.
-    #[serde(flatten)]
-    path: PathJson,
-    name: String,
-    /// Why it is not used, if it is not.
-    unfit: Option<&'k str>,
-    /// What a measurement took, if it was made now.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    elapsed_s: Option<f64>,
-    /// The length of the file that was read for it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    file_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    notes: Vec<String>,
-    #[serde(flatten)]
-    kept: &'k Kept,
 }
 
 /// The folder to measure in: of a file, that in which it is.
@@ -156,11 +128,10 @@ fn folder(path: &Path) -> Result<PathBuf> {
 fn measure(args: &Tune, folder: &Path) -> Result<Tuned> {
     let cancel = CancelToken::new();
     stop_on_signal(&cancel)?;
-    let bar = Shown::new(args);
-    let settings =
-        Settings { folder: folder.to_owned(), budget: args.budget(), seed: args.seed };
-    let tuned = tune::run(&settings, &cancel, &mut |step| bar.update(step));
-    bar.clear();
+    let (bar, budget) = (steps(!args.json, "{bar:30} {msg}"), args.budget());
+    let settings = Settings { folder: folder.to_owned(), budget, seed: args.seed };
+    let tuned = tune::run(&settings, &cancel, &mut |step| progress(&bar, budget, step));
+    bar.finish_and_clear();
     tuned.map_err(|error| {
         let hint = "--path with a folder of this file system that can be written";
         Refused::new(format!("{error:#}"), hint).into()
@@ -189,11 +160,8 @@ fn show(args: &Tune, store: &Store, key: &Key) -> Result<Outcome> {
         complain(format!("there is no profile for {key}; try: swath tune --path {path}"));
         return Ok(Outcome::Differs);
     };
-    if args.json {
-        print_json(&json(&kept, &path, unfit.as_deref()))?;
-    } else {
-        print(kept_text(&kept, &path))?;
-    }
+    let json = json(&kept, &path, unfit.as_deref(), None);
+    tell(args.json, &json, kept_text(&kept, &path))?;
     if let Some(why) = &unfit {
         complain(format!("note: it is not used here: {why}; try: swath tune"));
     }
@@ -214,14 +182,28 @@ fn cleared(args: &Tune, paths: Vec<PathBuf>) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn json<'k>(kept: &'k Kept, path: &Path, unfit: Option<&'k str>) -> Json<'k> {
-    Json {
-        path: path.as_os_str().into(),
+/// What is kept, and in which file; why it is not used, if it is not; what measuring it took, if
+/// that was done now.
+fn json<'k>(
+    kept: &'k Kept,
+    path: &Path,
+    unfit: Option<&'k str>,
+    tuned: Option<&'k Tuned>,
+) -> impl Serialize + use<'k> {
+    let notes = tuned.map(|tuned| &tuned.notes).filter(|notes| !notes.is_empty());
+    let took = |tuned: &Tuned| {
+        object! { elapsed_s: tuned.elapsed.as_secs_f64(), file_bytes: tuned.file_bytes }
+    };
+    object! {
+        #[serde(flatten)]
+        path: PathJson::from(path.as_os_str()),
         name: kept.key.name(),
         unfit,
-        elapsed_s: None,
-        file_bytes: None,
-        notes: Vec::new(),
+        #[serde(flatten)]
+        took: tuned.map(took),
+        #[serde(flatten)]
+        notes: notes.map(|notes| object! { notes }),
+        #[serde(flatten)]
         kept,
     }
 }
@@ -232,21 +214,18 @@ fn tuned_text(kept: &Kept, tuned: &Tuned, path: &Path) -> String {
     let (file, time) = (size_text(tuned.file_bytes), time_text(tuned.elapsed));
     format!(
         "{}\n{count} {settings} other than usual, after {time} with a file of {file}\n{}\n",
-        table(kept),
+        shown(kept),
         path.display()
     )
 }
 
 fn kept_text(kept: &Kept, path: &Path) -> String {
     let when = date(kept.measured_at_unix_s);
-    format!("{}\nmeasured on {}, {when}\n{}\n", table(kept), kept.key, path.display())
+    format!("{}\nmeasured on {}, {when}\n{}\n", shown(kept), kept.key, path.display())
 }
 
-fn table(kept: &Kept) -> Table {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["setting", "usual", "here", "best other / usual", "because"]);
+fn shown(kept: &Kept) -> Table {
+    let mut table = table(["setting", "usual", "here", "best other / usual", "because"]);
     for one in &kept.measured {
         let ratio = one.ratio.map_or_else(String::new, |[estimate, lower, upper]| {
             format!("{estimate:.2} [{lower:.2}, {upper:.2}]")
@@ -257,39 +236,12 @@ fn table(kept: &Kept) -> Table {
     table
 }
 
-/// How far it is, on a terminal.
-struct Shown {
-    bar: Option<ProgressBar>,
-    budget: Duration,
-}
-
-impl Shown {
-    fn new(args: &Tune) -> Self {
-        let budget = args.budget();
-        if args.json || !io::stderr().is_terminal() {
-            return Self { bar: None, budget };
-        }
-        let bar = ProgressBar::new(millis(budget));
-        let style = ProgressStyle::with_template("{bar:30} {msg}");
-        let bar = match style {
-            Ok(style) => bar.with_style(style),
-            Err(_) => bar,
-        };
-        Self { bar: Some(bar), budget }
-    }
-
-    fn update(&self, step: Step) {
-        let Some(bar) = &self.bar else { return };
-        bar.set_position(millis(step.elapsed).min(millis(self.budget)));
-        let left = self.budget.saturating_sub(step.elapsed).as_secs();
-        bar.set_message(format!("{}, at most {left} s left", step.what));
-    }
-
-    fn clear(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
-        }
-    }
+/// Shows how much of the time is over.
+fn progress(bar: &ProgressBar, budget: Duration, step: Step) {
+    bar.set_length(millis(budget));
+    bar.set_position(millis(step.elapsed).min(millis(budget)));
+    let left = budget.saturating_sub(step.elapsed).as_secs();
+    bar.set_message(format!("{}, at most {left} s left", step.what));
 }
 
 fn millis(time: Duration) -> u64 {

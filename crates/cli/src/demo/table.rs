@@ -1,13 +1,13 @@
 //! Findings as one table for people, and as JSON for programs.
 
-use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{Cell, CellAlignment};
 use serde::Serialize;
 use swath_study::limits::Limits;
 use swath_study::results::State;
 
 use super::rounds::Row;
 use super::{About, Findings, Limit, Memory};
-use crate::report::size_text;
+use crate::report::{object, size_text, table};
 
 const MEANING: &str = "\
 \"of limit\": 1.00 is as fast as this machine can (sum, copy, direct: the limits above); \
@@ -84,11 +84,7 @@ impl Findings {
 
 /// Returns the table, what its numbers mean, and what was different from what it says.
 pub(crate) fn text(findings: &Findings) -> String {
-    let mut table = Table::new();
-    table.load_preset(presets::UTF8_FULL_CONDENSED);
-    // As wide as the terminal; whole where there is none.
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_header(["what", "engine", "way", "file", "GB/s", "of limit", "× std"]);
+    let mut table = table(["what", "engine", "way", "file", "GB/s", "of limit", "× std"]);
     for limit in Limit::ALL {
         let speed = limit.bytes_per_s(&findings.limits);
         let speed = number(speed.map(|speed| speed / 1e9));
@@ -145,65 +141,31 @@ fn right(text: String) -> Cell {
     Cell::new(text).set_alignment(CellAlignment::Right)
 }
 
-#[derive(Serialize)]
-struct Json<'f> {
-    size_bytes: u64,
-    cpu: &'f str,
-    cores: usize,
-    kernel: &'f str,
-    memory_bytes: u64,
-    file_system: &'f str,
-    limits: &'f Limits,
-    rows: Vec<RowJson>,
-    notes: &'f [String],
-    verified: bool,
-}
-
-#[derive(Serialize)]
-struct RowJson {
-    capability: &'static str,
-    engine: &'static str,
-    way: &'static str,
-    file: &'static str,
-    memory: &'static str,
-    rounds: usize,
-    median_elapsed_s: f64,
-    least_elapsed_s: f64,
-    most_elapsed_s: f64,
-    bytes_per_s: f64,
-    limit: &'static str,
-    /// `null`: this machine refuses what the limit is measured by, or there is none.
-    ratio_to_limit: Option<f64>,
-    ratio_to_std: Option<f64>,
-    /// Not by chance: no run of the one is as fast as one of the other.
-    ratio_is_decided: bool,
-    verified: bool,
-}
-
-/// Returns the findings for programs.
 pub(crate) fn json(findings: &Findings) -> impl Serialize {
-    let row = |row: &Row| RowJson {
-        capability: row.about.capability,
-        engine: row.about.engine,
-        way: row.about.way,
-        file: file(row.about.state),
-        memory: match row.about.memory {
-            Memory::Fresh => "fresh",
-            Memory::Reused => "reused",
-            Memory::None => "none",
-        },
-        rounds: row.rounds(),
-        median_elapsed_s: row.median(),
-        least_elapsed_s: row.range().0,
-        most_elapsed_s: row.range().1,
-        bytes_per_s: row.bytes_per_s(findings.size),
-        limit: row.about.limit.name(),
-        ratio_to_limit: findings.ratio_to_limit(row),
-        ratio_to_std: findings.ratio_to_peer(row).map(|(ratio, _)| ratio),
-        ratio_is_decided: findings.ratio_to_peer(row).is_some_and(|(_, is_decided)| is_decided),
-        verified: row.is_right,
+    let row = |row: &Row| {
+        object! {
+            capability: row.about.capability,
+            engine: row.about.engine,
+            way: row.about.way,
+            file: file(row.about.state),
+            memory: match row.about.memory {
+                Memory::Fresh => "fresh",
+                Memory::Reused => "reused",
+                Memory::None => "none",
+            },
+            rounds: row.rounds(),
+            median_elapsed_s: row.median(),
+            least_elapsed_s: row.range().0,
+            most_elapsed_s: row.range().1,
+            bytes_per_s: row.bytes_per_s(findings.size),
+            limit: row.about.limit.name(),
+            ratio_to_limit: findings.ratio_to_limit(row),
+            ratio_to_std: findings.ratio_to_peer(row).map(|(ratio, _)| ratio),
+            ratio_is_decided: findings.ratio_to_peer(row).is_some_and(|(_, is_decided)| is_decided),
+            verified: row.is_right,
+        }
     };
-    Json {
+    object! {
         size_bytes: findings.size,
         cpu: &findings.facts.cpu,
         cores: findings.facts.cores,
@@ -211,7 +173,7 @@ pub(crate) fn json(findings: &Findings) -> impl Serialize {
         memory_bytes: findings.facts.memory_bytes,
         file_system: &findings.facts.file_system,
         limits: &findings.limits,
-        rows: findings.rows.iter().map(row).collect(),
+        rows: findings.rows.iter().map(row).collect::<Vec<_>>(),
         notes: &findings.notes,
         verified: findings.is_right(),
     }

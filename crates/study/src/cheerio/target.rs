@@ -4,10 +4,12 @@ use std::io::{self, ErrorKind, Write};
 use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use swath::Positional;
 use swath::append::{Append, Committed, Fork, Ordered};
+
+use crate::threads::lock;
 
 /// Where bytes go.
 #[derive(Debug)]
@@ -158,9 +160,4 @@ impl Shared {
     pub(super) fn refused(&self, kind: ErrorKind, verb: &str, why: &str) -> io::Error {
         io::Error::new(kind, format!("cannot {verb} {}: {why}", self.path.display()))
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    // What it guards is whole after every statement.
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

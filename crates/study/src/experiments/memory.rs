@@ -130,15 +130,7 @@ impl Passes {
         let used = usage_of_children()?.since(&before);
         // Not how long the process took to begin and end.
         meter.took(second.elapsed_s);
-        for (name, count) in [
-            ("minor_faults", used.minor_faults),
-            ("major_faults", used.major_faults),
-            ("voluntary_switches", used.voluntary_switches),
-            ("involuntary_switches", used.involuntary_switches),
-        ] {
-            meter.note(name, count as f64);
-        }
-        meter.note("cpu_seconds", (used.user + used.system).as_secs_f64());
+        meter.used_by(&used);
         if let (Some(before), Some(after)) = (swapped, swapped_pages()) {
             meter.note("swapped_pages", after.saturating_sub(before) as f64);
         }

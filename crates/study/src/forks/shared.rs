@@ -19,7 +19,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use rayon::ThreadPool;
 
@@ -28,6 +28,7 @@ use crate::fib::{Call, Fib};
 use crate::order::linked::LinkedList;
 use crate::order::skip::SkipList;
 use crate::order::{Handle, Item, Order};
+use crate::threads::lock;
 
 /// What was left: the pieces of the file in serial order, `(log, offset, len)`, and the steals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -76,10 +77,6 @@ impl Nodes {
             Self::Skip(list) => list.iter().map(|it| it.1).collect(),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A thread's log, and how much is in it.

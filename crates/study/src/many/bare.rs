@@ -16,9 +16,9 @@ use std::ffi::CString;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use super::{Glance, fork};
+use crate::threads::one_by_one;
 
 /// Files that a thread takes at one time: so few that nobody waits long at the end.
 const BATCH: usize = 32;
@@ -82,8 +82,7 @@ impl Bare {
     /// If a call fails, or a file has another length than before.
     pub fn through_buffers(&self, threads: usize) -> io::Result<Glance> {
         let largest = self.files.iter().map(|file| file.len).max().unwrap_or(0);
-        let batches = Mutex::new(self.batches().into_iter());
-        let next = || batches.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = one_by_one(self.batches().into_iter());
         let glances = fork(threads, || {
             let mut glance = Glance::default();
             let mut buffer = vec![0; largest];
@@ -117,8 +116,7 @@ impl Bare {
             parts.push((batch, part));
             rest = behind;
         }
-        let parts = Mutex::new(parts.into_iter());
-        let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let next = one_by_one(parts.into_iter());
         fork(threads, || {
             while let Some((batch, mut part)) = next() {
                 for file in batch {

@@ -11,12 +11,12 @@ use crate::random::SplitMix64;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
-use std::sync::{Mutex, PoisonError};
 use swath_os::direct::reopen_direct;
 use swath_os::memory::{Leases, Pages};
 use swath_os::ring::{Ring, with_ring};
 
 use super::fork;
+use crate::threads::one_by_one;
 
 /// What `O_DIRECT` asks of offsets and lengths on every device we know.
 pub const UNIT: usize = 4096;
@@ -94,8 +94,7 @@ fn drive<'l>(
 /// As [`by_ring`], but for the ring; if a thread cannot be started.
 pub fn by_threads(file: &File, reads: Reads) -> io::Result<u64> {
     let direct = reopen_direct(file)?;
-    let places = Mutex::new(reads.places(file.metadata()?.len()).into_iter());
-    let next = || places.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let next = one_by_one(reads.places(file.metadata()?.len()).into_iter());
     let threads = usize::try_from(reads.depth).unwrap_or(1).max(1);
     let sums = fork(threads, || {
         let mut pages = Pages::map(reads.size)?;

@@ -9,12 +9,11 @@
 //! gain and large ones do not. It is kept as it is: no files in parts, nothing read ahead, as
 //! many threads as it is told.
 
-use std::collections::VecDeque;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
 
 use super::fork;
+use crate::threads::one_by_one;
 
 /// The numbers of threads that measurements look for the best among.
 pub const THREADS: [usize; 7] = [1, 2, 4, 8, 16, 32, 64];
@@ -38,9 +37,7 @@ pub fn manage<T: Send>(
     threads: usize,
     read: impl Fn(&Path) -> io::Result<T> + Sync,
 ) -> io::Result<Vec<T>> {
-    let tasks: Mutex<VecDeque<(usize, &PathBuf)>> =
-        Mutex::new(paths.iter().enumerate().collect());
-    let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
+    let next = one_by_one(paths.iter().enumerate());
     let done = fork(threads.max(1), || {
         let mut own = Vec::new();
         while let Some((index, path)) = next() {

@@ -71,7 +71,9 @@ impl Meter {
         let cpu = self.metrics.entry("cpu_seconds".to_owned()).or_default();
         *cpu += (used.user + used.system).as_secs_f64();
         if is_all {
-            self.add(used);
+            for (name, count) in counts(&used) {
+                *self.metrics.entry(name.to_owned()).or_default() += count;
+            }
         }
         if resets {
             let peak = after.peak_rss.saturating_sub(before.peak_rss);
@@ -81,15 +83,10 @@ impl Meter {
         Ok(result)
     }
 
-    fn add(&mut self, used: Usage) {
-        for (name, count) in [
-            ("minor_faults", as_float(used.minor_faults)),
-            ("major_faults", as_float(used.major_faults)),
-            ("voluntary_switches", as_float(used.voluntary_switches)),
-            ("involuntary_switches", as_float(used.involuntary_switches)),
-        ] {
-            *self.metrics.entry(name.to_owned()).or_default() += count;
-        }
+    /// Keeps what another process used, in place of what this one did.
+    pub(crate) fn used_by(&mut self, other: &Usage) {
+        self.note("cpu_seconds", (other.user + other.system).as_secs_f64());
+        counts(other).into_iter().for_each(|(name, count)| self.note(name, count));
     }
 
     /// Adds a number that only this entrant knows.
@@ -201,6 +198,15 @@ pub fn hardware() -> Result<(), &'static str> {
     static REASON: OnceLock<Option<String>> = OnceLock::new();
     let reason = REASON.get_or_init(|| Counters::open().err().map(|error| error.to_string()));
     reason.as_deref().map_or(Ok(()), Err)
+}
+
+fn counts(used: &Usage) -> [(&'static str, f64); 4] {
+    [
+        ("minor_faults", as_float(used.minor_faults)),
+        ("major_faults", as_float(used.major_faults)),
+        ("voluntary_switches", as_float(used.voluntary_switches)),
+        ("involuntary_switches", as_float(used.involuntary_switches)),
+    ]
 }
 
 fn as_float(count: u64) -> f64 {

@@ -252,9 +252,7 @@ impl Stage {
     ///
     /// If it cannot be written, or there is too little memory to work with it.
     pub fn file(&self, kind: Kind, size: u64) -> Result<Rc<Input>> {
-        let name =
-            format!("{kind:?}-{size}").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        self.named(&name, kind, size)
+        self.named("", kind, size)
     }
 
     /// Another copy of it, by number.
@@ -263,15 +261,15 @@ impl Stage {
     ///
     /// As [`file`](Self::file).
     pub fn copy(&self, kind: Kind, size: u64, number: usize) -> Result<Rc<Input>> {
-        let name =
-            format!("{kind:?}-{size}").replace(|c: char| !c.is_ascii_alphanumeric(), "-");
-        self.named(&format!("{name}-{number}"), kind, size)
+        self.named(&format!("-{number}"), kind, size)
     }
 
-    fn named(&self, name: &str, kind: Kind, size: u64) -> Result<Rc<Input>> {
+    fn named(&self, end: &str, kind: Kind, size: u64) -> Result<Rc<Input>> {
+        let name = format!("{kind:?}-{size}{end}");
+        let name = name.replace(|sign: char| !sign.is_ascii_alphanumeric(), "-");
         let (needed, total) = (size.saturating_mul(MEMORY_FACTOR), machine::memory_total()?);
         ensure!(total >= needed, "this needs {needed} bytes of memory, there are {total}");
-        self.made(name, |path| Ok(generate(Recipe { kind, size, seed: self.seed }, path, 0)?))
+        self.made(&name, |path| Ok(generate(Recipe { kind, size, seed: self.seed }, path, 0)?))
     }
 
     /// A file that `make` makes; the same one for whoever asks for the name again.

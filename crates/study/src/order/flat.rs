@@ -5,7 +5,7 @@
 //! to come at once, by [`from_items`](Order::from_items).
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, sealed};
+use super::{Found, Handle, Item, Order, Place};
 use swath::append::ExtentIndex;
 
 /// An array of items and of their starts. See the [module](self).
@@ -48,8 +48,6 @@ fn sums(items: &[(Handle, Item)]) -> ExtentIndex {
     let lens = items.iter().map(|(_, item)| item.len);
     ExtentIndex::build(lens).expect("at most u64::MAX bytes")
 }
-
-impl sealed::Sealed for Flat {}
 
 impl Order for Flat {
     fn new() -> Self {

@@ -4,7 +4,7 @@
 //! O(1). A seek walks from the start.
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, Span, sealed};
+use super::{Found, Handle, Item, Order, Place, Span};
 
 /// Behind the last item and in front of the first.
 const NONE: u32 = u32::MAX;
@@ -65,8 +65,6 @@ impl LinkedList {
         (node != NONE).then(|| self.nodes.handle(node))
     }
 }
-
-impl sealed::Sealed for LinkedList {}
 
 impl Order for LinkedList {
     fn new() -> Self {

@@ -22,7 +22,7 @@
 //! line).
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, Span, sealed};
+use super::{Found, Handle, Item, Order, Place, Span, goes_past};
 use std::ops::Range;
 
 /// Slots of the smallest array.
@@ -246,8 +246,6 @@ impl Packed {
     }
 }
 
-impl sealed::Sealed for Packed {}
-
 impl Order for Packed {
     fn new() -> Self {
         Self::from_items([])
@@ -326,11 +324,7 @@ impl Order for Packed {
             return None;
         }
         let mut rest = rank;
-        let slot = self.descend(|span| {
-            let passes = rest >= span.count;
-            rest -= if passes { span.count } else { 0 };
-            passes
-        });
+        let slot = self.descend(|span| goes_past(rest.checked_sub(span.count), &mut rest));
         Some(self.entries.handle(slot.id))
     }
 
@@ -339,11 +333,7 @@ impl Order for Packed {
             return None;
         }
         let mut within = offset;
-        let slot = self.descend(|span| {
-            let passes = within >= span.bytes;
-            within -= if passes { span.bytes } else { 0 };
-            passes
-        });
+        let slot = self.descend(|span| goes_past(within.checked_sub(span.bytes), &mut within));
         let (handle, item) = (self.entries.handle(slot.id), self.entries[slot.id].item);
         Some(Found { handle, item, within })
     }

@@ -43,7 +43,7 @@ mod upper;
 
 use self::nodes::{HEAD, Node, Nodes};
 use self::upper::{Upper, levels_of};
-use super::{Found, Handle, Item, Order, Place, Span, sealed};
+use super::{Found, Handle, Item, Order, Place, Span, goes_past};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::SeqCst};
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
@@ -175,8 +175,6 @@ fn handle(index: u32) -> Option<Handle> {
     (index != HEAD).then_some(Handle { index, generation: 0 })
 }
 
-impl sealed::Sealed for SkipList {}
-
 impl Order for SkipList {
     fn new() -> Self {
         let (count, bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
@@ -223,21 +221,15 @@ impl Order for SkipList {
 
     fn at_rank(&self, rank: usize) -> Option<Handle> {
         let mut rest = rank;
-        let found = self.share().descend(&self.nodes, |span| {
-            let left = rest.checked_sub(span.count);
-            rest = left.unwrap_or(rest);
-            left.is_some()
-        });
+        let passes = |span: Span| goes_past(rest.checked_sub(span.count), &mut rest);
+        let found = self.share().descend(&self.nodes, passes);
         handle(found)
     }
 
     fn seek(&self, offset: u64) -> Option<Found> {
         let mut within = offset;
-        let found = self.share().descend(&self.nodes, |span| {
-            let left = within.checked_sub(span.bytes);
-            within = left.unwrap_or(within);
-            left.is_some()
-        });
+        let passes = |span: Span| goes_past(within.checked_sub(span.bytes), &mut within);
+        let found = self.share().descend(&self.nodes, passes);
         let handle = handle(found)?;
         Some(Found { handle, item: self.nodes.at(found).item(), within })
     }

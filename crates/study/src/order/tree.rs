@@ -13,7 +13,7 @@
 //! these for the items it moves, so handles stay good.
 
 use super::arena::Arena;
-use super::{Found, Handle, Item, Order, Place, Span, sealed};
+use super::{Found, Handle, Item, Order, Place, Span, goes_past};
 
 /// Parts of a full node: twelve cache lines, of which a search reads half.
 const MAX: usize = 32;
@@ -244,8 +244,6 @@ impl BTree {
     }
 }
 
-impl sealed::Sealed for BTree {}
-
 impl Order for BTree {
     fn new() -> Self {
         let nodes = vec![Node::new(true)];
@@ -308,25 +306,14 @@ impl Order for BTree {
 
     fn at_rank(&self, rank: usize) -> Option<Handle> {
         let mut rest = rank;
-        let found = self.descend(|span| match rest.checked_sub(span.count) {
-            Some(left) => {
-                rest = left;
-                true
-            }
-            None => false,
-        });
+        let found = self.descend(|span| goes_past(rest.checked_sub(span.count), &mut rest));
         found.map(|entry| self.entries.handle(entry))
     }
 
     fn seek(&self, offset: u64) -> Option<Found> {
         let mut within = offset;
-        let found = self.descend(|span| match within.checked_sub(span.bytes) {
-            Some(left) => {
-                within = left;
-                true
-            }
-            None => false,
-        })?;
+        let found =
+            self.descend(|span| goes_past(within.checked_sub(span.bytes), &mut within))?;
         let (handle, item) = (self.entries.handle(found), self.entries[found].item);
         Some(Found { handle, item, within })
     }

@@ -1,6 +1,5 @@
 //! What is run and timed: each case as `auto` would with a profile, its bytes checked.
 
-use std::fs::File;
 use std::io::BufRead;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +7,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use swath::ingest::{Files, IngestOptions};
-use swath::maps::Guard;
 use swath::mirror::Mirrored;
 use swath::reading::Reuse;
 use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
@@ -16,6 +14,7 @@ use swath::{Buffer, CancelToken, PageCache, Profile, ReadOptions};
 use super::case::{Case, SHORT};
 use super::place::{COPY, Made, Place, Wish, room, write};
 use crate::cache::{self, ColdBy};
+use crate::fields::sums::mapped;
 use crate::many::residency::{make_all_warm, make_written_cold};
 
 /// Files that changed so shortly ago are looked at twice, which is not what is to be measured.
@@ -79,9 +78,7 @@ impl Place {
         prepare: impl Fn(&Path) -> Result<()>,
     ) -> Result<f64> {
         prepare(&self.file.path)?;
-        let began = Instant::now();
-        let loaded = options.read(&self.file.path)?;
-        let seconds = began.elapsed().as_secs_f64();
+        let (loaded, seconds) = timed(|| Ok(options.read(&self.file.path)?))?;
         if self.checked.borrow_mut().insert(case) {
             self.check(loaded.buffer.len() as u64, swath_simd::sum(&loaded.buffer))?;
         }
@@ -94,18 +91,15 @@ impl Place {
         prepare: impl Fn(&Path) -> Result<()>,
     ) -> Result<f64> {
         prepare(&self.file.path)?;
-        let began = Instant::now();
-        let mut reader = options.reader(&self.file.path)?;
-        let mut bytes = 0;
-        loop {
-            let len = reader.fill_buf()?.len();
-            if len == 0 {
-                break;
+        let (bytes, seconds) = timed(|| {
+            let mut reader = options.reader(&self.file.path)?;
+            let mut bytes = 0;
+            while let len @ 1.. = reader.fill_buf()?.len() {
+                reader.consume(len);
+                bytes += len as u64;
             }
-            reader.consume(len);
-            bytes += len as u64;
-        }
-        let seconds = began.elapsed().as_secs_f64();
+            Ok(bytes)
+        })?;
         ensure!(bytes == self.len(), "{bytes} bytes came instead of {}", self.len());
         Ok(seconds)
     }
@@ -114,10 +108,7 @@ impl Place {
     fn sum(&self, options: &ReadOptions, prepare: impl Fn(&Path) -> Result<()>) -> Result<f64> {
         let path = &self.file.path;
         prepare(path)?;
-        let began = Instant::now();
-        let file = File::open(path)?;
-        let summed = options.sum_mapped(Guard::install(&file, path)?, path)?;
-        let seconds = began.elapsed().as_secs_f64();
+        let (summed, seconds) = timed(|| mapped(options, path))?;
         self.check(summed.report.bytes, summed.value)?;
         Ok(seconds)
     }
@@ -136,12 +127,13 @@ impl Place {
     fn small(&self, options: &ReadOptions, len: u64) -> Result<f64> {
         const READS: u32 = 48;
         cache::make_warm(&self.file.path)?;
-        let mut last = Buffer::default();
-        let began = Instant::now();
-        for _ in 0..READS {
-            last = options.read(&self.file.path)?.buffer;
-        }
-        let seconds = began.elapsed().as_secs_f64();
+        let (last, seconds) = timed(|| {
+            let mut last = Buffer::default();
+            for _ in 0..READS {
+                last = options.read(&self.file.path)?.buffer;
+            }
+            Ok(last)
+        })?;
         self.check(len, swath_simd::sum(&last))?;
         Ok(seconds / f64::from(READS))
     }
@@ -151,9 +143,8 @@ impl Place {
         let mut seconds = 0.0;
         for _ in 0..READS {
             make_cold(&self.file.path)?;
-            let began = Instant::now();
-            let loaded = options.read(&self.file.path)?;
-            seconds += began.elapsed().as_secs_f64();
+            let (loaded, took) = timed(|| Ok(options.read(&self.file.path)?))?;
+            seconds += took;
             ensure!(loaded.buffer.len() as u64 == len, "not every byte came");
         }
         Ok(seconds / f64::from(READS))
@@ -173,9 +164,7 @@ impl Place {
         prepare(&small.paths)?;
         let read = ReadOptions::new().with_cancel(cancel.clone());
         let options = IngestOptions::new().with_read(read.with_profile(Arc::clone(profile)));
-        let began = Instant::now();
-        let ingested = options.ingest(Files::paths(&small.paths))?;
-        let seconds = began.elapsed().as_secs_f64();
+        let (ingested, seconds) = timed(|| Ok(options.ingest(Files::paths(&small.paths))?))?;
         let bytes = ingested.report().bytes;
         ensure!(
             bytes == small.tree.files * small.tree.size,
@@ -196,9 +185,7 @@ impl Place {
         }
         let paths = copies.each_ref().map(|copy| &copy.path);
         let mirrored = Mirrored::new(paths).with_shared_device(profile.shared_device());
-        let began = Instant::now();
-        let loaded = options.read(mirrored)?;
-        let seconds = began.elapsed().as_secs_f64();
+        let (loaded, seconds) = timed(|| Ok(options.read(mirrored)?))?;
         ensure!(loaded.buffer.len() as u64 == copies[0].len, "not every byte came");
         Ok(seconds)
     }
@@ -219,6 +206,13 @@ impl Place {
         ensure!(first.len == second.len, "there was no time for two copies");
         Ok(self.copies.get_or_init(|| [first, second]))
     }
+}
+
+/// What it gives, and how long it took.
+fn timed<T>(work: impl FnOnce() -> Result<T>) -> Result<(T, f64)> {
+    let began = Instant::now();
+    let done = work()?;
+    Ok((done, began.elapsed().as_secs_f64()))
 }
 
 fn make_cold(path: &Path) -> Result<()> {

@@ -5,13 +5,11 @@ use std::fmt::Write;
 use swath::Result;
 use swath::append::{Ordered, OrderedReport};
 
+use super::write_each;
 use crate::random::SplitMix64;
 
 /// Different contracts that a generated file cycles through, as the generator of PARSEC does.
 pub const BASE: u64 = 1000;
-
-/// Contracts that are written together: a few hundred kB.
-const CHUNK: u64 = 4 * BASE;
 
 /// Writes `count` contracts to `output`, as [`read`](swath_formats::contracts::read) and
 /// [`PriceOptions`](swath_formats::contracts::PriceOptions) take them, and commits that.
@@ -30,30 +28,10 @@ pub fn generate(
     output: Ordered,
 ) -> Result<OrderedReport> {
     let lines: Vec<String> = contracts(seed).collect();
-    let text = lines.concat();
-    let lens: Vec<usize> = lines
-        .iter()
-        .scan(0, |end, line| {
-            *end += line.len();
-            Some(*end)
-        })
-        .collect();
-    let chunks = 0..count.div_ceil(CHUNK).max(1);
-    output.map_ordered(chunks, threads, |chunk, ticket| -> Result<()> {
-        let out = ticket.buffer();
-        if chunk == 0 {
-            out.extend_from_slice(format!("{count}\n").as_bytes());
-        }
-        let mut left = CHUNK.min(count - chunk * CHUNK);
-        while left > 0 {
-            let step = left.min(BASE);
-            let last = usize::try_from(step - 1).unwrap_or(usize::MAX);
-            out.extend_from_slice(&text.as_bytes()[..lens[last]]);
-            left -= step;
-        }
-        Ok(())
-    })?;
-    output.commit()
+    write_each(output, threads, &format!("{count}\n"), count, |index, out| {
+        let at = usize::try_from(index % BASE).unwrap_or_default();
+        out.extend_from_slice(lines[at].as_bytes());
+    })
 }
 
 /// The lines of the base set.

@@ -17,6 +17,8 @@ use swath::Result;
 use swath::append::{Ordered, OrderedReport};
 use swath_plan::random::{GAMMA, mix};
 
+use super::write_each;
+
 /// The most levels: numbers of vertices have half the bits of a word.
 const MOST_LEVELS: u32 = 32;
 
@@ -53,9 +55,6 @@ pub enum Text {
     /// A line for each edge, vertices from 0. A comment tells how many there are.
     Edges,
 }
-
-/// Edges that one worker writes at one time.
-const CHUNK: u64 = 1 << 15;
 
 impl Rmat {
     /// A graph of 2^`scale` vertices and so many edges, duplicates and loops among them.
@@ -94,20 +93,11 @@ impl Rmat {
                 (format!("# swath: {size} values=none first=0\n"), 0)
             }
         };
-        let chunks = 0..edges.div_ceil(CHUNK).max(1);
-        output.map_ordered(chunks, workers, |chunk, ticket| -> Result<()> {
-            let out = ticket.buffer();
-            if chunk == 0 {
-                out.extend_from_slice(head.as_bytes());
-            }
-            for index in chunk * CHUNK..edges.min((chunk + 1) * CHUNK) {
-                let (from, to) = self.edge(index);
-                push(out, from + first, b' ');
-                push(out, to + first, b'\n');
-            }
-            Ok(())
-        })?;
-        output.commit()
+        write_each(output, workers, &head, edges, |index, out| {
+            let (from, to) = self.edge(index);
+            push(out, from + first, b' ');
+            push(out, to + first, b'\n');
+        })
     }
 
     /// The edge with this number: from which vertex to which.

@@ -80,18 +80,9 @@ fn is_doc(token: &TokenTree) -> bool {
 type Open = Option<(&'static str, Kind)>;
 
 fn python(text: &str) -> Vec<Kind> {
-    let mut open: Open = None;
-    let of_line = |line: &str| {
-        let start = line.trim_start();
-        let kind = match open {
-            Some((_, kind)) => kind,
-            None if start.starts_with('#') || is_docstring(start) => Kind::Comment,
-            None => Kind::Code,
-        };
-        open = open_after(line, open, kind, &[("\"\"\"", "\"\"\""), ("'''", "'''")], "#");
-        blank_or(kind, line)
-    };
-    text.lines().map(of_line).collect()
+    let is_comment = |start: &str| start.starts_with('#') || is_docstring(start);
+    let marks = Marks { pairs: &[("\"\"\"", "\"\"\""), ("'''", "'''")], comment: "#" };
+    lines_of(text, &marks, is_comment, |kind| kind)
 }
 
 /// A string that is a statement: nobody reads it but people.
@@ -101,33 +92,43 @@ fn is_docstring(start: &str) -> bool {
 }
 
 fn c(text: &str) -> Vec<Kind> {
+    let is_comment = |start: &str| start.starts_with("//") || start.starts_with("/*");
+    let marks = Marks { pairs: &[("/*", "*/")], comment: "//" };
+    lines_of(text, &marks, is_comment, |_| Kind::Comment)
+}
+
+/// `pairs` begin and end what may go over lines; `comment` ends what counts of a line.
+struct Marks {
+    pairs: &'static [(&'static str, &'static str)],
+    comment: &'static str,
+}
+
+/// Lines are comments if they begin as one; what goes over lines is what `inside` makes of its first.
+fn lines_of(
+    text: &str,
+    marks: &Marks,
+    is_comment: impl Fn(&str) -> bool,
+    inside: impl Fn(Kind) -> Kind,
+) -> Vec<Kind> {
     let mut open: Open = None;
     let of_line = |line: &str| {
-        let start = line.trim_start();
         let kind = match open {
             Some((_, kind)) => kind,
-            None if start.starts_with("//") || start.starts_with("/*") => Kind::Comment,
+            None if is_comment(line.trim_start()) => Kind::Comment,
             None => Kind::Code,
         };
-        open = open_after(line, open, Kind::Comment, &[("/*", "*/")], "//");
+        open = open_after(line, open, inside(kind), marks);
         blank_or(kind, line)
     };
     text.lines().map(of_line).collect()
 }
 
-/// What is still open at the end of `line`. `pairs` begin and end what may go over lines, `kind` is what
-/// its lines are; `comment` ends what counts of the line.
-fn open_after(
-    line: &str,
-    before: Open,
-    kind: Kind,
-    pairs: &[(&'static str, &'static str)],
-    comment: &str,
-) -> Open {
+/// What is still open at the end of `line`; `kind` is what the lines of what opens in it are.
+fn open_after(line: &str, before: Open, kind: Kind, marks: &Marks) -> Open {
     let mut open = before;
     let mut rest = line;
     while let Some(sign) = rest.chars().next() {
-        let found = pairs.iter().find(|(begin, _)| rest.starts_with(begin));
+        let found = marks.pairs.iter().find(|(begin, _)| rest.starts_with(begin));
         let len = match (open, found) {
             (Some((end, _)), _) if rest.starts_with(end) => {
                 open = None;
@@ -138,7 +139,7 @@ fn open_after(
                 open = Some((end, kind));
                 begin.len()
             }
-            (None, None) if rest.starts_with(comment) => return None,
+            (None, None) if rest.starts_with(marks.comment) => return None,
             (None, None) if sign == '"' || sign == '\'' => quoted(rest, sign),
             _ => sign.len_utf8(),
         };

@@ -17,7 +17,7 @@ use crate::args::{parse_size, words};
 use crate::command::{Command, Outcome};
 use crate::door::{above, stands};
 use crate::failure::Refused;
-use crate::output::{print, print_json, wrote};
+use crate::output::{tell, wrote};
 use crate::report::{PathJson, bytes_per_s, counted, object, size_text, time_text};
 use crate::signal::remove_on_signal;
 
@@ -68,27 +68,23 @@ impl Command for Tree {
         })?;
         let elapsed = start.elapsed();
         let speed = bytes_per_s(made.bytes, elapsed);
-        if self.json {
-            let json = object! {
-                #[serde(flatten)]
-                path: PathJson::from(&self.output),
-                files: made.files,
-                folders: made.folders,
-                bytes: made.bytes,
-                smallest_bytes: made.smallest,
-                largest_bytes: made.largest,
-                lines: made.lines,
-                sum: made.sum,
-                seed: self.seed,
-                elapsed_s: elapsed.as_secs_f64(),
-                bytes_per_s: speed,
-            };
-            wrote(&self.output, print_json(&json))?;
-        } else {
-            let (path, time) = (self.output.display(), time_text(elapsed));
-            let text = format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
-            wrote(&self.output, print(text))?;
-        }
+        let json = object! {
+            #[serde(flatten)]
+            path: PathJson::from(&self.output),
+            files: made.files,
+            folders: made.folders,
+            bytes: made.bytes,
+            smallest_bytes: made.smallest,
+            largest_bytes: made.largest,
+            lines: made.lines,
+            sum: made.sum,
+            seed: self.seed,
+            elapsed_s: elapsed.as_secs_f64(),
+            bytes_per_s: speed,
+        };
+        let (path, time) = (self.output.display(), time_text(elapsed));
+        let text = format!("{path}: {}, in {time}, {:.2} GB/s\n", text(&made), speed / 1e9);
+        wrote(&self.output, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }
 }

@@ -6,7 +6,7 @@ use clap::{Args, value_parser};
 use serde::Serialize;
 use swath::classes::{ClassPlan, ClassReport};
 
-use crate::report::{ReportJson, counted, details, headline, object, time_text};
+use crate::report::{counted, details, headline, object, report_json, time_text};
 
 /// What is needed first.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -68,7 +68,7 @@ pub(super) fn json(report: &ClassReport) -> impl Serialize + use<> {
         window: report.window,
         // The most that were.
         max_skew: report.max_skew,
-        report: ReportJson::from(&report.read),
+        report: report_json(&report.read),
     }
 }
 

@@ -9,11 +9,11 @@ use swath_study::page::{self, Changed, Compared, Differs};
 use swath_study::results::{Holds, Results};
 use swath_study::session::{file_of, judged_anew, load};
 
-use super::{pool, table};
+use super::pool;
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
-use crate::output::{print, print_json, wrote};
-use crate::report::object;
+use crate::output::{tell, wrote};
+use crate::report::{object, table};
 use crate::same_file::is_same_file;
 
 /// `swath study compare`
@@ -68,15 +68,11 @@ impl Command for Compare {
         let html = page::render_comparison(&left, &right)?;
         swath::write(&self.out, html)?;
         let verdicts = page::changed(&left, &right);
-        if self.json {
-            let (left, right) = (side(&left), side(&right));
-            let json = object! { left, right, verdicts: &verdicts, rows: &rows };
-            wrote(&self.out, print_json(&json))?;
-        } else {
-            let text =
-                format!("{}{}{}\n", verdicts_text(&verdicts), text(&rows), self.out.display());
-            wrote(&self.out, print(text))?;
-        }
+        let (left, right) = (side(&left), side(&right));
+        let json = object! { left, right, verdicts: &verdicts, rows: &rows };
+        let text =
+            format!("{}{}{}\n", verdicts_text(&verdicts), text(&rows), self.out.display());
+        wrote(&self.out, tell(self.json, &json, text))?;
         Ok(Outcome::Done)
     }
 }

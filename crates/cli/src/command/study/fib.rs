@@ -1,6 +1,6 @@
 //! `swath study fib`: study E's benchmark. A Fibonacci tree whose every call writes.
 
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -12,8 +12,8 @@ use swath::OutputOptions;
 use swath::append::{self, AppendOptions, Committed, Mode, OrderedOptions};
 use swath::sink::{Durability, HardLinks};
 use swath_study::cheerio;
-use swath_study::fib::{Call, Fib as Tree, fill};
-use swath_study::forks::Strand;
+use swath_study::fib::{Fib as Tree, fill};
+use swath_study::forks::branch;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::pool;
@@ -115,12 +115,8 @@ impl Command for Fib {
         Ok(Outcome::Differs)
     }
 
-    fn timeline(&self) -> Option<&TimelineArgs> {
-        Some(&self.timeline)
-    }
-
-    fn files(&self) -> Files<'_> {
-        Files::default().path(&self.output)
+    fn timeline(&self) -> Option<Files<'_>> {
+        Some(Files::beside(&self.timeline).path(&self.output))
     }
 }
 
@@ -184,31 +180,6 @@ fn report(args: &Fib, tree: &Tree, ran: Ran, difference: Option<Option<u64>>) ->
         };
     }
     Ok(print(lines)?)
-}
-
-/// One call: writes, forks, calls, joins.
-fn branch<W: Strand>(tree: &Tree, call: Call, w: &mut W) -> io::Result<()> {
-    write_call(tree, call, w)?;
-    match tree.branches(call) {
-        None => Ok(()),
-        Some([left, right]) => w.both(|w| branch(tree, left, w), |w| branch(tree, right, w)),
-    }
-}
-
-/// Not inlined: its buffer is not to lie on the stack once for each call above.
-#[inline(never)]
-fn write_call(tree: &Tree, call: Call, w: &mut impl Write) -> io::Result<()> {
-    /// Most calls write less than this, and then nothing is allocated for it.
-    const SMALL: usize = 16 << 10;
-    let len = usize::try_from(tree.bytes_per_call()).unwrap_or(usize::MAX);
-    let mut small = [0; SMALL];
-    if let Some(bytes) = small.get_mut(..len) {
-        fill(call.index, bytes);
-        return w.write_all(bytes);
-    }
-    let mut large = vec![0; len];
-    fill(call.index, &mut large);
-    w.write_all(&large)
 }
 
 /// Where the output differs from the serial program's, if it does. Without an order it is the

@@ -4,10 +4,9 @@ use anyhow::Result;
 use serde::Serialize;
 use swath_study::experiment::Experiment;
 
-use super::table;
 use crate::command::Outcome;
-use crate::output::{print, print_json};
-use crate::report::object;
+use crate::output::tell;
+use crate::report::{object, table};
 
 /// An experiment for programs.
 fn listed(one: &Experiment) -> impl Serialize {
@@ -25,10 +24,6 @@ fn listed(one: &Experiment) -> impl Serialize {
 }
 
 pub(super) fn run(chosen: &[&'static Experiment], is_json: bool) -> Result<Outcome> {
-    if is_json {
-        print_json(&chosen.iter().map(|&one| listed(one)).collect::<Vec<_>>())?;
-        return Ok(Outcome::Done);
-    }
     let mut table = table(["experiment", "what is measured", "what the study says", "rule"]);
     for one in chosen {
         let mut names = (one.id, one.figure);
@@ -38,6 +33,7 @@ pub(super) fn run(chosen: &[&'static Experiment], is_json: bool) -> Result<Outco
             names = ("", "");
         }
     }
-    print(format!("{table}\n"))?;
+    let json: Vec<_> = chosen.iter().map(|&one| listed(one)).collect();
+    tell(is_json, &json, format!("{table}\n"))?;
     Ok(Outcome::Done)
 }

@@ -11,7 +11,7 @@ use swath_study::session::{PAGE, SUMMARY, judged_anew, load, report};
 
 use crate::command::{Command, Outcome};
 use crate::failure::Refused;
-use crate::output::{print, print_json};
+use crate::output::tell;
 use crate::report::object;
 
 /// `swath study report`
@@ -47,13 +47,10 @@ impl Command for Report {
             Refused::new(what, "another --out").with_source(error)
         })?;
         report(&results, out)?;
-        if self.json {
-            print_json(&json(&results))?;
-        } else {
-            let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
-            let counts = Counts::of(&results);
-            print(format!("{counts}\n{}\n{}\n", summary.display(), page.display()))?;
-        }
+        let (summary, page) = (out.join(SUMMARY), out.join(PAGE));
+        let counts = Counts::of(&results);
+        let text = format!("{counts}\n{}\n{}\n", summary.display(), page.display());
+        tell(self.json, &json(&results), text)?;
         Ok(Outcome::Done)
     }
 }

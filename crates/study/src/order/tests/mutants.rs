@@ -1,7 +1,7 @@
 //! Structures with a planted bug each, which the battery must catch without looking inside.
 
 use super::*;
-use crate::order::{Found, Place, sealed};
+use crate::order::{Found, Place};
 use std::marker::PhantomData;
 
 /// What is wrong with a mutant, now and then.
@@ -53,8 +53,6 @@ impl<O: Inspect, B: Bug> Mutant<O, B> {
         is_wrong
     }
 }
-
-impl<O, B> sealed::Sealed for Mutant<O, B> {}
 
 impl<O: Inspect, B: Bug> Order for Mutant<O, B> {
     fn new() -> Self {
