@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use pyo3::exceptions::{PyOverflowError, PyRuntimeWarning, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyBool;
+use pyo3::types::{PyBool, PyTuple};
 use swath::{CancelToken, Engine, Extent, PageCache, Progress, ReadOptions};
 use swath_profile::{Lookup, Profiles};
 
@@ -21,14 +21,28 @@ pub(crate) struct How<'a, 'py> {
     pub(crate) chunk_size: u64,
     pub(crate) engine: &'a str,
     pub(crate) page_cache: &'a str,
-    pub(crate) profile: bool,
     pub(crate) progress: Option<Bound<'py, PyAny>>,
+    pub(crate) verify: Option<Bound<'py, PyAny>>,
+    pub(crate) profile: bool,
 }
 
-impl How<'_, '_> {
+impl<'a, 'py> How<'a, 'py> {
+    /// Of a `swath._how.How`.
+    pub(crate) fn of(how: &'a Bound<'py, PyTuple>) -> PyResult<Self> {
+        Ok(Self {
+            workers: keyword(how, 0, "workers")?,
+            chunk_size: keyword(how, 1, "chunk_size")?,
+            engine: keyword(how, 2, "engine")?,
+            page_cache: keyword(how, 3, "page_cache")?,
+            progress: keyword(how, 4, "progress")?,
+            verify: keyword(how, 5, "verify")?,
+            profile: keyword(how, 6, "profile")?,
+        })
+    }
+
     /// The options for what is at `path`, and who watches.
     pub(crate) fn options(
-        self,
+        &self,
         py: Python<'_>,
         path: Option<&Path>,
     ) -> PyResult<(ReadOptions, Watch)> {
@@ -46,13 +60,29 @@ impl How<'_, '_> {
         if let Some(path) = path.filter(|_| self.profile) {
             options = profile(py, path)?.apply(options);
         }
-        let watch = Watch::new(py, self.progress)?;
+        let watch = Watch::new(py, self.progress.clone())?;
         options = options.with_cancel(watch.token.clone());
         if let Some(tell) = watch.teller(py) {
             options = options.with_progress(tell);
         }
         Ok((options, watch))
     }
+}
+
+/// A keyword that Python has handed on with others; what is wrong with it is told as if it had come alone.
+pub(crate) fn keyword<'a, 'py, T: FromPyObject<'a, 'py, Error: Into<PyErr>>>(
+    all: &'a Bound<'py, PyTuple>,
+    place: usize,
+    name: &str,
+) -> PyResult<T> {
+    let py = all.py();
+    all.get_borrowed_item(place)?.extract().map_err(|error: T::Error| {
+        let error = error.into();
+        // As for an argument of its own; without it the error is no other one.
+        let note = format!("while processing '{name}'");
+        let _ = error.value(py).call_method1("add_note", (note,));
+        error
+    })
 }
 
 /// Where records are to begin: `starting_in=(offset, length)`.

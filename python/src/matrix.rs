@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use bytemuck::Pod;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use swath::Array;
 use swath_formats::matrix::{
     AnyCoo, AnyCsc, AnyCsr, Base, Coo, Csc, Csr, Duplicates, EntryOrder, Id, MatrixFormat,
@@ -37,14 +38,14 @@ type Parts = (u64, u64, &'static str, Buffer, Buffer, Option<Buffer>);
 
 /// What is read, as arrays: `swath.read_mtx` and `swath.read_edges` make matrices of them.
 #[pyfunction]
-#[pyo3(signature = (source, form, *, format="auto", values="auto", base="auto", vertices=None,
-    expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None, workers=0,
-    engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
+#[pyo3(signature = (source, form, how, *, format="auto", values="auto", base="auto", vertices=None,
+    expand=true, strict=false, sort=false, sum_duplicates=false, starting_in=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_matrix(
     py: Python<'_>,
     source: Input,
     form: &str,
+    how: &Bound<'_, PyTuple>,
     format: &str,
     values: &str,
     base: &str,
@@ -54,14 +55,8 @@ pub(crate) fn read_matrix(
     sort: bool,
     sum_duplicates: bool,
     starting_in: Option<StartingIn>,
-    workers: usize,
-    engine: &str,
-    page_cache: &str,
-    progress: Option<Bound<'_, PyAny>>,
-    verify: Option<Bound<'_, PyAny>>,
-    profile: bool,
 ) -> PyResult<Parts> {
-    let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
+    let how = How::of(how)?;
     let (read, watch) = how.options(py, source.path())?;
     let mut options = MatrixOptions::new()
         .with_read(read)
@@ -84,7 +79,7 @@ pub(crate) fn read_matrix(
     }
     let form =
         word("form", form, &[("coo", Form::Coo), ("csr", Form::Csr), ("csc", Form::Csc)])?;
-    let source = source.source(verify.as_ref())?;
+    let source = source.source(how.verify.as_ref())?;
     watch.run(py, Takes::Time, move || -> Result<Parts, Failure> {
         let parts = match form {
             Form::Coo => match options.read(source)? {
@@ -166,9 +161,8 @@ impl Stable<f64> for Pairs {
 
 /// Writes coordinates: `swath.write_mtx` makes them of matrices.
 #[pyfunction]
-#[pyo3(signature = (path, row_count, column_count, rows, columns, values, *, symmetry="general", format="auto",
-    comment=None, durability="full", replace=true, hard_links="refuse", workers=0,
-    progress=None))]
+#[pyo3(signature = (path, row_count, column_count, rows, columns, values, leave, *, symmetry="general",
+    format="auto", comment=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_matrix(
     py: Python<'_>,
@@ -178,18 +172,13 @@ pub(crate) fn write_matrix(
     rows: Borrowed,
     columns: Borrowed,
     values: Option<(String, Borrowed)>,
+    leave: &Bound<'_, PyTuple>,
     symmetry: &str,
     format: &str,
     comment: Option<String>,
-    durability: &str,
-    replace: bool,
-    hard_links: &str,
-    workers: usize,
-    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let symmetry = word("symmetry", symmetry, Symmetry::WORDS)?;
-    let leave = Leave { durability, replace, hard_links, workers };
-    let (output, watch) = leave.watched(py, progress)?;
+    let (output, watch) = Leave::watched(leave)?;
     let mut options = MatrixWriteOptions::new()
         .with_format(word("format", format, MatrixFormat::WORDS)?)
         .with_output(output);

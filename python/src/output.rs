@@ -1,14 +1,14 @@
 //! How to write: the keywords of every verb that leaves a file, as options of the library.
 
-use crate::how::Watch;
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use swath::OutputOptions;
 use swath::sink::{Durability, HardLinks, Replace};
 
+use crate::how::{Watch, keyword};
 use crate::words::word;
 
 /// What callers may say of every file that is left.
-#[derive(Clone, Copy)]
 pub(crate) struct Leave<'a> {
     pub(crate) durability: &'a str,
     pub(crate) replace: bool,
@@ -17,23 +17,25 @@ pub(crate) struct Leave<'a> {
     pub(crate) workers: usize,
 }
 
-impl Leave<'_> {
-    /// The options of the library, and who watches.
-    pub(crate) fn watched(
-        self,
-        py: Python<'_>,
-        progress: Option<Bound<'_, PyAny>>,
-    ) -> PyResult<(OutputOptions, Watch)> {
-        let watch = Watch::new(py, progress)?;
-        let mut options = self.options()?.with_cancel(watch.token.clone());
-        if let Some(tell) = watch.teller(py) {
+impl<'a> Leave<'a> {
+    /// The options of the library for a `swath._how.Leave`, and who watches.
+    pub(crate) fn watched(given: &'a Bound<'_, PyTuple>) -> PyResult<(OutputOptions, Watch)> {
+        let leave = Self {
+            durability: keyword(given, 0, "durability")?,
+            replace: keyword(given, 1, "replace")?,
+            hard_links: keyword(given, 2, "hard_links")?,
+            workers: keyword(given, 3, "workers")?,
+        };
+        let watch = Watch::new(given.py(), keyword(given, 4, "progress")?)?;
+        let mut options = leave.options()?.with_cancel(watch.token.clone());
+        if let Some(tell) = watch.teller(given.py()) {
             options = options.with_progress(tell);
         }
         Ok((options, watch))
     }
 
     /// The options of the library.
-    pub(crate) fn options(self) -> PyResult<OutputOptions> {
+    pub(crate) fn options(&self) -> PyResult<OutputOptions> {
         let replace = if self.replace { Replace::Allowed } else { Replace::Refused };
         Ok(OutputOptions::new()
             .with_durability(word("durability", self.durability, Durability::WORDS)?)

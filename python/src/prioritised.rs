@@ -179,10 +179,10 @@ pub(crate) fn read_prioritised(
     verify: Option<Bound<'_, PyAny>>,
     profile: bool,
 ) -> PyResult<Prioritised> {
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let (plan, classes) = plan(classes)?;
-    let source = source.source(verify.as_ref())?;
+    let source = source.source(how.verify.as_ref())?;
     let plan = plan.with_window(window);
     let reading = start(py, &options, source, plan)?;
     let classes = match classes {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyBufferError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyMemoryView;
+use pyo3::types::{PyMemoryView, PyTuple};
 use swath::{ReadOptions, WriteOptions};
 use swath_formats::checksum::{Algorithm, ChecksumOptions};
 
@@ -79,7 +79,7 @@ pub(crate) fn read<'py>(
     verify: Option<Bound<'py, PyAny>>,
     profile: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let options = extent(options, offset, length);
     let mut target = out.as_ref().map(Target::of).transpose()?;
@@ -90,7 +90,7 @@ pub(crate) fn read<'py>(
     }
     let wanted = target.as_ref().map_or(length, |target| Some(target.len() as u64));
     let takes = source.takes(wanted);
-    let source = source.source(verify.as_ref())?;
+    let source = source.source(how.verify.as_ref())?;
     let Some(target) = &mut target else {
         let loaded = watch.run(py, takes, move || options.read(source))?;
         return Ok(Bound::new(py, Buffer::of_bytes(loaded.buffer, readonly)?)?.into_any());
@@ -164,21 +164,13 @@ impl Stable<u8> for Target {
 /// Writes pieces one after the other as a file: complete under its name, or not at all; returns its
 /// bytes. `swath.write_npy` makes the pieces.
 #[pyfunction]
-#[pyo3(signature = (path, parts, *, durability="full", replace=true, hard_links="refuse", workers=0,
-    progress=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_parts(
     py: Python<'_>,
     #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
     parts: Vec<Borrowed>,
-    durability: &str,
-    replace: bool,
-    hard_links: &str,
-    workers: usize,
-    progress: Option<Bound<'_, PyAny>>,
+    leave: &Bound<'_, PyTuple>,
 ) -> PyResult<u64> {
-    let leave = Leave { durability, replace, hard_links, workers };
-    let (output, watch) = leave.watched(py, progress)?;
+    let (output, watch) = Leave::watched(leave)?;
     let options = WriteOptions::new().with_output(output);
     let written = watch.run(py, Takes::Time, || {
         let parts: Vec<&[u8]> = parts.iter().map(Borrowed::bytes).collect();
@@ -209,10 +201,10 @@ pub(crate) fn sum<'py>(
     verify: Option<Bound<'py, PyAny>>,
     profile: bool,
 ) -> PyResult<u64> {
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let (takes, options) = (source.takes(length), extent(options, offset, length));
-    let source = source.source(verify.as_ref())?;
+    let source = source.source(how.verify.as_ref())?;
     watch.run(py, takes, move || options.sum(source).map(|scanned| scanned.value))
 }
 
@@ -239,10 +231,10 @@ pub(crate) fn hash<'py>(
     profile: bool,
 ) -> PyResult<String> {
     let algorithm = word("algorithm", algorithm, Algorithm::WORDS)?;
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let (takes, options) = (source.takes(length), extent(options, offset, length));
-    let source = source.source(verify.as_ref())?;
+    let source = source.source(how.verify.as_ref())?;
     let sum = watch.run(py, takes, move || {
         ChecksumOptions::new().with_read(options).checksum(source, algorithm)
     })?;

@@ -71,14 +71,14 @@ pub(crate) fn scan_records(
     profile: bool,
 ) -> PyResult<Py<PyAny>> {
     let cut = delimiter.map_or(Ok(Cut::Byte(b'\n')), |delimiter| cut(&delimiter))?;
-    let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
+    let how = How { workers, chunk_size: 0, engine, page_cache, progress, verify, profile };
     let (options, watch) = how.options(py, source.path())?;
     let mut options = options.with_offset(offset);
     if let Some(length) = length {
         options = options.with_len(length);
     }
     let mut records = options
-        .records(source.source(verify.as_ref())?)
+        .records(source.source(how.verify.as_ref())?)
         .with_cut(cut)
         .with_block_size(block_size)
         .with_record_limit(record_limit);

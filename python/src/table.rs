@@ -9,7 +9,7 @@ use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError, PyRuntimeError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods};
+use pyo3::types::{PyCapsule, PyIterator, PyList, PySlice, PySliceMethods, PyTuple};
 use swath::{Array, Source};
 use swath_formats::table::{
     Column, ColumnKey, Columns, Delimiter, HeaderLine, Missing, TableOptions, Value, Values,
@@ -302,10 +302,10 @@ pub(crate) fn read_arrow(
     verify: Option<Bound<'_, PyAny>>,
     profile: bool,
 ) -> PyResult<Table> {
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How { workers, chunk_size, engine, page_cache, progress, verify, profile };
     let (read, watch) = how.options(py, source.path())?;
     let (source, options) =
-        (source.source(verify.as_ref())?, ArrowOptions::new().with_read(read));
+        (source.source(how.verify.as_ref())?, ArrowOptions::new().with_read(read));
     watch.run(py, Takes::Time, move || options.read(source)).map(Table)
 }
 
@@ -319,14 +319,14 @@ pub(crate) enum Separator {
 /// Reads a table: as columns, or, with `dtype`, as an array and its names. `swath.read_csv` makes
 /// arrays of it.
 #[pyfunction]
-#[pyo3(signature = (source, dtype=None, *, columns=None, delimiter=None, header="auto",
-    comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, starting_in=None, workers=0,
-    engine="auto", page_cache="auto", progress=None, verify=None, profile=true))]
+#[pyo3(signature = (source, dtype, how, *, columns=None, delimiter=None, header="auto",
+    comment=Some(b'#'), quote=Some(b'"'), missing=None, missing_words=None, starting_in=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn read_table<'py>(
     py: Python<'py>,
     source: Input,
     dtype: Option<&str>,
+    how: &Bound<'py, PyTuple>,
     columns: Option<Vec<Key>>,
     delimiter: Option<Separator>,
     header: &str,
@@ -335,16 +335,10 @@ pub(crate) fn read_table<'py>(
     missing: Option<f64>,
     missing_words: Option<Vec<String>>,
     starting_in: Option<StartingIn>,
-    workers: usize,
-    engine: &str,
-    page_cache: &str,
-    progress: Option<Bound<'py, PyAny>>,
-    verify: Option<Bound<'py, PyAny>>,
-    profile: bool,
 ) -> PyResult<Bound<'py, PyAny>> {
-    let how = How { workers, chunk_size: 0, engine, page_cache, profile, progress };
+    let how = How::of(how)?;
     let (read, watch) = how.options(py, source.path())?;
-    let source = source.source(verify.as_ref())?;
+    let source = source.source(how.verify.as_ref())?;
     let mut options = TableOptions::new()
         .with_header(word("header", header, HEADERS)?)
         .with_comment(comment)

@@ -30,25 +30,17 @@ fn row(entry: Entry) -> Row {
 
 /// Where each tensor is, and the memories: `swath.load_safetensors` makes arrays of them.
 #[pyfunction]
-#[pyo3(signature = (sources, *, order=None, names=None, workers=0, chunk_size=0, engine="auto",
-    page_cache="auto", progress=None, verify=None, profile=true))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+#[pyo3(signature = (sources, how, *, order=None, names=None))]
 pub(crate) fn load_tensors(
     py: Python<'_>,
     sources: Shards,
+    how: &Bound<'_, PyTuple>,
     order: Option<Vec<String>>,
     names: Option<Vec<String>>,
-    workers: usize,
-    chunk_size: u64,
-    engine: &str,
-    page_cache: &str,
-    progress: Option<Bound<'_, PyAny>>,
-    verify: Option<Bound<'_, PyAny>>,
-    profile: bool,
 ) -> PyResult<(Vec<Row>, Vec<Buffer>)> {
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How::of(how)?;
     let (read, watch) = how.options(py, sources.path())?;
-    let sources = sources.sources(verify.as_ref())?;
+    let sources = sources.sources(how.verify.as_ref())?;
     let (order, options) = (in_order(order), tensor_options(names).with_read(read));
     let parts = watch.run(py, Takes::Time, move || {
         let read = options.read_ordered(sources, &order);
@@ -127,25 +119,17 @@ impl Tensors {
 
 /// Starts to read tensors, the most urgent first.
 #[pyfunction]
-#[pyo3(signature = (sources, order=None, *, names=None, workers=0, chunk_size=0, engine="auto",
-    page_cache="auto", progress=None, verify=None, profile=true))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+#[pyo3(signature = (sources, how, *, order=None, names=None))]
 pub(crate) fn stream_tensors(
     py: Python<'_>,
     sources: Shards,
+    how: &Bound<'_, PyTuple>,
     order: Option<Vec<String>>,
     names: Option<Vec<String>>,
-    workers: usize,
-    chunk_size: u64,
-    engine: &str,
-    page_cache: &str,
-    progress: Option<Bound<'_, PyAny>>,
-    verify: Option<Bound<'_, PyAny>>,
-    profile: bool,
 ) -> PyResult<Tensors> {
-    let how = How { workers, chunk_size, engine, page_cache, profile, progress };
+    let how = How::of(how)?;
     let (read, watch) = how.options(py, sources.path())?;
-    let sources = sources.sources(verify.as_ref())?;
+    let sources = sources.sources(how.verify.as_ref())?;
     let options = tensor_options(names).with_read(read);
     let stream = detached(py, || options.stream(sources, &in_order(order)))?;
     Ok(Tensors {
@@ -157,19 +141,13 @@ pub(crate) fn stream_tensors(
 
 /// Writes tensors: `swath.save_safetensors` makes the arguments of arrays.
 #[pyfunction]
-#[pyo3(signature = (path, tensors, metadata=None, *, durability="full", replace=true, hard_links="refuse",
-    workers=0, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+#[pyo3(signature = (path, tensors, leave, *, metadata=None))]
 pub(crate) fn save_tensors(
     py: Python<'_>,
     #[pyo3(from_py_with = crate::input::path)] path: PathBuf,
     tensors: Vec<(String, String, Vec<u64>, Borrowed)>,
+    leave: &Bound<'_, PyTuple>,
     metadata: Option<BTreeMap<String, String>>,
-    durability: &str,
-    replace: bool,
-    hard_links: &str,
-    workers: usize,
-    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let dtypes = tensors.iter().map(|(name, dtype, ..)| {
         Dtype::of_word(dtype).ok_or_else(|| {
@@ -177,8 +155,7 @@ pub(crate) fn save_tensors(
         })
     });
     let dtypes = dtypes.collect::<PyResult<Vec<_>>>()?;
-    let leave = Leave { durability, replace, hard_links, workers };
-    let (output, watch) = leave.watched(py, progress)?;
+    let (output, watch) = Leave::watched(leave)?;
     let written = watch.run(py, Takes::Time, || {
         let tensors = tensors.iter().zip(dtypes).map(|((name, _, shape, bytes), dtype)| {
             Tensor { name, dtype, shape, bytes: bytes.bytes() }

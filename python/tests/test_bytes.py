@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import swath
+from swath._how import How
 
 quick = settings(
     max_examples=150,
@@ -181,7 +182,7 @@ def test_a_view_is_granted_as_numpy_grants_it(tmp_path, shape):
         swath.write_csv(path, array)
     else:
         path.write_text("a,b,c\n")
-    buffer, _ = swath._swath.read_table(path, "float64")
+    buffer, _ = swath._swath.read_table(path, "float64", How())
     for flags in [SIMPLE, ND, STRIDES, C, F, ANY]:
         ours, theirs = view(buffer, flags), view(array, flags)
         assert (ours == "refused") == (theirs == "refused"), flags

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 import swath
+from swath._how import How
 from swath._swath import read_table
 
 np = pytest.importorskip("numpy")
@@ -284,7 +285,7 @@ def test_a_dialect_is_read_as_promised(tmp_path, case):
         with pytest.raises(swath.MalformedError):
             swath.read_csv(path)
         return
-    values, names = read_table(path, "float64")
+    values, names = read_table(path, "float64", How())
     assert shown(np.asarray(values)) == case.ours
     assert (names is not None) == case.header
     table = swath.read_csv(path)

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
-use crate::pointer::{self, given, handle};
+use crate::pointer::{self, given};
+use crate::setter::made;
 use crate::status::Status;
 
 /// Which files to read, in which order: a list of files, folders and patterns, nothing of which is
@@ -23,10 +24,7 @@ pub struct Files {
 pub extern "C" fn swath_files_new(
     files: Option<&mut MaybeUninit<Option<Box<Files>>>>,
 ) -> Status {
-    guard(|| {
-        *handle(files, "files")? = Some(Box::default());
-        Ok(())
-    })
+    made(files, "files")
 }
 
 /// Frees a list; NULL is nothing to free.

@@ -11,7 +11,7 @@ use crate::guard::{guard, quietly};
 use crate::number::numbers;
 use crate::options::ReadOptions;
 use crate::pointer::{given, handle, value};
-use crate::setter::{Holds, change, set};
+use crate::setter::{Holds, change, made, set};
 use crate::status::Status;
 
 pub use ingested::{File, FilePart, FilePartFn, Ingested};
@@ -63,10 +63,7 @@ impl Holds for IngestOptions {
 pub extern "C" fn swath_ingest_options_new(
     options: Option<&mut MaybeUninit<Option<Box<IngestOptions>>>>,
 ) -> Status {
-    guard(|| {
-        *handle(options, "options")? = Some(Box::default());
-        Ok(())
-    })
+    made(options, "options")
 }
 
 /// Frees options; NULL is nothing to free.

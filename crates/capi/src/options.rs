@@ -10,9 +10,9 @@ use std::path::PathBuf;
 
 use swath::mirror::Verify;
 
-use crate::guard::{guard, quietly};
-use crate::pointer::{handle, value};
-use crate::setter::{Holds, change, set};
+use crate::guard::quietly;
+use crate::pointer::value;
+use crate::setter::{Holds, change, made, put, set};
 use crate::status::Status;
 
 pub use choices::{Engine, Growth, PageCache, Profile, Reuse};
@@ -52,10 +52,7 @@ impl Holds for ReadOptions {
 pub extern "C" fn swath_read_options_new(
     options: Option<&mut MaybeUninit<Option<Box<ReadOptions>>>>,
 ) -> Status {
-    guard(|| {
-        *handle(options, "options")? = Some(Box::default());
-        Ok(())
-    })
+    made(options, "options")
 }
 
 /// Frees options; NULL is nothing to free.
@@ -163,10 +160,7 @@ pub extern "C" fn swath_read_options_set_len(
     options: Option<&mut ReadOptions>,
     len: u64,
 ) -> Status {
-    change(options, |options| {
-        options.len = (len != SWATH_TO_END).then_some(len);
-        Ok(())
-    })
+    put(options, |options| options.len = (len != SWATH_TO_END).then_some(len))
 }
 
 /// As a length: to the end of the file. As a total: not known.
@@ -180,10 +174,7 @@ pub extern "C" fn swath_read_options_set_progress(
     progress: ProgressFn,
     user_data: *mut std::ffi::c_void,
 ) -> Status {
-    change(options, |options| {
-        options.hooks.set_progress(progress, user_data);
-        Ok(())
-    })
+    put(options, |options| options.hooks.set_progress(progress, user_data))
 }
 
 /// Sets the token that cancels calls with these options; NULL: none, which is the default. The
@@ -193,10 +184,7 @@ pub extern "C" fn swath_read_options_set_cancel(
     options: Option<&mut ReadOptions>,
     token: Option<&crate::cancel::CancelToken>,
 ) -> Status {
-    change(options, |options| {
-        options.hooks.set_cancel(token);
-        Ok(())
-    })
+    put(options, |options| options.hooks.set_cancel(token))
 }
 
 /// Says whether SWATH_ENGINE_AUTO goes by what `swath tune` has measured for the file system.
@@ -224,8 +212,5 @@ pub extern "C" fn swath_read_options_set_profile(
 pub extern "C" fn swath_read_options_promise_frozen(
     options: Option<&mut ReadOptions>,
 ) -> Status {
-    change(options, |options| {
-        options.frozen = true;
-        Ok(())
-    })
+    put(options, |options| options.frozen = true)
 }

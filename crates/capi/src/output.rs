@@ -6,11 +6,11 @@ use std::mem::MaybeUninit;
 use swath::sink;
 
 use crate::cancel::CancelToken;
-use crate::guard::{guard, quietly};
+use crate::guard::quietly;
 use crate::number::numbers;
 use crate::options::{Hooks, ProgressFn};
-use crate::pointer::{handle, value};
-use crate::setter::{Holds, change, set};
+use crate::pointer::value;
+use crate::setter::{Holds, made, put, set};
 use crate::status::Status;
 
 /// How sure to be, at commit, that a power cut does not undo it.
@@ -86,10 +86,7 @@ impl Holds for OutputOptions {
 pub extern "C" fn swath_output_options_new(
     options: Option<&mut MaybeUninit<Option<Box<OutputOptions>>>>,
 ) -> Status {
-    guard(|| {
-        *handle(options, "options")? = Some(Box::default());
-        Ok(())
-    })
+    made(options, "options")
 }
 
 /// Frees options; NULL is nothing to free.
@@ -143,10 +140,7 @@ pub extern "C" fn swath_output_options_set_progress(
     progress: ProgressFn,
     user_data: *mut c_void,
 ) -> Status {
-    change(options, |options| {
-        options.hooks.set_progress(progress, user_data);
-        Ok(())
-    })
+    put(options, |options| options.hooks.set_progress(progress, user_data))
 }
 
 /// Sets the token that cancels calls with these options until their commit begins; NULL: none, which
@@ -156,8 +150,5 @@ pub extern "C" fn swath_output_options_set_cancel(
     options: Option<&mut OutputOptions>,
     token: Option<&CancelToken>,
 ) -> Status {
-    change(options, |options| {
-        options.hooks.set_cancel(token);
-        Ok(())
-    })
+    put(options, |options| options.hooks.set_cancel(token))
 }

@@ -8,8 +8,9 @@ use swath::{BlockRecords, Cut, Extent};
 use crate::failure::{Failure, Result};
 use crate::guard::{guard, quietly};
 use crate::options::{Maps, ReadOptions, SWATH_TO_END, resolve, told};
-use crate::pointer::{self, given, handle, wanted};
+use crate::pointer::{self, given, wanted};
 use crate::report::{Report, tell};
+use crate::setter::{made, put};
 use crate::status::Status;
 use crate::user::UserData;
 
@@ -34,23 +35,13 @@ impl Default for RecordOptions {
 pub extern "C" fn swath_record_options_new(
     options: Option<&mut MaybeUninit<Option<Box<RecordOptions>>>>,
 ) -> Status {
-    guard(|| {
-        *handle(options, "options")? = Some(Box::default());
-        Ok(())
-    })
+    made(options, "options")
 }
 
 /// Frees options; NULL is nothing to free.
 #[unsafe(no_mangle)]
 pub extern "C" fn swath_record_options_free(options: Option<Box<RecordOptions>>) {
     quietly(|| drop(options));
-}
-
-fn set(options: Option<&mut RecordOptions>, set: impl FnOnce(&mut RecordOptions)) -> Status {
-    guard(|| {
-        set(given(options, "options")?);
-        Ok(())
-    })
 }
 
 /// Ends records behind each byte of this value. What follows the last one is a record too, if it
@@ -60,7 +51,7 @@ pub extern "C" fn swath_record_options_set_delimiter(
     options: Option<&mut RecordOptions>,
     delimiter: u8,
 ) -> Status {
-    set(options, |options| options.cut = Cut::Byte(delimiter))
+    put(options, |options| options.cut = Cut::Byte(delimiter))
 }
 
 /// Ends records every `width` bytes. A last record that is shorter is an error of the call that
@@ -70,7 +61,7 @@ pub extern "C" fn swath_record_options_set_fixed(
     options: Option<&mut RecordOptions>,
     width: u64,
 ) -> Status {
-    set(options, |options| options.cut = Cut::Fixed(width))
+    put(options, |options| options.cut = Cut::Fixed(width))
 }
 
 /// Ends records behind each `delimiter` that is not between two quotes: CSV, where a newline may
@@ -82,7 +73,7 @@ pub extern "C" fn swath_record_options_set_quoted(
     quote: u8,
     delimiter: u8,
 ) -> Status {
-    set(options, |options| options.cut = Cut::Quoted { quote, delimiter })
+    put(options, |options| options.cut = Cut::Quoted { quote, delimiter })
 }
 
 /// Sets the bytes of a block. Default 0: the chunk size of the options, or 1 MiB.
@@ -91,7 +82,7 @@ pub extern "C" fn swath_record_options_set_block_size(
     options: Option<&mut RecordOptions>,
     bytes: u64,
 ) -> Status {
-    set(options, |options| options.block_size = bytes)
+    put(options, |options| options.block_size = bytes)
 }
 
 /// Sets the bytes of the longest record that is accepted; a longer one is an error of the call
@@ -101,7 +92,7 @@ pub extern "C" fn swath_record_options_set_record_limit(
     options: Option<&mut RecordOptions>,
     bytes: u64,
 ) -> Status {
-    set(options, |options| options.record_limit = bytes)
+    put(options, |options| options.record_limit = bytes)
 }
 
 /// Takes only the records that begin in the `len` bytes from `offset` on, the last one to its end,

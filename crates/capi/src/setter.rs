@@ -2,7 +2,7 @@
 
 use crate::failure::Result;
 use crate::guard::guard;
-use crate::pointer::given;
+use crate::pointer::{Place, given, handle};
 use crate::status::Status;
 
 /// A handle that holds options of the library.
@@ -14,12 +14,28 @@ pub(crate) trait Holds {
     fn held(&mut self) -> &mut Self::Held;
 }
 
+/// Makes a handle with nothing set.
+pub(crate) fn made<H: Default>(place: Place<'_, Option<Box<H>>>, name: &str) -> Status {
+    guard(|| {
+        *handle(place, name)? = Some(Box::default());
+        Ok(())
+    })
+}
+
 /// Changes a handle.
 pub(crate) fn change<H>(
     options: Option<&mut H>,
     change: impl FnOnce(&mut H) -> Result<()>,
 ) -> Status {
     guard(|| change(given(options, "options")?))
+}
+
+/// The same where nothing can be wrong with what is set.
+pub(crate) fn put<H>(options: Option<&mut H>, put: impl FnOnce(&mut H)) -> Status {
+    change(options, |options| {
+        put(options);
+        Ok(())
+    })
 }
 
 /// Calls a setter of the library. One that fails was given a copy: the options stay as they are.

@@ -84,52 +84,40 @@ impl Status {
             _ => Self::Io,
         }
     }
-
-    fn text(self) -> &'static CStr {
-        match self {
-            Self::Ok => c"done",
-            Self::InvalidArgument => c"invalid argument",
-            Self::NotFound => c"not found",
-            Self::PermissionDenied => c"permission denied",
-            Self::Io => c"input or output failed",
-            Self::Truncated => c"the file ended early",
-            Self::Changed => c"the file changed while it was read",
-            Self::Cancelled => c"cancelled",
-            Self::OutOfMemory => c"out of memory",
-            Self::Busy => c"in use",
-            Self::Poisoned => c"part of the output was abandoned",
-            Self::OutcomeUnknown => c"the outcome is not known",
-            Self::Corrupt => c"damaged",
-            Self::Stopped => c"stopped by a callback",
-            Self::TimedOut => c"not there in time",
-            Self::Panic => c"a fault in the library",
-            Self::AlreadyExists => c"there already",
-        }
-    }
 }
 
-numbers!(
-    Status,
-    "swath_status",
-    [
-        Ok,
-        InvalidArgument,
-        NotFound,
-        PermissionDenied,
-        Io,
-        Truncated,
-        Changed,
-        Cancelled,
-        OutOfMemory,
-        Busy,
-        Poisoned,
-        OutcomeUnknown,
-        Corrupt,
-        Stopped,
-        TimedOut,
-        Panic,
-    ]
-);
+/// All of them, with what each means in few words.
+macro_rules! statuses {
+    ($($status:ident = $text:literal),+ $(,)?) => {
+        numbers!(Status, "swath_status", [$($status),+]);
+
+        impl Status {
+            fn text(self) -> &'static CStr {
+                match self { $(Self::$status => $text),+ }
+            }
+        }
+    };
+}
+
+statuses! {
+    Ok = c"done",
+    InvalidArgument = c"invalid argument",
+    NotFound = c"not found",
+    PermissionDenied = c"permission denied",
+    Io = c"input or output failed",
+    Truncated = c"the file ended early",
+    Changed = c"the file changed while it was read",
+    Cancelled = c"cancelled",
+    OutOfMemory = c"out of memory",
+    Busy = c"in use",
+    Poisoned = c"part of the output was abandoned",
+    OutcomeUnknown = c"the outcome is not known",
+    Corrupt = c"damaged",
+    Stopped = c"stopped by a callback",
+    TimedOut = c"not there in time",
+    Panic = c"a fault in the library",
+    AlreadyExists = c"there already",
+}
 
 /// Returns the meaning of `status` in few words, never NULL: for a number that is none,
 /// "unknown status". The text lives as long as the program. For what went wrong with which file
@@ -146,6 +134,7 @@ mod tests {
 
     #[test]
     fn every_status_has_its_number_and_a_text_of_its_own() {
+        assert_eq!(Status::ALL.last(), Some(&Status::AlreadyExists));
         for (number, &status) in (0..).zip(Status::ALL) {
             assert_eq!(status.number(), number);
             assert!(!status.text().is_empty());

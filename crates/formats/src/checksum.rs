@@ -25,6 +25,7 @@ use swath::{ReadOptions, Report, Source};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::error::{Error, Result};
+use crate::setters::setters;
 
 /// A checksum that a standard tool knows too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -93,11 +94,9 @@ impl ChecksumOptions {
         Self::default()
     }
 
-    /// How the bytes are read, and which of them.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
+    setters! {
+        /// How the bytes are read, and which of them.
+        with_read(read: ReadOptions);
     }
 
     /// As [`checksum`], with these options.

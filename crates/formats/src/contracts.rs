@@ -39,6 +39,7 @@ use std::time::{Duration, Instant};
 use swath::{Fallback, Output, OutputOptions, ReadOptions, Source};
 
 use crate::error::Result;
+use crate::setters::setters;
 use crate::share::workers;
 
 pub use columns::{Contract, ContractKind, Contracts};
@@ -114,26 +115,16 @@ impl PriceOptions {
         Self::default()
     }
 
-    /// Bytes of contracts that a worker takes at a time. Default 0: 256 KiB, which stay in the
-    /// second-level cache with what becomes of them.
-    #[must_use]
-    pub fn with_block_size(mut self, block_size: u64) -> Self {
-        self.block_size = block_size;
-        self
-    }
+    setters! {
+        /// Bytes of contracts that a worker takes at a time. Default 0: 256 KiB, which stay in the
+        /// second-level cache with what becomes of them.
+        with_block_size(block_size: u64);
 
-    /// How the contracts are read, and which bytes of them. Its workers price: 0 are one for each core.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+        /// How the contracts are read, and which bytes of them. Its workers price: 0 are one for each core.
+        with_read(read: ReadOptions);
 
-    /// How the prices are written. An output that was begun before keeps its own options.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the prices are written. An output that was begun before keeps its own options.
+        with_output(output: OutputOptions);
     }
 
     /// Prices the contracts of `source` into `output`, and commits that. Nothing but a few blocks is

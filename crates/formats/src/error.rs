@@ -72,39 +72,28 @@ impl fmt::Display for Stream {
     }
 }
 
+/// What could not be done to a stream: a constructor for each word.
+macro_rules! doing {
+    ($($(#[$said:meta])* $name:ident = $word:literal;)+) => {$(
+        $(#[$said])*
+        pub(crate) fn $name(
+            path: &Path,
+            reason: FormatReason,
+            detail: impl Into<String>,
+        ) -> Self {
+            Self::stream($word, path, reason, detail.into())
+        }
+    )+};
+}
+
 impl Error {
-    pub(crate) fn compressing(
-        path: &Path,
-        reason: FormatReason,
-        detail: impl Into<String>,
-    ) -> Self {
-        Self::stream("compress", path, reason, detail.into())
-    }
-
-    pub(crate) fn decompressing(
-        path: &Path,
-        reason: FormatReason,
-        detail: impl Into<String>,
-    ) -> Self {
-        Self::stream("decompress", path, reason, detail.into())
-    }
-
-    /// Text that is read: numbers, lines, headers.
-    pub(crate) fn reading(
-        path: &Path,
-        reason: FormatReason,
-        detail: impl Into<String>,
-    ) -> Self {
-        Self::stream("read", path, reason, detail.into())
-    }
-
-    /// Text that is written.
-    pub(crate) fn writing(
-        path: &Path,
-        reason: FormatReason,
-        detail: impl Into<String>,
-    ) -> Self {
-        Self::stream("write", path, reason, detail.into())
+    doing! {
+        compressing = "compress";
+        decompressing = "decompress";
+        /// Text that is read: numbers, lines, headers.
+        reading = "read";
+        /// Text that is written.
+        writing = "write";
     }
 
     fn stream(doing: &'static str, path: &Path, reason: FormatReason, detail: String) -> Self {
@@ -113,56 +102,60 @@ impl Error {
         Self(Inner::Stream(Box::new(stream)))
     }
 
-    /// Says at which byte of the compressed stream.
-    pub(crate) fn at(mut self, offset: u64) -> Self {
+    /// Changes what is said of a stream.
+    fn saying(mut self, say: impl FnOnce(&mut Stream)) -> Self {
         if let Inner::Stream(stream) = &mut self.0 {
-            stream.offset = Some(offset);
+            say(stream);
         }
         self
+    }
+
+    /// Says at which byte of the compressed stream.
+    pub(crate) fn at(self, offset: u64) -> Self {
+        self.saying(|stream| stream.offset = Some(offset))
     }
 
     /// Says on which line; the first one is 1.
-    pub(crate) fn on_line(mut self, line: u64) -> Self {
-        if let Inner::Stream(stream) = &mut self.0 {
-            stream.line = Some(line);
-        }
-        self
+    pub(crate) fn on_line(self, line: u64) -> Self {
+        self.saying(|stream| stream.line = Some(line))
     }
 
     /// Quotes what stands there, if anything does.
-    pub(crate) fn quoting(mut self, bytes: &[u8]) -> Self {
-        if let Inner::Stream(stream) = &mut self.0
-            && !bytes.is_empty()
-        {
-            let more = if bytes.len() > MOST_SHOWN { " …" } else { "" };
+    pub(crate) fn quoting(self, bytes: &[u8]) -> Self {
+        if bytes.is_empty() {
+            return self;
+        }
+        let more = if bytes.len() > MOST_SHOWN { " …" } else { "" };
+        self.saying(|stream| {
             let _ = write!(stream.detail, ": `{}`{more}", shown(bytes));
-        }
-        self
+        })
     }
 
-    pub(crate) fn hint(mut self, hint: &'static str) -> Self {
-        if let Inner::Stream(stream) = &mut self.0 {
-            stream.hint = hint;
-        }
-        self
+    /// Says what to try; "" leaves that to the reason.
+    pub(crate) fn hint(self, hint: &'static str) -> Self {
+        self.saying(|stream| {
+            if !hint.is_empty() {
+                stream.hint = hint;
+            }
+        })
     }
 
-    /// Finds the library's error again, which the standard traits wrap.
+    /// Finds the library's error again, which the standard traits wrap. Nothing but a
+    /// `swath::Reader` is read here, whose errors are the library's.
     pub(crate) fn from_io(error: io::Error, path: &Path) -> Self {
-        let text = error.to_string();
-        match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
-            Some(Ok(error)) => Self::from(*error),
-            // Nothing but a `swath::Reader` is read here, whose errors are the library's.
-            Some(Err(_)) | None => Self::decompressing(path, FormatReason::Library, text),
-        }
+        Self::unwrapped(error, |text| Self::decompressing(path, FormatReason::Library, text))
     }
 
     /// As [`from_io`](Self::from_io), of writing to `path`.
     pub(crate) fn from_writing(error: io::Error, path: &Path) -> Self {
+        Self::unwrapped(error, |text| Self::writing(path, FormatReason::Library, text))
+    }
+
+    fn unwrapped(error: io::Error, other: impl FnOnce(String) -> Self) -> Self {
         let text = error.to_string();
         match error.into_inner().map(|inner| inner.downcast::<swath::Error>()) {
             Some(Ok(error)) => Self::from(*error),
-            Some(Err(_)) | None => Self::writing(path, FormatReason::Library, text),
+            Some(Err(_)) | None => other(text),
         }
     }
 

@@ -20,8 +20,8 @@ mod input;
 pub mod matrix;
 mod memory;
 mod number;
-
 pub mod safetensors;
+mod setters;
 mod share;
 mod spare;
 pub mod table;

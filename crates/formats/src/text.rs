@@ -49,6 +49,25 @@ impl Fault {
     }
 }
 
+/// A fault, and what to try.
+pub(crate) struct Hinted {
+    pub(crate) fault: Fault,
+    /// "" leaves that to the fault.
+    pub(crate) hint: &'static str,
+}
+
+impl From<Fault> for Hinted {
+    fn from(fault: Fault) -> Self {
+        Self { fault, hint: "" }
+    }
+}
+
+impl Hinted {
+    pub(crate) fn into_error(self, input: &Text) -> Error {
+        self.fault.into_error(input).hint(self.hint)
+    }
+}
+
 /// Returns the line that holds the byte at `offset`, or as much of it as anybody would read.
 fn line_at(input: &Text, offset: u64) -> Option<Vec<u8>> {
     const AROUND: u64 = 4096;

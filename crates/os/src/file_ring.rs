@@ -15,9 +15,11 @@
 //!
 //! ```
 //! use std::rc::Rc;
+//! use swath_os::file_ring::FileRing;
+//! use swath_os::memory::Pages;
 //!
 //! let folder = Rc::new(std::fs::File::open("/etc")?.into());
-//! let read = swath_os::file_ring::with_file_ring(4, 4096, |ring| {
+//! let read = FileRing::new(4, 4096, Pages::map(4 * 4096)?).map(|mut ring| {
 //!     ring.begin(&folder, c"passwd", 7);
 //!     ring.wait(1);
 //!     ring.take(|done| (done.token, done.outcome.is_ok()))
@@ -109,23 +111,6 @@ const READ: u64 = 1;
 const LOOK: u64 = 2;
 const CLOSE: u64 = 3;
 
-/// Lends a ring with room for `depth` files (1 to 1,024) of less than `room` bytes to `work`.
-///
-/// # Errors
-///
-/// Whatever the kernel refuses it with: `ENOSYS`, `EPERM` (sysctl or seccomp), `ENOMEM`, `EMFILE`
-/// where the limit of descriptors is below `depth`; `Unsupported` before Linux 5.19.
-pub fn with_file_ring<R>(
-    depth: u32,
-    room: usize,
-    work: impl FnOnce(&mut FileRing) -> R,
-) -> io::Result<R> {
-    let memory = Pages::map(room.saturating_mul(depth as usize))?;
-    let mut ring = FileRing::new(depth, room, memory)?;
-    // Dropped at the end of this function, also by a panic in `work`: `Drop` waits.
-    Ok(work(&mut ring))
-}
-
 impl std::fmt::Debug for FileRing {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FileRing").field("in_flight", &self.in_flight()).finish_non_exhaustive()
@@ -133,13 +118,15 @@ impl std::fmt::Debug for FileRing {
 }
 
 impl FileRing {
-    /// As [`with_file_ring`], for whoever keeps it: dropping it waits for what is on its way. Files
-    /// are read into `memory`, of which `depth` times `room` bytes are used at most: what was used
-    /// before spares the kernel finding pages.
+    /// A ring with room for `depth` files (1 to 1,024) of less than `room` bytes; dropping it waits
+    /// for what is on its way. Files are read into `memory`, of which `depth` times `room` bytes are
+    /// used at most: what was used before spares the kernel finding pages.
     ///
     /// # Errors
     ///
-    /// As there; `InvalidInput` if there is too little memory.
+    /// Whatever the kernel refuses it with: `ENOSYS`, `EPERM` (sysctl or seccomp), `ENOMEM`, `EMFILE`
+    /// where the limit of descriptors is below `depth`; `Unsupported` before Linux 5.19.
+    /// `InvalidInput` if there is too little memory.
     pub fn new(depth: u32, room: usize, memory: Pages) -> io::Result<Self> {
         let depth = depth.clamp(1, 1024);
         if memory.len() < room.saturating_mul(depth as usize) {
@@ -506,7 +493,8 @@ mod tests {
         }
         let open = Rc::new(OwnedFd::from(fs::File::open(folder.path()).expect("a folder")));
         let names = [c"empty", c"some", c"full", c"more", c"missing", c"."];
-        let read = with_file_ring(2, 4096, |ring| {
+        let memory = Pages::map(2 * 4096).expect("address space");
+        let read = FileRing::new(2, 4096, memory).map(|mut ring| {
             let mut found = BTreeMap::new();
             for (token, name) in names.into_iter().cycle().take(60).enumerate() {
                 while ring.room() == 0 {

@@ -3,7 +3,7 @@
 //! ```text
 //! processors   affinity ∧ control group's quota
 //! memory       what is free ∧ each control group's rest ∧ the address space limit
-//! pages        the usual and the huge size; when the kernel uses huge ones by itself
+//! pages        their size
 //! ```
 //!
 //! Numbers only: what to do with them is decided elsewhere.
@@ -16,19 +16,6 @@ use std::thread;
 use rustix::process::{Resource, getrlimit};
 
 use crate::cgroup;
-
-/// When the kernel backs memory with huge pages by itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ThpMode {
-    /// Wherever they fit.
-    Always,
-    /// Where a program asks for them with `MADV_HUGEPAGE`.
-    Madvise,
-    /// Not at all.
-    Never,
-    /// A kernel without huge pages, or one that does not say.
-    Unknown,
-}
 
 /// Returns how many processors this process may use at one time, at least 1.
 ///
@@ -88,41 +75,8 @@ pub fn page_size() -> usize {
     rustix::param::page_size()
 }
 
-/// Returns the size of a transparent huge page, in bytes; `None` where the kernel has none.
-///
-/// Read once.
-#[must_use]
-pub fn huge_page_size() -> Option<usize> {
-    static SIZE: OnceLock<Option<usize>> = OnceLock::new();
-    *SIZE.get_or_init(|| {
-        let text = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size");
-        text.ok()?.trim().parse().ok()
-    })
-}
-
-/// Returns when the kernel uses huge pages for anonymous memory. Read once.
-#[must_use]
-pub fn transparent_huge_pages() -> ThpMode {
-    static MODE: OnceLock<ThpMode> = OnceLock::new();
-    *MODE.get_or_init(|| {
-        let text = fs::read_to_string("/sys/kernel/mm/transparent_hugepage/enabled");
-        text.map_or(ThpMode::Unknown, |text| thp_mode(&text))
-    })
-}
-
 fn least(first: u64, others: impl Iterator<Item = u64>) -> u64 {
     others.fold(first, u64::min)
-}
-
-/// Reads the mode in brackets: `always [madvise] never`.
-fn thp_mode(text: &str) -> ThpMode {
-    let chosen = text.split_whitespace().find(|word| word.starts_with('['));
-    match chosen {
-        Some("[always]") => ThpMode::Always,
-        Some("[madvise]") => ThpMode::Madvise,
-        Some("[never]") => ThpMode::Never,
-        _ => ThpMode::Unknown,
-    }
 }
 
 fn meminfo_now(name: &str) -> io::Result<u64> {
@@ -182,15 +136,6 @@ mod tests {
     }
 
     #[test]
-    fn the_mode_in_brackets_is_the_one_chosen() {
-        assert_eq!(thp_mode("[always] madvise never\n"), ThpMode::Always);
-        assert_eq!(thp_mode("always [madvise] never\n"), ThpMode::Madvise);
-        assert_eq!(thp_mode("always madvise [never]\n"), ThpMode::Never);
-        assert_eq!(thp_mode("always madvise never\n"), ThpMode::Unknown);
-        assert_eq!(thp_mode(""), ThpMode::Unknown);
-    }
-
-    #[test]
     fn the_least_of_all_limits_holds() {
         assert_eq!(least(5, [].into_iter()), 5);
         assert_eq!(least(5, [7, 3, 9].into_iter()), 3);
@@ -207,9 +152,5 @@ mod tests {
     fn pages_and_processors_are_there() {
         assert!(page_size().is_power_of_two());
         assert!(usable_cpus() >= 1 && usable_cpus_at_start() >= 1);
-        if let Some(size) = huge_page_size() {
-            assert!(size.is_power_of_two() && size > page_size(), "{size}");
-        }
-        assert_eq!(transparent_huge_pages(), transparent_huge_pages());
     }
 }

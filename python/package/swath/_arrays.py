@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, SupportsIndex
 
 from swath._errors import named, unreadable
 from swath._given import plain
+from swath._how import Leave
 from swath._swath import read, write_parts
 
 if TYPE_CHECKING:
@@ -305,15 +306,8 @@ def write_npy(
     is_fortran = array.flags.f_contiguous and not array.flags.c_contiguous
     flat = np.ascontiguousarray(array.T if is_fortran else array).reshape(-1)
     values = flat.view(np.uint8) if array.dtype.itemsize and flat.size else b""
-    return write_parts(
-        path,
-        [head, values],
-        durability=durability,
-        replace=replace,
-        hard_links=hard_links,
-        workers=workers,
-        progress=progress,
-    )
+    leave = Leave(durability, replace, hard_links, workers, progress)
+    return write_parts(path, [head, values], leave)
 
 
 def _head_of(array: np.ndarray[Any, Any]) -> bytes:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from swath._errors import named, unreadable
 from swath._given import plain
+from swath._how import How, Leave
 from swath._swath import Tensors, load_tensors, save_tensors, stream_tensors
 
 if TYPE_CHECKING:
@@ -126,18 +127,9 @@ def load_safetensors(
     """
     make = _maker(framework)
     sources = _shards(sources)
-    rows, memories = load_tensors(
-        sources,
-        order=_list("order", order),
-        names=_list("names", names),
-        workers=workers,
-        chunk_size=chunk_size,
-        engine=engine,
-        page_cache=page_cache,
-        progress=progress,
-        verify=verify,
-        profile=profile,
-    )
+    order, names = _list("order", order), _list("names", names)
+    how = How(workers, chunk_size, engine, page_cache, progress, verify, profile)
+    rows, memories = load_tensors(sources, how, order=order, names=names)
     return {
         name: _made(make, sources, name, dtype, shape, memories[memory], begin, length)
         for name, dtype, shape, memory, begin, length in rows
@@ -203,18 +195,9 @@ def stream_safetensors(
     """
     make = _maker(framework)
     sources = _shards(sources)
-    stream = stream_tensors(
-        sources,
-        _list("order", order),
-        names=_list("names", names),
-        workers=workers,
-        chunk_size=chunk_size,
-        engine=engine,
-        page_cache=page_cache,
-        progress=progress,
-        verify=verify,
-        profile=profile,
-    )
+    order, names = _list("order", order), _list("names", names)
+    how = How(workers, chunk_size, engine, page_cache, progress, verify, profile)
+    stream = stream_tensors(sources, how, order=order, names=names)
     return _streamed(stream, make, sources)
 
 
@@ -340,16 +323,9 @@ def save_safetensors(
             "{name: numpy.asarray(table[name]) for name in table.columns}"
         )
     rows = [(name, *_described(name, tensor)) for name, tensor in tensors.items()]
-    return save_tensors(
-        path,
-        rows,
-        None if metadata is None else dict(metadata),
-        durability=durability,
-        replace=replace,
-        hard_links=hard_links,
-        workers=workers,
-        progress=progress,
-    )
+    leave = Leave(durability, replace, hard_links, workers, progress)
+    said = None if metadata is None else dict(metadata)
+    return save_tensors(path, rows, leave, metadata=said)
 
 
 def _described(name: str, tensor: Any) -> tuple[str, list[int], Any]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from swath._errors import named, unreadable
 from swath._given import check_numbers, plain
+from swath._how import How, Leave
 from swath._swath import read_matrix, write_matrix
 
 if TYPE_CHECKING:
@@ -105,9 +106,11 @@ def read_mtx(
 
     Source: study D; the parser is that of ``swath convert``.
     """
+    how = How(workers, 0, engine, page_cache, progress, verify, profile)
     read = read_matrix(
         source,
         form,
+        how,
         format="mtx",
         values=values,
         expand=expand,
@@ -115,12 +118,6 @@ def read_mtx(
         sort=sort,
         sum_duplicates=sum_duplicates,
         starting_in=starting_in,
-        workers=workers,
-        engine=engine,
-        page_cache=page_cache,
-        progress=progress,
-        verify=verify,
-        profile=profile,
     )
     return _matrix(source, form, read)
 
@@ -150,9 +147,11 @@ def read_edges(
     if not as many as the greatest asks for: of parts, by ``starting_in=``, each has another greatest.
     Otherwise as `read_mtx`.
     """
+    how = How(workers, 0, engine, page_cache, progress, verify, profile)
     read = read_matrix(
         source,
         form,
+        how,
         format="edges",
         values=values,
         base=base if isinstance(base, str) else str(int(base)),
@@ -162,12 +161,6 @@ def read_edges(
         sort=sort,
         sum_duplicates=sum_duplicates,
         starting_in=starting_in,
-        workers=workers,
-        engine=engine,
-        page_cache=page_cache,
-        progress=progress,
-        verify=verify,
-        profile=profile,
     )
     return _matrix(source, form, read)
 
@@ -291,6 +284,7 @@ def write_mtx(
     if values is not None:
         values = np.ascontiguousarray(values)
         given = (values.dtype.name, values)
+    leave = Leave(durability, replace, hard_links, workers, progress)
     return write_matrix(
         path,
         operator.index(shape[0]),
@@ -298,14 +292,10 @@ def write_mtx(
         np.ascontiguousarray(rows),
         np.ascontiguousarray(columns),
         given,
+        leave,
         symmetry=symmetry,
         format="mtx",
         comment=comment,
-        durability=durability,
-        replace=replace,
-        hard_links=hard_links,
-        workers=workers,
-        progress=progress,
     )
 
 

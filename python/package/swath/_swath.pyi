@@ -7,6 +7,8 @@ from typing import Any, Literal, NoReturn, Protocol, Self, SupportsIndex, TypeVa
 
 from typing_extensions import Buffer as _Buffer
 
+from swath._how import How, Leave
+
 _R = TypeVar("_R")
 
 # numpy's arrays: they say that they are buffers from Python 3.12 on.
@@ -372,6 +374,7 @@ def append(
 def read_matrix(
     source: _Input,
     form: Literal["coo", "csr", "csc"],
+    how: How,
     *,
     format: Literal["auto", "mtx", "edges"] = "auto",
     values: Literal["auto", "none", "int64", "uint64", "float32", "float64", "complex128"] = "auto",
@@ -382,12 +385,6 @@ def read_matrix(
     sort: bool = False,
     sum_duplicates: bool = False,
     starting_in: _Extent | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
 ) -> tuple[int, int, str, Buffer, Buffer, Buffer | None]: ...
 def write_matrix(
     path: _Path,
@@ -396,20 +393,17 @@ def write_matrix(
     rows: Any,
     columns: Any,
     values: tuple[str, Any] | None,
+    leave: Leave,
     *,
     symmetry: Literal["general", "symmetric", "skew-symmetric", "hermitian"] = "general",
     format: Literal["auto", "mtx", "edges"] = "auto",
     comment: str | None = None,
-    durability: _Durability = "full",
-    replace: bool = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
 ) -> int: ...
 @overload
 def read_table(
     source: _Input,
-    dtype: None = None,
+    dtype: None,
+    how: How,
     *,
     columns: Sequence[str | int] | None = None,
     delimiter: int | Literal["blanks"] | None = None,
@@ -419,17 +413,12 @@ def read_table(
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
     starting_in: _Extent | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
 ) -> Table: ...
 @overload
 def read_table(
     source: _Input,
     dtype: str,
+    how: How,
     *,
     columns: Sequence[str | int] | None = None,
     delimiter: int | Literal["blanks"] | None = None,
@@ -439,27 +428,17 @@ def read_table(
     missing: float | None = None,
     missing_words: Sequence[str] | None = None,
     starting_in: _Extent | None = None,
-    workers: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
 ) -> tuple[Buffer, list[str] | None]: ...
 def write_table(
     path: _Path,
     dtype: str,
     values: Any,
     columns: int,
+    leave: Leave,
     *,
     names: Sequence[str] | None = None,
     delimiter: int = ...,
     digits: int | None = None,
-    durability: _Durability = "full",
-    replace: bool = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
 ) -> int: ...
 def read_arrow(
     source: _Input,
@@ -479,60 +458,35 @@ def make_column(
 def write_parts(
     path: _Path,
     parts: Sequence[_Bytes],
-    *,
-    durability: _Durability = "full",
-    replace: bool = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    leave: Leave,
 ) -> int: ...
 def write_columns(
     path: _Path,
     tables: Sequence[Table],
+    leave: Leave,
     *,
     names: Sequence[str] | None = None,
     delimiter: int = ...,
     digits: int | None = None,
-    durability: _Durability = "full",
-    replace: bool = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
 ) -> int: ...
 def load_tensors(
     sources: _Shards,
+    how: How,
     *,
     order: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
 ) -> tuple[list[tuple[str, str, list[int], int, int, int]], list[Buffer]]: ...
 def stream_tensors(
     sources: _Shards,
-    order: Sequence[str] | None = None,
+    how: How,
     *,
+    order: Sequence[str] | None = None,
     names: Sequence[str] | None = None,
-    workers: int = 0,
-    chunk_size: int = 0,
-    engine: _Engine = "auto",
-    page_cache: _PageCache = "auto",
-    progress: _Progress = None,
-    verify: _Verify = None,
-    profile: bool = True,
 ) -> Tensors: ...
 def save_tensors(
     path: _Path,
     tensors: Sequence[tuple[str, str, list[int], Any]],
-    metadata: dict[str, str] | None = None,
+    leave: Leave,
     *,
-    durability: _Durability = "full",
-    replace: bool = True,
-    hard_links: _HardLinks = "refuse",
-    workers: int = 0,
-    progress: _Progress = None,
+    metadata: dict[str, str] | None = None,
 ) -> int: ...

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from swath._given import check_numbers, plain, tables
+from swath._how import How, Leave
 from swath._swath import Table, read_table, write_columns, write_table
 
 if TYPE_CHECKING:
@@ -94,18 +95,13 @@ def read_csv(
         "missing": missing,
         "missing_words": None if missing_words is None else list(missing_words),
         "starting_in": starting_in,
-        "workers": workers,
-        "engine": engine,
-        "page_cache": page_cache,
-        "progress": progress,
-        "verify": verify,
-        "profile": profile,
     }
+    how = How(workers, 0, engine, page_cache, progress, verify, profile)
     if dtype is None:
-        return read_table(source, **said)
+        return read_table(source, None, how, **said)
     from swath._numpy import np
 
-    values, _ = read_table(source, np.dtype(dtype).name, **said)
+    values, _ = read_table(source, np.dtype(dtype).name, how, **said)
     return np.asarray(values)
 
 
@@ -309,21 +305,17 @@ def write_csv(
     """
     from swath._numpy import np
 
-    how: dict[str, Any] = {
+    leave = Leave(durability, replace, hard_links, workers, progress)
+    said: dict[str, Any] = {
         "delimiter": _byte("delimiter", "," if delimiter is None else delimiter),
         "digits": digits,
-        "durability": durability,
-        "replace": replace,
-        "hard_links": hard_links,
-        "workers": workers,
-        "progress": progress,
         "names": None if names is None else list(names),
     }
     if (found := tables(data)) is not None:
         columns, its_names = found
         if names is None:
-            how["names"] = its_names
-        return write_columns(path, columns, **how)
+            said["names"] = its_names
+        return write_columns(path, columns, leave, **said)
     array = plain("the array", data)
     if array.ndim == 1:
         array = array.reshape(-1, 1)
@@ -336,7 +328,7 @@ def write_csv(
         array = array.astype(np.float64)
     # In the order of bytes of this machine, and without gaps.
     array = np.ascontiguousarray(array, array.dtype.newbyteorder("="))
-    return write_table(path, array.dtype.name, array, array.shape[1], **how)
+    return write_table(path, array.dtype.name, array, array.shape[1], leave, **said)
 
 
 # Arrays that are written as they are.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
+use pyo3::types::PyTuple;
 use swath::OutputOptions;
 use swath_formats::table::{Column, Columns, Decimals, TableWriteOptions, Value};
 
@@ -17,9 +18,7 @@ use crate::work::{Takes, detached};
 
 /// Writes a table: `swath.write_csv` makes the arguments of arrays.
 #[pyfunction]
-#[pyo3(signature = (path, dtype, values, columns, *, names=None, delimiter=b',', digits=None,
-    durability="full", replace=true, hard_links="refuse", workers=0,
-    progress=None))]
+#[pyo3(signature = (path, dtype, values, columns, leave, *, names=None, delimiter=b',', digits=None))]
 #[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
 pub(crate) fn write_table(
     py: Python<'_>,
@@ -27,17 +26,12 @@ pub(crate) fn write_table(
     dtype: &str,
     values: Borrowed,
     columns: usize,
+    leave: &Bound<'_, PyTuple>,
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
-    durability: &str,
-    replace: bool,
-    hard_links: &str,
-    workers: usize,
-    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
-    let leave = Leave { durability, replace, hard_links, workers };
-    let (output, watch) = leave.watched(py, progress)?;
+    let (output, watch) = Leave::watched(leave)?;
     let writer = writer(names, delimiter, digits, output);
     macro_rules! write_as {
         ($($name:literal => $kind:ty),+ $(,)?) => {
@@ -115,22 +109,15 @@ pub(crate) fn make_column(
 
 /// Writes the columns of tables, side by side: `swath.write_csv` makes the arguments.
 #[pyfunction]
-#[pyo3(signature = (path, tables, *, names=None, delimiter=b',', digits=None, durability="full",
-    replace=true, hard_links="refuse", workers=0,
-    progress=None))]
-#[expect(clippy::too_many_arguments, reason = "keywords are how Python says it")]
+#[pyo3(signature = (path, tables, leave, *, names=None, delimiter=b',', digits=None))]
 pub(crate) fn write_columns(
     py: Python<'_>,
     #[pyo3(from_py_with = path)] path: PathBuf,
     tables: Vec<Bound<'_, Table>>,
+    leave: &Bound<'_, PyTuple>,
     names: Option<Vec<String>>,
     delimiter: u8,
     digits: Option<usize>,
-    durability: &str,
-    replace: bool,
-    hard_links: &str,
-    workers: usize,
-    progress: Option<Bound<'_, PyAny>>,
 ) -> PyResult<u64> {
     let tables = tables.iter().map(|table| &table.get().0);
     let rows = tables.clone().map(|table| table.rows).collect::<Vec<_>>();
@@ -139,8 +126,7 @@ pub(crate) fn write_columns(
         let text = format!("columns of different lengths: {rows:?} rows");
         return Err(PyValueError::new_err(text));
     };
-    let leave = Leave { durability, replace, hard_links, workers };
-    let (output, watch) = leave.watched(py, progress)?;
+    let (output, watch) = Leave::watched(leave)?;
     let writer = writer(names, delimiter, digits, output);
     watch.run(py, Takes::Time, || writer.write_columns(path, &columns))
 }

@@ -4,11 +4,11 @@ use std::mem::MaybeUninit;
 
 use swath::append;
 
-use crate::guard::{guard, quietly};
+use crate::guard::quietly;
 use crate::number::numbers;
 use crate::output::OutputOptions;
-use crate::pointer::{handle, value};
-use crate::setter::{Holds, set};
+use crate::pointer::value;
+use crate::setter::{Holds, made, set};
 use crate::status::Status;
 
 /// Where the bytes of parallel strands are left.
@@ -63,10 +63,7 @@ impl Holds for AppendOptions {
 pub extern "C" fn swath_append_options_new(
     options: Option<&mut MaybeUninit<Option<Box<AppendOptions>>>>,
 ) -> Status {
-    guard(|| {
-        *handle(options, "options")? = Some(Box::default());
-        Ok(())
-    })
+    made(options, "options")
 }
 
 /// Frees options; NULL is nothing to free.

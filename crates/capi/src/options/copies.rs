@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::number::numbers;
 use crate::options::ReadOptions;
 use crate::pointer::{self, value};
-use crate::setter::change;
+use crate::setter::{change, put};
 use crate::status::Status;
 
 /// What each chunk of a copy is compared with before it is taken.
@@ -59,10 +59,7 @@ pub unsafe extern "C" fn swath_read_options_add_mirror(
 pub extern "C" fn swath_read_options_clear_mirrors(
     options: Option<&mut ReadOptions>,
 ) -> Status {
-    change(options, |options| {
-        options.mirrors.clear();
-        Ok(())
-    })
+    put(options, |options| options.mirrors.clear())
 }
 
 /// Sets what each chunk of the file and its mirrors is compared with. Default:

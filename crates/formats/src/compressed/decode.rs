@@ -27,6 +27,7 @@ use super::turns::{Done, Mark, Turns};
 use super::work::{Decode, Split, Work};
 use super::{Format, gzip, room, zstd};
 use crate::error::{Error, FormatReason, Result};
+use crate::setters::setters;
 use crate::share::workers;
 use crate::spare::Spare;
 
@@ -109,37 +110,23 @@ impl DecompressOptions {
         Self::default()
     }
 
-    /// Where in the decompressed bytes to start. Default 0.
-    ///
-    /// With an index only the frames that are needed are read; without one, everything before
-    /// them is decoded and thrown away.
-    #[must_use]
-    pub fn with_offset(mut self, offset: u64) -> Self {
-        self.offset = offset;
-        self
-    }
+    setters! {
+        /// Where in the decompressed bytes to start. Default 0.
+        ///
+        /// With an index only the frames that are needed are read; without one, everything before
+        /// them is decoded and thrown away.
+        with_offset(offset: u64);
 
-    /// How many decompressed bytes; a stream that has fewer behind the offset is an error.
-    /// Default: to the end.
-    #[must_use]
-    pub fn with_len(mut self, len: u64) -> Self {
-        self.len = Some(len);
-        self
-    }
+        /// How many decompressed bytes; a stream that has fewer behind the offset is an error.
+        /// Default: to the end.
+        with_len(len: u64);
 
-    /// How the compressed bytes are read; its offset and length count these. Its workers decode: 0
-    /// are one for each core.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+        /// How the compressed bytes are read; its offset and length count these. Its workers decode: 0
+        /// are one for each core.
+        with_read(read: ReadOptions);
 
-    /// How the output is written. An output that was begun before keeps its own options.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the output is written. An output that was begun before keeps its own options.
+        with_output(output: OutputOptions);
     }
 
     /// Decompresses `source` into `output`, and commits that. The first bytes tell the format.

@@ -14,6 +14,7 @@ use super::frame::{Encode, Frame};
 use super::room::{Fitted, fit};
 
 use crate::error::{Error, FormatReason, Result};
+use crate::setters::setters;
 use crate::share::workers;
 use crate::spare::Spare;
 
@@ -80,40 +81,22 @@ impl CompressOptions {
         Self::default()
     }
 
-    /// Default: what the output's name ends with ([`Format::of_name`]), else zstd.
-    #[must_use]
-    pub fn with_format(mut self, format: Format) -> Self {
-        self.format = Some(format);
-        self
-    }
+    setters! {
+        /// Default: what the output's name ends with ([`Format::of_name`]), else zstd.
+        with_format(format: Format);
 
-    /// One of [`Format::levels`]. Default: [`Format::default_level`].
-    #[must_use]
-    pub fn with_level(mut self, level: i32) -> Self {
-        self.level = Some(level);
-        self
-    }
+        /// One of [`Format::levels`]. Default: [`Format::default_level`].
+        with_level(level: i32);
 
-    /// Bytes of input in one frame. Default 0: [`Format::default_block_size`].
-    #[must_use]
-    pub fn with_block_size(mut self, block_size: u64) -> Self {
-        self.block_size = block_size;
-        self
-    }
+        /// Bytes of input in one frame. Default 0: [`Format::default_block_size`].
+        with_block_size(block_size: u64);
 
-    /// How the input is read, and which bytes of it. Its workers compress: 0 are one for each core,
-    /// fewer where memory is short. The output is the same for all.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+        /// How the input is read, and which bytes of it. Its workers compress: 0 are one for each core,
+        /// fewer where memory is short. The output is the same for all.
+        with_read(read: ReadOptions);
 
-    /// How the output is written. An output that was begun before keeps its own options.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the output is written. An output that was begun before keeps its own options.
+        with_output(output: OutputOptions);
     }
 
     /// Compresses `source` into `output`, and commits that.

@@ -107,7 +107,6 @@ impl Wrong {
     /// The error for bytes that begin at `offset` of a stream.
     pub(super) fn into_error(self, path: &Path, offset: u64) -> Error {
         let error = Error::decompressing(path, self.reason, self.what);
-        let error = error.at(offset + self.at as u64);
-        if self.hint.is_empty() { error } else { error.hint(self.hint) }
+        error.at(offset + self.at as u64).hint(self.hint)
     }
 }

@@ -59,52 +59,58 @@ impl Row {
     }
 }
 
-/// Contracts, each field in a column of its own: 64 bytes for each.
-#[derive(Debug, Default, PartialEq)]
-pub struct Contracts {
-    spot: Array<f64>,
-    strike: Array<f64>,
-    rate: Array<f64>,
-    dividend_yield: Array<f64>,
-    volatility: Array<f64>,
-    years: Array<f64>,
-    is_put: Array<u64>,
-    reference: Array<f64>,
+/// What is done to every column alike.
+macro_rules! columns {
+    ($($column:ident: $type:ty),+) => {
+        /// Contracts, each field in a column of its own: 64 bytes for each.
+        #[derive(Debug, Default, PartialEq)]
+        pub struct Contracts {
+            $($column: Array<$type>,)+
+        }
+
+        impl Contracts {
+            /// Makes room for `len` contracts, all zeros.
+            pub(super) fn zeroed(len: usize) -> Result<Self> {
+                Ok(Self { $($column: Array::zeroed(len)?,)+ })
+            }
+
+            /// All of these, one behind the other.
+            pub(super) fn concat(parts: &[Self]) -> Result<Self> {
+                let mut all = Self::zeroed(parts.iter().map(Self::len).sum())?;
+                let mut rest = all.part_mut();
+                for part in parts {
+                    let to = rest.take(part.len());
+                    $(to.$column.copy_from_slice(&part.$column);)+
+                }
+                Ok(all)
+            }
+
+            /// All of them, to be filled.
+            pub(super) fn part_mut(&mut self) -> Part<'_> {
+                Part { $($column: &mut self.$column,)+ }
+            }
+        }
+
+        /// Neighbouring contracts that one worker fills.
+        pub(super) struct Part<'c> {
+            $($column: &'c mut [$type],)+
+        }
+
+        impl<'c> Part<'c> {
+            /// The first `len`, which leave this one.
+            pub(super) fn take(&mut self, len: usize) -> Part<'c> {
+                Part { $($column: self.$column.split_off_mut(..len).expect("as many are left"),)+ }
+            }
+        }
+    };
 }
 
+columns!(
+    spot: f64, strike: f64, rate: f64, dividend_yield: f64, volatility: f64, years: f64,
+    is_put: u64, reference: f64
+);
+
 impl Contracts {
-    /// Makes room for `len` contracts, all zeros.
-    pub(super) fn zeroed(len: usize) -> Result<Self> {
-        Ok(Self {
-            spot: Array::zeroed(len)?,
-            strike: Array::zeroed(len)?,
-            rate: Array::zeroed(len)?,
-            dividend_yield: Array::zeroed(len)?,
-            volatility: Array::zeroed(len)?,
-            years: Array::zeroed(len)?,
-            is_put: Array::zeroed(len)?,
-            reference: Array::zeroed(len)?,
-        })
-    }
-
-    /// All of these, one behind the other.
-    pub(super) fn concat(parts: &[Self]) -> Result<Self> {
-        let mut all = Self::zeroed(parts.iter().map(Self::len).sum())?;
-        let mut rest = all.part_mut();
-        for part in parts {
-            let to = rest.take(part.len());
-            to.spot.copy_from_slice(&part.spot);
-            to.strike.copy_from_slice(&part.strike);
-            to.rate.copy_from_slice(&part.rate);
-            to.dividend_yield.copy_from_slice(&part.dividend_yield);
-            to.volatility.copy_from_slice(&part.volatility);
-            to.years.copy_from_slice(&part.years);
-            to.is_put.copy_from_slice(&part.is_put);
-            to.reference.copy_from_slice(&part.reference);
-        }
-        Ok(all)
-    }
-
     /// How many there are.
     pub fn len(&self) -> usize {
         self.spot.len()
@@ -146,35 +152,9 @@ impl Contracts {
             is_put: &self.is_put,
         }
     }
-
-    /// All of them, to be filled.
-    pub(super) fn part_mut(&mut self) -> Part<'_> {
-        Part {
-            spot: &mut self.spot,
-            strike: &mut self.strike,
-            rate: &mut self.rate,
-            dividend_yield: &mut self.dividend_yield,
-            volatility: &mut self.volatility,
-            years: &mut self.years,
-            is_put: &mut self.is_put,
-            reference: &mut self.reference,
-        }
-    }
 }
 
-/// Neighbouring contracts that one worker fills.
-pub(super) struct Part<'c> {
-    spot: &'c mut [f64],
-    strike: &'c mut [f64],
-    rate: &'c mut [f64],
-    dividend_yield: &'c mut [f64],
-    volatility: &'c mut [f64],
-    years: &'c mut [f64],
-    is_put: &'c mut [u64],
-    reference: &'c mut [f64],
-}
-
-impl<'c> Part<'c> {
+impl Part<'_> {
     pub(super) fn len(&self) -> usize {
         self.spot.len()
     }
@@ -190,25 +170,6 @@ impl<'c> Part<'c> {
         self.years[index] = years;
         self.is_put[index] = u64::from(row.is_put);
         self.reference[index] = row.reference;
-    }
-
-    /// The first `len`, which leave this one.
-    pub(super) fn take(&mut self, len: usize) -> Part<'c> {
-        fn cut<'c, T>(column: &mut &'c mut [T], len: usize) -> &'c mut [T] {
-            let (first, rest) = std::mem::take(column).split_at_mut(len);
-            *column = rest;
-            first
-        }
-        Part {
-            spot: cut(&mut self.spot, len),
-            strike: cut(&mut self.strike, len),
-            rate: cut(&mut self.rate, len),
-            dividend_yield: cut(&mut self.dividend_yield, len),
-            volatility: cut(&mut self.volatility, len),
-            years: cut(&mut self.years, len),
-            is_put: cut(&mut self.is_put, len),
-            reference: cut(&mut self.reference, len),
-        }
     }
 }
 

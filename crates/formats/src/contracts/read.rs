@@ -11,6 +11,7 @@ use super::columns::{Contracts, Part};
 use super::line;
 use super::supply::{Block, Supply};
 use crate::error::{Error, FormatReason, Result};
+use crate::setters::setters;
 use crate::share::workers;
 use crate::spare::Spare;
 
@@ -41,11 +42,9 @@ impl ContractOptions {
         Self::default()
     }
 
-    /// How the contracts are read, and which bytes of them. Its workers parse.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
+    setters! {
+        /// How the contracts are read, and which bytes of them. Its workers parse.
+        with_read(read: ReadOptions);
     }
 
     /// As [`read`], with these options.

@@ -25,6 +25,7 @@ use crate::matrix::id::Id;
 use crate::matrix::kinds::Symmetry;
 use crate::matrix::sparse::{AnyCsr, Csr};
 use crate::matrix::value::Values;
+use crate::setters::setters;
 use crate::table::npy::{self, Header};
 
 /// Packed, a byte is at most this many.
@@ -69,18 +70,12 @@ impl NpzOptions {
         Self::default()
     }
 
-    /// How the file is read, all of it.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the file is read, all of it.
+        with_read(read: ReadOptions);
 
-    /// How the file is written.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the file is written.
+        with_output(output: OutputOptions);
     }
 
     /// As [`read`], with these options.

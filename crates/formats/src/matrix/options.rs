@@ -2,6 +2,8 @@
 
 use swath::{Extent, ReadOptions};
 
+use crate::setters::setters;
+
 /// What kind of text it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -147,7 +149,7 @@ impl Duplicates {
 }
 
 /// How to read a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MatrixOptions {
     pub(super) read: ReadOptions,
     pub(super) starting_in: Option<Extent>,
@@ -163,96 +165,43 @@ pub struct MatrixOptions {
     pub(super) duplicates: Duplicates,
 }
 
-impl Default for MatrixOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl MatrixOptions {
     /// Everything that the file has, in its order, all cores.
     pub fn new() -> Self {
-        Self {
-            read: ReadOptions::new(),
-            starting_in: None,
-            block_size: 0,
-            format: MatrixFormat::Auto,
-            strictness: Strictness::Permissive,
-            base: Base::Auto,
-            ids: Ids::Auto,
-            values: ValueKind::Auto,
-            symmetric_half: SymmetricHalf::Expanded,
-            shape: None,
-            order: EntryOrder::File,
-            duplicates: Duplicates::Kept,
-        }
+        Self::default()
     }
 
-    /// How the file is read, all of it: workers, page cache, cancellation, timeline. Results do not
-    /// depend on it. Progress is that of the last time the file is read.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the file is read, all of it: workers, page cache, cancellation, timeline. Results do not
+        /// depend on it. Progress is that of the last time the file is read.
+        with_read(read: ReadOptions);
 
-    /// Only the entries that begin in `extent` of the text, the last one to its end, wherever that is: of
-    /// extents that together are all of a file, each begins in one. Default: all.
-    /// The header is read all the same, and its number of entries is that of the whole. A dense matrix, whose
-    /// values say nothing of their places, is an error.
-    #[must_use]
-    pub fn with_starting_in(mut self, extent: Extent) -> Self {
-        self.starting_in = Some(extent);
-        self
-    }
+        /// Only the entries that begin in this extent of the text, the last one to its end, wherever that is: of
+        /// extents that together are all of a file, each begins in one. Default: all.
+        /// The header is read all the same, and its number of entries is that of the whole. A dense matrix, whose
+        /// values say nothing of their places, is an error.
+        with_starting_in(starting_in: Extent);
 
-    /// Bytes that a worker parses at one time; the result does not depend on it. Default 0: 512 KiB.
-    #[must_use]
-    pub fn with_block_size(mut self, bytes: u64) -> Self {
-        self.block_size = bytes;
-        self
-    }
+        /// Bytes that a worker parses at one time; the result does not depend on it. Default 0: 512 KiB.
+        with_block_size(block_size: u64);
 
-    /// What kind of text it is. Default: [`MatrixFormat::Auto`].
-    #[must_use]
-    pub fn with_format(mut self, format: MatrixFormat) -> Self {
-        self.format = format;
-        self
-    }
+        /// What kind of text it is. Default: [`MatrixFormat::Auto`].
+        with_format(format: MatrixFormat);
 
-    /// What is let pass. Default: [`Strictness::Permissive`].
-    #[must_use]
-    pub fn with_strictness(mut self, strictness: Strictness) -> Self {
-        self.strictness = strictness;
-        self
-    }
+        /// What is let pass. Default: [`Strictness::Permissive`].
+        with_strictness(strictness: Strictness);
 
-    /// The number of the first row and column in the file. Default: [`Base::Auto`].
-    #[must_use]
-    pub fn with_base(mut self, base: Base) -> Self {
-        self.base = base;
-        self
-    }
+        /// The number of the first row and column in the file. Default: [`Base::Auto`].
+        with_base(base: Base);
 
-    /// The type of rows and columns. Default: [`Ids::Auto`].
-    #[must_use]
-    pub fn with_ids(mut self, ids: Ids) -> Self {
-        self.ids = ids;
-        self
-    }
+        /// The type of rows and columns. Default: [`Ids::Auto`].
+        with_ids(ids: Ids);
 
-    /// The type of values. Default: [`ValueKind::Auto`]. A matrix without values has ones.
-    #[must_use]
-    pub fn with_values(mut self, values: ValueKind) -> Self {
-        self.values = values;
-        self
-    }
+        /// The type of values. Default: [`ValueKind::Auto`]. A matrix without values has ones.
+        with_values(values: ValueKind);
 
-    /// What is done about the other half of a symmetric matrix. Default: [`SymmetricHalf::Expanded`].
-    #[must_use]
-    pub fn with_symmetric_half(mut self, half: SymmetricHalf) -> Self {
-        self.symmetric_half = half;
-        self
+        /// What is done about the other half of a symmetric matrix. Default: [`SymmetricHalf::Expanded`].
+        with_symmetric_half(symmetric_half: SymmetricHalf);
     }
 
     /// How many vertices a list of edges is about; an id beyond is an error. Default: what a comment
@@ -270,17 +219,11 @@ impl MatrixOptions {
         self
     }
 
-    /// The order of the entries of a row. Default: [`EntryOrder::File`].
-    #[must_use]
-    pub fn with_order(mut self, order: EntryOrder) -> Self {
-        self.order = order;
-        self
-    }
+    setters! {
+        /// The order of the entries of a row. Default: [`EntryOrder::File`].
+        with_order(order: EntryOrder);
 
-    /// What is done about equal entries. Default: [`Duplicates::Kept`].
-    #[must_use]
-    pub fn with_duplicates(mut self, duplicates: Duplicates) -> Self {
-        self.duplicates = duplicates;
-        self
+        /// What is done about equal entries. Default: [`Duplicates::Kept`].
+        with_duplicates(duplicates: Duplicates);
     }
 }

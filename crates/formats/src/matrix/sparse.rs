@@ -101,7 +101,16 @@ impl<I: Id> Csc<I> {
 }
 
 macro_rules! either {
-    ($($any:ident),*) => {$(
+    ($($any:ident of $matrix:ident),+) => {$(
+        #[doc = concat!("[`", stringify!($matrix), "`] of either type of ids.")]
+        #[derive(Debug, PartialEq)]
+        pub enum $any {
+            /// Ids fit in 32 bits.
+            U32($matrix<u32>),
+            /// They do not, or were asked for.
+            U64($matrix<u64>),
+        }
+
         impl $any {
             /// How many rows and columns the matrix has.
             pub fn size(&self) -> (u64, u64) {
@@ -119,34 +128,7 @@ macro_rules! either {
                 }
             }
         }
-    )*};
+    )+};
 }
 
-either!(AnyCoo, AnyCsr, AnyCsc);
-
-/// [`Csr`] of either type of ids.
-#[derive(Debug, PartialEq)]
-pub enum AnyCsr {
-    /// Ids fit in 32 bits.
-    U32(Csr<u32>),
-    /// They do not, or were asked for.
-    U64(Csr<u64>),
-}
-
-/// [`Csc`] of either type of ids.
-#[derive(Debug, PartialEq)]
-pub enum AnyCsc {
-    /// Ids fit in 32 bits.
-    U32(Csc<u32>),
-    /// They do not, or were asked for.
-    U64(Csc<u64>),
-}
-
-/// [`Coo`] of either type of ids.
-#[derive(Debug, PartialEq)]
-pub enum AnyCoo {
-    /// Ids fit in 32 bits.
-    U32(Coo<u32>),
-    /// They do not, or were asked for.
-    U64(Coo<u64>),
-}
+either!(AnyCoo of Coo, AnyCsr of Csr, AnyCsc of Csc);

@@ -145,89 +145,44 @@ impl Value for () {
     }
 }
 
-impl Value for i64 {
-    const NAME: &'static str = "i64";
-    const ONE: Self = 1;
+/// Values that are one number: what one of them is, how they are read, negated and added up.
+macro_rules! numbers {
+    ($(
+        $(#[$how:meta])? $type:ident in $variant:ident, one $one:literal, read by $read:ident,
+        |$it:ident| $negated:expr, |$left:ident, $right:ident| $plus:expr;
+    )+) => {$(
+        impl Value for $type {
+            const NAME: &'static str = stringify!($type);
+            const ONE: Self = $one;
 
-    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
-        if field == Field::Pattern { Some(1) } else { words.0.signed() }
-    }
+            $(#[$how])?
+            fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
+                if field == Field::Pattern { Some(Self::ONE) } else { words.0.$read() }
+            }
 
-    fn wrap(values: Array<Self>) -> Values {
-        Values::I64(values)
-    }
+            fn wrap(values: Array<Self>) -> Values {
+                Values::$variant(values)
+            }
 
-    fn negated(self) -> Option<Self> {
-        self.checked_neg()
-    }
+            fn negated(self) -> Option<Self> {
+                let $it = self;
+                $negated
+            }
 
-    fn plus(self, other: Self) -> Option<Self> {
-        self.checked_add(other)
-    }
+            fn plus(self, $right: Self) -> Option<Self> {
+                let $left = self;
+                $plus
+            }
+        }
+    )+};
 }
 
-impl Value for u64 {
-    const NAME: &'static str = "u64";
-    const ONE: Self = 1;
-
-    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
-        if field == Field::Pattern { Some(1) } else { words.0.natural() }
-    }
-
-    fn wrap(values: Array<Self>) -> Values {
-        Values::U64(values)
-    }
-
-    fn negated(self) -> Option<Self> {
-        (self == 0).then_some(0)
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        self.checked_add(other)
-    }
-}
-
-impl Value for f32 {
-    const NAME: &'static str = "f32";
-    const ONE: Self = 1.0;
-
-    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
-        if field == Field::Pattern { Some(1.0) } else { words.0.single() }
-    }
-
-    fn wrap(values: Array<Self>) -> Values {
-        Values::F32(values)
-    }
-
-    fn negated(self) -> Option<Self> {
-        Some(-self)
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(self + other)
-    }
-}
-
-impl Value for f64 {
-    const NAME: &'static str = "f64";
-    const ONE: Self = 1.0;
-
+numbers! {
+    i64 in I64, one 1, read by signed, |it| it.checked_neg(), |it, other| it.checked_add(other);
+    u64 in U64, one 1, read by natural, |it| it.checked_neg(), |it, other| it.checked_add(other);
+    f32 in F32, one 1.0, read by single, |it| Some(-it), |it, other| Some(it + other);
     #[inline(always)]
-    fn take(words: &mut Words<'_, '_>, field: Field) -> Option<Self> {
-        if field == Field::Pattern { Some(1.0) } else { words.0.double() }
-    }
-
-    fn wrap(values: Array<Self>) -> Values {
-        Values::F64(values)
-    }
-
-    fn negated(self) -> Option<Self> {
-        Some(-self)
-    }
-
-    fn plus(self, other: Self) -> Option<Self> {
-        Some(self + other)
-    }
+    f64 in F64, one 1.0, read by double, |it| Some(-it), |it, other| Some(it + other);
 }
 
 impl Value for Complex {

@@ -21,6 +21,7 @@ use crate::matrix::shape::Shape;
 use crate::matrix::sparse::{AnyCoo, AnyCsc, AnyCsr, Coo, Csc, Csr};
 use crate::matrix::value::Values;
 use crate::number::format::{push_f64_shortest, push_i64, push_u64};
+use crate::setters::setters;
 use crate::share::{share, workers};
 
 /// Entries that one worker writes at one time.
@@ -29,7 +30,7 @@ const CHUNK: u64 = 1 << 15;
 const CHUNK_SIZE: u64 = 1 << 20;
 
 /// How to write a matrix. Every setter returns the options, none can fail; 0 means "choose for me".
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct MatrixWriteOptions {
     format: MatrixFormat,
     base: Base,
@@ -37,35 +38,18 @@ pub struct MatrixWriteOptions {
     output: OutputOptions,
 }
 
-impl Default for MatrixWriteOptions {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 impl MatrixWriteOptions {
     /// The format that the name asks for, all cores, durable once written.
     pub fn new() -> Self {
-        Self {
-            format: MatrixFormat::Auto,
-            base: Base::Auto,
-            comment: String::new(),
-            output: OutputOptions::new(),
-        }
+        Self::default()
     }
 
-    /// What kind of text. Default: Matrix Market for `.mtx` and `.mm`, else edges.
-    #[must_use]
-    pub fn with_format(mut self, format: MatrixFormat) -> Self {
-        self.format = format;
-        self
-    }
+    setters! {
+        /// What kind of text. Default: Matrix Market for `.mtx` and `.mm`, else edges.
+        with_format(format: MatrixFormat);
 
-    /// The number of the first row and column. Default: 1 in Matrix Market, 0 in edge lists.
-    #[must_use]
-    pub fn with_base(mut self, base: Base) -> Self {
-        self.base = base;
-        self
+        /// The number of the first row and column. Default: 1 in Matrix Market, 0 in edge lists.
+        with_base(base: Base);
     }
 
     /// Lines that are put before the entries as comments. Default: none.
@@ -75,12 +59,10 @@ impl MatrixWriteOptions {
         self
     }
 
-    /// How the output is written. Its workers make the text: 0 are one for each core. The text does
-    /// not depend on them.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+    setters! {
+        /// How the output is written. Its workers make the text: 0 are one for each core. The text does
+        /// not depend on them.
+        with_output(output: OutputOptions);
     }
 
     /// As [`write()`](super::write()), with these options.

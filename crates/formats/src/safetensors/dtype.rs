@@ -2,112 +2,85 @@
 
 use std::fmt;
 
-/// The type of a tensor's elements, in the order in which the format's own library writes tensors:
-/// files begin with the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Dtype {
+/// The types: what the header calls each, and the bits of one element.
+macro_rules! dtypes {
+    ($($(#[$said:meta])+ $dtype:ident = $word:literal, $bits:literal;)+) => {
+        /// The type of a tensor's elements, in the order in which the format's own library writes tensors:
+        /// files begin with the last one.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[non_exhaustive]
+        pub enum Dtype {
+            $($(#[$said])+ $dtype,)+
+        }
+
+        impl Dtype {
+            /// All of them in order, with the words of the header.
+            pub const WORDS: &'static [(&'static str, Self)] = &[$(($word, Self::$dtype)),+];
+
+            /// What the header calls it.
+            pub fn word(self) -> &'static str {
+                match self { $(Self::$dtype => $word),+ }
+            }
+
+            /// Bits of one element.
+            pub fn bits(self) -> u64 {
+                match self { $(Self::$dtype => $bits),+ }
+            }
+        }
+    };
+}
+
+dtypes! {
     /// A byte that is 0 or 1.
-    Bool,
+    Bool = "BOOL", 8;
     /// 4 bits, 2 of them exponent; two elements to a byte.
-    F4,
+    F4 = "F4", 4;
     /// 6 bits, 2 of them exponent; four elements to three bytes.
-    F6E2M3,
+    F6E2M3 = "F6_E2M3", 6;
     /// 6 bits, 3 of them exponent; four elements to three bytes.
-    F6E3M2,
+    F6E3M2 = "F6_E3M2", 6;
     /// An unsigned byte.
-    U8,
+    U8 = "U8", 8;
     /// A signed byte.
-    I8,
+    I8 = "I8", 8;
     /// 8 bits, 5 of them exponent.
-    F8E5M2,
+    F8E5M2 = "F8_E5M2", 8;
     /// 8 bits, 4 of them exponent.
-    F8E4M3,
+    F8E4M3 = "F8_E4M3", 8;
     /// 8 bits, all of them exponent: a scale.
-    F8E8M0,
+    F8E8M0 = "F8_E8M0", 8;
     /// 8 bits, 4 of them exponent, without infinities and negative zero.
-    F8E4M3Fnuz,
+    F8E4M3Fnuz = "F8_E4M3FNUZ", 8;
     /// 8 bits, 5 of them exponent, without infinities and negative zero.
-    F8E5M2Fnuz,
+    F8E5M2Fnuz = "F8_E5M2FNUZ", 8;
     /// 16 bits, signed.
-    I16,
+    I16 = "I16", 16;
     /// 16 bits, unsigned.
-    U16,
+    U16 = "U16", 16;
     /// IEEE 754 half precision.
-    F16,
+    F16 = "F16", 16;
     /// The upper half of an [`F32`](Self::F32).
-    Bf16,
+    Bf16 = "BF16", 16;
     /// 32 bits, signed.
-    I32,
+    I32 = "I32", 32;
     /// 32 bits, unsigned.
-    U32,
+    U32 = "U32", 32;
     /// IEEE 754 single precision.
-    F32,
+    F32 = "F32", 32;
     /// Two [`F32`](Self::F32): the real part and the imaginary part.
-    C64,
+    C64 = "C64", 64;
     /// IEEE 754 double precision.
-    F64,
+    F64 = "F64", 64;
     /// 64 bits, signed.
-    I64,
+    I64 = "I64", 64;
     /// 64 bits, unsigned.
-    U64,
+    U64 = "U64", 64;
 }
 
 impl Dtype {
-    /// All of them in order, with the words of the header.
-    pub const WORDS: &'static [(&'static str, Self)] = &[
-        ("BOOL", Self::Bool),
-        ("F4", Self::F4),
-        ("F6_E2M3", Self::F6E2M3),
-        ("F6_E3M2", Self::F6E3M2),
-        ("U8", Self::U8),
-        ("I8", Self::I8),
-        ("F8_E5M2", Self::F8E5M2),
-        ("F8_E4M3", Self::F8E4M3),
-        ("F8_E8M0", Self::F8E8M0),
-        ("F8_E4M3FNUZ", Self::F8E4M3Fnuz),
-        ("F8_E5M2FNUZ", Self::F8E5M2Fnuz),
-        ("I16", Self::I16),
-        ("U16", Self::U16),
-        ("F16", Self::F16),
-        ("BF16", Self::Bf16),
-        ("I32", Self::I32),
-        ("U32", Self::U32),
-        ("F32", Self::F32),
-        ("C64", Self::C64),
-        ("F64", Self::F64),
-        ("I64", Self::I64),
-        ("U64", Self::U64),
-    ];
-
     /// The one with this word, as the header spells it.
     pub fn of_word(word: &str) -> Option<Self> {
         Self::WORDS.iter().find(|(other, _)| *other == word).map(|&(_, dtype)| dtype)
-    }
-
-    /// What the header calls it.
-    pub fn word(self) -> &'static str {
-        // The table lists them in order.
-        Self::WORDS[self as usize].0
-    }
-
-    /// Bits of one element.
-    pub fn bits(self) -> u64 {
-        match self {
-            Self::F4 => 4,
-            Self::F6E2M3 | Self::F6E3M2 => 6,
-            Self::Bool
-            | Self::U8
-            | Self::I8
-            | Self::F8E5M2
-            | Self::F8E4M3
-            | Self::F8E8M0
-            | Self::F8E4M3Fnuz
-            | Self::F8E5M2Fnuz => 8,
-            Self::I16 | Self::U16 | Self::F16 | Self::Bf16 => 16,
-            Self::I32 | Self::U32 | Self::F32 => 32,
-            Self::C64 | Self::F64 | Self::I64 | Self::U64 => 64,
-        }
     }
 
     /// Where its elements may begin in memory: at multiples of this many bytes.

@@ -31,8 +31,16 @@ pub(super) struct Text {
 
 /// Takes the text apart; the error says at which of its bytes.
 pub(super) fn parse(text: &str) -> Result<Text, (usize, String)> {
+    object(text, Members)
+}
+
+/// The object that all of the text is.
+fn object<'de, V: Visitor<'de>>(
+    text: &'de str,
+    visitor: V,
+) -> Result<V::Value, (usize, String)> {
     let mut deserializer = serde_json::Deserializer::from_str(text);
-    let parsed = deserializer.deserialize_map(Members);
+    let parsed = deserializer.deserialize_map(visitor);
     let parsed = parsed.and_then(|parsed| deserializer.end().map(|()| parsed));
     parsed.map_err(|error| told(text, &error))
 }
@@ -82,16 +90,28 @@ impl<'de> Visitor<'de> for Members {
     }
 }
 
+/// Values that are visited in the way that their text asks for.
+macro_rules! seeds {
+    ($($seed:ty as $value:ty, by $deserialize:ident;)+) => {$(
+        impl<'de> DeserializeSeed<'de> for $seed {
+            type Value = $value;
+
+            fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<$value, D::Error> {
+                from.$deserialize(self)
+            }
+        }
+    )+};
+}
+
+seeds! {
+    Strings as BTreeMap<String, String>, by deserialize_option;
+    Tensor<'_> as Parts, by deserialize_map;
+    Word as Dtype, by deserialize_str;
+    Anything as (), by deserialize_any;
+}
+
 /// Strings by name, or `null` for none, of the member with this name.
 struct Strings(&'static str);
-
-impl<'de> DeserializeSeed<'de> for Strings {
-    type Value = BTreeMap<String, String>;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
-        from.deserialize_option(self)
-    }
-}
 
 impl<'de> Visitor<'de> for Strings {
     type Value = BTreeMap<String, String>;
@@ -125,14 +145,6 @@ impl<'de> Visitor<'de> for Strings {
 struct Tensor<'n>(&'n str);
 
 type Parts = (Dtype, Vec<u64>, (u64, u64));
-
-impl<'de> DeserializeSeed<'de> for Tensor<'_> {
-    type Value = Parts;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Parts, D::Error> {
-        from.deserialize_map(self)
-    }
-}
 
 impl<'de> Visitor<'de> for Tensor<'_> {
     type Value = Parts;
@@ -170,14 +182,6 @@ impl<'de> Visitor<'de> for Tensor<'_> {
 /// The word of a dtype.
 struct Word;
 
-impl<'de> DeserializeSeed<'de> for Word {
-    type Value = Dtype;
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<Dtype, D::Error> {
-        from.deserialize_str(self)
-    }
-}
-
 impl Visitor<'_> for Word {
     type Value = Dtype;
 
@@ -193,16 +197,16 @@ impl Visitor<'_> for Word {
     }
 }
 
+macro_rules! forgotten {
+    ($($visit:ident: $type:ty),+) => {$(
+        fn $visit<E>(self, _: $type) -> Result<(), E> {
+            Ok(())
+        }
+    )+};
+}
+
 /// Any value, looked at as closely as those that are kept, and forgotten.
 struct Anything;
-
-impl<'de> DeserializeSeed<'de> for Anything {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, from: D) -> Result<(), D::Error> {
-        from.deserialize_any(self)
-    }
-}
 
 impl<'de> Visitor<'de> for Anything {
     type Value = ();
@@ -211,25 +215,7 @@ impl<'de> Visitor<'de> for Anything {
         f.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
+    forgotten!(visit_bool: bool, visit_i64: i64, visit_u64: u64, visit_f64: f64, visit_str: &str);
 
     fn visit_unit<E>(self) -> Result<(), E> {
         Ok(())
@@ -250,10 +236,7 @@ impl<'de> Visitor<'de> for Anything {
 
 /// The file of each tensor, as an index lists them; other members are nobody's business.
 pub(super) fn parse_index(text: &str) -> Result<BTreeMap<String, String>, (usize, String)> {
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let parsed = deserializer.deserialize_map(Index);
-    let parsed = parsed.and_then(|parsed| deserializer.end().map(|()| parsed));
-    parsed.map_err(|error| told(text, &error))
+    object(text, Index)
 }
 
 /// The object that an index is.

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use swath::{OutputOptions, ReadOptions};
 
+use crate::setters::setters;
+
 /// How to read tensors. Every setter returns the options, none can fail.
 ///
 /// ```
@@ -31,12 +33,10 @@ impl TensorOptions {
         self
     }
 
-    /// How the shards are read: engine, workers, page cache, progress, cancellation, timeline,
-    /// profile, pool; not which bytes.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
+    setters! {
+        /// How the shards are read: engine, workers, page cache, progress, cancellation, timeline,
+        /// profile, pool; not which bytes.
+        with_read(read: ReadOptions);
     }
 }
 
@@ -53,18 +53,12 @@ impl TensorWriteOptions {
         Self::default()
     }
 
-    /// What the file says of itself. Default: nothing.
-    #[must_use]
-    pub fn with_metadata(mut self, metadata: BTreeMap<String, String>) -> Self {
-        self.metadata = metadata;
-        self
-    }
+    setters! {
+        /// What the file says of itself. Default: nothing.
+        with_metadata(metadata: BTreeMap<String, String>);
 
-    /// How the file is written.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the file is written.
+        with_output(output: OutputOptions);
     }
 }
 

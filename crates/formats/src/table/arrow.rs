@@ -32,6 +32,7 @@ use swath::{Input, OutputOptions, ReadOptions, Source};
 use super::columns::{Column, ColumnKind, Columns};
 use crate::error::{Error, FormatReason, Result};
 use crate::input;
+use crate::setters::setters;
 
 /// Bytes of values in one batch of a file.
 const BATCH: usize = 64 << 20;
@@ -210,25 +211,15 @@ impl ArrowOptions {
         Self::default()
     }
 
-    /// How the file is read, all of it.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the file is read, all of it.
+        with_read(read: ReadOptions);
 
-    /// How the file is written.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
-    }
+        /// How the file is written.
+        with_output(output: OutputOptions);
 
-    /// What a written file says of the whole table, which [`read_with_metadata`] reads.
-    #[must_use]
-    pub fn with_metadata(mut self, metadata: BTreeMap<String, String>) -> Self {
-        self.metadata = metadata;
-        self
+        /// What a written file says of the whole table, which [`read_with_metadata`] reads.
+        with_metadata(metadata: BTreeMap<String, String>);
     }
 
     /// As [`read`], with these options.

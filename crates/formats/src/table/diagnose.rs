@@ -6,27 +6,12 @@
 use super::dialect::{Dialect, Field, OpenQuote};
 use super::first_line::OddNumber;
 use super::head::Head;
-use crate::error::{Error, FormatReason};
-use crate::input::Text;
+use crate::error::FormatReason;
 use crate::number::parse::NO_NUMBER;
-use crate::text::{Fault, LONE_RETURN};
+use crate::text::{Fault, Hinted, LONE_RETURN};
 
 /// What a field that is not as it should be is told as.
 pub(super) type Refusal = (FormatReason, String);
-
-/// A fault, and what to try.
-pub(super) struct Diagnosis {
-    fault: Fault,
-    /// "" leaves that to the fault.
-    hint: &'static str,
-}
-
-impl Diagnosis {
-    pub(super) fn into_error(self, input: &Text) -> Error {
-        let error = self.fault.into_error(input);
-        if self.hint.is_empty() { error } else { error.hint(self.hint) }
-    }
-}
 
 /// Returns the first fault among the lines of `block`, which begins at `offset` of the file.
 /// `check` says what is wrong with a field, without what is around it, of one of the columns that are
@@ -36,7 +21,7 @@ pub(super) fn first_fault(
     offset: u64,
     head: &Head,
     check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
-) -> Option<Diagnosis> {
+) -> Option<Hinted> {
     let mut at = 0;
     for line in block.split_inclusive(|&byte| byte == b'\n') {
         if head.dialect.is_data(line)
@@ -46,7 +31,7 @@ pub(super) fn first_fault(
             let hint = if is_first { wrong.hint_at_first(line, head) } else { wrong.hint };
             let offset = offset + (at + wrong.at) as u64;
             let (reason, detail) = wrong.refusal;
-            return Some(Diagnosis { fault: Fault { offset, reason, detail }, hint });
+            return Some(Hinted { fault: Fault { offset, reason, detail }, hint });
         }
         at += line.len();
     }
@@ -59,12 +44,10 @@ pub(super) fn fault(
     offset: u64,
     head: &Head,
     check: impl Fn(usize, &[u8]) -> Result<(), Refusal>,
-) -> Diagnosis {
+) -> Hinted {
     // Nothing is found only if the text changed meanwhile.
-    let unknown = || Diagnosis {
-        fault: Fault::malformed(offset, "these lines changed while they were read"),
-        hint: "",
-    };
+    let unknown =
+        || Fault::malformed(offset, "these lines changed while they were read").into();
     first_fault(block, offset, head, check).unwrap_or_else(unknown)
 }
 

@@ -13,7 +13,7 @@ use crate::error::{Error, FormatReason, Result, shown};
 use crate::input::Text;
 use crate::memory::room_for;
 use crate::number::parse::double;
-use crate::text::{Fault, LONE_RETURN};
+use crate::text::{Fault, Hinted, LONE_RETURN};
 
 /// Bytes that are read first; more, if the first line is longer.
 const FIRST: u64 = 64 << 10;
@@ -104,28 +104,8 @@ fn read(input: &Text, options: &TableOptions) -> Result<Head> {
                 return Ok(head);
             }
             Ok(None) => wanted = (wanted * 4).min(len),
-            Err(stop) => return Err(stop.into_error(input)),
+            Err(why) => return Err(why.into_error(input)),
         }
-    }
-}
-
-/// Why nothing is known about a file, and what to try.
-struct Stop {
-    fault: Fault,
-    /// "" leaves that to the fault.
-    hint: &'static str,
-}
-
-impl Stop {
-    fn into_error(self, input: &Text) -> Error {
-        let error = self.fault.into_error(input);
-        if self.hint.is_empty() { error } else { error.hint(self.hint) }
-    }
-}
-
-impl From<Fault> for Stop {
-    fn from(fault: Fault) -> Self {
-        Self { fault, hint: "" }
     }
 }
 
@@ -137,7 +117,7 @@ fn look(
     text: &[u8],
     is_all: bool,
     options: &TableOptions,
-) -> std::result::Result<Option<Head>, Stop> {
+) -> std::result::Result<Option<Head>, Hinted> {
     let mut dialect = Dialect::new(options, options.delimiter.unwrap_or(Delimiter::Byte(0)));
     let mark = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let Some(first) = data_line(text, mark, is_all, &dialect) else {
@@ -161,7 +141,7 @@ fn look(
     let line = &text[first..first + behind];
     if first_line::is_excels(line) {
         let fault = Fault::malformed(first as u64, "it is for Excel, and no line of a table");
-        return Err(Stop { fault, hint: "leave it out: tail -n +2 <OLD >NEW" });
+        return Err(Hinted { fault, hint: "leave it out: tail -n +2 <OLD >NEW" });
     }
     if options.header == HeaderLine::Auto && seen.may_be_quoted_names() {
         let Some(is_all_quoted) = has_quotes(text, first + behind, is_all, &dialect) else {
@@ -294,7 +274,7 @@ impl Seen {
         header: HeaderLine,
         line: &[u8],
         dialect: &Dialect,
-    ) -> std::result::Result<(), Stop> {
+    ) -> std::result::Result<(), Hinted> {
         match self.word {
             Some(at) if self.digit && header == HeaderLine::Auto => {
                 Err(self.unclear(at, line, dialect))
@@ -304,7 +284,7 @@ impl Seen {
     }
 
     /// What is told where `word` stands between numbers.
-    fn unclear(&self, word: usize, line: &[u8], dialect: &Dialect) -> Stop {
+    fn unclear(&self, word: usize, line: &[u8], dialect: &Dialect) -> Hinted {
         let commas = || first_line::has_decimal_commas(line, dialect);
         let odd = self.odd.or_else(|| commas().then_some((word, OddNumber::Comma)));
         let (at, detail, hint) = match odd {
@@ -315,7 +295,7 @@ impl Seen {
                 "say whether the first line has names, with `header`",
             ),
         };
-        Stop { fault: Fault::malformed(at as u64, detail), hint }
+        Hinted { fault: Fault::malformed(at as u64, detail), hint }
     }
 }
 

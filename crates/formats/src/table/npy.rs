@@ -15,6 +15,7 @@ use super::value::Value;
 use crate::compressed::Format as Packed;
 use crate::error::{Error, FormatReason, Result};
 use crate::input::{self, Opened};
+use crate::setters::setters;
 
 const MAGIC: &[u8] = b"\x93NUMPY";
 /// Bytes of a header that are looked for: NumPy itself refuses longer ones.
@@ -109,18 +110,12 @@ impl NpyOptions {
         Self::default()
     }
 
-    /// How the file is read, all of it.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the file is read, all of it.
+        with_read(read: ReadOptions);
 
-    /// How the file is written.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the file is written.
+        with_output(output: OutputOptions);
     }
 
     /// As [`read`], with these options.

@@ -3,6 +3,7 @@
 use swath::{Extent, ReadOptions};
 
 use super::select::ColumnKey;
+use crate::setters::setters;
 
 /// Whether the first line names the columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -100,25 +101,15 @@ impl TableOptions {
         self
     }
 
-    /// Whether the first line names the columns. Default: [`HeaderLine::Auto`].
-    #[must_use]
-    pub fn with_header(mut self, header: HeaderLine) -> Self {
-        self.header = header;
-        self
-    }
+    setters! {
+        /// Whether the first line names the columns. Default: [`HeaderLine::Auto`].
+        with_header(header: HeaderLine);
 
-    /// What begins a line that is left out. Default: `#`.
-    #[must_use]
-    pub fn with_comment(mut self, comment: Option<u8>) -> Self {
-        self.comment = comment;
-        self
-    }
+        /// What begins a line that is left out. Default: `#`.
+        with_comment(comment: Option<u8>);
 
-    /// What may stand around fields; in the header, a doubled one stands for itself. Default: `"`.
-    #[must_use]
-    pub fn with_quote(mut self, quote: Option<u8>) -> Self {
-        self.quote = quote;
-        self
+        /// What may stand around fields; in the header, a doubled one stands for itself. Default: `"`.
+        with_quote(quote: Option<u8>);
     }
 
     /// Reads these columns only, in this order, each by its name in the header or by its index, from
@@ -144,11 +135,9 @@ impl TableOptions {
         self
     }
 
-    /// What stands for a missing value. Default: [`Missing::Natural`].
-    #[must_use]
-    pub fn with_missing(mut self, missing: Missing) -> Self {
-        self.missing = missing;
-        self
+    setters! {
+        /// What stands for a missing value. Default: [`Missing::Natural`].
+        with_missing(missing: Missing);
     }
 
     /// Fields that are missing values. Default: nothing at all, `NA`, `N/A` and `null`.
@@ -161,27 +150,17 @@ impl TableOptions {
         self
     }
 
-    /// How the file is read, all of it: workers, page cache, progress, cancellation. It is read
-    /// twice, so progress begins again after counting.
-    #[must_use]
-    pub fn with_read(mut self, read: ReadOptions) -> Self {
-        self.read = read;
-        self
-    }
+    setters! {
+        /// How the file is read, all of it: workers, page cache, progress, cancellation. It is read
+        /// twice, so progress begins again after counting.
+        with_read(read: ReadOptions);
 
-    /// Only the rows that begin in `extent` of the text, the last one to its end, wherever that is: of
-    /// extents that together are all of a file, each begins in one. Default: all.
-    /// The first line and its names are read all the same.
-    #[must_use]
-    pub fn with_starting_in(mut self, extent: Extent) -> Self {
-        self.starting_in = Some(extent);
-        self
-    }
+        /// Only the rows that begin in this extent of the text, the last one to its end, wherever that is: of
+        /// extents that together are all of a file, each begins in one. Default: all.
+        /// The first line and its names are read all the same.
+        with_starting_in(starting_in: Extent);
 
-    /// Bytes that a worker takes at one time; results do not depend on it. Default: 512 KiB.
-    #[must_use]
-    pub fn with_block_size(mut self, bytes: u64) -> Self {
-        self.block_size = Some(bytes);
-        self
+        /// Bytes that a worker takes at one time; results do not depend on it. Default: 512 KiB.
+        with_block_size(block_size: u64);
     }
 }

@@ -11,6 +11,7 @@ use super::options::{Delimiter, TableOptions};
 use super::value::{Decimals, Value, push_double};
 use crate::error::{Error, FormatReason, Result};
 use crate::number::format::{push_i64, push_u64};
+use crate::setters::setters;
 
 /// Values whose text a worker makes at one time: some hundred kilobytes.
 const VALUES: usize = 32 << 10;
@@ -77,11 +78,9 @@ impl TableWriteOptions {
         }
     }
 
-    /// What stands between fields. Default: `,`.
-    #[must_use]
-    pub fn with_delimiter(mut self, delimiter: u8) -> Self {
-        self.delimiter = delimiter;
-        self
+    setters! {
+        /// What stands between fields. Default: `,`.
+        with_delimiter(delimiter: u8);
     }
 
     /// What columns are called, on a line before all others. Default: no such line, or the names
@@ -95,19 +94,13 @@ impl TableWriteOptions {
         self
     }
 
-    /// How doubles are written. Default: [`Decimals::Shortest`].
-    #[must_use]
-    pub fn with_decimals(mut self, decimals: Decimals) -> Self {
-        self.decimals = decimals;
-        self
-    }
+    setters! {
+        /// How doubles are written. Default: [`Decimals::Shortest`].
+        with_decimals(decimals: Decimals);
 
-    /// How the output is written. Its workers make the text: 0 are one for each core. The text does
-    /// not depend on them.
-    #[must_use]
-    pub fn with_output(mut self, output: OutputOptions) -> Self {
-        self.output = output;
-        self
+        /// How the output is written. Its workers make the text: 0 are one for each core. The text does
+        /// not depend on them.
+        with_output(output: OutputOptions);
     }
 
     /// Writes a row-major array with rows of `columns` values; returns the bytes of the file,

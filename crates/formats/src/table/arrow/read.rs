@@ -46,7 +46,6 @@ impl From<swath::Error> for Refused {
 impl Refused {
     pub(super) fn into_error(self, path: &std::path::Path) -> Error {
         match self {
-            Self::Because(reason, detail, "") => Error::reading(path, reason, detail),
             Self::Because(reason, detail, hint) => {
                 Error::reading(path, reason, detail).hint(hint)
             }
