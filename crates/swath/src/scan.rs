@@ -106,7 +106,7 @@ impl ReadOptions {
     }
 
     /// As [`sum`](Self::sum), and through a map where that is faster: when the file is in the
-    /// page cache, or the engine is [`Engine::Map`]. `name` is for messages.
+    /// page cache, or the engine is [`Engine::Map`](crate::Engine::Map). `name` is for messages.
     ///
     /// # Errors
     ///
