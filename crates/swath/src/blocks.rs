@@ -216,7 +216,7 @@ impl Records<'_> {
     ) -> Result<Scanned<Vec<R>>, E> {
         let collect = Collect::new(map);
         let report = runs::run(self, &collect)?;
-        Ok(Scanned { value: collect.into_values(), report })
+        Ok(Scanned { value: collect.end()?, report })
     }
 
     /// As [`map_blocks`](Self::map_blocks), where a block's part depends on what the blocks before
@@ -261,7 +261,7 @@ impl Records<'_> {
     ) -> Result<Vec<R>, E> {
         let in_turn = InTurn::new(look, turn, map);
         runs::run(self, &in_turn)?;
-        Ok(in_turn.into_values())
+        in_turn.end()
     }
 
     /// Calls `f` for every block, from any worker and in any order.
@@ -278,7 +278,10 @@ impl Records<'_> {
         self,
         f: impl Fn(Block<'_>) -> Result<(), E> + Sync,
     ) -> Result<Report, E> {
-        runs::run(self, &Each::new(f))
+        let each = Each::new(f);
+        let report = runs::run(self, &each)?;
+        each.end()?;
+        Ok(report)
     }
 
     /// Combines what `map` makes of every block from left to right in file order; `None` where
@@ -301,7 +304,7 @@ impl Records<'_> {
     ) -> Result<Scanned<Option<T>>, E> {
         let reduce = Reduce::new(map, combine);
         let report = runs::run(self, &reduce)?;
-        Ok(Scanned { value: reduce.into_value(), report })
+        Ok(Scanned { value: reduce.end()?, report })
     }
 
     /// Folds every block into a value with `fold`, from any worker and in any order, and combines the
@@ -352,7 +355,7 @@ impl Records<'_> {
     ) -> Result<Scanned<T>, E> {
         let folded = Fold::new(&init, fold);
         let report = runs::run(self, &folded)?;
-        let value = folded.into_values().into_iter().reduce(combine);
+        let value = folded.end()?.into_iter().reduce(combine);
         Ok(Scanned { value: value.unwrap_or_else(init), report })
     }
 }

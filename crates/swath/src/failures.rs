@@ -8,8 +8,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::error::Error;
+
 /// What was panicked with.
 pub(crate) type Payload = Box<dyn Any + Send>;
+
+/// What `f` made, or what it panicked with: whatever it changed must be given up then, and the panic go
+/// on in the end.
+pub(crate) fn caught<R>(f: impl FnOnce() -> R) -> Result<R, Payload> {
+    catch_unwind(AssertUnwindSafe(f))
+}
 
 /// What went wrong so far: the error and the panic of the first pieces.
 pub(crate) struct Failures<E> {
@@ -42,8 +50,7 @@ impl<E> Failures<E> {
         number: u64,
         f: impl FnOnce() -> Result<R, E>,
     ) -> Option<R> {
-        // Whatever `f` changes is given up after a panic, and the panic goes on in the end.
-        match catch_unwind(AssertUnwindSafe(f)) {
+        match caught(f) {
             Ok(Ok(value)) => return Some(value),
             Ok(Err(error)) => self.failed(number, error),
             Err(panic) => self.panicked(number, panic),
@@ -113,6 +120,32 @@ impl<E> Failures<E> {
 fn keep<T>(first: &mut Option<(u64, T)>, number: u64, other: T) {
     if first.as_ref().is_none_or(|(before, _)| number < *before) {
         *first = Some((number, other));
+    }
+}
+
+/// What whoever reads for a consumer tells it and asks of it, whatever type its errors have.
+pub(crate) trait Failing {
+    /// Piece `number` could not be read.
+    fn not_read(&self, number: u64, error: Error);
+
+    /// As [`Failures::panicked`].
+    fn panicked(&self, number: u64, panic: Payload);
+
+    /// As [`Failures::any`].
+    fn any(&self) -> bool;
+}
+
+impl<E: From<Error>> Failing for Failures<E> {
+    fn not_read(&self, number: u64, error: Error) {
+        self.failed(number, error.into());
+    }
+
+    fn panicked(&self, number: u64, panic: Payload) {
+        self.panicked(number, panic);
+    }
+
+    fn any(&self) -> bool {
+        self.any()
     }
 }
 

@@ -40,7 +40,7 @@ use crate::append::{Ordered, OrderedReport, Ticket};
 use crate::blocks::consume::Consume;
 use crate::blocks::{Records, runs};
 use crate::error::Error;
-use crate::failures::Failures;
+use crate::failures::{Failing, Failures};
 use crate::options::ReadOptions;
 use crate::records::Block;
 use crate::records::piece::Piece;
@@ -163,6 +163,7 @@ impl Records<'_> {
         let failures = Failures::default();
         let consumer = Through { f, output: &output, turns: Turns::new(0, ()), failures };
         let read = runs::run(self, &consumer)?;
+        output.end(&consumer.failures)?;
         let written = output.commit()?;
         Ok(Transformed { records: None, read, written, elapsed: started.elapsed() })
     }
@@ -209,8 +210,6 @@ where
     F: Fn(Block<'_>, &mut Vec<u8>) -> Result<(), E> + Sync,
     E: From<Error> + Send,
 {
-    type Error = E;
-
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
         let ticket = self.ticket(number, piece.is_some(), is_over);
         let Some((mut ticket, piece)) = ticket.flatten().zip(piece) else { return };
@@ -226,11 +225,7 @@ where
         self.turns.lost(number);
     }
 
-    fn failures(&self) -> &Failures<E> {
+    fn failures(&self) -> &dyn Failing {
         &self.failures
-    }
-
-    fn end(&self) -> Result<(), E> {
-        self.output.end(&self.failures)
     }
 }

@@ -1,6 +1,6 @@
 //! Parallel iterators whose items write, each in its place.
 
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::result;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,6 +15,7 @@ use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::append::writer::Writer;
 use crate::error::Error;
+use crate::failures::caught;
 
 /// Writes the items of a parallel iterator in their order.
 ///
@@ -252,7 +253,7 @@ where
     fn consume(mut self, item: T) -> Self {
         let run = self.consumer.run;
         let mut w = Writer::new(run.output, self.take_strand());
-        let result = catch_unwind(AssertUnwindSafe(|| (run.write)(item, &mut w)));
+        let result = caught(|| (run.write)(item, &mut w));
         self.strand = Some(w.into_strand());
         match result {
             Ok(Ok(())) => {}
@@ -266,7 +267,7 @@ where
     fn consume_iter<I: IntoIterator<Item = T>>(mut self, items: I) -> Self {
         let mut items = items.into_iter();
         while !self.full() {
-            match catch_unwind(AssertUnwindSafe(|| items.next())) {
+            match caught(|| items.next()) {
                 Ok(Some(item)) => self = self.consume(item),
                 Ok(None) => break,
                 Err(panic) => {

@@ -2,12 +2,13 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 
 use crate::append::pool;
 use crate::append::sequence::{End, Sequence};
 use crate::append::strand::Strand;
 use crate::append::writer::{Writer, run};
+use crate::failures::caught;
 
 /// A writer that can also spawn tasks; see [`Writer::scope`].
 pub struct Scope<'a, 's, 'scope, E> {
@@ -98,7 +99,7 @@ impl<'a> Writer<'a> {
         let (mut sequence, last, result) = rayon::scope(|rayon| {
             let writer = Writer::new(output, strand);
             let mut scope = Scope { writer, sequence: Sequence::new(), rayon };
-            let result = catch_unwind(AssertUnwindSafe(|| body(&mut scope)));
+            let result = caught(|| body(&mut scope));
             (scope.sequence, scope.writer.into_strand(), result)
         });
         let (strand, end) = sequence.close(output, last).unwrap_or_else(|error| {

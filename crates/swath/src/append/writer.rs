@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io::{self, Write};
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread;
@@ -16,6 +16,7 @@ use crate::append::sequence::{End, Ended};
 use crate::append::start_offset::StartOffset;
 use crate::append::strand::Strand;
 use crate::error::{Error, Operation, Reason, Result};
+use crate::failures::caught;
 
 /// The handle through which one strand of a parallel program writes.
 ///
@@ -242,7 +243,7 @@ impl<'a> Branches<'a> {
         let _ = self.stolen.set(Arc::clone(&start));
         let strand = Strand::new(self.output, start);
         let mut writer = Writer::new(self.output, strand);
-        let result = catch_unwind(AssertUnwindSafe(|| branch(&mut writer)));
+        let result = caught(|| branch(&mut writer));
         put.put(writer.into_strand());
         result
     }
@@ -276,7 +277,7 @@ pub(super) fn run<'a, E>(
     body: impl FnOnce(&mut Writer<'a>) -> std::result::Result<(), E>,
 ) -> Ended<E> {
     let mut w = Writer::new(output, strand);
-    let end = match catch_unwind(AssertUnwindSafe(|| body(&mut w))) {
+    let end = match caught(|| body(&mut w)) {
         Ok(Ok(())) => End::Well,
         Ok(Err(error)) => End::Failed(error),
         Err(panic) => End::Panicked(panic),

@@ -4,35 +4,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use swath_plan::sequence::InOrder;
 
-use crate::failures::Failures;
+use crate::error::Error;
+use crate::failures::{Failing, Failures};
 use crate::records::Block;
 use crate::records::piece::Piece;
 use crate::records::turns::Turns;
 
 /// Takes pieces, from any worker and in any order.
+///
+/// Called once for each piece, through a pointer: what reads is compiled once, not for each closure.
 pub(crate) trait Consume: Sync {
-    /// What its closure fails with.
-    type Error: Send;
-
     /// Takes piece `number`; `None` if no record begins in it. Numbers count up without a gap,
     /// over all files. Who has to wait for pieces before this one gives up if one of them was lost
     /// and `is_over`.
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool);
 
     /// Piece `number` could not be read; perhaps it will be tried again.
-    fn lost(&self, number: u64);
+    fn lost(&self, _number: u64) {}
 
     /// What failed so far.
-    fn failures(&self) -> &Failures<Self::Error>;
-
-    /// How it ended, when all workers have.
-    ///
-    /// # Panics
-    ///
-    /// If the caller's code did.
-    fn end(&self) -> Result<(), Self::Error> {
-        self.failures().end()
-    }
+    fn failures(&self) -> &dyn Failing;
 }
 
 /// What a closure made of each block of a piece, for every piece.
@@ -69,9 +60,14 @@ impl<F, R, E> Collect<F, R, E> {
         Self { map, values: Values::default(), failures: Failures::default() }
     }
 
-    /// In file order, when all workers have ended.
-    pub(crate) fn into_values(self) -> Vec<R> {
-        self.values.in_order()
+    /// In file order, when all workers have ended, or what ended them.
+    ///
+    /// # Panics
+    ///
+    /// If the caller's code did.
+    pub(crate) fn end(self) -> Result<Vec<R>, E> {
+        self.failures.end()?;
+        Ok(self.values.in_order())
     }
 }
 
@@ -79,10 +75,8 @@ impl<F, R, E> Consume for Collect<F, R, E>
 where
     F: Fn(Block<'_>) -> Result<R, E> + Sync,
     R: Send,
-    E: Send,
+    E: From<Error> + Send,
 {
-    type Error = E;
-
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
         let Some(piece) = piece else { return };
         let values = self.failures.attempt(number, || piece.map(&self.map).collect());
@@ -91,9 +85,7 @@ where
         }
     }
 
-    fn lost(&self, _: u64) {}
-
-    fn failures(&self) -> &Failures<E> {
+    fn failures(&self) -> &dyn Failing {
         &self.failures
     }
 }
@@ -113,9 +105,14 @@ impl<L, T, M, R, E> InTurn<L, T, M, R, E> {
         Self { look, turns, map, values, failures: Failures::default() }
     }
 
-    /// In file order, when all workers have ended.
-    pub(crate) fn into_values(self) -> Vec<R> {
-        self.values.in_order()
+    /// In file order, when all workers have ended, or what ended them.
+    ///
+    /// # Panics
+    ///
+    /// If the caller's code did.
+    pub(crate) fn end(self) -> Result<Vec<R>, E> {
+        self.failures.end()?;
+        Ok(self.values.in_order())
     }
 }
 
@@ -125,10 +122,8 @@ where
     T: FnMut(A) -> Result<B, E> + Send,
     M: Fn(Block<'_>, B) -> Result<R, E> + Sync,
     R: Send,
-    E: Send,
+    E: From<Error> + Send,
 {
-    type Error = E;
-
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
         self.turns.found(number);
         let look = || piece.into_iter().flatten().map(&self.look).collect();
@@ -154,7 +149,7 @@ where
         self.turns.lost(number);
     }
 
-    fn failures(&self) -> &Failures<E> {
+    fn failures(&self) -> &dyn Failing {
         &self.failures
     }
 }
@@ -169,23 +164,24 @@ impl<F, E> Each<F, E> {
     pub(crate) fn new(f: F) -> Self {
         Self { f, failures: Failures::default() }
     }
+
+    /// As [`Collect::end`].
+    pub(crate) fn end(self) -> Result<(), E> {
+        self.failures.end()
+    }
 }
 
 impl<F, E> Consume for Each<F, E>
 where
     F: Fn(Block<'_>) -> Result<(), E> + Sync,
-    E: Send,
+    E: From<Error> + Send,
 {
-    type Error = E;
-
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
         let Some(mut piece) = piece else { return };
         self.failures.attempt(number, || piece.try_for_each(&self.f));
     }
 
-    fn lost(&self, _: u64) {}
-
-    fn failures(&self) -> &Failures<E> {
+    fn failures(&self) -> &dyn Failing {
         &self.failures
     }
 }
@@ -214,9 +210,10 @@ impl<F, C, T, E> Reduce<F, C, T, E> {
         Self { map, combine, turns: Turns::new(0, combined), failures: Failures::default() }
     }
 
-    /// When all workers have ended.
-    pub(crate) fn into_value(self) -> Option<T> {
-        self.turns.line().state.value.take()
+    /// As [`Collect::end`].
+    pub(crate) fn end(self) -> Result<Option<T>, E> {
+        self.failures.end()?;
+        Ok(self.turns.line().state.value.take())
     }
 }
 
@@ -242,10 +239,8 @@ where
     F: Fn(Block<'_>) -> Result<T, E> + Sync,
     C: Fn(T, T) -> T + Sync,
     T: Send,
-    E: Send,
+    E: From<Error> + Send,
 {
-    type Error = E;
-
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, is_over: &dyn Fn() -> bool) {
         self.turns.found(number);
         let Some(line) = self.turns.wait(number, AHEAD, is_over) else { return };
@@ -265,7 +260,7 @@ where
         self.turns.lost(number);
     }
 
-    fn failures(&self) -> &Failures<E> {
+    fn failures(&self) -> &dyn Failing {
         &self.failures
     }
 }
@@ -284,9 +279,10 @@ impl<I, F, T, E> Fold<I, F, T, E> {
         Self { init, fold, idle: Mutex::default(), failures: Failures::default() }
     }
 
-    /// All that was folded, when all workers have ended.
-    pub(crate) fn into_values(self) -> Vec<T> {
-        self.idle.into_inner().unwrap_or_else(PoisonError::into_inner)
+    /// All that was folded; else as [`Collect::end`].
+    pub(crate) fn end(self) -> Result<Vec<T>, E> {
+        self.failures.end()?;
+        Ok(self.idle.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn idle(&self) -> MutexGuard<'_, Vec<T>> {
@@ -299,10 +295,8 @@ where
     I: Fn() -> T + Sync,
     F: Fn(&mut T, Block<'_>) -> Result<(), E> + Sync,
     T: Send,
-    E: Send,
+    E: From<Error> + Send,
 {
-    type Error = E;
-
     fn consume(&self, number: u64, piece: Option<Piece<'_>>, _: &dyn Fn() -> bool) {
         let Some(mut piece) = piece else { return };
         let idle = self.idle().pop();
@@ -314,9 +308,7 @@ where
         self.idle().extend(folded);
     }
 
-    fn lost(&self, _: u64) {}
-
-    fn failures(&self) -> &Failures<E> {
+    fn failures(&self) -> &dyn Failing {
         &self.failures
     }
 }

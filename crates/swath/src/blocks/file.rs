@@ -13,7 +13,7 @@ use crate::blocks::consume::Consume;
 use crate::blocks::plan::{Plan, Start};
 use crate::engine::fill::Hands;
 use crate::engine::{Job, Trouble, Visit, worker};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::observe::Observer;
 use crate::planned::{Planned, Shares, decide_to_consume};
 use crate::records::piece::Grid;
@@ -108,7 +108,7 @@ impl<'m> FileRun<'m> {
     }
 
     /// Does what is left, as worker `slot`.
-    pub(crate) fn work<C: Consume>(&self, slot: usize, consumer: &C) {
+    pub(crate) fn work(&self, slot: usize, consumer: &dyn Consume) {
         let visit = Cutting { run: self, consumer };
         let work = |slot: usize| worker::work(&self.job, &visit, slot % self.slots);
         // Relaxed: whoever is the first, nothing else.
@@ -127,7 +127,7 @@ impl<'m> FileRun<'m> {
     }
 
     /// Ends it, when all workers have left.
-    pub(crate) fn finish<C: Consume<Error: From<Error>>>(self, consumer: &C) -> Report {
+    pub(crate) fn finish(self, consumer: &dyn Consume) -> Report {
         let extent = self.cutter.extent;
         let (source, options) = (Arc::clone(&self.job.source), &self.plan.options);
         if let Some(error) = self.job.running.failure() {
@@ -135,11 +135,11 @@ impl<'m> FileRun<'m> {
                 Some(extent) => self.first_piece + self.number(extent.offset()),
                 None => self.first_piece,
             };
-            consumer.failures().failed(number, error.into());
+            consumer.failures().not_read(number, error);
         } else if !consumer.failures().any() {
             // Of what came to nothing anyway nobody asks whether it has changed too.
             if let Err(error) = source.check_unchanged(extent, options.growth) {
-                consumer.failures().failed(self.next_start().piece, error.into());
+                consumer.failures().not_read(self.next_start().piece, error);
             }
         }
         let mut report = self.report;
@@ -154,12 +154,12 @@ impl<'m> FileRun<'m> {
 }
 
 /// Takes leases apart.
-struct Cutting<'c, 'm, C> {
+struct Cutting<'c, 'm> {
     run: &'c FileRun<'m>,
-    consumer: &'c C,
+    consumer: &'c dyn Consume,
 }
 
-impl<C: Consume> Visit for Cutting<'_, '_, C> {
+impl Visit for Cutting<'_, '_> {
     type Scratch = Window;
 
     fn scratch(&self) -> Result<Window> {

@@ -22,17 +22,12 @@ use crate::threads;
 
 /// Reads all sources and gives their pieces to `consumer`.
 ///
+/// Who calls it ends the consumer then, which may have failed, or whose closure may have panicked.
+///
 /// # Errors
 ///
-/// The first failure in file order, of reading or of the consumer's.
-///
-/// # Panics
-///
-/// If the consumer's closure did.
-pub(crate) fn run<C: Consume<Error: From<Error>>>(
-    mut records: Records<'_>,
-    consumer: &C,
-) -> std::result::Result<Report, C::Error> {
+/// If nothing can be read at all; the failures of single pieces are the consumer's.
+pub(crate) fn run(mut records: Records<'_>, consumer: &dyn Consume) -> Result<Report> {
     let clock = Clock::start(&records.options);
     let mapped = mapped::open(&mut records)?;
     let map = mapped.map.as_ref().and_then(|map| Some((map, map.frozen_bytes()?)));
@@ -48,7 +43,6 @@ pub(crate) fn run<C: Consume<Error: From<Error>>>(
         }),
     };
     runs.run();
-    consumer.end()?;
     let state = runs.state.into_inner().unwrap_or_else(PoisonError::into_inner);
     let report = state.report.unwrap_or_else(|| Report::serial("no source", BLOCK_SIZE));
     let fallbacks = [report.fallbacks, state.fallbacks].concat();
@@ -80,14 +74,14 @@ impl Run<'_> {
         }
     }
 
-    fn work<C: Consume<Error: From<Error>>>(&self, slot: usize, consumer: &C) {
+    fn work(&self, slot: usize, consumer: &dyn Consume) {
         match self {
             Self::File(file) => file.work(slot, consumer),
             Self::Stream(stream) => stream.work(consumer),
         }
     }
 
-    fn finish<C: Consume<Error: From<Error>>>(self, consumer: &C) -> Report {
+    fn finish(self, consumer: &dyn Consume) -> Report {
         match self {
             Self::File(file) => file.finish(consumer),
             Self::Stream(stream) => stream.finish(),
@@ -96,9 +90,9 @@ impl Run<'_> {
 }
 
 /// See the [module](self).
-struct Runs<'r, 'm, C> {
+struct Runs<'r, 'm> {
     plan: Arc<Plan>,
-    consumer: &'r C,
+    consumer: &'r dyn Consume,
     map: Option<(&'m Map<'m>, &'m [u8])>,
     several: bool,
     state: Mutex<State<'m>>,
@@ -118,7 +112,7 @@ struct State<'m> {
     ended: u64,
 }
 
-impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
+impl<'m> Runs<'_, 'm> {
     fn run(&self) {
         let Some(first) = self.current() else { return };
         let wishes = &self.plan.options.wishes;
@@ -166,7 +160,7 @@ impl<'m, C: Consume<Error: From<Error>>> Runs<'_, 'm, C> {
             match self.open(source, &mut state) {
                 Ok(run) => state.current = Some(Arc::new(run)),
                 Err(error) => {
-                    self.consumer.failures().failed(state.next.piece, error.into());
+                    self.consumer.failures().not_read(state.next.piece, error);
                     self.consumer.lost(state.next.piece);
                     return None;
                 }

@@ -8,7 +8,8 @@ use swath_plan::policy::{Engine, MOST_IN_FLIGHT};
 use crate::blocks::consume::Consume;
 use crate::blocks::plan::{Plan, Start};
 use crate::engine::stream::{Stream, report};
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::failures::caught;
 use crate::observe::Observer;
 use crate::records::flow::{Flow, LEAST_TAIL};
 use crate::records::piece::Grid;
@@ -88,7 +89,7 @@ impl StreamRun {
     }
 
     /// Reads and takes apart what is left.
-    pub(crate) fn work<C: Consume<Error: From<Error>>>(&self, consumer: &C) {
+    pub(crate) fn work(&self, consumer: &dyn Consume) {
         let mut window = Window::new(self.plan.options.pool.clone());
         let is_over = || consumer.failures().any();
         let mut recorder = self.observer.recorder(self.source.name());
@@ -101,21 +102,22 @@ impl StreamRun {
             }
             let number = reading.next_piece;
             let flow = &mut reading.flow;
-            let next = consumer.failures().attempt(number, || {
-                Ok(flow.next(&self.source, &self.observer, &mut window)?)
-            });
-            match next {
-                Some(None) => return,
-                Some(Some(piece)) => {
+            // After a panic in it, of a callback about progress say, a flow has ended.
+            match caught(|| flow.next(&self.source, &self.observer, &mut window)) {
+                Ok(Ok(None)) => return,
+                Ok(Ok(Some(piece))) => {
                     reading.next_piece += 1;
                     drop(reading);
                     let (offset, len) = (piece.offset, piece.bytes.len() as u64);
                     recorder.mark();
                     consumer.consume(number, Some(piece), &is_over);
                     recorder.lap(self.plan.words.activity, offset, len);
+                    continue;
                 }
-                None => return consumer.lost(number),
+                Ok(Err(error)) => consumer.failures().not_read(number, error),
+                Err(panic) => consumer.failures().panicked(number, panic),
             }
+            return consumer.lost(number);
         }
     }
 

@@ -1,12 +1,11 @@
 //! Blocking workers: threads of our own, the caller's among them.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
-
 use swath_plan::fallback::Fallback;
 
 use super::fill::Hands;
 use super::running::{Running, Schedule};
 use super::{Job, Visit};
+use crate::failures::caught;
 use crate::threads::{self, Work};
 
 /// Runs slots `0 .. workers` of `job`. This thread is one of the workers, unless there is
@@ -44,7 +43,7 @@ fn run_all(
         }
         match &mut beside {
             Some(beside) => {
-                if let Err(panic) = catch_unwind(AssertUnwindSafe(beside)) {
+                if let Err(panic) = caught(beside) {
                     job.running.panicked(u64::MAX, panic);
                 }
             }
@@ -81,7 +80,7 @@ pub(crate) fn run_slot<V: Visit>(job: &Job<'_>, visit: &V, slot: usize, threads:
 pub(crate) fn work<V: Visit>(job: &Job<'_>, visit: &V, slot: usize) {
     let mut offset = 0;
     // What the panic left half done is not looked at: the call ends with the panic.
-    let worked = catch_unwind(AssertUnwindSafe(|| work_on(job, visit, slot, &mut offset)));
+    let worked = caught(|| work_on(job, visit, slot, &mut offset));
     if let Err(panic) = worked {
         job.running.panicked(offset, panic);
     }

@@ -1,7 +1,6 @@
 //! One worker of a read by classes: pieces from a file into memory.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use swath_os::memory::{Pages, WriteLease};
 use swath_plan::classes::{Lease, Piece};
@@ -10,6 +9,7 @@ use swath_plan::schedule::Way;
 use crate::engine::fill::Hands;
 use crate::engine::{Trouble, worker};
 use crate::error::{Error, Operation, Reason};
+use crate::failures::caught;
 use crate::prioritised::shared::{Shared, Step};
 use crate::timeline::Activity;
 
@@ -35,7 +35,7 @@ pub(super) fn work(shared: &Shared, slot: usize) {
 fn work_on(shared: &Shared, slot: usize) {
     let here = std::thread::current().id();
     shared.workers().push(here);
-    let worked = catch_unwind(AssertUnwindSafe(|| {
+    let worked = caught(|| {
         let Some(mut reader) = Reader::new(shared) else { return };
         let _priority = shared.running.set_io_priority(slot == 0);
         while let Some(step) = shared.running.next(slot) {
@@ -52,7 +52,7 @@ fn work_on(shared: &Shared, slot: usize) {
         // It may have been sent away before it could say what it completed.
         shared.announce();
         shared.running.count(reader.hands.tally);
-    }));
+    });
     if let Err(panic) = worked {
         let (name, _) = shared.running.place();
         let error = io::Error::other("a worker or a callback panicked");

@@ -1,6 +1,5 @@
 //! A loop over items on several threads, that leaves what the serial loop would have left.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
 use swath_os::machine;
@@ -8,7 +7,7 @@ use swath_plan::fallback::Fallback;
 
 use crate::append::ordered::{Ordered, Ticket};
 use crate::error::{Error, Result};
-use crate::failures::Failures;
+use crate::failures::{Failures, caught};
 use crate::threads;
 use crate::timeline::{Activity, Recorder};
 
@@ -70,7 +69,7 @@ where
         // Put back only if the iterator returns: it is not asked again after a panic.
         let Some(mut rest) = items.take() else { return Ok(None) };
         // Also if it panicked, there would have been an item: its place, never filled, poisons.
-        let item = catch_unwind(AssertUnwindSafe(|| rest.next()));
+        let item = caught(|| rest.next());
         if let Ok(None) = item {
             return Ok(None);
         }

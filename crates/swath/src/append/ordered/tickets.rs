@@ -1,7 +1,6 @@
 //! What all tickets of one file share: the order, the buffers, and the first failure.
 
 use std::convert::Infallible;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +12,7 @@ use swath_plan::sequence::{Placed, Refused, Sequence};
 
 use crate::append::ordered::{OrderedOptions, OrderedReport};
 use crate::error::{Error, Operation, Reason, Result};
-use crate::failures::Failures;
+use crate::failures::{Failures, caught};
 use crate::observe::Observer;
 use crate::sink::draft::Draft;
 use crate::sink::target::{ChunkWrite, Layout, Target, refused};
@@ -181,7 +180,7 @@ impl Tickets {
     /// else. The panic of a callback is kept for [`end`](Self::end).
     pub(super) fn write_on(&self) {
         // Nothing but what is behind the lock is looked at afterwards.
-        let written = catch_unwind(AssertUnwindSafe(|| self.write_until_complete()));
+        let written = caught(|| self.write_until_complete());
         if let Err(panic) = written {
             self.panics.panicked(0, panic);
             self.panicked();

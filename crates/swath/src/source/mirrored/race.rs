@@ -1,7 +1,6 @@
 //! One chunk from one copy, and where that takes long from another one too.
 
 use std::io;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 
@@ -10,6 +9,7 @@ use swath_plan::schedule::Nanos;
 
 use super::fetch::{NAP, Piece, Trouble, nap};
 use super::group::{Group, Shared};
+use crate::failures::caught;
 
 /// A chunk to be read.
 struct Reading {
@@ -35,7 +35,7 @@ impl Reading {
             there.map_err(failed)?;
             shared.fill(copy, piece, &mut buffer)
         };
-        let ended = catch_unwind(AssertUnwindSafe(read));
+        let ended = caught(read);
         let ended =
             ended.unwrap_or_else(|_| Err(failed(io::Error::other("the source panicked"))));
         shared.landed(copy, piece.chunk.len(), since);
