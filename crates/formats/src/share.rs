@@ -37,8 +37,15 @@ pub(crate) fn share_with<P: Send, R: Send, S: Default>(
             slot.1 = slot.0.take().map(|part| f(&mut kept, part));
         }
     };
+    run(workers.min(parts.len()), &work);
+    let done = parts.into_iter().map(|slot| slot.into_inner());
+    done.filter_map(|slot| slot.unwrap_or_else(PoisonError::into_inner).1).collect()
+}
+
+/// Does `work` on so many threads. It is not generic, so that starting threads is compiled once.
+fn run(workers: usize, work: &(dyn Fn() + Sync)) {
     std::thread::scope(|scope| {
-        for worker in 1..workers.min(parts.len()) {
+        for worker in 1..workers {
             let thread = std::thread::Builder::new().name(format!("swath-{worker}"));
             if thread.spawn_scoped(scope, work).is_err() {
                 break;
@@ -46,8 +53,6 @@ pub(crate) fn share_with<P: Send, R: Send, S: Default>(
         }
         work();
     });
-    let done = parts.into_iter().map(|slot| slot.into_inner());
-    done.filter_map(|slot| slot.unwrap_or_else(PoisonError::into_inner).1).collect()
 }
 
 #[cfg(test)]

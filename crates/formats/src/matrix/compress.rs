@@ -129,6 +129,20 @@ fn split<V>(job: &Job<'_>, rows: u64, columns: u64, by: By) -> Result<Split, Fai
     })
 }
 
+/// Much fuller buckets before the others, else neighbours one after the other.
+fn fullest_first(lens: &[usize]) -> Vec<usize> {
+    let much = lens.iter().fold(0, |sum: usize, &len| sum.saturating_add(len)) / lens.len() * 4;
+    let mut order: Vec<usize> = (0..lens.len()).collect();
+    order.sort_by_key(|&bucket| Reverse(lens[bucket] / much.max(1)));
+    order
+}
+
+/// What became of buckets, in their order.
+fn in_order(mut results: Vec<(usize, Result<usize, Failure>)>) -> Result<Vec<usize>, Failure> {
+    results.sort_by_key(|&(bucket, _)| bucket);
+    results.into_iter().map(|(_, result)| result).collect()
+}
+
 /// Scatters the entries of a block, and counts those of the file.
 fn scatter<I: Id, V: Value>(
     rules: &Rules,
@@ -225,7 +239,7 @@ impl Build<'_, '_> {
                     part.copy(scratch);
                 }
             }
-            Ok(())
+            Ok(part.others.len())
         })?;
         drop(parts);
         Ok((offsets, others, values))
@@ -233,21 +247,15 @@ impl Build<'_, '_> {
 
     /// Calls `each` for every bucket on all workers: much fuller ones first, else neighbours one after
     /// the other, as they share pages of the result.
-    fn each_bucket<S: Built, R: Send>(
+    fn each_bucket<S: Built>(
         &self,
-        each: impl Fn(usize, &mut S) -> Result<R, Failure> + Sync,
-    ) -> Result<Vec<R>, Failure> {
-        let lens = &self.partitions.lens;
-        let much =
-            lens.iter().fold(0, |sum: usize, &len| sum.saturating_add(len)) / lens.len() * 4;
-        let mut order: Vec<usize> = (0..lens.len()).collect();
-        order.sort_by_key(|&bucket| Reverse(lens[bucket] / much.max(1)));
-        let mut results = share_with(order, self.job.workers(), |scratch: &mut S, bucket| {
+        each: impl Fn(usize, &mut S) -> Result<usize, Failure> + Sync,
+    ) -> Result<Vec<usize>, Failure> {
+        let order = fullest_first(&self.partitions.lens);
+        in_order(share_with(order, self.job.workers(), |scratch: &mut S, bucket| {
             let result = self.job.check_cancelled().and_then(|()| each(bucket, scratch));
             (bucket, result)
-        });
-        results.sort_by_key(|&(bucket, _)| bucket);
-        results.into_iter().map(|(_, result)| result).collect()
+        }))
     }
 
     fn overflow(&self, bucket: usize, row: usize) -> Failure {

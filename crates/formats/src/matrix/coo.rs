@@ -51,15 +51,19 @@ fn count<I: Id, V: Value>(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, 
     if rules.expands && rules.layout != Layout::Array {
         return count_mirrored::<I, V>(job, rules);
     }
-    let counted = job.map_blocks(Pass::First, |block| {
-        let entries = lines_of(block);
-        Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
-    })?;
+    let counted = job.map_blocks(Pass::First, counted_by_lines)?;
     let total: u64 = counted.iter().map(|block| block.entries).sum();
     if job.header.entry_count.is_some_and(|entries| entries != total) {
         return count_exactly::<I, V>(job, rules);
     }
     Ok(with_starts(rules, counted))
+}
+
+/// A block whose lines all hold an entry. Like others here it stands outside the functions for a type
+/// of ids and values, of which there are twelve: what does not depend on these is compiled once.
+fn counted_by_lines(block: Block<'_>) -> Result<Counted, Failure> {
+    let entries = lines_of(block);
+    Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
 }
 
 /// Lines of a block, whatever is in them.
@@ -77,14 +81,18 @@ pub(super) fn count_exactly<I: Id, V: Value>(
         // Counted exactly at once; so the file is another one now.
         return Err(Failure::Changed);
     }
-    let counted = job.map_blocks(Pass::First, |block| {
+    let counted = with_starts(rules, entries_of_blocks(job, rules)?);
+    check_total::<I, V>(job, rules, &counted)?;
+    Ok(counted)
+}
+
+/// Counts the lines of each block that are neither blank nor comments.
+fn entries_of_blocks(job: &Job<'_>, rules: &Rules) -> Result<Vec<Counted>, Failure> {
+    job.map_blocks(Pass::First, |block| {
         let mut lines = Entries::of(rules, block, 0);
         let entries = std::iter::from_fn(|| lines.skip_entry()).count() as u64;
         Ok(Counted { index: block.index, start: 0, entries, outputs: entries })
-    })?;
-    let counted = with_starts(rules, counted);
-    check_total::<I, V>(job, rules, &counted)?;
-    Ok(counted)
+    })
 }
 
 /// Why there are not as many entries as the header says: for those who have not counted.
@@ -154,12 +162,40 @@ pub(super) fn check_total<I: Id, V: Value>(
         return Ok(());
     }
     // What is wrong with a line tells more than how many there are.
-    let wrong = first_fault::<I, V>(job, rules, counted);
+    Err(wrong_total(job, rules, counted, declared, first_fault::<I, V>(job, rules, counted)))
+}
+
+/// What to say of another number of entries than `declared`, and of the first line that is `wrong`.
+fn wrong_total(
+    job: &Job<'_>,
+    rules: &Rules,
+    counted: &[Counted],
+    declared: u64,
+    wrong: Result<(), Failure>,
+) -> Failure {
+    let total: u64 = counted.iter().map(|block| block.entries).sum();
     if total < declared {
-        wrong?;
         let detail = format!("the header declares {declared} entries, and there are {total}");
-        return Err(Fault { offset: job.len, reason: FormatReason::Truncated, detail }.into());
+        let fault = Fault { offset: job.len, reason: FormatReason::Truncated, detail };
+        return wrong.err().unwrap_or(fault.into());
     }
+    match (wrong, excess(job, rules, counted, declared)) {
+        (_, Err(failure)) => failure,
+        (Err(Failure::Fault(fault)), Ok(offset)) if fault.offset < offset => fault.into(),
+        (_, Ok(offset)) => {
+            let detail = format!("more entries than the {declared} that the header declares");
+            Fault::malformed(offset, detail).into()
+        }
+    }
+}
+
+/// Where the first entry is that is one more than `declared`.
+fn excess(
+    job: &Job<'_>,
+    rules: &Rules,
+    counted: &[Counted],
+    declared: u64,
+) -> Result<u64, Failure> {
     let block = counted.iter().find(|block| block.start + block.entries > declared);
     let block = block.ok_or(Failure::Changed)?;
     let found = job.map_blocks(Pass::First, |here| {
@@ -168,14 +204,7 @@ pub(super) fn check_total<I: Id, V: Value>(
         let is_here = here.index == block.index;
         Ok(std::iter::from_fn(|| lines.skip_entry()).nth(wanted).filter(|_| is_here))
     })?;
-    let offset = found.into_iter().flatten().next().ok_or(Failure::Changed)?;
-    match wrong {
-        Err(Failure::Fault(fault)) if fault.offset < offset => Err(fault.into()),
-        _ => {
-            let detail = format!("more entries than the {declared} that the header declares");
-            Err(Fault::malformed(offset, detail).into())
-        }
-    }
+    found.into_iter().flatten().next().ok_or(Failure::Changed)
 }
 
 /// Parses all lines for what is wrong with them.

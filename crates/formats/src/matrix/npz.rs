@@ -84,7 +84,7 @@ impl NpzOptions {
     ///
     /// As [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<AnyCsr> {
-        rows_of(Archive::open(&input::open(source, &self.read)?, &self.read)?)
+        rows_of(Archive::open(&input::open(source.into(), &self.read)?, &self.read)?)
     }
 
     /// As [`write()`], with these options.
@@ -166,16 +166,15 @@ fn put_all<I: Id>(matrix: &Csr<I>, zip: &mut Zip<'_>) -> std::io::Result<()> {
     let most = matrix.row_count.max(matrix.column_count).max(entries as u64);
     let is_small = i32::try_from(most).is_ok();
     let ids = if is_small { "<i4" } else { "<i8" };
-    let mut numbers = |name: &str, len: usize, values: &mut dyn Iterator<Item = u64>| {
-        begin(zip, name, ids, &[len], if is_small { 4 } else { 8 })?;
-        put_numbers(zip, is_small, values)
-    };
-    numbers("indices", entries, &mut matrix.columns.iter().map(|id| id.to_u64()))?;
-    numbers("indptr", matrix.offsets.len(), &mut matrix.offsets.iter().copied())?;
+    let size = if is_small { 4 } else { 8 };
+    begin(zip, "indices", ids, &[entries], size)?;
+    put_numbers(zip, size, &matrix.columns)?;
+    begin(zip, "indptr", ids, &[matrix.offsets.len()], size)?;
+    put_numbers(zip, size, &matrix.offsets)?;
     begin(zip, "format", "|S3", &[], 3)?;
     zip.write_all(b"csr")?;
     begin(zip, "shape", "<i8", &[2], 8)?;
-    put_numbers(zip, false, &mut [matrix.row_count, matrix.column_count].into_iter())?;
+    put_numbers(zip, 8, &[matrix.row_count, matrix.column_count])?;
     match &matrix.values {
         Values::None => {
             begin(zip, "data", "<f8", &[entries], 8)?;
@@ -217,24 +216,24 @@ fn begin(
     zip.write_all(&npy::header_of(descr, shape))
 }
 
-fn put_numbers(
-    zip: &mut Zip<'_>,
-    is_small: bool,
-    mut values: &mut dyn Iterator<Item = u64>,
-) -> std::io::Result<()> {
-    let mut bytes = Vec::with_capacity(STEP * 8);
-    loop {
-        bytes.clear();
-        for value in (&mut values).take(STEP) {
-            // The lower half, in this order of bytes, is the first one.
-            let word = value.to_le_bytes();
-            bytes.extend_from_slice(if is_small { &word[..4] } else { &word });
-        }
-        if bytes.is_empty() {
-            return Ok(());
-        }
-        zip.write_all(&bytes)?;
+/// Puts numbers, which fit, as numbers of 4 or 8 bytes: as they lie there, if they have that size.
+fn put_numbers<I: Id>(zip: &mut Zip<'_>, size: usize, values: &[I]) -> std::io::Result<()> {
+    let (mut narrow, mut wide) = (Vec::<u32>::new(), Vec::<u64>::new());
+    for some in values.chunks(STEP) {
+        let bytes: &[u8] = if size == size_of::<I>() {
+            bytemuck::cast_slice(some)
+        } else if size == size_of::<u32>() {
+            narrow.clear();
+            narrow.extend(some.iter().map(|id| u32::try_from(id.to_u64()).unwrap_or(u32::MAX)));
+            bytemuck::cast_slice(&narrow)
+        } else {
+            wide.clear();
+            wide.extend(some.iter().map(|id| id.to_u64()));
+            bytemuck::cast_slice(&wide)
+        };
+        zip.write_all(bytes)?;
     }
+    Ok(())
 }
 
 fn rows_of(mut archive: Archive) -> Result<AnyCsr> {

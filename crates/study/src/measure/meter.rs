@@ -47,6 +47,14 @@ pub struct Meter {
     fallbacks: Vec<Fallback>,
 }
 
+/// What was counted when it began.
+struct Started {
+    /// Whether the peak counts from here.
+    resets: bool,
+    before: Usage,
+    at: Instant,
+}
+
 impl Meter {
     pub(super) fn new(counting: Counting) -> Self {
         Self { counting, ..Self::default() }
@@ -58,19 +66,27 @@ impl Meter {
     ///
     /// If the kernel does not tell its counters.
     pub fn measure<T>(&mut self, work: impl FnOnce() -> T) -> Result<T> {
-        // Where it cannot be reset, the peak is that of the process, and left out.
-        let is_all = self.counting == Counting::All;
-        let resets = is_all && usage::reset_peak_rss().is_ok();
-        let before = usage::usage().context(CONTEXT)?;
-        let start = Instant::now();
+        let started = self.start()?;
         let result = work();
-        let seconds = start.elapsed().as_secs_f64();
+        self.stop(started)?;
+        Ok(result)
+    }
+
+    fn start(&self) -> Result<Started> {
+        // Where it cannot be reset, the peak is that of the process, and left out.
+        let resets = self.counting == Counting::All && usage::reset_peak_rss().is_ok();
+        let before = usage::usage().context(CONTEXT)?;
+        Ok(Started { resets, before, at: Instant::now() })
+    }
+
+    fn stop(&mut self, Started { resets, before, at }: Started) -> Result<()> {
+        let seconds = at.elapsed().as_secs_f64();
         let after = usage::usage().context(CONTEXT)?;
         self.seconds += seconds;
         let used = after.since(&before);
         let cpu = self.metrics.entry("cpu_seconds".to_owned()).or_default();
         *cpu += (used.user + used.system).as_secs_f64();
-        if is_all {
+        if self.counting == Counting::All {
             for (name, count) in counts(&used) {
                 *self.metrics.entry(name.to_owned()).or_default() += count;
             }
@@ -80,7 +96,7 @@ impl Meter {
             let most = self.metrics.entry("peak_bytes".to_owned()).or_default();
             *most = most.max(as_float(peak));
         }
-        Ok(result)
+        Ok(())
     }
 
     /// Keeps what another process used, in place of what this one did.
