@@ -7,6 +7,7 @@
 //! A rule is a function from a [`Tree`] to violations. What the rules allow stands as data in
 //! [`tables`]; a rule is changed there first.
 
+mod converting;
 mod crates;
 mod cycles;
 mod expects;
@@ -65,7 +66,7 @@ impl fmt::Display for Violation {
 
 type Rule = fn(&Tree) -> Vec<Violation>;
 
-const RULES: [Rule; 24] = [
+const RULES: [Rule; 25] = [
     crates::check,
     rooms::check,
     cycles::check,
@@ -81,6 +82,7 @@ const RULES: [Rule; 24] = [
     threads::check,
     opening::check,
     parameters::check,
+    converting::check,
     shape::check,
     shape::table,
     links::check,

@@ -109,7 +109,11 @@ impl ChecksumOptions {
         source: impl Into<Source>,
         algorithm: Algorithm,
     ) -> Result<Checksum> {
-        let (source, options) = (source.into(), &self.read);
+        self.checksum_of(source.into(), algorithm)
+    }
+
+    fn checksum_of(&self, source: Source, algorithm: Algorithm) -> Result<Checksum> {
+        let options = &self.read;
         match algorithm {
             Algorithm::Crc32c => crc32c(source, options),
             Algorithm::Xxh3 => {

@@ -142,8 +142,12 @@ impl PriceOptions {
         source: impl Into<Source>,
         output: impl Into<Output>,
     ) -> Result<Priced> {
+        self.price_to(source.into(), output.into())
+    }
+
+    fn price_to(&self, source: Source, output: Output) -> Result<Priced> {
         let start = Instant::now();
-        let output = output.into().open(self.output.clone())?;
+        let output = output.open(self.output.clone())?;
         let job = Job {
             workers: workers(self.read.workers()),
             block_size: match usize::try_from(self.block_size).unwrap_or(usize::MAX) {
@@ -152,7 +156,7 @@ impl PriceOptions {
             },
             read: &self.read,
         };
-        let done = fused::run(&job, source.into(), &output)?;
+        let done = fused::run(&job, source, &output)?;
         let written = output.commit()?;
         let elapsed = start.elapsed();
         let total = elapsed * u32::try_from(job.workers).unwrap_or(u32::MAX);

@@ -24,7 +24,7 @@ const HEAD: usize = 18;
 
 /// Opens a source for whoever reads it by position, and more than once: what comes in order only is
 /// read into memory, as `read` says.
-pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Opened> {
+pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Opened> {
     let input = Input::open(source)?;
     check_whole(&input, read)?;
     match input.len() {
@@ -82,7 +82,7 @@ pub(crate) struct Text(Opened);
 
 impl Text {
     /// Looks at a source, and decompresses it as `read` says, if it is compressed.
-    pub(crate) fn open(source: impl Into<Source>, read: &ReadOptions) -> Result<Self> {
+    pub(crate) fn open(source: Source, read: &ReadOptions) -> Result<Self> {
         let opened = open(source, read)?;
         let first = ReadOptions::new().with_workers(1).with_len(opened.len.min(HEAD as u64));
         let head = first.read(&opened.input)?.buffer;

@@ -136,7 +136,11 @@ impl MatrixOptions {
     ///
     /// As [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<AnyCoo> {
-        Job::begin(source.into(), self)?.read(|job| {
+        self.read_from(source.into())
+    }
+
+    fn read_from(&self, source: Source) -> Result<AnyCoo> {
+        Job::begin(source, self)?.read(|job| {
             job.with_ids(
                 |job| form::coordinates(job).map(AnyCoo::U32),
                 |job| form::coordinates(job).map(AnyCoo::U64),
@@ -150,7 +154,11 @@ impl MatrixOptions {
     ///
     /// As [`read_rows`].
     pub fn read_rows(&self, source: impl Into<Source>) -> Result<AnyCsr> {
-        Job::begin(source.into(), self)?.read(|job| {
+        self.rows_from(source.into())
+    }
+
+    fn rows_from(&self, source: Source) -> Result<AnyCsr> {
+        Job::begin(source, self)?.read(|job| {
             job.with_ids(
                 |job| form::rows(job).map(AnyCsr::U32),
                 |job| form::rows(job).map(AnyCsr::U64),
@@ -164,7 +172,11 @@ impl MatrixOptions {
     ///
     /// As [`read_columns`].
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<AnyCsc> {
-        Job::begin(source.into(), self)?.read(|job| {
+        self.columns_from(source.into())
+    }
+
+    fn columns_from(&self, source: Source) -> Result<AnyCsc> {
+        Job::begin(source, self)?.read(|job| {
             job.with_ids(
                 |job| form::columns(job).map(AnyCsc::U32),
                 |job| form::columns(job).map(AnyCsc::U64),

@@ -96,7 +96,7 @@ mod tests {
     fn the_line_its_number_and_its_text_are_told() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
         std::fs::write(file.path(), "one\ntwo 2\nthree").expect("room");
-        let input = Text::open(file.path(), &ReadOptions::new()).expect("a file");
+        let input = Text::open(file.path().into(), &ReadOptions::new()).expect("a file");
         let error = Fault::malformed(8, "no number").into_error(&input);
         assert_eq!((error.line(), error.offset()), (Some(2), Some(8)));
         let text = error.to_string();
@@ -106,7 +106,7 @@ mod tests {
     #[test]
     fn nothing_is_quoted_where_nothing_stands() {
         let file = tempfile::NamedTempFile::new().expect("a temporary file");
-        let input = Text::open(file.path(), &ReadOptions::new()).expect("a file");
+        let input = Text::open(file.path().into(), &ReadOptions::new()).expect("a file");
         let text = Fault::malformed(0, "no number").into_error(&input).to_string();
         assert!(text.ends_with("on line 1 at byte 0: no number"), "{text}");
     }

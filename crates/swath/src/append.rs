@@ -123,7 +123,10 @@ impl AppendOptions {
     ///
     /// As [`append_to_existing`].
     pub fn append_to_existing(&self, path: impl AsRef<Path>) -> Result<Append> {
-        let path = path.as_ref();
+        self.to_existing(path.as_ref())
+    }
+
+    fn to_existing(&self, path: &Path) -> Result<Append> {
         let mut target = self.begin(path)?;
         let (base, entries) = match &mut target {
             Target::Folder(folder) => match folder.old_manifest()? {

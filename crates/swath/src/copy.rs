@@ -111,8 +111,12 @@ impl CopyOptions {
     ///
     /// As [`copy`]; and if a reflink is asked for that the file system cannot give.
     pub fn copy(&self, from: impl Into<Source>, to: impl AsRef<Path>) -> Result<Copied> {
-        let (started, to) = (Instant::now(), to.as_ref());
-        let source = Opened::open(from.into())?;
+        self.copy_to(from.into(), to.as_ref())
+    }
+
+    fn copy_to(&self, from: Source, to: &Path) -> Result<Copied> {
+        let started = Instant::now();
+        let source = Opened::open(from)?;
         self.read.check_whole(Operation::Read, source.name())?;
         self.refuse_same(&source, to)?;
         refuse_within(&source, to)?;

@@ -135,6 +135,10 @@ impl HealOptions {
     ///
     /// As [`heal`](Self::heal), but for writing.
     pub fn examine<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
+        self.examine_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)
+    }
+
+    fn examine_all(&self, copies: &[&Path], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
         let (mut healed, _) =
             self.look(copies, &open(copies, against)?, against, &self.joined())?;
@@ -160,16 +164,20 @@ impl HealOptions {
     /// [`error`](HealedCopy::error) of that copy, which is then what it was; the others are healed.
     /// [`Healed::failure`] is the first of them. Cancelling ends it: copies named before are healed.
     pub fn heal<P: AsRef<Path>>(&self, copies: &[P], against: &Verify) -> Result<Healed> {
+        self.heal_all(&copies.iter().map(AsRef::as_ref).collect::<Vec<_>>(), against)
+    }
+
+    fn heal_all(&self, copies: &[&Path], against: &Verify) -> Result<Healed> {
         let started = Instant::now();
         let read = self.joined();
         let opened = open(copies, against)?;
         refuse_to_cut(&opened, copies, against)?;
         let (mut healed, found) = self.look(copies, &opened, against, &read)?;
         drop(opened);
-        if let Some(error) = found.hopeless(copies[0].as_ref()) {
+        if let Some(error) = found.hopeless(copies[0]) {
             return Err(error);
         }
-        let sums = found.into_sums(copies[0].as_ref())?;
+        let sums = found.into_sums(copies[0])?;
         let all: Vec<PathBuf> = healed.copies.iter().map(|copy| copy.path.clone()).collect();
         let len = healed.len;
         let is_bad = |copy: &&mut HealedCopy| !copy.was_good(len) && copy.error.is_none();
@@ -195,20 +203,20 @@ impl HealOptions {
         self.read.joined(&self.output.hooks)
     }
 
-    fn look<P: AsRef<Path>>(
+    fn look(
         &self,
-        copies: &[P],
+        copies: &[&Path],
         opened: &[Copy],
         against: &Verify,
         read: &ReadOptions,
     ) -> Result<(Healed, Examination)> {
-        read.check_whole(Operation::Read, copies[0].as_ref())?;
+        read.check_whole(Operation::Read, copies[0])?;
         let found = Examination::run(opened, against, read)?;
-        let told = copies.iter().zip(opened).zip(&found.bad).map(|((path, copy), bad)| {
+        let told = copies.iter().zip(opened).zip(&found.bad).map(|((&path, copy), bad)| {
             let blocked = copy.error().filter(|_| !copy.is_missing());
             let bad = if blocked.is_some() { &[][..] } else { &bad[..] };
             HealedCopy {
-                path: path.as_ref().to_owned(),
+                path: path.to_owned(),
                 bad: bad.to_vec(),
                 len_before: copy.len(),
                 trouble: copy.error().map(|error| format!("{error:?}")),
@@ -222,31 +230,30 @@ impl HealOptions {
 }
 
 /// Opens what can be opened.
-fn open<P: AsRef<Path>>(copies: &[P], against: &Verify) -> Result<Vec<Copy>> {
+fn open(copies: &[&Path], against: &Verify) -> Result<Vec<Copy>> {
     let Some(first) = copies.first() else {
         let error = Error::new(Operation::Open, Reason::Invalid, Path::new(""));
         return Err(error.detail("no copy is named"));
     };
     if matches!(against, Verify::None) {
-        let error = Error::new(Operation::Read, Reason::Invalid, first.as_ref());
+        let error = Error::new(Operation::Read, Reason::Invalid, first);
         return Err(error
             .detail("nothing says what is right")
             .hint("heal against a manifest, or let three copies vote"));
     }
     if copies.len() > MOST {
-        let error = Error::new(Operation::Open, Reason::Invalid, first.as_ref());
+        let error = Error::new(Operation::Open, Reason::Invalid, first);
         return Err(error
             .detail(format!("{} copies are named, and at most {MOST} can be", copies.len()))
             .hint("heal some of them after the others, each time with one that is good"));
     }
-    let opened: Vec<Copy> =
-        copies.iter().map(|path| Copy::open(Source::from(path.as_ref()))).collect();
+    let opened: Vec<Copy> = copies.iter().map(|&path| Copy::open(Source::from(path))).collect();
     let lacking = opened.iter().find(|copy| copy.lacks_resources());
     lacking.and_then(Copy::error).map_or(Ok(opened), Err)
 }
 
 /// A manifest of an older, shorter file would cut every copy.
-fn refuse_to_cut<P: AsRef<Path>>(opened: &[Copy], paths: &[P], against: &Verify) -> Result<()> {
+fn refuse_to_cut(opened: &[Copy], paths: &[&Path], against: &Verify) -> Result<()> {
     let Verify::Manifest(sums) = against else { return Ok(()) };
     let lens = || opened.iter().map(|copy| copy.len());
     let longest = lens().zip(paths).max_by_key(|(len, _)| *len);
@@ -254,7 +261,7 @@ fn refuse_to_cut<P: AsRef<Path>>(opened: &[Copy], paths: &[P], against: &Verify)
     if len <= sums.len() || lens().any(|len| len == Some(sums.len())) {
         return Ok(());
     }
-    let (expected, path) = (sums.len(), path.as_ref());
+    let expected = sums.len();
     Err(Error::new(Operation::Open, Reason::Corrupt, path)
         .detail(format!(
             "it has {len} bytes, the manifest is of {expected}, and no copy is so long; nothing \

@@ -120,8 +120,12 @@ impl IngestOptions {
     ///
     /// As [`ingest`]; with [`Failures::Skip`] and [`Failures::Collect`] only if it is cancelled.
     pub fn ingest(&self, files: impl Into<Files>) -> Result<Ingested> {
+        self.ingest_all(files.into())
+    }
+
+    fn ingest_all(&self, files: Files) -> Result<Ingested> {
         let began = Began::now();
-        let listing = files.into().listing(self.symlinks, self.hooks().cancel.as_ref())?;
+        let listing = files.listing(self.symlinks, self.hooks().cancel.as_ref())?;
         let listing = Arc::new(listing);
         let first_source = self.sources(&listing);
         let listed = began.elapsed();

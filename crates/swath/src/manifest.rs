@@ -75,7 +75,10 @@ pub fn save(path: impl AsRef<Path>, sums: &Checksums) -> Result<()> {
 ///
 /// If the file cannot be read, is damaged, or is something else ([`Reason::Corrupt`]).
 pub fn load(path: impl AsRef<Path>) -> Result<Checksums> {
-    let path = path.as_ref();
+    load_from(path.as_ref())
+}
+
+fn load_from(path: &Path) -> Result<Checksums> {
     if let Some(what) = never_ends(path) {
         let error = Error::new(Operation::Read, Reason::Corrupt, path);
         return Err(error.detail(what).hint("name a file that `swath manifest` has written"));
@@ -121,7 +124,11 @@ impl ReadOptions {
     ///
     /// As [`check`]; and if it was cancelled.
     pub fn check(&self, source: impl Into<Source>, sums: &Checksums) -> Result<Checked> {
-        let copy = Copy::open(source.into());
+        self.check_against(source.into(), sums)
+    }
+
+    fn check_against(&self, source: Source, sums: &Checksums) -> Result<Checked> {
+        let copy = Copy::open(source);
         if let Some(error) = copy.error() {
             return Err(error);
         }
@@ -143,7 +150,10 @@ impl ReadOptions {
         source: impl Into<Source>,
         chunk_size: u64,
     ) -> Result<Scanned<Checksums>> {
-        let source = source.into();
+        self.checksums_of(source.into(), chunk_size)
+    }
+
+    fn checksums_of(&self, source: Source, chunk_size: u64) -> Result<Scanned<Checksums>> {
         let name = source.name();
         let chunk_size = if chunk_size == 0 { CHUNK_SIZE } else { chunk_size };
         self.check_whole(Operation::Read, &name)?;

@@ -96,7 +96,11 @@ impl MirrorOptions {
         source: impl Into<Source>,
         targets: &[P],
     ) -> Result<Made> {
-        let (started, source) = (Instant::now(), source.into());
+        self.mirror_to(source.into(), &targets.iter().map(AsRef::as_ref).collect::<Vec<_>>())
+    }
+
+    fn mirror_to(&self, source: Source, targets: &[&Path]) -> Result<Made> {
+        let started = Instant::now();
         self.read.check_whole(Operation::Read, &source.name())?;
         let read = self.read.joined(&self.output.hooks);
         self.refuse_twins(source.path(), targets)?;
@@ -108,10 +112,9 @@ impl MirrorOptions {
             let from = Mirrored::new([source.clone()])
                 .with_verify(Verify::Manifest(Arc::clone(&sums)));
             let rewrite = Rewrite { output: &self.output, read: &read, sums: &sums, bad: None };
-            rewrite.run(target.as_ref(), Source::from(from))?;
+            rewrite.run(target, Source::from(from))?;
         }
-        let copies: Vec<PathBuf> =
-            targets.iter().map(|target| target.as_ref().to_owned()).collect();
+        let copies: Vec<PathBuf> = targets.iter().map(|&target| target.to_owned()).collect();
         let all = [source].into_iter().chain(copies.iter().map(Source::from));
         let mut report = Report::serial("", CHUNK_SIZE);
         Opened::open(Source::mirrored(all))?.tell(&mut report);
@@ -119,7 +122,7 @@ impl MirrorOptions {
         Ok(Made { checksums: sums, copies, elapsed: started.elapsed(), notes })
     }
 
-    fn refuse_twins<P: AsRef<Path>>(&self, file: Option<&Path>, targets: &[P]) -> Result<()> {
+    fn refuse_twins(&self, file: Option<&Path>, targets: &[&Path]) -> Result<()> {
         // Which file it is, and where it is or would be made.
         let place = |path: &Path| {
             let at = self.output.draft.fs.locate(path).ok()?;
@@ -127,9 +130,8 @@ impl MirrorOptions {
             let file = at.folder.facts(&at.name).ok().flatten().map(|facts| facts.identity);
             Some((folder, at.name, file))
         };
-        for (index, target) in targets.iter().enumerate() {
-            let target = target.as_ref();
-            let before = targets[..index].iter().map(AsRef::as_ref);
+        for (index, &target) in targets.iter().enumerate() {
+            let before = targets[..index].iter().copied();
             let others = file.into_iter().chain(before);
             let is_same = |other: &Path| {
                 let (one, other) = (place(target)?, place(other)?);

@@ -56,7 +56,10 @@ pub struct Loaded {
 /// If it cannot be opened or read, is a folder, changes while it is read, or does not fit into
 /// the memory at hand.
 pub fn read(source: impl Into<Source>) -> Result<Buffer> {
-    let source = source.into();
+    read_from(source.into())
+}
+
+fn read_from(source: Source) -> Result<Buffer> {
     let Some(path) = source.path() else { return Ok(ReadOptions::new().read(source)?.buffer) };
     let file = File::open(path).map_err(|error| Error::io(Operation::Open, path, error))?;
     match read_small_file(&file) {
@@ -91,8 +94,12 @@ impl ReadOptions {
     /// As [`read`]; and if the options contradict each other or the file is shorter than they
     /// say.
     pub fn read(&self, source: impl Into<Source>) -> Result<Loaded> {
+        self.read_from(source.into())
+    }
+
+    fn read_from(&self, source: Source) -> Result<Loaded> {
         let clock = Clock::start(self);
-        let loaded = self.read_opened(Opened::open(source.into())?)?;
+        let loaded = self.read_opened(Opened::open(source)?)?;
         Ok(Loaded { report: clock.stop(loaded.report), ..loaded })
     }
 
@@ -105,8 +112,12 @@ impl ReadOptions {
     ///
     /// As [`read`](Self::read).
     pub fn read_into(&self, source: impl Into<Source>, target: &mut [u8]) -> Result<Report> {
+        self.read_into_from(source.into(), target)
+    }
+
+    fn read_into_from(&self, source: Source, target: &mut [u8]) -> Result<Report> {
         let clock = Clock::start(self);
-        let source = Opened::open(source.into())?;
+        let source = Opened::open(source)?;
         let options = Self { len: Some(target.len() as u64), ..self.clone() };
         let report = match source.kind() {
             Kind::Sized(len) => {
@@ -137,8 +148,11 @@ impl ReadOptions {
         permit: impl Into<Permit<'f>>,
         name: impl AsRef<Path>,
     ) -> Result<Loaded> {
+        self.read_permitted(permit.into(), name.as_ref())
+    }
+
+    fn read_permitted(&self, permit: Permit<'_>, name: &Path) -> Result<Loaded> {
         let clock = Clock::start(self);
-        let (permit, name) = (permit.into(), name.as_ref());
         let options = Self { wishes: self.wishes, ..self.clone() }.with_engine(Engine::Map);
         let loaded = match options.open_mapped(&permit, name)? {
             (source, Some(extent)) => {

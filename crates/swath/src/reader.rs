@@ -66,7 +66,11 @@ impl ReadOptions {
     ///
     /// As [`reader`]; and if the file is shorter than the options say.
     pub fn reader(&self, source: impl Into<Source>) -> Result<Reader> {
-        let source = Opened::open(source.into())?;
+        self.reader_of(source.into())
+    }
+
+    fn reader_of(&self, source: Source) -> Result<Reader> {
+        let source = Opened::open(source)?;
         let extent = match source.kind() {
             Kind::Sized(len) => Some(self.extent_of(&source, len)?),
             Kind::Stream | Kind::Made => None,

@@ -139,7 +139,10 @@ impl WriteOptions {
     ///
     /// As [`write`](Self::write).
     pub fn write_parts(&self, path: impl AsRef<Path>, parts: &[&[u8]]) -> Result<Written> {
-        let path = path.as_ref();
+        self.parts_to(path.as_ref(), parts)
+    }
+
+    fn parts_to(&self, path: &Path, parts: &[&[u8]]) -> Result<Written> {
         let started = Instant::now();
         let parts = Parts::new(parts);
         let len = parts.len();

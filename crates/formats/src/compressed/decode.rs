@@ -146,6 +146,10 @@ impl DecompressOptions {
         source: impl Into<Source>,
         output: impl Into<Output>,
     ) -> Result<Decompressed> {
+        self.decompress_to(source.into(), output.into())
+    }
+
+    fn decompress_to(&self, source: Source, output: Output) -> Result<Decompressed> {
         let start = Instant::now();
         let mut supply = Supply::new(self.read.reader(source)?);
         let format = format_of(&mut supply)?;
@@ -181,7 +185,7 @@ impl DecompressOptions {
                 }
             }
         };
-        let output = output.into().open(self.output.clone())?;
+        let output = output.open(self.output.clone())?;
         let decoders = Spare::new();
         let job = Job { format, path, spare: &spare, decoders, search, trim, turns };
         let mut items = Items { split, next: 0, job: &job, ended: false };

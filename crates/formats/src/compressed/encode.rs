@@ -114,7 +114,11 @@ impl CompressOptions {
         source: impl Into<Source>,
         output: impl Into<Output>,
     ) -> Result<Compressed> {
-        let (start, output) = (Instant::now(), output.into());
+        self.compress_to(source.into(), output.into())
+    }
+
+    fn compress_to(&self, source: Source, output: Output) -> Result<Compressed> {
+        let start = Instant::now();
         let format = self.format.or_else(|| Format::of_name(output.name()));
         let reader = self.read.reader(source)?;
         let path = reader.path().to_owned();

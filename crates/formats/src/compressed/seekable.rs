@@ -66,6 +66,10 @@ impl Seekable {
     /// [`FormatReason::NoIndex`] if it has none, as BGZF and bzip2 never have; [`FormatReason::Corrupt`] if it
     /// contradicts the file; [`FormatReason::UnknownFormat`]; what reading says.
     pub fn open(source: impl Into<Source>) -> Result<Self> {
+        Self::open_at(source.into())
+    }
+
+    fn open_at(source: Source) -> Result<Self> {
         let input = Input::open(source)?;
         let mut supply = Supply::new(ReadOptions::new().reader(&input)?);
         let path = supply.path().to_owned();

@@ -53,6 +53,10 @@ impl ContractOptions {
     ///
     /// As [`read`].
     pub fn read(&self, source: impl Into<Source>) -> Result<Contracts> {
+        self.read_from(source.into())
+    }
+
+    fn read_from(&self, source: Source) -> Result<Contracts> {
         let input = swath::Input::open(source)?;
         let mut reader = self.read.reader(&input)?;
         let is_file = reader.seek(SeekFrom::End(0)).and_then(|_| reader.rewind()).is_ok();

@@ -237,6 +237,10 @@ impl ArrowOptions {
     ///
     /// As [`read`].
     pub fn read_with_metadata(&self, source: impl Into<Source>) -> Result<WithMetadata> {
+        self.read_from(source.into())
+    }
+
+    fn read_from(&self, source: Source) -> Result<WithMetadata> {
         let input = Input::open(source)?;
         input::check_whole(&input, &self.read)?;
         let file = bytes_of(&input, &self.read)?;
@@ -250,6 +254,10 @@ impl ArrowOptions {
     ///
     /// As [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<ArrowInfo> {
+        self.info_of(source.into())
+    }
+
+    fn info_of(&self, source: Source) -> Result<ArrowInfo> {
         let opened = input::open(source, &self.read)?;
         let (path, len) = (opened.path(), opened.len);
         let part = |start: u64, len: u64| {
@@ -283,7 +291,10 @@ impl ArrowOptions {
     ///
     /// As [`write()`].
     pub fn write(&self, path: impl AsRef<Path>, table: &Columns) -> Result<u64> {
-        let path = path.as_ref();
+        self.write_to(path.as_ref(), table)
+    }
+
+    fn write_to(&self, path: &Path, table: &Columns) -> Result<u64> {
         let wrong =
             |error: ArrowError| Error::writing(path, FormatReason::Library, error.to_string());
         table.check_columns(path)?;

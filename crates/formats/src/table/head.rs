@@ -86,7 +86,7 @@ pub(super) fn no_room(at: u64, columns: usize) -> Fault {
 pub(super) fn open(source: Source, options: &TableOptions) -> Result<(Text, Head)> {
     let opened = Input::open(source)?;
     check(opened.name(), options)?;
-    let input = Text::open(opened, &options.read)?;
+    let input = Text::open(opened.into(), &options.read)?;
     let head = read(&input, options)?;
     Ok((input, head))
 }

@@ -48,7 +48,11 @@ impl TableOptions {
     /// in a column without fractions: as a double it would be another number.
     /// [`FormatReason::Invalid`] for [`Missing::Value`]: a column needs no stand-in.
     pub fn read_columns(&self, source: impl Into<Source>) -> Result<Columns> {
-        let (input, head) = head::open(source.into(), self)?;
+        self.columns_from(source.into())
+    }
+
+    fn columns_from(&self, source: Source) -> Result<Columns> {
+        let (input, head) = head::open(source, self)?;
         if matches!(self.missing, Missing::Value(_)) {
             let detail = "missing values of columns have a bit, not a value";
             return Err(Error::reading(input.path(), FormatReason::Invalid, detail));

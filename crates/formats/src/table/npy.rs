@@ -124,12 +124,28 @@ impl NpyOptions {
     ///
     /// As [`read`].
     pub fn read<T: Value>(&self, source: impl Into<Source>) -> Result<Dense<T>> {
+        let (opened, header, count) =
+            self.begin(source.into(), &descr::<T>(), size_of::<T>())?;
+        let mut values = Array::<T>::zeroed(count)?;
+        let bytes = bytemuck::cast_slice_mut(&mut values);
+        let options = self.read.clone().with_offset(header.data).with_len(bytes.len() as u64);
+        options.read_into(&opened.input, bytes)?;
+        Ok(Dense { shape: header.shape, values })
+    }
+
+    /// The header, and how many values follow, of a file with values of such a type and size.
+    fn begin(
+        &self,
+        source: Source,
+        wanted: &str,
+        size: usize,
+    ) -> Result<(Opened, Header, usize)> {
         let opened = input::open(source, &self.read)?;
         let (path, len) = (opened.path(), opened.len);
         let header = Header::read(&opened)?;
-        header.check::<T>(path)?;
+        header.check(path, wanted)?;
         let sizes = header.shape.iter().try_fold(1_usize, |all, &size| all.checked_mul(size));
-        let bytes = sizes.and_then(|count| count.checked_mul(size_of::<T>()));
+        let bytes = sizes.and_then(|count| count.checked_mul(size));
         let there = len.saturating_sub(header.data);
         if bytes.is_none_or(|bytes| bytes as u64 != there) {
             let shape = &header.shape;
@@ -141,10 +157,7 @@ impl NpyOptions {
             let detail = format!("an array without values has the shape {:?}", header.shape);
             return Err(Error::reading(path, FormatReason::TooLarge, detail).at(0));
         }
-        let mut values = Array::<T>::zeroed(sizes.unwrap_or(0))?;
-        let options = self.read.clone().with_offset(header.data).with_len(there);
-        options.read_into(&opened.input, bytemuck::cast_slice_mut(&mut values))?;
-        Ok(Dense { shape: header.shape, values })
+        Ok((opened, header, sizes.unwrap_or(0)))
     }
 
     /// As [`info`], with these options.
@@ -153,7 +166,7 @@ impl NpyOptions {
     ///
     /// As [`info`].
     pub fn info(&self, source: impl Into<Source>) -> Result<NpyInfo> {
-        let header = Header::read(&input::open(source, &self.read)?)?;
+        let header = Header::read(&input::open(source.into(), &self.read)?)?;
         Ok(NpyInfo { descr: header.descr, shape: header.shape })
     }
 
@@ -174,11 +187,13 @@ impl NpyOptions {
             let detail = format!("{} values do not have the shape {shape:?}", values.len());
             return Err(Error::writing(path, FormatReason::Invalid, detail));
         }
-        let header = header::<T>(shape);
-        let values: &[u8] = bytemuck::cast_slice(values);
+        self.write_bytes(path, &header::<T>(shape), bytemuck::cast_slice(values))
+    }
+
+    fn write_bytes(&self, path: &Path, header: &[u8], values: &[u8]) -> Result<u64> {
         let len = (header.len() + values.len()) as u64;
         let out = WriteOptions::new().with_output(self.output.clone()).create(path, len)?;
-        out.write_at(&header, 0)?;
+        out.write_at(header, 0)?;
         let mut at = header.len() as u64;
         for step in values.chunks(STEP) {
             out.write_at(step, at)?;
@@ -270,8 +285,8 @@ impl Header {
         Ok(Self { data: (before + len) as u64, ..header })
     }
 
-    /// Fails unless the values are as a slice of `T` has them.
-    fn check<T: Value>(&self, path: &Path) -> Result<()> {
+    /// Fails unless the values are as a slice of the type `wanted` has them.
+    fn check(&self, path: &Path, wanted: &str) -> Result<()> {
         let unsupported = |detail, hint| {
             Err(Error::reading(path, FormatReason::Unsupported, detail).hint(hint))
         };
@@ -280,9 +295,9 @@ impl Header {
             let hint = "save it row by row: `np.save(…, np.ascontiguousarray(a))`";
             return unsupported(String::from("it lies column by column"), hint);
         }
-        let (wanted, is) = (descr::<T>(), self.descr.as_str());
+        let is = self.descr.as_str();
         let without_order = |descr: &str| descr.trim_start_matches(['<', '=', '|']).to_owned();
-        if without_order(is) != without_order(&wanted) {
+        if without_order(is) != without_order(wanted) {
             let detail = format!("its values are `{is}`, where `{wanted}` is wanted");
             let is_double = ["f2", "b1", "f8", "f4"].iter().any(|known| is.ends_with(known));
             let hint = match is.as_bytes() {
@@ -385,7 +400,7 @@ mod tests {
         ] {
             let shape = vec![1];
             let header = Header { descr: descr.into(), is_fortran: false, shape, data: 128 };
-            let error = header.check::<f64>(Path::new("a.npy")).expect_err("other numbers");
+            let error = header.check(Path::new("a.npy"), "<f8").expect_err("other numbers");
             assert_eq!(error.reason(), FormatReason::Unsupported);
             assert!(error.what_to_try().contains(hint), "{descr}: {}", error.what_to_try());
         }

@@ -148,7 +148,10 @@ impl TableWriteOptions {
     ///
     /// As [`write`](Self::write).
     pub fn write_columns(&self, output: impl Into<Output>, table: &Columns) -> Result<u64> {
-        let output = output.into();
+        self.columns_to(output.into(), table)
+    }
+
+    fn columns_to(&self, output: Output, table: &Columns) -> Result<u64> {
         let path = output.name();
         let columns = &table.columns;
         if columns.is_empty() {

@@ -89,6 +89,10 @@ impl OrderedOptions {
     ///
     /// As [`ordered`].
     pub fn ordered(&self, path: impl AsRef<Path>) -> Result<Ordered> {
+        self.ordered_in(path.as_ref())
+    }
+
+    fn ordered_in(&self, path: &Path) -> Result<Ordered> {
         let draft = self.output.begin(path.as_ref())?;
         let file = Arc::clone(draft.file());
         let mut fallbacks = Vec::new();
