@@ -294,5 +294,5 @@ fn what_half_a_matrix_cannot_say_is_refused_before_it_is_written() {
     let text = "%%MatrixMarket matrix coordinate integer skew-symmetric\n2 2 1\n2 1 -9223372036854775808\n";
     let file = Scratch::new("a.mtx", text.as_bytes());
     let error = matrix::read(file.path()).expect_err("no negative");
-    assert!(error.to_string().contains("negated value is beyond what i64 holds"), "{error}");
+    assert!(error.to_string().contains("negated value does not fit i64"), "{error}");
 }

@@ -132,9 +132,9 @@ fn an_index_that_is_wrong_is_refused() {
         (r#"{"weight_map":{"a":1}}"#, "expected a string"),
         (r#"{"weight_map":{"a":"x","a":"y"}}"#, "twice"),
         (r#"{"weight_map":{},"weight_map":{}}"#, "there twice"),
-        (r#"{"weight_map":{"a":"../model-0.safetensors"}}"#, "no name of a file beside it"),
-        (r#"{"weight_map":{"a":"/etc/passwd"}}"#, "no name of a file beside it"),
-        (r#"{"weight_map":{"a":""}}"#, "no name of a file beside it"),
+        (r#"{"weight_map":{"a":"../model-0.safetensors"}}"#, "not a file name in the folder of the index"),
+        (r#"{"weight_map":{"a":"/etc/passwd"}}"#, "not a file name in the folder of the index"),
+        (r#"{"weight_map":{"a":""}}"#, "not a file name in the folder of the index"),
     ] {
         std::fs::write(&outside, text).expect("written");
         let error = safetensors::read([&outside]).expect_err(text);
