@@ -1,5 +1,5 @@
-//! Contracts are parsed, refused and priced as the slow reference does, at every block size and worker
-//! count, from files and from pipes.
+//! Contracts are parsed, rejected and priced like in the slow reference, at every block size and
+//! worker count, from files and from pipes.
 
 use std::io::Write;
 use std::path::Path;
@@ -13,7 +13,7 @@ use swath_formats::contracts::{
 };
 use swath_reference::options as reference;
 
-/// A line of `bits`: mostly as programs write it, else anything that may be said.
+/// A line made from `bits`: mostly as programs write it, otherwise anything that is allowed.
 fn line(bits: &mut impl FnMut() -> u64, odd: u64) -> String {
     let mut below = |limit: u64| bits() % limit;
     let mut number = |least: u64, most: u64, decimals: u64| {
@@ -61,12 +61,12 @@ fn file_of(bytes: &[u8]) -> tempfile::NamedTempFile {
     file
 }
 
-/// A pipe that gives `bytes`, a few at a time, and then ends.
+/// A pipe that delivers `bytes`, a few at a time, and then ends.
 fn pipe_of(bytes: Vec<u8>) -> Source {
     let (reader, mut writer) = std::io::pipe().expect("a pipe");
     std::thread::spawn(move || {
         for some in bytes.chunks(1000) {
-            // A reader that has seen enough may close it.
+            // A reader that has read enough may close it.
             let _ = writer.write_all(some);
         }
     });
@@ -191,7 +191,7 @@ fn every_run_leaves_the_same_bytes() {
 
 const GOOD: &str = "42.00 40.00 0.1000 0.00 0.20 0.50 P 0.00 0.808599372900096";
 
-/// A faulty text, the line and byte of its fault, and some words of what is said about it.
+/// A faulty text, the line and byte of its fault, and some words of the message.
 fn faulty() -> Vec<(String, u64, Option<u64>, FormatReason, &'static str)> {
     use FormatReason::{Malformed, TooLarge, Truncated, Unsupported};
     let second = |line: &str| format!("3\n{GOOD}\n{line}\n{GOOD}\n");
@@ -255,7 +255,7 @@ fn what_is_wrong_is_said_with_its_line_and_byte() {
                 assert_eq!(error.reason(), reason, "{text:?}");
                 let text = error.to_string();
                 assert!(text.contains(words), "{text}");
-                // All runs say the same, apart from the name of the stream.
+                // All runs report the same, except the name of the stream.
                 let (_, text) = text.split_once(" on line ").expect("it names the line");
                 assert_eq!(text, said.get_or_insert_with(|| text.to_owned()));
             }
@@ -305,7 +305,7 @@ fn damaged_text_is_refused_where_the_reference_refuses_it() {
             let run = Run { workers: 2, block_size: 100 };
             let ours = match run.price(file.path()) {
                 Ok((priced, _)) => Ok(priced.contracts),
-                // What has no price the reference does not know.
+                // The reference does not know contracts without a price.
                 Err(error) if error.to_string().contains("its price") => continue,
                 Err(error) => Err(error.line().expect("every error has its line")),
             };

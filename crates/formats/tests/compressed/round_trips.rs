@@ -1,4 +1,4 @@
-//! What was compressed is decompressed to the same bytes, whoever did it and however it came.
+//! Whatever was compressed decompresses to the same bytes, for any workers and any kind of source.
 
 use swath::ReadOptions;
 use swath_formats::FormatReason;

@@ -1,4 +1,4 @@
-//! What is cancelled, out of proportion, not there, or too long to be quoted.
+//! Cancelled reads, disproportionate headers, missing files, and lines too long to quote.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,4 @@
-//! Headers that must be refused, and those that must not.
+//! Headers that must be rejected, and headers that must not.
 
 use swath_formats::FormatReason;
 use swath_formats::safetensors::{self, Shard};
@@ -8,7 +8,7 @@ use super::{file, made};
 
 const T: &str = r#""dtype":"F32","shape":[1],"data_offsets":[0,4]"#;
 
-/// What the library says of a file: its tensors' names, or why not and at which byte.
+/// Returns what the library says about a file: the names of its tensors, or the error and its byte.
 fn judged(bytes: &[u8]) -> Result<Vec<String>, (FormatReason, Option<u64>, String)> {
     let made = made(bytes);
     let read = safetensors::read([&made.path]);
@@ -241,7 +241,8 @@ fn what_is_no_file_is_refused_without_waiting() {
     assert_eq!(missing.library().and_then(swath::Error::raw_os_error), Some(2), "{missing}");
 }
 
-/// Changes of a header that keep most of it: members, numbers and marks, put in, left out, repeated.
+/// Mutations of a header that keep most of it: members, numbers and marks inserted, removed,
+/// repeated.
 fn mutate(header: &mut Vec<u8>, next: &mut impl FnMut() -> u64) {
     const TOKENS: [&[u8]; 19] = [
         b"0",

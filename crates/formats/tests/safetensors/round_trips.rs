@@ -1,4 +1,4 @@
-//! What is written is read, by us and by the reference; the bytes are those of the reference.
+//! What is written is read, by us and by the reference, and the bytes equal those of the reference.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +21,7 @@ fn views(tensors: &[reference::Tensor]) -> Vec<Tensor<'_>> {
     each.collect()
 }
 
-/// Tensors of every dtype, of sizes from none to more than one chunk.
+/// Tensors of every dtype, of sizes from empty to more than one chunk.
 fn many(seed: u64, most: u64) -> Vec<reference::Tensor> {
     let mut state = seed;
     let mut next = |below: u64| {

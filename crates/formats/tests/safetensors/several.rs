@@ -107,7 +107,7 @@ fn only_shards_that_are_needed_are_opened() {
     let error = safetensors::read([&model.index]).expect_err("one less");
     assert_eq!(error.path(), model.shards[1]);
     let unknown = TensorOptions::new().with_names(["2.3", "none"]);
-    let error = unknown.read([&model.index]).expect_err("there is none");
+    let error = unknown.read([&model.index]).expect_err("no such tensor");
     assert_eq!(error.reason(), FormatReason::Invalid);
 }
 
@@ -162,7 +162,7 @@ fn progress_is_of_all_shards_together_and_every_read_is_in_the_timeline() {
     use std::sync::{Arc, Mutex};
 
     let mut model = model();
-    // One that is read in several steps, each of which tells.
+    // One that is read in several steps, each of which reports progress.
     let large = model.folder.path().join("large");
     std::fs::write(&large, in_order(&[tensor("large", "F64", &[700_000], 9)]))
         .expect("written");

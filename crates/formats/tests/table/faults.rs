@@ -1,11 +1,11 @@
-//! What is wrong is told: path, line, byte and text, the same at every block size.
+//! Faults are reported with path, line, byte and text, the same at every block size.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{HeaderLine, Missing, TableOptions};
 
 use super::arrays::{file, options};
 
-/// Reads as doubles, and returns reason, line and byte of the error.
+/// Reads as doubles; returns reason, line and byte of the error.
 fn fault(
     text: &[u8],
     options: &TableOptions,

@@ -1,11 +1,11 @@
-//! First lines that are no header, and files that are no text: each is told in words of its own.
+//! First lines that are not headers, and files that are not text: each has its own message.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{HeaderLine, TableOptions, TableWriteOptions};
 
 use super::arrays::file;
 
-/// Reads as columns, and returns the error.
+/// Reads as columns; returns the error.
 fn refused(text: &[u8], options: &TableOptions) -> swath_formats::Error {
     let read = options.read_columns(file(text).path());
     read.map(|table| panic!("{table:?}: {}", text.escape_ascii())).expect_err("no table")

@@ -1,4 +1,4 @@
-//! Some columns of tables with text in the others.
+//! Selected columns of tables with text in the others.
 
 use swath_formats::FormatReason;
 use swath_formats::table::{ColumnKey, HeaderLine, TableOptions, Value};
@@ -45,7 +45,7 @@ fn same<T: Value>(one: &[T], other: &[T]) -> bool {
 fn chosen_columns_are_those_of_a_table_without_the_others() {
     for (seed, line_end) in [(1, "\n"), (2, "\r\n"), (3, "\n")] {
         let (all, numbers) = customers(seed, 60, line_end);
-        // Some files have no quote in them.
+        // Some files contain no quote.
         let all = match seed {
             3 => all
                 .replace("\"1,5\"", "1.5")
@@ -179,9 +179,9 @@ fn rows_without_any_value_are_kept_where_tabs_are_guessed() {
         ("\t\n3\t4\n", 2, 2),
         ("\t\t\n\t\t\n1\t2\t3\n\t\t\n", 4, 3),
         ("# c\n \n\t\n3\t4\n", 2, 2),
-        // Before the names, as a byte that was told has it.
+        // Before the names, as the byte in an error has it.
         ("\n1\t2\n", 1, 2),
-        // Blanks are no values where they part none.
+        // Blanks that separate nothing are not values.
         ("\t\n3,4\n", 1, 2),
         (" \t \n3 4\n", 1, 2),
     ] {
